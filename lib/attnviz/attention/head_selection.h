@@ -1,0 +1,28 @@
+// Which heads: "5.1", "L5H1", "5.*", "*.0", lists with commas; turned into ids a model has.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// "0.3" (dotted) as in JSON and messages.
+std::string head_name(HeadId head);
+/// "L0H3" as in titles.
+std::string head_title(HeadId head);
+
+/// The heads of `model` that `heads` (comma list of L.H, LxHy, L.*, *.H; a bare H is head H of every chosen
+/// layer) and `layers` (comma list of indices, "*", "a-b") name; empty strings choose everything. Both
+/// given: the heads that satisfy both. In order of layer, then head; no repeats.
+/// Throws Error{kUsage} naming the valid range, or when nothing is left.
+std::vector<HeadId> select_heads(const Model& model, std::string_view heads, std::string_view layers);
+
+/// True when `heads` is every combination of its layers and its head indices.
+bool is_rectangle(std::span<const HeadId> heads);
+
+}  // namespace attnviz

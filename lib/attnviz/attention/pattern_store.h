@@ -1,0 +1,37 @@
+// A sink that keeps the patterns of chosen heads whole.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key).
+///
+/// Units   probabilities: each row sums to 1 within 1e-5, or is all 0 when the query sees nothing.
+class PatternStore : public PatternSink {
+ public:
+  /// Takes the memory at once: heads.size() * n_tokens² floats. Throws Error{kUsage} when that
+  /// overflows and Error{kIo} when it is not to be had. `heads` without repeats.
+  PatternStore(std::vector<HeadId> heads, std::size_t n_tokens);
+
+  bool wants(HeadId head) const override;
+  void rows(HeadId head, std::size_t first_query, ConstMatrix weights) override;
+
+  std::span<const HeadId> heads() const noexcept { return heads_; }
+  std::size_t n_tokens() const noexcept { return n_tokens_; }
+
+  /// One head's pattern [query, key]. Throws Error{kUsage} when it was not chosen.
+  ConstMatrix pattern(HeadId head) const;
+
+ private:
+  std::vector<HeadId> heads_;
+  std::size_t n_tokens_;
+  MatrixBuffer weights_;  // [heads_.size() * n_tokens, n_tokens]
+};
+
+}  // namespace attnviz

@@ -1,0 +1,23 @@
+// A file's bytes, mapped read-only, or read when it cannot be mapped (pipes).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace attnviz {
+
+/// Owns the bytes; they stay valid and in place until it is destroyed. Movable.
+class MappedFile {
+ public:
+  /// Throws Error{kIo} with the path and the system's reason.
+  explicit MappedFile(const std::filesystem::path& path);
+
+  std::string_view bytes() const noexcept;
+
+ private:
+  struct Storage;
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,53 @@
+// UTF-8 for people: code points, terminal columns, and labels that are safe to print.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// One step of decoding. An invalid byte is a step of length 1 with `valid == false` and its value.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t length = 0;
+  bool valid = false;
+};
+
+/// Decodes at `position`. Precondition: position < text.size(). Overlong forms, surrogates and
+/// values above U+10FFFF are invalid.
+CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept;
+
+/// Extended grapheme clusters (Unicode UAX 29) as views into `text`, in order and without gaps.
+/// Each invalid byte is a cluster of its own.
+std::vector<std::string_view> grapheme_clusters(std::string_view text);
+
+/// Terminal columns that `text` takes: 0 for combining marks, 2 for wide characters and emoji.
+/// Meant for printable text; control characters and invalid bytes count as 0.
+std::size_t display_width(std::string_view text);
+
+/// `text` with everything a terminal could obey or hide made visible: space ␠, tab ⇥, line feed ⏎,
+/// other control characters `\x1B`, bidi controls and invisible format characters `\u{202E}`,
+/// invalid bytes `\xFF`. The zero-width joiner inside an emoji sequence stays. Valid UTF-8.
+std::string printable(std::string_view text);
+
+/// As `printable`, but spaces and line feeds stay as they are: for messages, not for labels.
+std::string printable_message(std::string_view text);
+
+/// `text` in 7-bit ASCII: `\s \t \n` for white space, `\x1B` for controls and invalid bytes,
+/// `\u{732B}` for the rest.
+std::string printable_ascii(std::string_view text);
+
+/// `text` with each invalid byte written as the four characters `\xFF`: valid UTF-8, for JSON.
+std::string valid_utf8(std::string_view text);
+
+/// `text` cut at a cluster boundary to at most `columns`, ending in `ellipsis` when cut.
+/// Narrower than the ellipsis itself: as much of the text as fits.
+std::string fit_width(std::string_view text, std::size_t columns, std::string_view ellipsis = "…");
+
+/// `text` padded with spaces on the left or the right to `columns`; wider text is left alone.
+std::string pad_left(std::string_view text, std::size_t columns);
+std::string pad_right(std::string_view text, std::size_t columns);
+
+}  // namespace attnviz

@@ -1,0 +1,59 @@
+// JSON written as a stream: no document in memory, shortest round-trip numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// Emits tokens of a JSON document and places the commas. The caller keeps begin/end and key/value
+/// balanced (asserted in debug). Buffers; `flush` or the destructor-free `finish` hands the rest over.
+class JsonWriter {
+ public:
+  /// indent 0: one line. Otherwise objects and arrays of containers go over several lines.
+  explicit JsonWriter(ByteSink sink, std::size_t indent = 0);
+
+  void begin_object();
+  void end_object();
+  void begin_array();
+  void end_array();
+  void key(std::string_view name);
+
+  void value(std::string_view text);  // escaped; invalid UTF-8 bytes become `\xFF` (as text)
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(bool flag);
+  void value(std::uint64_t number);
+  void value(float number);           // shortest decimal that reads back; NaN and infinities become null
+  void null();
+
+  void values(std::span<const float> numbers);  // [..]
+  void matrix(ConstMatrix rows);                // [[..], ..]
+
+  /// Ends the line ('\n') and hands everything to the sink.
+  void finish();
+
+ private:
+  void separate();
+  void new_line();
+  void append_number(float number);
+  void spill(bool everything);
+
+  struct Level {
+    bool is_array;
+    bool has_items;
+  };
+  ByteSink sink_;
+  std::size_t indent_;
+  std::vector<Level> levels_;
+  bool after_key_ = false;
+  std::string buffer_;
+};
+
+}  // namespace attnviz

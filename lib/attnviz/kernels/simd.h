@@ -1,0 +1,29 @@
+// Which SIMD instructions the kernels use: listed, forced, told.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz::kernels {
+
+/// Targets compiled in that this machine can run, best first, in lower case: "avx3", "avx2", … .
+std::vector<std::string> simd_targets();
+
+/// The target that the kernels run on now, as a kernel itself reports it.
+std::string active_simd_target();
+
+/// Makes every kernel run on `target`, for the whole process. Throws Error{kUsage} listing the
+/// available ones. "auto" is the best.
+void force_simd_target(std::string_view target);
+
+/// Forces a target until the end of the scope.
+class ScopedSimdTarget {
+ public:
+  explicit ScopedSimdTarget(std::string_view target) { force_simd_target(target); }
+  ~ScopedSimdTarget() { force_simd_target("auto"); }
+  ScopedSimdTarget(const ScopedSimdTarget&) = delete;
+  ScopedSimdTarget& operator=(const ScopedSimdTarget&) = delete;
+};
+
+}  // namespace attnviz::kernels

@@ -1,0 +1,41 @@
+// Who may see whom: the attention masks and their names.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace attnviz {
+
+enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock };
+
+/// A mask over [query, key]. All but `none` are causal: no key after the query is visible.
+///
+/// causal     key <= query.
+/// none       every key (bidirectional, as in BERT).
+/// window:W   causal and query - key < W: the query and the W - 1 tokens before it
+///            (sliding window, Beltagy et al. 2020, made causal).
+/// strided:S  causal and (query - key < S or (query - key) % S == 0)
+///            (Child et al. 2019, section 4.2).
+/// block:B    causal and key / B == query / B: only within the query's own block of B tokens.
+struct Mask {
+  MaskKind kind = MaskKind::kCausal;
+  std::size_t size = 0;  // W, S or B; at least 1 for those kinds
+
+  bool operator==(const Mask&) const = default;
+
+  bool visible(std::size_t query, std::size_t key) const noexcept;
+
+  /// Every visible key of `query` lies in [first_key, end_key); strided masks have gaps inside.
+  std::size_t first_key(std::size_t query) const noexcept;
+  std::size_t end_key(std::size_t query, std::size_t n_keys) const noexcept;
+  bool has_gaps() const noexcept { return kind == MaskKind::kStrided; }
+
+  /// As written on the command line: "causal", "window:4".
+  std::string name() const;
+};
+
+/// Throws Error{kUsage} naming the valid forms, with did-you-mean.
+Mask parse_mask(std::string_view name);
+
+}  // namespace attnviz

@@ -1,0 +1,15 @@
+// Heatmaps as PNG.
+#pragma once
+
+#include <string>
+
+#include "attnviz/render/heatmap.h"
+
+namespace attnviz {
+
+/// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left, key
+/// labels, named axes, one colour bar. At most about 4096 pixels a side; more cells than that are pooled
+/// (each pixel the largest weight under it) and the picture says so.
+std::string render_png(const Heatmap& heatmap);
+
+}  // namespace attnviz

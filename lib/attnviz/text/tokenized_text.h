@@ -1,0 +1,29 @@
+// A text cut into tokens, each with its id and its place in the source.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attnviz {
+
+using TokenId = std::uint32_t;
+
+struct Token {
+  TokenId id = 0;
+  std::string text;       // the piece, raw bytes: may be invalid UTF-8
+  std::size_t begin = 0;  // byte range [begin, end) in the source
+  std::size_t end = 0;
+
+  bool operator==(const Token&) const = default;
+};
+
+struct TokenizedText {
+  std::string source;
+  std::vector<Token> tokens;
+
+  std::size_t size() const noexcept { return tokens.size(); }
+};
+
+}  // namespace attnviz
