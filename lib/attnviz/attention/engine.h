@@ -16,22 +16,22 @@ namespace attnviz {
 
 /// What-if switches; the defaults are the model's own attention.
 struct AttentionRequest {
-  std::optional<Mask> mask;   // default: the model's
-  float temperature = 1.0f;   // divides the scaled scores; > 0
-  bool scale = true;          // divide scores by √d_head
-  float dropout = 0.0f;       // in [0, 1): drops weights, the others are divided by 1 - dropout
+  std::optional<Mask> mask;  // default: the model's
+  float temperature = 1.0f;  // divides the scaled scores; > 0
+  bool scale = true;         // divide scores by √d_head
+  float dropout = 0.0f;      // in [0, 1): drops weights, the others are divided by 1 - dropout
   std::uint64_t dropout_seed = 0;
   std::size_t n_threads = 1;
 };
 
-/// Runs softmax(Q K^T / (√d_head · T) + bias) V for every head of every layer up to the highest one that
-/// `sink` wants (all layers when it wants none), and hands the weights of wanted heads to it in blocks of rows.
-/// Returns the output of the last layer that ran: [n_tokens, d_model], or the contexts side by side when
-/// that layer has no W_O.
+/// Runs softmax(Q K^T / (√d_head · T) + bias) V for every head of every layer up to the highest one
+/// that `sink` wants (all layers when it wants none), and hands the weights of wanted heads to it
+/// in blocks of rows. Returns the output of the last layer that ran: [n_tokens, d_model], or the
+/// contexts side by side when that layer has no W_O.
 ///
-/// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does not
-/// depend on n_threads. Throws Error{kUsage} for values out of range and whatever embed() throws;
-/// Error{kMalformed} when scores become NaN (weights overflow), naming the head.
+/// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does
+/// not depend on n_threads. Throws Error{kUsage} for values out of range and whatever embed()
+/// throws; Error{kMalformed} when scores become NaN (weights overflow), naming the head.
 MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
                            const AttentionRequest& request, PatternSink& sink);
 

@@ -16,11 +16,12 @@ std::string head_name(HeadId head);
 /// "L0H3" as in titles.
 std::string head_title(HeadId head);
 
-/// The heads of `model` that `heads` (comma list of L.H, LxHy, L.*, *.H; a bare H is head H of every chosen
-/// layer) and `layers` (comma list of indices, "*", "a-b") name; empty strings choose everything. Both
-/// given: the heads that satisfy both. In order of layer, then head; no repeats.
+/// The heads of `model` that `heads` (comma list of L.H, LxHy, L.*, *.H; a bare H is head H of
+/// every chosen layer) and `layers` (comma list of indices, "*", "a-b") name; empty strings choose
+/// everything. Both given: the heads that satisfy both. In order of layer, then head; no repeats.
 /// Throws Error{kUsage} naming the valid range, or when nothing is left.
-std::vector<HeadId> select_heads(const Model& model, std::string_view heads, std::string_view layers);
+std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
+                                 std::string_view layers);
 
 /// True when `heads` is every combination of its layers and its head indices.
 bool is_rectangle(std::span<const HeadId> heads);

@@ -16,8 +16,8 @@ struct HeadId {
   auto operator<=>(const HeadId&) const = default;
 };
 
-/// Receives attention weights in blocks of whole rows. Blocks of one head are disjoint and cover every
-/// query once; calls for different blocks may come from different threads at the same time.
+/// Receives attention weights in blocks of whole rows. Blocks of one head are disjoint and cover
+/// every query once; calls for different blocks may come from different threads at the same time.
 class PatternSink {
  public:
   virtual ~PatternSink() = default;
@@ -26,7 +26,8 @@ class PatternSink {
   /// are not computed at all.
   virtual bool wants(HeadId head) const = 0;
 
-  /// weights [n_rows, n_keys] of queries first_query … first_query + n_rows - 1; valid during the call.
+  /// weights [n_rows, n_keys] of queries first_query … first_query + n_rows - 1; valid during the
+  /// call.
   virtual void rows(HeadId head, std::size_t first_query, ConstMatrix weights) = 0;
 };
 

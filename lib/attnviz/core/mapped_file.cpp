@@ -38,7 +38,8 @@ namespace {
 }
 
 struct Descriptor {
-  explicit Descriptor(const std::filesystem::path& path) : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Descriptor(const std::filesystem::path& path)
+      : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (fd < 0) {
       fail(path, errno);
     }

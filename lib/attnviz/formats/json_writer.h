@@ -14,7 +14,8 @@
 namespace attnviz {
 
 /// Emits tokens of a JSON document and places the commas. The caller keeps begin/end and key/value
-/// balanced (asserted in debug). Buffers; `flush` or the destructor-free `finish` hands the rest over.
+/// balanced (asserted in debug). Buffers; `flush` or the destructor-free `finish` hands the rest
+/// over.
 class JsonWriter {
  public:
   /// indent 0: one line. Otherwise objects and arrays of containers go over several lines.
@@ -30,7 +31,7 @@ class JsonWriter {
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool flag);
   void value(std::uint64_t number);
-  void value(float number);           // shortest decimal that reads back; NaN and infinities become null
+  void value(float number);  // shortest decimal that reads back; NaN and infinities become null
   void null();
 
   void values(std::span<const float> numbers);  // [..]

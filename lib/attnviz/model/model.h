@@ -51,19 +51,21 @@ struct LayerWeights {
   std::vector<HeadWeights> heads;
   Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
 
-  bool has_output() const noexcept { return !output.weight.empty() || !heads.front().output.empty(); }
+  bool has_output() const noexcept {
+    return !output.weight.empty() || !heads.front().output.empty();
+  }
 };
 
 /// What a model says of itself.
 struct ModelConfig {
-  std::string name;                   // "random", or the file's name
+  std::string name;  // "random", or the file's name
   std::size_t d_model = 0;
-  std::string tokenizer = "words";    // "words", "chars" or "bytes"
+  std::string tokenizer = "words";  // "words", "chars" or "bytes"
   Mask mask;
   Positions positions = Positions::kNone;
-  bool residual = true;               // add each layer's output to its input
-  bool random_weights = false;        // the pictures mean nothing
-  std::uint64_t seed = 0;             // of random weights and of random embeddings
+  bool residual = true;         // add each layer's output to its input
+  bool random_weights = false;  // the pictures mean nothing
+  std::uint64_t seed = 0;       // of random weights and of random embeddings
 };
 
 /// Weights are views into `storage`; copies share it. Every layer has at least one head.
@@ -73,8 +75,9 @@ struct Model {
 
   std::vector<std::string> vocabulary;  // pieces with an embedding, [n_vocab]; may be empty
   ConstMatrix embeddings;               // [n_vocab, d_model]
-  ConstMatrix inputs;                   // [n_tokens, d_model]: the residual stream itself, by position; or empty
-  bool random_unknown = true;           // a piece outside the vocabulary: seeded random embedding, or an error
+  ConstMatrix inputs;  // [n_tokens, d_model]: the residual stream itself, by position; or empty
+  bool random_unknown =
+      true;  // a piece outside the vocabulary: seeded random embedding, or an error
 
   std::shared_ptr<const void> storage;
 
@@ -87,8 +90,8 @@ struct Model {
 /// embedding of each piece (random and seeded when the model has none: the same piece, the same
 /// vector), plus sinusoidal positions (Vaswani et al. 2017, section 3.5) when the model has them.
 ///
-/// Throws Error{kUsage} when the model has `inputs` for another number of tokens, or when a piece has
-/// no embedding and the model forbids random ones.
+/// Throws Error{kUsage} when the model has `inputs` for another number of tokens, or when a piece
+/// has no embedding and the model forbids random ones.
 MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces);
 
 }  // namespace attnviz

@@ -21,9 +21,11 @@ struct RandomShape {
   std::size_t d_value = 0;     // default d_head
 };
 
-/// A model whose scores q·k/√d_head have about unit variance for random embeddings, so that patterns
-/// are neither flat nor one-hot. Throws Error{kUsage} when the shape makes no sense (naming the option).
-Model random_model(const RandomShape& shape, std::uint64_t seed, Positions positions = Positions::kNone);
+/// A model whose scores q·k/√d_head have about unit variance for random embeddings, so that
+/// patterns are neither flat nor one-hot. Throws Error{kUsage} when the shape makes no sense
+/// (naming the option).
+Model random_model(const RandomShape& shape, std::uint64_t seed,
+                   Positions positions = Positions::kNone);
 
 /// A unit-variance vector of `out.size()` values that depends on seed and piece only.
 void random_embedding(std::uint64_t seed, std::string_view piece, std::span<float> out) noexcept;

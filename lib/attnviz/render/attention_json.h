@@ -11,10 +11,11 @@
 
 namespace attnviz {
 
-/// Writes one document on one line, ending in '\n'. Numbers are the shortest decimals that read back to
-/// the same float. Invalid UTF-8 in the text or in a token is written as `\xFF`. Heads that are no
-/// rectangle of layers × heads are written as `selected`.
-void write_attention_json(const Model& model, const TokenizedText& text, const AttentionRequest& request,
-                          const PatternStore& patterns, const ByteSink& sink);
+/// Writes one document on one line, ending in '\n'. Numbers are the shortest decimals that read
+/// back to the same float. Invalid UTF-8 in the text or in a token is written as `\xFF`. Heads that
+/// are no rectangle of layers × heads are written as `selected`.
+void write_attention_json(const Model& model, const TokenizedText& text,
+                          const AttentionRequest& request, const PatternStore& patterns,
+                          const ByteSink& sink);
 
 }  // namespace attnviz

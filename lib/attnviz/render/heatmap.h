@@ -16,21 +16,24 @@ struct HeatmapPanel {
   ConstMatrix values;  // [n_queries, n_keys]; a view
 };
 
-/// One picture: panels that share labels, mask and colour scale. Row = query, row 0 on top; column = key.
+/// One picture: panels that share labels, mask and colour scale. Row = query, row 0 on top; column
+/// = key.
 struct Heatmap {
-  std::vector<HeatmapPanel> panels;        // at least one, all of one shape
-  std::vector<std::string> query_labels;   // [n_queries], raw pieces: the renderer makes them safe
-  std::vector<std::string> key_labels;     // [n_keys]
+  std::vector<HeatmapPanel> panels;       // at least one, all of one shape
+  std::vector<std::string> query_labels;  // [n_queries], raw pieces: the renderer makes them safe
+  std::vector<std::string> key_labels;    // [n_keys]
   /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
   std::function<bool(std::size_t query, std::size_t key)> visible;
-  float low = 0.0f;                        // the values that the ends of the colour scale stand for;
-  float high = 1.0f;                       // low < high
-  std::string title;                       // "attention: random weights (seed 42)"
-  std::vector<std::string> notes;          // said in the legend: "RANDOM WEIGHTS: …", "mask causal"
+  float low = 0.0f;                // the values that the ends of the colour scale stand for;
+  float high = 1.0f;               // low < high
+  std::string title;               // "attention: random weights (seed 42)"
+  std::vector<std::string> notes;  // said in the legend: "RANDOM WEIGHTS: …", "mask causal"
 
   std::size_t n_queries() const noexcept { return query_labels.size(); }
   std::size_t n_keys() const noexcept { return key_labels.size(); }
-  bool is_visible(std::size_t query, std::size_t key) const { return !visible || visible(query, key); }
+  bool is_visible(std::size_t query, std::size_t key) const {
+    return !visible || visible(query, key);
+  }
 };
 
 }  // namespace attnviz

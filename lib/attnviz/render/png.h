@@ -7,9 +7,9 @@
 
 namespace attnviz {
 
-/// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left, key
-/// labels, named axes, one colour bar. At most about 4096 pixels a side; more cells than that are pooled
-/// (each pixel the largest weight under it) and the picture says so.
+/// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left,
+/// key labels, named axes, one colour bar. At most about 4096 pixels a side; more cells than that
+/// are pooled (each pixel the largest weight under it) and the picture says so.
 std::string render_png(const Heatmap& heatmap);
 
 }  // namespace attnviz

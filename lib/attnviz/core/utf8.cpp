@@ -1,0 +1,264 @@
+#include "attnviz/core/utf8.h"
+
+#include <fmt/format.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+namespace attnviz {
+
+namespace {
+
+constexpr char32_t kZeroWidthJoiner = 0x200D;
+constexpr char32_t kTextPresentation = 0xFE0E;
+constexpr char32_t kEmojiPresentation = 0xFE0F;
+
+utf8proc_category_t category(char32_t code_point) noexcept {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+}
+
+bool is_control(char32_t code_point) noexcept {
+  return category(code_point) == UTF8PROC_CATEGORY_CC;
+}
+
+// Characters that change how others look or leave no trace themselves: bidi controls, soft hyphens,
+// tags, line and paragraph separators, private and unassigned ones. Emoji sequences keep their
+// joiners.
+bool is_invisible(char32_t code_point) noexcept {
+  if (code_point == kTextPresentation || code_point == kEmojiPresentation) {
+    return false;
+  }
+  switch (category(code_point)) {
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CN:
+      return true;
+    default:
+      return code_point == 0x034F || code_point == 0x115F || code_point == 0x1160 ||
+             code_point == 0x3164 || code_point == 0xFFA0;  // fillers that draw nothing
+  }
+}
+
+bool is_space(char32_t code_point) noexcept {
+  return category(code_point) == UTF8PROC_CATEGORY_ZS;
+}
+
+bool is_emoji_like(char32_t code_point) noexcept {
+  const utf8proc_property_t* property =
+      utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point));
+  return property->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC;
+}
+
+std::string hex_byte(char32_t byte) {
+  return fmt::format("\\x{:02X}", static_cast<std::uint32_t>(byte));
+}
+std::string hex_code_point(char32_t value) {
+  return fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(value));
+}
+
+// Whether the joiner at `position` glues two pictures, so that it draws as one sign.
+bool joins_emoji(std::string_view text, std::size_t position, std::size_t length,
+                 char32_t previous) {
+  if (previous != kEmojiPresentation && !is_emoji_like(previous) &&
+      !(previous >= 0x1F3FB &&
+        previous <= 0x1F3FF)) {  // skin tones stand between picture and joiner
+    return false;
+  }
+  const std::size_t next = position + length;
+  if (next >= text.size()) {
+    return false;
+  }
+  const CodePoint following = decode_utf8(text, next);
+  return following.valid && is_emoji_like(following.value);
+}
+
+enum class Spaces { kVisible, kKept };
+
+std::string make_printable(std::string_view text, Spaces spaces) {
+  std::string out;
+  out.reserve(text.size());
+  char32_t previous = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    const std::string_view bytes = text.substr(i, point.length);
+    if (!point.valid) {
+      out += hex_byte(point.value);
+    } else if (spaces == Spaces::kKept && (point.value == ' ' || point.value == '\n')) {
+      out += bytes;
+    } else if (point.value == ' ') {
+      out += "␠";
+    } else if (point.value == '\t') {
+      out += "⇥";
+    } else if (point.value == '\n') {
+      out += "⏎";
+    } else if (is_control(point.value)) {
+      out += point.value < 0x80 ? hex_byte(point.value) : hex_code_point(point.value);
+    } else if (point.value == kZeroWidthJoiner && joins_emoji(text, i, point.length, previous)) {
+      out += bytes;
+    } else if (is_invisible(point.value) || is_space(point.value)) {
+      out += hex_code_point(point.value);
+    } else {
+      out += bytes;
+    }
+    previous = point.value;
+    i += point.length;
+  }
+  return out;
+}
+
+std::size_t cluster_width(std::string_view cluster) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < cluster.size();) {
+    const CodePoint point = decode_utf8(cluster, i);
+    if (point.valid && point.value == kEmojiPresentation && width == 1) {
+      return 2;  // a text sign asked to be drawn as emoji
+    }
+    if (point.valid && !is_control(point.value) && width == 0) {
+      const int columns = utf8proc_charwidth(static_cast<utf8proc_int32_t>(point.value));
+      width = columns > 0 ? static_cast<std::size_t>(columns) : 0;
+      // Two regional indicators are one flag.
+      if (point.value >= 0x1F1E6 && point.value <= 0x1F1FF) {
+        width = 2;
+      }
+    }
+    i += point.length;
+  }
+  return width;
+}
+
+}  // namespace
+
+CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept {
+  utf8proc_int32_t value = -1;
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + position);
+  const std::size_t available = std::min<std::size_t>(text.size() - position, 4);
+  const utf8proc_ssize_t length =
+      utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(available), &value);
+  if (length <= 0 || value < 0) {
+    return {static_cast<char32_t>(bytes[0]), 1, false};
+  }
+  return {static_cast<char32_t>(value), static_cast<std::size_t>(length), true};
+}
+
+std::vector<std::string_view> grapheme_clusters(std::string_view text) {
+  std::vector<std::string_view> clusters;
+  std::size_t begin = 0;
+  utf8proc_int32_t state = 0;
+  CodePoint previous;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (i > 0) {
+      const bool breaks =
+          !previous.valid || !point.valid ||
+          utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(previous.value),
+                                           static_cast<utf8proc_int32_t>(point.value), &state);
+      if (breaks) {
+        clusters.push_back(text.substr(begin, i - begin));
+        begin = i;
+      }
+      if (!previous.valid || !point.valid) {
+        state = 0;
+      }
+    }
+    previous = point;
+    i += point.length;
+  }
+  if (begin < text.size()) {
+    clusters.push_back(text.substr(begin));
+  }
+  return clusters;
+}
+
+std::size_t display_width(std::string_view text) {
+  const bool ascii =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (ascii) {
+    return text.size();
+  }
+  std::size_t width = 0;
+  for (const std::string_view cluster : grapheme_clusters(text)) {
+    width += cluster_width(cluster);
+  }
+  return width;
+}
+
+std::string printable(std::string_view text) {
+  return make_printable(text, Spaces::kVisible);
+}
+
+std::string printable_message(std::string_view text) {
+  return make_printable(text, Spaces::kKept);
+}
+
+std::string printable_ascii(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (point.valid && point.value > 0x20 && point.value < 0x7F) {
+      out += static_cast<char>(point.value);
+    } else if (point.valid && point.value == ' ') {
+      out += "\\s";
+    } else if (point.valid && point.value == '\t') {
+      out += "\\t";
+    } else if (point.valid && point.value == '\n') {
+      out += "\\n";
+    } else if (!point.valid || point.value < 0x80) {
+      out += hex_byte(point.value);
+    } else {
+      out += hex_code_point(point.value);
+    }
+    i += point.length;
+  }
+  return out;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (point.valid) {
+      out += text.substr(i, point.length);
+    } else {
+      out += hex_byte(point.value);
+    }
+    i += point.length;
+  }
+  return out;
+}
+
+std::string fit_width(std::string_view text, std::size_t columns, std::string_view ellipsis) {
+  if (display_width(text) <= columns) {
+    return std::string(text);
+  }
+  const std::size_t ellipsis_width = display_width(ellipsis);
+  const bool has_ellipsis = columns > ellipsis_width;
+  const std::size_t room = has_ellipsis ? columns - ellipsis_width : columns;
+  std::string out;
+  std::size_t width = 0;
+  for (const std::string_view cluster : grapheme_clusters(text)) {
+    width += cluster_width(cluster);
+    if (width > room) {
+      break;
+    }
+    out += cluster;
+  }
+  return has_ellipsis ? out.append(ellipsis) : out;
+}
+
+std::string pad_left(std::string_view text, std::size_t columns) {
+  const std::size_t width = display_width(text);
+  return std::string(columns > width ? columns - width : 0, ' ').append(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t columns) {
+  const std::size_t width = display_width(text);
+  return std::string(text).append(columns > width ? columns - width : 0, ' ');
+}
+
+}  // namespace attnviz

@@ -1,0 +1,111 @@
+#include "attnviz/model/mask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+
+namespace attnviz {
+
+namespace {
+
+struct MaskName {
+  MaskKind kind;
+  const char* name;
+  bool has_size;
+};
+
+constexpr std::array kMaskNames = {
+    MaskName{MaskKind::kCausal, "causal", false}, MaskName{MaskKind::kNone, "none", false},
+    MaskName{MaskKind::kWindow, "window", true},  MaskName{MaskKind::kStrided, "strided", true},
+    MaskName{MaskKind::kBlock, "block", true},
+};
+
+const MaskName& entry(MaskKind kind) noexcept {
+  return *std::find_if(kMaskNames.begin(), kMaskNames.end(),
+                       [kind](const MaskName& mask) { return mask.kind == kind; });
+}
+
+std::optional<std::size_t> parse_size(std::string_view digits) {
+  std::size_t size = 0;
+  const char* end = digits.data() + digits.size();
+  const auto result = std::from_chars(digits.data(), end, size);
+  if (result.ec != std::errc() || result.ptr != end || size == 0) {
+    return std::nullopt;
+  }
+  return size;
+}
+
+}  // namespace
+
+bool Mask::visible(std::size_t query, std::size_t key) const noexcept {
+  switch (kind) {
+    case MaskKind::kNone:
+      return true;
+    case MaskKind::kCausal:
+      return key <= query;
+    case MaskKind::kWindow:
+      return key <= query && query - key < size;
+    case MaskKind::kStrided:
+      return key <= query && (query - key < size || (query - key) % size == 0);
+    case MaskKind::kBlock:
+      return key <= query && key / size == query / size;
+  }
+  return false;
+}
+
+std::size_t Mask::first_key(std::size_t query) const noexcept {
+  switch (kind) {
+    case MaskKind::kWindow:
+      return query >= size ? query - size + 1 : 0;
+    case MaskKind::kBlock:
+      return query / size * size;
+    default:
+      return 0;
+  }
+}
+
+std::size_t Mask::end_key(std::size_t query, std::size_t n_keys) const noexcept {
+  return kind == MaskKind::kNone ? n_keys : std::min(query + 1, n_keys);
+}
+
+std::string Mask::name() const {
+  const MaskName& mask = entry(kind);
+  return mask.has_size ? fmt::format("{}:{}", mask.name, size) : std::string(mask.name);
+}
+
+Mask parse_mask(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  const std::string_view kind = name.substr(0, colon);
+  for (const MaskName& mask : kMaskNames) {
+    if (kind != mask.name) {
+      continue;
+    }
+    if (!mask.has_size) {
+      if (colon != std::string_view::npos) {
+        throw Error(ErrorKind::kUsage, fmt::format("mask \"{}\": {} takes no size", name, kind));
+      }
+      return {mask.kind, 0};
+    }
+    const auto size =
+        colon == std::string_view::npos ? std::nullopt : parse_size(name.substr(colon + 1));
+    if (!size) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("mask \"{}\": expected {}:N with N at least 1, as in {}:4", name,
+                              kind, kind));
+    }
+    return {mask.kind, *size};
+  }
+  const std::array<std::string, 5> names = {"causal", "none", "window", "strided", "block"};
+  throw Error(ErrorKind::kUsage,
+              fmt::format("mask \"{}\": expected causal, none, window:N, strided:N or block:N{}",
+                          name, did_you_mean(kind, names)));
+}
+
+}  // namespace attnviz
