@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 
 namespace attnviz {
 
@@ -61,15 +60,19 @@ std::string hex_code_point(char32_t value) {
   return fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(value));
 }
 
-// Whether the joiner at `position` glues two pictures, so that it draws as one sign.
-bool joins_emoji(std::string_view text, std::size_t position, std::size_t length,
+// Whether the point at `position` is a joiner that glues two pictures, so that they draw as one
+// sign.
+bool joins_emoji(std::string_view text, std::size_t position, const CodePoint& point,
                  char32_t previous) {
+  if (point.value != kZeroWidthJoiner) {
+    return false;
+  }
   if (previous != kEmojiPresentation && !is_emoji_like(previous) &&
       !(previous >= 0x1F3FB &&
         previous <= 0x1F3FF)) {  // skin tones stand between picture and joiner
     return false;
   }
-  const std::size_t next = position + length;
+  const std::size_t next = position + point.length;
   if (next >= text.size()) {
     return false;
   }
@@ -98,9 +101,8 @@ std::string make_printable(std::string_view text, Spaces spaces) {
       out += "⏎";
     } else if (is_control(point.value)) {
       out += point.value < 0x80 ? hex_byte(point.value) : hex_code_point(point.value);
-    } else if (point.value == kZeroWidthJoiner && joins_emoji(text, i, point.length, previous)) {
-      out += bytes;
-    } else if (is_invisible(point.value) || is_space(point.value)) {
+    } else if (is_space(point.value) ||
+               (is_invisible(point.value) && !joins_emoji(text, i, point, previous))) {
       out += hex_code_point(point.value);
     } else {
       out += bytes;

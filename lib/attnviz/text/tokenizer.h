@@ -31,7 +31,7 @@ std::span<const std::string> tokenizer_names();
 
 /// words   Unicode words (UAX 29 word boundaries), punctuation marks on their own, no white space.
 /// chars   grapheme clusters (UAX 29), white space among them.
-/// bytes   single bytes; the id is the byte.
+/// bytes   single bytes; without a vocabulary the id is the byte.
 ///
 /// A piece in `vocabulary` has its index as id; the others are numbered behind it in order of first
 /// appearance in the text. Throws Error{kUsage} for another name, with did-you-mean.
