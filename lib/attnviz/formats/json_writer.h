@@ -14,11 +14,11 @@
 namespace attnviz {
 
 /// Emits tokens of a JSON document and places the commas. The caller keeps begin/end and key/value
-/// balanced (asserted in debug). Buffers; `flush` or the destructor-free `finish` hands the rest
-/// over.
+/// balanced (asserted in debug). Buffers; `finish` hands the rest over.
 class JsonWriter {
  public:
-  /// indent 0: one line. Otherwise objects and arrays of containers go over several lines.
+  /// indent 0: one line. Otherwise objects and arrays of containers go over several lines, and an
+  /// array of scalars (a matrix row, the tokens) stays on one.
   explicit JsonWriter(ByteSink sink, std::size_t indent = 0);
 
   void begin_object();
@@ -27,11 +27,15 @@ class JsonWriter {
   void end_array();
   void key(std::string_view name);
 
-  void value(std::string_view text);  // escaped; invalid UTF-8 bytes become `\xFF` (as text)
+  /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become the
+  /// four characters `\xFF`.
+  void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool flag);
   void value(std::uint64_t number);
-  void value(float number);  // shortest decimal that reads back; NaN and infinities become null
+  /// The shortest decimal that reads back to the same bits, always with a point or an exponent
+  /// (1.0, -0.0); NaN and infinities become null.
+  void value(float number);
   void null();
 
   void values(std::span<const float> numbers);  // [..]
@@ -41,15 +45,17 @@ class JsonWriter {
   void finish();
 
  private:
-  void separate();
+  struct Level {
+    bool is_array = false;
+    bool has_items = false;
+    bool several_lines = false;
+  };
+  void separate(bool container);
+  void end(char bracket);
   void new_line();
   void append_number(float number);
-  void spill(bool everything);
+  void spill();
 
-  struct Level {
-    bool is_array;
-    bool has_items;
-  };
   ByteSink sink_;
   std::size_t indent_;
   std::vector<Level> levels_;

@@ -1,4 +1,4 @@
-// NumPy's .npy format, version 1.0: float32, C order, little-endian.
+// NumPy's .npy format, version 1.0: float32, C order, the machine's byte order.
 #pragma once
 
 #include <cstddef>

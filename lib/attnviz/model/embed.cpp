@@ -1,0 +1,82 @@
+// From pieces of text to the residual stream that enters layer 0.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/model/model.h"
+#include "attnviz/model/random_model.h"
+
+namespace attnviz {
+
+namespace {
+
+void copy_inputs(const Model& model, Matrix out) {
+  if (model.inputs.rows != out.rows) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: \"inputs\" is for {} tokens, but the text has {}: give a text of "
+                            "{} tokens, or \"embeddings\" by token in place of \"inputs\"",
+                            model.config.name, model.inputs.rows, out.rows, model.inputs.rows));
+  }
+  for (std::size_t i = 0; i < out.rows; ++i) {
+    std::copy_n(model.inputs.row_data(i), out.cols, out.row_data(i));
+  }
+}
+
+[[noreturn]] void fail_unknown(const Model& model, std::string_view piece) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: no embedding for the token \"{}\"{}: add it to \"embeddings\", or "
+                          "set \"unknown\" to \"random\"",
+                          model.config.name, piece, did_you_mean(piece, model.vocabulary)));
+}
+
+void look_up(const Model& model, std::span<const std::string_view> pieces, Matrix out) {
+  std::unordered_map<std::string_view, std::size_t> index;
+  index.reserve(model.vocabulary.size());
+  for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
+    index.emplace(model.vocabulary[i], i);
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto found = index.find(pieces[i]);
+    if (found != index.end()) {
+      std::copy_n(model.embeddings.row_data(found->second), out.cols, out.row_data(i));
+    } else if (model.random_unknown) {
+      random_embedding(model.config.seed, pieces[i], out.row(i));
+    } else {
+      fail_unknown(model, pieces[i]);
+    }
+  }
+}
+
+// Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model).
+void add_sinusoidal_positions(Matrix out) {
+  for (std::size_t col = 0; col < out.cols; ++col) {
+    const double exponent = static_cast<double>(col - col % 2) / static_cast<double>(out.cols);
+    const double frequency = std::pow(10000.0, -exponent);
+    for (std::size_t row = 0; row < out.rows; ++row) {
+      const double angle = static_cast<double>(row) * frequency;
+      out(row, col) += static_cast<float>(col % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+}
+
+}  // namespace
+
+MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces) {
+  MatrixBuffer stream(pieces.size(), model.config.d_model);
+  if (model.inputs.empty()) {
+    look_up(model, pieces, stream.view());
+  } else {
+    copy_inputs(model, stream.view());
+  }
+  if (model.config.positions == Positions::kSinusoidal) {
+    add_sinusoidal_positions(stream.view());
+  }
+  return stream;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,41 @@
+#include "attnviz/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+
+namespace attnviz {
+
+namespace {
+// In the order of the enumerators.
+constexpr std::array<std::string_view, 4> kPositionsNames = {"none", "sinusoidal", "rope", "alibi"};
+}  // namespace
+
+std::string_view positions_name(Positions positions) noexcept {
+  return kPositionsNames[static_cast<std::size_t>(positions)];
+}
+
+Positions parse_positions(std::string_view name) {
+  const auto found = std::find(kPositionsNames.begin(), kPositionsNames.end(), name);
+  if (found == kPositionsNames.end()) {
+    const std::vector<std::string> names(kPositionsNames.begin(), kPositionsNames.end());
+    throw Error(ErrorKind::kUsage,
+                fmt::format("positions \"{}\": expected none, sinusoidal, rope or alibi{}", name,
+                            did_you_mean(name, names)));
+  }
+  return static_cast<Positions>(found - kPositionsNames.begin());
+}
+
+std::size_t Model::n_heads() const noexcept {
+  std::size_t most = 0;
+  for (const LayerWeights& layer : layers) {
+    most = std::max(most, layer.heads.size());
+  }
+  return most;
+}
+
+}  // namespace attnviz
