@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 
 namespace attnviz::test {
@@ -18,6 +20,51 @@ std::vector<float> random_values(std::size_t n, std::uint64_t seed) {
 
 ConstMatrix matrix_over(const std::vector<float>& values, std::size_t rows, std::size_t cols) {
   return {values.data(), rows, cols, cols};
+}
+
+PoisonedMatrix::PoisonedMatrix(std::size_t rows, std::size_t cols)
+    : rows_(rows), cols_(cols), values_(rows * (cols + kPadding), kPoison) {}
+
+bool PoisonedMatrix::padding_is_untouched() const noexcept {
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const auto row_end =
+        values_.begin() + static_cast<std::ptrdiff_t>((r + 1) * (cols_ + kPadding));
+    if (std::count(row_end - kPadding, row_end, kPoison) != kPadding) {
+      return false;
+    }
+  }
+  return true;
+}
+
+double largest_difference(ConstMatrix actual, const std::vector<double>& expected) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (actual.rows * actual.cols != expected.size()) {
+    return kInfinity;
+  }
+  double largest = 0.0;
+  for (std::size_t r = 0; r < actual.rows; ++r) {
+    for (std::size_t c = 0; c < actual.cols; ++c) {
+      const double difference =
+          std::abs(static_cast<double>(actual(r, c)) - expected[r * actual.cols + c]);
+      if (std::isnan(difference)) {
+        return kInfinity;
+      }
+      largest = std::max(largest, difference);
+    }
+  }
+  return largest;
+}
+
+bool same_bits(ConstMatrix a, ConstMatrix b) {
+  if (a.rows != b.rows || a.cols != b.cols) {
+    return false;
+  }
+  for (std::size_t r = 0; r < a.rows; ++r) {
+    if (std::memcmp(a.row_data(r), b.row_data(r), a.cols * sizeof(float)) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<double> naive_matmul(ConstMatrix x, ConstMatrix w, const std::vector<float>& bias) {

@@ -16,6 +16,30 @@ std::vector<float> random_values(std::size_t n, std::uint64_t seed);
 /// A dense matrix over `values`, [rows, cols].
 ConstMatrix matrix_over(const std::vector<float>& values, std::size_t rows, std::size_t cols);
 
+/// A matrix whose rows are farther apart than they are long, in poison: what a function must not
+/// touch is still poison afterwards, and what it must write is not.
+class PoisonedMatrix {
+ public:
+  PoisonedMatrix(std::size_t rows, std::size_t cols);
+
+  Matrix view() noexcept { return {values_.data(), rows_, cols_, cols_ + kPadding}; }
+  bool padding_is_untouched() const noexcept;
+
+  static constexpr float kPoison = -12345.0f;
+
+ private:
+  static constexpr std::size_t kPadding = 3;
+  std::size_t rows_;
+  std::size_t cols_;
+  std::vector<float> values_;
+};
+
+/// The largest |actual - expected|; infinity when the sizes differ or a value is NaN.
+double largest_difference(ConstMatrix actual, const std::vector<double>& expected);
+
+/// Every value has the same bits.
+bool same_bits(ConstMatrix a, ConstMatrix b);
+
 /// x · w (+ bias when not empty), in double precision, [x.rows, w.cols].
 std::vector<double> naive_matmul(ConstMatrix x, ConstMatrix w, const std::vector<float>& bias = {});
 

@@ -17,11 +17,11 @@ std::string active_simd_target();
 /// available ones. "auto" is the best.
 void force_simd_target(std::string_view target);
 
-/// Forces a target until the end of the scope.
+/// Forces a target until the end of the scope; then the best one runs again.
 class ScopedSimdTarget {
  public:
   explicit ScopedSimdTarget(std::string_view target) { force_simd_target(target); }
-  ~ScopedSimdTarget() { force_simd_target("auto"); }
+  ~ScopedSimdTarget();
   ScopedSimdTarget(const ScopedSimdTarget&) = delete;
   ScopedSimdTarget& operator=(const ScopedSimdTarget&) = delete;
 };

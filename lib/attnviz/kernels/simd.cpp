@@ -1,0 +1,93 @@
+#include "attnviz/kernels/simd.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdint>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attnviz/kernels/simd.cpp"
+#include <hwy/foreach_target.h>  // re-includes this file, once per target
+
+#include <hwy/highway.h>  // this comes after foreach_target.h
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attnviz::kernels::HWY_NAMESPACE {
+
+// Compiled for, dispatched to and so naming the same target as every other kernel.
+std::int64_t compiled_target() {
+  return HWY_TARGET;
+}
+
+}  // namespace attnviz::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attnviz::kernels {
+HWY_EXPORT(compiled_target);
+
+namespace {
+
+constexpr std::int64_t kFallbackTargets = HWY_EMU128 | HWY_SCALAR;
+
+std::string target_name(std::int64_t target) {
+  std::string name = hwy::TargetName(target);
+  for (char& c : name) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+// Best first: Highway gives better targets lower bits.
+std::vector<std::int64_t> usable_targets() {
+  std::vector<std::int64_t> targets;
+  const std::int64_t usable = (hwy::SupportedTargets() | kFallbackTargets) & HWY_TARGETS;
+  for (std::int64_t rest = usable; rest != 0; rest &= rest - 1) {
+    targets.push_back(rest & -rest);
+  }
+  return targets;
+}
+
+void use_best_target() noexcept {
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  for (const std::int64_t target : usable_targets()) {
+    names.push_back(target_name(target));
+  }
+  return names;
+}
+
+std::string active_simd_target() {
+  return target_name(HWY_DYNAMIC_DISPATCH(compiled_target)());
+}
+
+void force_simd_target(std::string_view target) {
+  if (target == "auto") {
+    return use_best_target();
+  }
+  for (const std::int64_t candidate : usable_targets()) {
+    if (target == target_name(candidate)) {
+      hwy::GetChosenTarget().Update(candidate);
+      return;
+    }
+  }
+  const std::vector<std::string> names = simd_targets();
+  throw Error(ErrorKind::kUsage,
+              fmt::format("SIMD target \"{}\": this machine has auto, {}{}", target,
+                          fmt::join(names, ", "), did_you_mean(target, names)));
+}
+
+ScopedSimdTarget::~ScopedSimdTarget() {
+  use_best_target();
+}
+
+}  // namespace attnviz::kernels
+#endif  // HWY_ONCE

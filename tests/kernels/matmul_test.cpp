@@ -1,0 +1,171 @@
+#include "attnviz/kernels/matmul.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attnviz/kernels/simd.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+struct Shape {
+  std::size_t n;
+  std::size_t d_in;
+  std::size_t d_out;
+};
+
+// Around every tile: fewer rows, exactly as many and one more; columns just past each vector width.
+constexpr Shape kShapes[] = {{1, 1, 1},   {1, 64, 33}, {2, 3, 8},    {3, 8, 4},   {4, 7, 16},
+                             {5, 15, 17}, {6, 33, 32}, {7, 64, 47},  {12, 5, 64}, {13, 64, 65},
+                             {17, 1, 15}, {40, 33, 3}, {129, 15, 35}};
+
+// Values in a wider storage, so that rows do not lie side by side.
+struct StridedValues {
+  StridedValues(std::size_t rows, std::size_t cols, std::uint64_t seed)
+      : storage(test::random_values(rows * (cols + 5), seed)),
+        view{storage.data() + 2, rows, cols, cols + 5} {}
+  std::vector<float> storage;
+  ConstMatrix view;
+};
+
+// Rounding grows with the sums: one part in a million of the largest, about eight float steps.
+double tolerance(const std::vector<double>& expected) {
+  double largest = 1.0;
+  for (const double value : expected) {
+    largest = std::max(largest, std::abs(value));
+  }
+  return 1e-6 * largest;
+}
+
+}  // namespace
+
+TEST_CASE("matmul: every SIMD target agrees with the double-precision reference") {
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    for (const Shape& shape : kShapes) {
+      CAPTURE(target);
+      CAPTURE(shape.n);
+      CAPTURE(shape.d_in);
+      CAPTURE(shape.d_out);
+      const StridedValues x(shape.n, shape.d_in, 1);
+      const StridedValues w(shape.d_in, shape.d_out, 2);
+      const std::vector<float> bias = test::random_values(shape.d_out, 3);
+
+      test::PoisonedMatrix with_bias(shape.n, shape.d_out);
+      kernels::matmul(x.view, w.view, bias, with_bias.view());
+      const std::vector<double> biased = test::naive_matmul(x.view, w.view, bias);
+      CHECK(test::largest_difference(with_bias.view(), biased) < tolerance(biased));
+      CHECK(with_bias.padding_is_untouched());
+
+      test::PoisonedMatrix without(shape.n, shape.d_out);
+      kernels::matmul(x.view, w.view, {}, without.view());
+      const std::vector<double> product = test::naive_matmul(x.view, w.view);
+      CHECK(test::largest_difference(without.view(), product) < tolerance(product));
+      CHECK(without.padding_is_untouched());
+
+      std::vector<double> doubled = product;
+      for (double& value : doubled) {
+        value *= 2.0;
+      }
+      kernels::matmul_add(x.view, w.view, without.view());
+      CHECK(test::largest_difference(without.view(), doubled) < tolerance(doubled));
+      CHECK(without.padding_is_untouched());
+    }
+  }
+}
+
+TEST_CASE("matmul: a result has the same bits alone and among others") {
+  constexpr std::size_t kRows = 23;
+  constexpr std::size_t kInner = 37;
+  constexpr std::size_t kCols = 75;
+  const StridedValues x(kRows, kInner, 4);
+  const StridedValues w(kInner, kCols, 5);
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    CAPTURE(target);
+    test::PoisonedMatrix whole(kRows, kCols);
+    kernels::matmul(x.view, w.view, {}, whole.view());
+    for (std::size_t row = 0; row < kRows; ++row) {
+      test::PoisonedMatrix alone(1, kCols);
+      kernels::matmul(x.view.row_block(row, 1), w.view, {}, alone.view());
+      REQUIRE(test::same_bits(alone.view(), whole.view().row_block(row, 1)));
+    }
+    for (std::size_t col = 0; col < kCols; ++col) {
+      test::PoisonedMatrix alone(kRows, 1);
+      kernels::matmul(x.view, w.view.col_block(col, 1), {}, alone.view());
+      REQUIRE(test::same_bits(alone.view(), whole.view().col_block(col, 1)));
+    }
+  }
+}
+
+TEST_CASE("matmul: adding products one after another gives the bits of the product side by side") {
+  const StridedValues x(9, 30, 6);
+  const StridedValues w(30, 21, 7);
+  const std::vector<float> bias = test::random_values(21, 8);
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    CAPTURE(target);
+    test::PoisonedMatrix whole(9, 21);
+    kernels::matmul(x.view, w.view, bias, whole.view());
+    test::PoisonedMatrix parts(9, 21);
+    kernels::matmul(x.view.col_block(0, 11), w.view.row_block(0, 11), bias, parts.view());
+    kernels::matmul_add(x.view.col_block(11, 19), w.view.row_block(11, 19), parts.view());
+    CHECK(test::same_bits(parts.view(), whole.view()));
+  }
+}
+
+TEST_CASE("matmul: no rows, no columns and nothing to sum over are fine") {
+  const std::vector<float> values(8, 1.0f);
+  const std::vector<float> bias = {5.0f, 6.0f};
+  float out[] = {-1.0f, -1.0f};
+  kernels::matmul({values.data(), 0, 4, 4}, {values.data(), 4, 2, 2}, {}, {out, 0, 2, 2});
+  kernels::matmul({values.data(), 2, 4, 4}, {values.data(), 4, 0, 0}, {}, {out, 2, 0, 0});
+  CHECK(out[0] == -1.0f);
+  kernels::matmul({values.data(), 1, 0, 0}, {values.data(), 0, 2, 2}, bias, {out, 1, 2, 2});
+  CHECK(out[0] == 5.0f);
+  CHECK(out[1] == 6.0f);
+}
+
+TEST_CASE("add: sums element by element and touches nothing else") {
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    CAPTURE(target);
+    const StridedValues x(3, 37, 9);
+    test::PoisonedMatrix out(3, 37);
+    for (std::size_t r = 0; r < 3; ++r) {
+      for (std::size_t c = 0; c < 37; ++c) {
+        out.view()(r, c) = 0.25f;
+      }
+    }
+    kernels::add(x.view, out.view());
+    for (std::size_t r = 0; r < 3; ++r) {
+      for (std::size_t c = 0; c < 37; ++c) {
+        REQUIRE(out.view()(r, c) == x.view(r, c) + 0.25f);
+      }
+    }
+    CHECK(out.padding_is_untouched());
+  }
+}
+
+TEST_CASE("transpose: rows become columns") {
+  for (const Shape& shape : kShapes) {
+    const StridedValues x(shape.n, shape.d_out, 10);
+    test::PoisonedMatrix out(shape.d_out, shape.n);
+    kernels::transpose(x.view, out.view());
+    for (std::size_t r = 0; r < shape.n; ++r) {
+      for (std::size_t c = 0; c < shape.d_out; ++c) {
+        REQUIRE(out.view()(c, r) == x.view(r, c));
+      }
+    }
+    CHECK(out.padding_is_untouched());
+  }
+}
+
+}  // namespace attnviz
