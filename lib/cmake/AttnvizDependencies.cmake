@@ -3,22 +3,22 @@
 # then needs little and starts fast.
 
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/dependencies.txt" ATTNVIZ_DEPENDENCY_TABLE REGEX "^[^#]+\\|")
+set(ATTNVIZ_MISSING "")
 
-# Stops with the Debian package and the upstream project of the dependency `name`.
-function(attnviz_missing name what)
+# Notes in ATTNVIZ_MISSING that `what` of the dependency `name` is not there, and where to get it.
+macro(attnviz_note_missing name what)
   foreach(line IN LISTS ATTNVIZ_DEPENDENCY_TABLE)
     string(REGEX REPLACE " *\\| *" ";" fields "${line}")
     list(GET fields 0 candidate)
-    if(candidate STREQUAL name)
+    if(candidate STREQUAL "${name}")
       list(GET fields 2 debian)
       list(GET fields 3 upstream)
-      message(FATAL_ERROR "attnviz needs ${name} (${what} not found).\n"
-        "  Debian, Ubuntu:  apt-get install ${debian}\n"
-        "  other systems:   ${upstream}")
+      string(APPEND ATTNVIZ_MISSING "\n  ${name} (${what} not found)"
+        "\n    Debian, Ubuntu:  apt-get install ${debian}"
+        "\n    other systems:   ${upstream}")
     endif()
   endforeach()
-  message(FATAL_ERROR "attnviz needs ${name} (${what} not found)")
-endfunction()
+endmacro()
 
 # Makes the target attnviz_deps::<name> from a header and, when given, a library.
 function(attnviz_find name)
@@ -29,16 +29,23 @@ function(attnviz_find name)
   find_path(ATTNVIZ_${name}_INCLUDE ${arg_HEADER})
   mark_as_advanced(ATTNVIZ_${name}_INCLUDE)
   if(NOT ATTNVIZ_${name}_INCLUDE)
-    attnviz_missing(${name} "header ${arg_HEADER}")
+    attnviz_note_missing(${name} "header ${arg_HEADER}")
   endif()
-  if(arg_LIBRARY)
+  if(arg_LIBRARY AND ATTNVIZ_${name}_INCLUDE)
     find_library(ATTNVIZ_${name}_LIBRARY NAMES lib${arg_LIBRARY}.a ${arg_LIBRARY})
     mark_as_advanced(ATTNVIZ_${name}_LIBRARY)
     if(NOT ATTNVIZ_${name}_LIBRARY)
-      attnviz_missing(${name} "library ${arg_LIBRARY}")
+      attnviz_note_missing(${name} "library ${arg_LIBRARY}")
     endif()
+  endif()
+  if(ATTNVIZ_MISSING)
+    set(ATTNVIZ_MISSING "${ATTNVIZ_MISSING}" PARENT_SCOPE)
+    return()
+  endif()
+  if(arg_LIBRARY)
     add_library(attnviz_deps::${name} UNKNOWN IMPORTED GLOBAL)
-    set_target_properties(attnviz_deps::${name} PROPERTIES IMPORTED_LOCATION "${ATTNVIZ_${name}_LIBRARY}")
+    set_target_properties(attnviz_deps::${name} PROPERTIES
+      IMPORTED_LOCATION "${ATTNVIZ_${name}_LIBRARY}")
   else()
     add_library(attnviz_deps::${name} INTERFACE IMPORTED GLOBAL)
   endif()
@@ -69,6 +76,13 @@ macro(attnviz_find_build_dependencies)
           /usr/share/fonts/dejavu-sans-mono-fonts /usr/local/share/fonts NO_DEFAULT_PATH)
   mark_as_advanced(ATTNVIZ_FONT)
   if(NOT ATTNVIZ_FONT)
-    attnviz_missing(dejavu "DejaVuSansMono.ttf")
+    attnviz_note_missing(dejavu "font DejaVuSansMono.ttf")
+  endif()
+endmacro()
+
+# Stops with everything that is missing.
+macro(attnviz_require_dependencies)
+  if(ATTNVIZ_MISSING)
+    message(FATAL_ERROR "attnviz needs what is not installed:${ATTNVIZ_MISSING}\n")
   endif()
 endmacro()

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test: tests/run.sh
+#
+#   (nothing)   the tests of the program as it is shipped
+#   --asan      under the address and undefined-behaviour sanitizers
+#   --tsan      under the thread sanitizer
+#   --coverage  with line coverage, reported a file
+#   --lint      clang-format and clang-tidy
+#   --all       everything but the coverage, as before a merge
+#
+# Options add up. Each step prints its seconds; the last line is ctest's summary.
+set -euo pipefail
+
+# shellcheck source=lib/cmake/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib/cmake/steps.sh"
+jobs="$(nproc)"
+
+# Builds one preset and runs its tests; notes ctest's summary in `summary`.
+summary=""
+run_tests() {
+  local preset=$1 log="$root/build/logs/$1-tests.log" status=0 runner=()
+  step "$preset: configure" configure "$preset" -DATTNVIZ_BUILD_TESTS=ON
+  step "$preset: build" build "$preset"
+  if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then
+    runner=(setarch -R)  # the thread sanitizer cannot use the address layouts of newer kernels
+  fi
+  (cd "$root" && "${runner[@]}" ctest --preset "$preset" --parallel "$jobs" 2>&1) |
+    tee "$log" || status=$?
+  grep -ho 'SKIPPED: .*' "$root/build/$preset/Testing/Temporary/LastTest.log" | sort -u || true
+  summary="$(grep 'tests passed' "$log" || true)"
+  if ((status)); then
+    printf '%s\n' "$preset: $summary"
+    exit 1
+  fi
+}
+
+sources() {
+  find "$root"/{lib,app,tests,samples} -name "$1" -print0 | sort -z
+}
+
+lint() {
+  step "lint: configure" configure release -DATTNVIZ_BUILD_TESTS=ON
+  step "lint: build" build release  # sources made by the build are read too
+  step "lint: clang-format" check_format
+  step "lint: clang-tidy" check_tidy
+}
+check_format() {
+  sources '*.[ch]*' | grep -zE '\.(h|cpp)$' | xargs -0 clang-format --dry-run -Werror
+}
+check_tidy() {
+  sources '*.cpp' | grep -zv '/tests/install/' |
+    xargs -0 -n 1 -P "$jobs" clang-tidy -p "$root/build/release" --quiet
+}
+
+coverage() {
+  run_tests coverage
+  gcovr --root "$root" --filter "$root/lib" --filter "$root/app" "$root/build/coverage"
+}
+
+scopes=(build test)
+steps=()
+for argument in "$@"; do
+  case $argument in
+    --asan | --tsan) steps+=("run_tests ${argument#--}") ;;
+    --coverage) steps+=(coverage) scopes+=(coverage) ;;
+    --lint) steps+=(lint) scopes+=(check) ;;
+    --all)
+      steps+=(lint "run_tests asan" "run_tests tsan" "run_tests release")
+      scopes+=(check)
+      ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    *)
+      echo "tests/run.sh: no option $argument; see tests/run.sh --help" >&2
+      exit 2
+      ;;
+  esac
+done
+if ((${#steps[@]} == 0)); then
+  steps=("run_tests release")
+fi
+
+"$root/lib/cmake/install-packages.sh" "${scopes[@]}"
+for one in "${steps[@]}"; do
+  $one
+done
+if [[ -n $summary ]]; then
+  printf '%s\n' "$summary"
+fi
