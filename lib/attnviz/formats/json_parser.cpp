@@ -1,0 +1,311 @@
+// Fills a JsonTree from nlohmann_json's stream of events.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_syntax_error.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_tree_data.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+
+// Numbers are read as floats, not as doubles that are rounded a second time.
+using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
+                                       std::uint64_t, float>;
+
+class Builder {
+ public:
+  Builder(std::string_view bytes, JsonTreeData& data) : bytes_(bytes), data_(data) {}
+
+  // The names and signatures of nlohmann's SAX interface.
+  bool null() {
+    attach(add(JsonKind::kNull));
+    return true;
+  }
+  bool boolean(bool flag);
+  bool number_integer(std::int64_t number) {
+    return add_number(static_cast<float>(number), 0, /*is_unsigned=*/false);
+  }
+  bool number_unsigned(std::uint64_t number) {
+    return add_number(static_cast<float>(number), number, /*is_unsigned=*/true);
+  }
+  bool number_float(float number, const std::string&) {
+    return add_number(number, 0, /*is_unsigned=*/false);
+  }
+  bool string(const std::string& text);
+  bool binary(const std::vector<std::uint8_t>&) { return false; }
+  bool start_object(std::size_t) { return open(JsonKind::kObject); }
+  bool key(const std::string& name);
+  bool end_object();
+  bool start_array(std::size_t) { return open(JsonKind::kNumbers); }
+  bool end_array();
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error);
+
+ private:
+  struct Open {
+    std::size_t record;
+    std::size_t last;  // the item linked last
+  };
+
+  JsonRecord& parent() { return data_.records[open_.back().record]; }
+  TextRange store(std::string_view text);
+  std::size_t add(JsonKind kind);
+  bool add_number(float number, std::uint64_t integer, bool is_unsigned);
+  bool open(JsonKind kind);
+  void close();
+  void attach(std::size_t child);
+  void link(std::size_t child);
+  void break_off(std::size_t child);
+  void reject_duplicates(std::size_t object) const;
+
+  std::string_view bytes_;
+  JsonTreeData& data_;
+  std::vector<Open> open_;
+  TextRange key_;
+  bool after_key_ = false;
+};
+
+TextRange Builder::store(std::string_view text) {
+  const TextRange range{data_.text.size(), text.size()};
+  data_.text += text;
+  return range;
+}
+
+std::size_t Builder::add(JsonKind kind) {
+  JsonRecord record;
+  record.kind = kind;
+  record.begin = data_.floats->size();
+  if (!open_.empty()) {
+    const JsonRecord& above = parent();
+    record.parent = open_.back().record;
+    record.position = above.kind == JsonKind::kNumbers ? above.cols : above.count;
+    record.key = key_;
+  }
+  key_ = {};
+  after_key_ = false;
+  data_.records.push_back(record);
+  return data_.records.size() - 1;
+}
+
+bool Builder::boolean(bool flag) {
+  const std::size_t record = add(JsonKind::kBool);
+  data_.records[record].flag = flag;
+  attach(record);
+  return true;
+}
+
+bool Builder::string(const std::string& text) {
+  const std::size_t record = add(JsonKind::kString);
+  data_.records[record].text = store(text);
+  attach(record);
+  return true;
+}
+
+bool Builder::add_number(float number, std::uint64_t integer, bool is_unsigned) {
+  if (!open_.empty() && parent().kind == JsonKind::kNumbers) {
+    data_.floats->push_back(number);
+    ++parent().cols;
+    return true;
+  }
+  const std::size_t record = add(JsonKind::kNumber);
+  data_.records[record].number = number;
+  data_.records[record].integer = integer;
+  data_.records[record].flag = is_unsigned;
+  attach(record);
+  return true;
+}
+
+bool Builder::key(const std::string& name) {
+  key_ = store(name);
+  after_key_ = true;
+  return true;
+}
+
+bool Builder::open(JsonKind kind) {
+  if (open_.size() == kDeepest) {
+    const std::size_t outermost = open_.size() > 1 ? open_[1].record : 0;
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}: expected at most {} levels of brackets, found more",
+                            data_.name, data_.path(outermost), kDeepest));
+  }
+  const std::size_t record = add(kind);
+  open_.push_back({record, kNoRecord});
+  return true;
+}
+
+void Builder::close() {
+  const std::size_t record = open_.back().record;
+  open_.pop_back();
+  attach(record);
+}
+
+bool Builder::end_object() {
+  reject_duplicates(open_.back().record);
+  close();
+  return true;
+}
+
+bool Builder::end_array() {
+  close();
+  return true;
+}
+
+void Builder::link(std::size_t child) {
+  std::size_t& last = open_.back().last;
+  (last == kNoRecord ? parent().first : data_.records[last].next) = child;
+  last = child;
+  ++parent().count;
+}
+
+// A finished value joins the list or object around it. Lists of numbers keep no record an item:
+// equally long ones fold into the rows of a matrix.
+void Builder::attach(std::size_t child) {
+  if (open_.empty()) {
+    return;
+  }
+  const JsonRecord item = data_.records[child];
+  JsonRecord& above = parent();
+  const bool is_row = item.kind == JsonKind::kNumbers;
+  if (above.kind == JsonKind::kObject || above.kind == JsonKind::kList) {
+    link(child);
+  } else if (above.kind == JsonKind::kNumbers && above.cols == 0) {
+    if (is_row) {
+      above.kind = JsonKind::kRows;
+      above.begin = item.begin;
+      above.cols = item.cols;
+      above.count = 1;
+      data_.records.resize(child);
+    } else {
+      above.kind = JsonKind::kList;
+      link(child);
+    }
+  } else if (above.kind == JsonKind::kRows && is_row && item.cols == above.cols) {
+    ++above.count;
+    data_.records.resize(child);
+  } else {
+    break_off(child);
+  }
+}
+
+// The list stops being numbers or rows here. What follows is read but not kept, so that a hostile
+// file cannot turn each of its numbers into a record.
+void Builder::break_off(std::size_t child) {
+  const JsonRecord item = data_.records[child];
+  JsonRecord& above = parent();
+  if (above.kind == JsonKind::kNumbers) {
+    above.text = store(fmt::format("expected a number, found {} (item {})",
+                                   JsonTreeData::kind_name(item), above.cols));
+  } else if (above.kind == JsonKind::kRows && item.kind == JsonKind::kNumbers) {
+    above.text = store(
+        fmt::format("expected {} columns, found {} (row {})", above.cols, item.cols, above.count));
+  } else if (above.kind == JsonKind::kRows && item.kind == JsonKind::kBroken) {
+    above.text = store(fmt::format("{} (row {})", std::string(data_.view(item.text)), above.count));
+  } else if (above.kind == JsonKind::kRows) {
+    above.text = store(fmt::format("expected a row of {} numbers, found {} (row {})", above.cols,
+                                   JsonTreeData::kind_name(item), above.count));
+  }
+  above.kind = JsonKind::kBroken;
+  data_.records.resize(child);
+}
+
+void Builder::reject_duplicates(std::size_t object) const {
+  std::vector<std::string_view> keys;
+  keys.reserve(data_.records[object].count);
+  for (std::size_t i = data_.records[object].first; i != kNoRecord; i = data_.records[i].next) {
+    keys.push_back(data_.view(data_.records[i].key));
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end()) {
+    JsonNode(data_, object).fail(fmt::format("duplicate key \"{}\"", *twice));
+  }
+}
+
+bool Builder::parse_error(std::size_t position, const std::string&,
+                          const nlohmann::detail::exception& error) {
+  constexpr int kNumberOverflow = 406;
+  JsonSyntaxError place{};
+  place.end = position;
+  place.in_object = !open_.empty() && parent().kind == JsonKind::kObject;
+  place.in_array = !open_.empty() && !place.in_object;
+  place.after_key = after_key_;
+  place.is_number_overflow = error.id == kNumberOverflow;
+  const std::string path = open_.empty() ? std::string() : data_.path(open_.back().record);
+  throw Error(ErrorKind::kMalformed,
+              fmt::format("{}: {}{}", data_.name, describe_syntax_error(bytes_, place),
+                          path.empty() ? path : fmt::format(" (in {})", path)));
+}
+
+std::size_t first_invalid_byte(std::string_view bytes) noexcept {
+  std::size_t i = 0;
+  while (i < bytes.size()) {
+    std::uint64_t eight = 0;
+    if (bytes.size() - i >= sizeof eight) {
+      std::memcpy(&eight, bytes.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const CodePoint point = decode_utf8(bytes, i);
+    if (!point.valid) {
+      return i;
+    }
+    i += point.length;
+  }
+  return i;
+}
+
+// nlohmann_json takes a NUL byte for the end of the input, and reports bad UTF-8 a byte late.
+void reject_other_than_text(std::string_view bytes, std::string_view name) {
+  const auto fail = [&](std::size_t offset, std::string_view problem) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}: {}", name, line_and_column(bytes, offset), problem));
+  };
+  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: expected JSON, found an empty file", name));
+  }
+  const std::size_t invalid = first_invalid_byte(bytes);
+  if (invalid < bytes.size()) {
+    fail(invalid,
+         fmt::format("expected UTF-8, found the byte {}", valid_utf8(bytes.substr(invalid, 1))));
+  }
+  const std::size_t nul = bytes.find('\0');
+  if (nul != std::string_view::npos) {
+    fail(nul, "expected text, found a NUL byte");
+  }
+}
+
+}  // namespace
+
+JsonTree JsonTree::parse(std::string_view bytes, std::string_view name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (bytes.starts_with(kByteOrderMark)) {
+    bytes.remove_prefix(kByteOrderMark.size());
+  }
+  reject_other_than_text(bytes, name);
+
+  auto data = std::make_shared<JsonTreeData>();
+  data->name = name;
+  // Every number in a list follows a bracket or a comma: with room for all of them the floats never
+  // move, and room that is not used is never touched.
+  const auto most_numbers =
+      std::count_if(bytes.begin(), bytes.end(), [](char c) { return c == ',' || c == '['; });
+  data->floats->reserve(static_cast<std::size_t>(most_numbers));
+  Builder builder(bytes, *data);
+  FloatJson::sax_parse(bytes.begin(), bytes.end(), &builder);
+  return JsonTree(std::move(data));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,207 @@
+#include "attnviz/formats/json_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/formats/json_tree_data.h"
+
+namespace attnviz {
+
+namespace {
+
+bool is_plain_key(std::string_view key) noexcept {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+}  // namespace
+
+std::string_view JsonTreeData::kind_name(const JsonRecord& record) noexcept {
+  switch (record.kind) {
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBool:
+      return record.flag ? "true" : "false";
+    case JsonKind::kNumber:
+      return "a number";
+    case JsonKind::kString:
+      return "a string";
+    case JsonKind::kNumbers:
+      return record.cols == 0 ? "an empty list" : "a list of numbers";
+    case JsonKind::kRows:
+      return "a matrix of numbers";
+    case JsonKind::kBroken:
+    case JsonKind::kList:
+      return "a list";
+    case JsonKind::kObject:
+      return "an object";
+  }
+  return "";
+}
+
+std::string JsonTreeData::path(std::size_t index) const {
+  std::vector<std::size_t> chain;
+  for (std::size_t i = index; records[i].parent != kNoRecord; i = records[i].parent) {
+    chain.push_back(i);
+  }
+  std::string path;
+  for (auto i = chain.rbegin(); i != chain.rend(); ++i) {
+    const JsonRecord& record = records[*i];
+    if (records[record.parent].kind != JsonKind::kObject) {
+      path += fmt::format("[{}]", record.position);
+    } else if (const std::string_view key = view(record.key); is_plain_key(key)) {
+      path += path.empty() ? "" : ".";
+      path += key;
+    } else {
+      path += fmt::format("[\"{}\"]", key);
+    }
+  }
+  return path;
+}
+
+JsonKind JsonNode::kind() const noexcept {
+  return data_->records[index_].kind;
+}
+
+std::string JsonNode::path() const {
+  return data_->path(index_);
+}
+
+std::string_view JsonNode::key() const noexcept {
+  return data_->view(data_->records[index_].key);
+}
+
+std::string JsonNode::where() const {
+  const std::string place = path();
+  return place.empty() ? data_->name + ": " : fmt::format("{}: {}: ", data_->name, place);
+}
+
+void JsonNode::fail(const std::string& problem) const {
+  throw Error(ErrorKind::kMalformed, where() + problem);
+}
+
+void JsonNode::fail_kind(std::string_view expected) const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind == JsonKind::kBroken) {
+    fail(std::string(data_->view(record.text)));
+  }
+  fail(fmt::format("expected {}, found {}", expected, JsonTreeData::kind_name(record)));
+}
+
+bool JsonNode::as_bool() const {
+  if (kind() != JsonKind::kBool) {
+    fail_kind("true or false");
+  }
+  return data_->records[index_].flag;
+}
+
+std::uint64_t JsonNode::as_unsigned() const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind != JsonKind::kNumber) {
+    fail_kind("a whole number");
+  }
+  if (!record.flag) {
+    fail(fmt::format("expected a whole number from 0 to 2^64 - 1, found {}", record.number));
+  }
+  return record.integer;
+}
+
+std::string_view JsonNode::as_string() const {
+  if (kind() != JsonKind::kString) {
+    fail_kind("a string");
+  }
+  return data_->view(data_->records[index_].text);
+}
+
+std::span<const float> JsonNode::as_numbers() const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind != JsonKind::kNumbers) {
+    fail_kind("a list of numbers");
+  }
+  return {data_->floats->data() + record.begin, record.cols};
+}
+
+ConstMatrix JsonNode::as_matrix() const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind == JsonKind::kRows) {
+    if (record.cols == 0) {
+      fail("expected at least 1 column, found empty rows");
+    }
+    return {data_->floats->data() + record.begin, record.count, record.cols, record.cols};
+  }
+  // The first row may be what is broken.
+  if (record.kind == JsonKind::kList && data_->records[record.first].kind == JsonKind::kBroken) {
+    JsonNode(*data_, record.first).fail_kind("a row of numbers");
+  }
+  fail_kind("a matrix of numbers");
+}
+
+std::vector<JsonNode> JsonNode::as_list(std::string_view what) const {
+  const JsonRecord& record = data_->records[index_];
+  const bool is_empty = record.kind == JsonKind::kNumbers && record.cols == 0;
+  if (record.kind != JsonKind::kList && !is_empty) {
+    fail_kind(what);
+  }
+  std::vector<JsonNode> items;
+  for (std::size_t i = record.first; i != kNoRecord; i = data_->records[i].next) {
+    items.emplace_back(*data_, i);
+  }
+  return items;
+}
+
+std::vector<JsonNode> JsonNode::as_object() const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind != JsonKind::kObject) {
+    fail_kind("an object");
+  }
+  std::vector<JsonNode> members;
+  members.reserve(record.count);
+  for (std::size_t i = record.first; i != kNoRecord; i = data_->records[i].next) {
+    members.emplace_back(*data_, i);
+  }
+  return members;
+}
+
+std::optional<JsonNode> JsonNode::find(std::string_view key) const {
+  const JsonRecord& record = data_->records[index_];
+  if (record.kind != JsonKind::kObject) {
+    fail_kind("an object");
+  }
+  for (std::size_t i = record.first; i != kNoRecord; i = data_->records[i].next) {
+    if (data_->view(data_->records[i].key) == key) {
+      return JsonNode(*data_, i);
+    }
+  }
+  return std::nullopt;
+}
+
+JsonNode JsonNode::at(std::string_view key) const {
+  const auto member = find(key);
+  if (!member) {
+    fail(fmt::format("missing key \"{}\"", key));
+  }
+  return *member;
+}
+
+void JsonNode::expect_keys(std::span<const std::string> known) const {
+  for (const JsonNode& member : as_object()) {
+    if (std::find(known.begin(), known.end(), member.key()) == known.end()) {
+      fail(fmt::format("unknown key \"{}\"{}", member.key(), did_you_mean(member.key(), known)));
+    }
+  }
+}
+
+JsonNode JsonTree::root() const noexcept {
+  return {*data_, 0};
+}
+
+std::shared_ptr<const void> JsonTree::numbers() const noexcept {
+  return data_->floats;
+}
+
+}  // namespace attnviz

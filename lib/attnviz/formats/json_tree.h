@@ -1,0 +1,96 @@
+// A JSON document read into a small tree that keeps numbers as flat floats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+struct JsonTreeData;
+
+enum class JsonKind : std::uint8_t {
+  kNull,
+  kBool,
+  kNumber,
+  kString,
+  kNumbers,  // a list of numbers, or an empty list
+  kRows,     // a list of number lists of one length
+  kBroken,   // a list that began as numbers or rows and did not stay that way
+  kList,     // any other list
+  kObject,
+};
+
+/// A value in a JsonTree, and valid as long as the tree.
+///
+/// The `as_…` functions throw Error{kMalformed} `w.json: layers[0].W_O: expected …, found …` when
+/// the value is something else.
+class JsonNode {
+ public:
+  JsonNode(const JsonTreeData& data, std::size_t index) noexcept : data_(&data), index_(index) {}
+
+  JsonKind kind() const noexcept;
+  /// Where it is, as in `layers[0].heads[2].W_K`; empty for the document itself.
+  std::string path() const;
+  /// Its name when it is a member of an object.
+  std::string_view key() const noexcept;
+
+  bool as_bool() const;
+  std::uint64_t as_unsigned() const;
+  std::string_view as_string() const;
+  /// Lists of numbers that follow one another in the file lie back to back in memory.
+  std::span<const float> as_numbers() const;
+  /// [rows, cols], dense, at least 1 × 1.
+  ConstMatrix as_matrix() const;
+  /// The items of a list of values that are not numbers; `what` names it: "a list of layers".
+  std::vector<JsonNode> as_list(std::string_view what) const;
+  /// The members of an object, in the order of the file.
+  std::vector<JsonNode> as_object() const;
+
+  /// The member `key` of an object, when there.
+  std::optional<JsonNode> find(std::string_view key) const;
+  /// The same; throws Error{kMalformed} when it is not there.
+  JsonNode at(std::string_view key) const;
+  /// Throws Error{kMalformed} with did-you-mean at a member that `known` does not name.
+  void expect_keys(std::span<const std::string> known) const;
+
+  /// "w.json: layers[0].W_O: " in front of what a message says about this value.
+  std::string where() const;
+  /// Throws Error{kMalformed} that says where.
+  [[noreturn]] void fail(const std::string& problem) const;
+
+ private:
+  [[noreturn]] void fail_kind(std::string_view expected) const;
+
+  const JsonTreeData* data_;
+  std::size_t index_;
+};
+
+/// Owns the tree. Movable; nodes and matrices stay valid until it is destroyed.
+class JsonTree {
+ public:
+  /// Reads a whole document. `name` stands in front of every message.
+  ///
+  /// Throws Error{kMalformed}, with line and column or with a path, for whatever is not RFC 8259
+  /// JSON in UTF-8 (a byte order mark is skipped), for numbers that do not fit a 32-bit float,
+  /// for duplicate keys and for nesting deeper than 64. Needs little more memory than the floats.
+  static JsonTree parse(std::string_view bytes, std::string_view name);
+
+  JsonNode root() const noexcept;
+  /// What the numbers live in: keeps matrices valid beyond the tree.
+  std::shared_ptr<const void> numbers() const noexcept;
+
+ private:
+  explicit JsonTree(std::shared_ptr<const JsonTreeData> data) noexcept : data_(std::move(data)) {}
+
+  std::shared_ptr<const JsonTreeData> data_;
+};
+
+}  // namespace attnviz

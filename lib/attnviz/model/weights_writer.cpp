@@ -1,0 +1,134 @@
+// Writes a Model as the weights JSON format `attnviz.weights/1`: a template to edit.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/json_writer.h"
+#include "attnviz/model/weights_json.h"
+
+namespace attnviz {
+
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(const ByteSink& sink) : json_(sink, /*indent=*/2) {}
+
+  void write(const Model& model);
+
+ private:
+  void write_config(const Model& model);
+  void write_layer(const LayerWeights& layer);
+  void write_head(const HeadWeights& head);
+  void write_numbers(std::string_view key, std::span<const float> numbers);
+  void write_matrix(std::string_view key, ConstMatrix matrix);
+
+  template <class Value>
+  void member(std::string_view key, Value value) {
+    json_.key(key);
+    json_.value(value);
+  }
+
+  JsonWriter json_;
+};
+
+void expect_finite(std::string_view key, std::span<const float> numbers) {
+  if (!std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); })) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{} holds NaN or infinity, which JSON cannot say", key));
+  }
+}
+
+void Writer::write(const Model& model) {
+  json_.begin_object();
+  write_config(model);
+  if (!model.vocabulary.empty()) {
+    json_.key("embeddings");
+    json_.begin_object();
+    for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
+      write_numbers(model.vocabulary[i], model.embeddings.row(i));
+    }
+    json_.end_object();
+  }
+  write_matrix("inputs", model.inputs);
+  json_.key("layers");
+  json_.begin_array();
+  for (const LayerWeights& layer : model.layers) {
+    write_layer(layer);
+  }
+  json_.end_array();
+  json_.end_object();
+  json_.finish();
+}
+
+void Writer::write_config(const Model& model) {
+  const ModelConfig& config = model.config;
+  member("schema", "attnviz.weights/1");
+  member("name", std::string_view(config.name));
+  member("random", config.random_weights);
+  member("seed", config.seed);
+  member("d_model", std::uint64_t{config.d_model});
+  member("tokenizer", std::string_view(config.tokenizer));
+  member("mask", std::string_view(config.mask.name()));
+  member("positions", positions_name(config.positions));
+  member("convention", "row");
+  member("unknown", model.random_unknown ? "random" : "error");
+  member("residual", config.residual);
+}
+
+void Writer::write_layer(const LayerWeights& layer) {
+  json_.begin_object();
+  json_.key("heads");
+  json_.begin_array();
+  for (const HeadWeights& head : layer.heads) {
+    write_head(head);
+  }
+  json_.end_array();
+  write_matrix("W_O", layer.output.weight);
+  write_numbers("b_O", layer.output.bias);
+  json_.end_object();
+}
+
+void Writer::write_head(const HeadWeights& head) {
+  json_.begin_object();
+  write_matrix("W_Q", head.query.weight);
+  write_numbers("b_Q", head.query.bias);
+  write_matrix("W_K", head.key.weight);
+  write_numbers("b_K", head.key.bias);
+  write_matrix("W_V", head.value.weight);
+  write_numbers("b_V", head.value.bias);
+  write_matrix("W_O", head.output);
+  json_.end_object();
+}
+
+void Writer::write_numbers(std::string_view key, std::span<const float> numbers) {
+  if (numbers.empty()) {
+    return;
+  }
+  expect_finite(key, numbers);
+  json_.key(key);
+  json_.values(numbers);
+}
+
+void Writer::write_matrix(std::string_view key, ConstMatrix matrix) {
+  if (matrix.empty()) {
+    return;
+  }
+  for (std::size_t i = 0; i < matrix.rows; ++i) {
+    expect_finite(key, matrix.row(i));
+  }
+  json_.key(key);
+  json_.matrix(matrix);
+}
+
+}  // namespace
+
+void write_weights_json(const Model& model, const ByteSink& sink) {
+  Writer(sink).write(model);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,65 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/weights_json.h"
+#include "support/malformed_weights.h"
+
+namespace attnviz {
+
+TEST_CASE("weights JSON: every malformed file is refused with its name and the place") {
+  const auto cases = test::malformed_weights();
+  REQUIRE(cases.size() >= 60);
+  for (const auto& file : cases) {
+    CAPTURE(file.what);
+    try {
+      parse_weights_json(file.bytes, "w.json");
+      FAIL_CHECK("was not refused");
+    } catch (const Error& error) {
+      CHECK(error.kind() == file.kind);
+      const std::string expected = "w.json: " + file.message;
+      CHECK(std::string(error.what()).substr(0, expected.size()) == expected);
+    }
+  }
+}
+
+TEST_CASE("weights JSON: a valid file cut anywhere is refused, and only the whole one is read") {
+  const std::string valid = test::valid_weights();
+  CHECK_NOTHROW(parse_weights_json(valid, "w.json"));
+  for (std::size_t size = 0; size + 2 < valid.size(); ++size) {  // the last two: } and a line feed
+    CAPTURE(size);
+    try {
+      parse_weights_json(std::string_view(valid).substr(0, size), "w.json");
+      FAIL_CHECK("was not refused");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kMalformed);
+      CHECK(std::string(error.what()).starts_with("w.json: "));
+    }
+  }
+}
+
+TEST_CASE("weights JSON: a valid file with any one byte changed is read or refused, never worse") {
+  const std::string valid = test::valid_weights();
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    for (const char byte : {'\0', '"', '[', '}', ',', '9', '-', '\\', '\x80', '\n', '/', 'e'}) {
+      std::string changed = valid;
+      changed[i] = byte;
+      CAPTURE(changed);
+      try {
+        parse_weights_json(changed, "w.json");
+      } catch (const Error& error) {
+        CHECK(std::string(error.what()).starts_with("w.json: "));
+      }
+    }
+  }
+}
+
+TEST_CASE("weights JSON: deep nesting is refused at once, however deep") {
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THROWS_AS(parse_weights_json(std::string(10'000'000, '['), "w.json"), Error);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+}
+
+}  // namespace attnviz
