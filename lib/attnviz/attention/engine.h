@@ -24,14 +24,18 @@ struct AttentionRequest {
   std::size_t n_threads = 1;
 };
 
-/// Runs softmax(Q K^T / (√d_head · T) + bias) V for every head of every layer up to the highest one
+/// Runs softmax((Q K^T / √d_head + bias) / T) V for every head of every layer up to the highest one
 /// that `sink` wants (all layers when it wants none), and hands the weights of wanted heads to it
 /// in blocks of rows. Returns the output of the last layer that ran: [n_tokens, d_model], or the
 /// contexts side by side when that layer has no W_O.
 ///
+/// Source  Vaswani et al. 2017, eq. 1. The bias is ALiBi's -slope · |query - key| (Press et al.
+///         2022), or absent; the temperature T divides it as it does the score.
+///
 /// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does
 /// not depend on n_threads. Throws Error{kUsage} for values out of range and whatever embed()
-/// throws; Error{kMalformed} when scores become NaN (weights overflow), naming the head.
+/// throws; Error{kMalformed} when a score, a context or an output is not finite (weights overflow),
+/// naming the head.
 MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
                            const AttentionRequest& request, PatternSink& sink);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,8 @@ class PatternStore : public PatternSink {
   ConstMatrix pattern(HeadId head) const;
 
  private:
+  std::optional<std::size_t> index_of(HeadId head) const noexcept;
+
   std::vector<HeadId> heads_;
   std::size_t n_tokens_;
   MatrixBuffer weights_;  // [heads_.size() * n_tokens, n_tokens]

@@ -34,9 +34,8 @@ struct Scaled {
   }
 };
 
-void attention_scores(ConstMatrix query, ConstMatrix key_transposed, float scale,
-                      std::size_t first_key, std::size_t end_key, Matrix scores) {
-  multiply(query, key_transposed, first_key, end_key, StartAtNothing{}, Scaled{scale}, scores);
+void attention_scores(ConstMatrix query, ConstMatrix key_transposed, float scale, Matrix scores) {
+  multiply(query, key_transposed, StartAtNothing{}, Scaled{scale}, scores);
 }
 
 // The largest of n values; NaN when one of them is NaN or +infinity.
@@ -143,8 +142,8 @@ HWY_EXPORT(softmax);
 HWY_EXPORT(all_finite);
 
 void attention_scores(ConstMatrix query, ConstMatrix key_transposed, float scale,
-                      std::size_t first_key, std::size_t end_key, Matrix scores) noexcept {
-  HWY_DYNAMIC_DISPATCH(attention_scores)(query, key_transposed, scale, first_key, end_key, scores);
+                      Matrix scores) noexcept {
+  HWY_DYNAMIC_DISPATCH(attention_scores)(query, key_transposed, scale, scores);
 }
 
 bool softmax(float* x, std::size_t n) noexcept {

@@ -8,14 +8,14 @@
 
 namespace attnviz::kernels {
 
-/// scores(i, j) = scale · (query_i · key_j) for keys j in [first_key, end_key); columns outside are
-/// left alone. query [n_rows, d_head], scores [n_rows, n_keys].
+/// scores(i, j) = scale · (query_i · key_j). query [n_rows, d_head], scores [n_rows, n_keys];
+/// blocks of queries and ranges of keys are views.
 ///
 /// key_transposed is [d_head, n_keys]: with keys side by side, one vector holds the scores of
 /// neighbouring keys, and no sum across lanes is needed. No overlap with scores. The bits of a
 /// score do not depend on its neighbours.
 void attention_scores(ConstMatrix query, ConstMatrix key_transposed, float scale,
-                      std::size_t first_key, std::size_t end_key, Matrix scores) noexcept;
+                      Matrix scores) noexcept;
 
 /// x[i] = exp(x[i] - max x) / sum over j of exp(x[j] - max x), in place; -infinity becomes exactly
 /// 0, and a row of nothing but -infinity becomes zeros. Returns false, leaving x as it was, when a

@@ -47,14 +47,14 @@ struct StartAtOutput {
 
 void matmul(ConstMatrix x, ConstMatrix w, const float* bias, Matrix out) {
   if (bias == nullptr) {
-    multiply(x, w, 0, w.cols, StartAtZero{}, KeepSum{}, out);
+    multiply(x, w, StartAtZero{}, KeepSum{}, out);
   } else {
-    multiply(x, w, 0, w.cols, StartAtBias{bias}, KeepSum{}, out);
+    multiply(x, w, StartAtBias{bias}, KeepSum{}, out);
   }
 }
 
 void matmul_add(ConstMatrix x, ConstMatrix w, Matrix out) {
-  multiply(x, w, 0, w.cols, StartAtOutput{out}, KeepSum{}, out);
+  multiply(x, w, StartAtOutput{out}, KeepSum{}, out);
 }
 
 void add(ConstMatrix x, Matrix out) {

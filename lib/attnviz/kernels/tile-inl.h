@@ -77,26 +77,26 @@ HWY_INLINE void multiply_panel(D d, ConstMatrix x, ConstMatrix w, std::size_t co
   }
 }
 
-// Columns [first_col, end_col) of the product. `start(d, row, col)` gives the vector that a sum
-// begins with, `finish(d, sum)` what is stored.
+// The product x · w. `start(d, row, col)` gives the vector that a sum begins with, `finish(d, sum)`
+// what is stored.
 template <class Start, class Finish>
-HWY_INLINE void multiply(ConstMatrix x, ConstMatrix w, std::size_t first_col, std::size_t end_col,
-                         const Start& start, const Finish& finish, Matrix out) {
+HWY_INLINE void multiply(ConstMatrix x, ConstMatrix w, const Start& start, const Finish& finish,
+                         Matrix out) {
   const hn::ScalableTag<float> full;
   const hn::CappedTag<float, 4> quarter;
   const hn::CappedTag<float, 1> one;
   const std::size_t wide = kTileVectors * hn::Lanes(full);
-  std::size_t col = first_col;
-  for (; col + wide <= end_col; col += wide) {
+  std::size_t col = 0;
+  for (; col + wide <= w.cols; col += wide) {
     multiply_panel<kTileVectors>(full, x, w, col, start, finish, out);
   }
-  for (; col + hn::Lanes(full) <= end_col; col += hn::Lanes(full)) {
+  for (; col + hn::Lanes(full) <= w.cols; col += hn::Lanes(full)) {
     multiply_panel<1>(full, x, w, col, start, finish, out);
   }
-  for (; col + hn::Lanes(quarter) <= end_col; col += hn::Lanes(quarter)) {
+  for (; col + hn::Lanes(quarter) <= w.cols; col += hn::Lanes(quarter)) {
     multiply_panel<1>(quarter, x, w, col, start, finish, out);
   }
-  for (; col < end_col; ++col) {
+  for (; col < w.cols; ++col) {
     multiply_panel<1>(one, x, w, col, start, finish, out);
   }
 }

@@ -1,0 +1,255 @@
+#include "attnviz/attention/layer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/alibi.h"
+#include "attnviz/attention/row_weights.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/rope.h"
+
+namespace attnviz {
+
+namespace {
+
+// Queries a work item takes: whole register tiles, and few enough that their weights stay in the
+// second-level cache for some thousand tokens.
+constexpr std::size_t kBlockRows = 48;
+constexpr float kRopeBase = 10000.0f;
+
+std::size_t n_blocks(std::size_t n_rows) noexcept {
+  return (n_rows + kBlockRows - 1) / kBlockRows;
+}
+
+// The first thing that went wrong, in the order of heads, whatever order threads work in.
+class FirstFailure {
+ public:
+  void note(std::size_t where) noexcept {
+    std::size_t first = first_.load();
+    while (where < first && !first_.compare_exchange_weak(first, where)) {
+    }
+  }
+  bool none() const noexcept { return first_ == kNone; }
+  std::size_t where() const noexcept { return first_; }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> first_{kNone};
+};
+
+// One head's projected tokens.
+struct HeadTensors {
+  MatrixBuffer query;           // [n_tokens, d_head]
+  MatrixBuffer key_transposed;  // [d_head, n_tokens]
+  MatrixBuffer value;           // [n_tokens, d_value]
+};
+
+bool all_finite(ConstMatrix x) noexcept {
+  for (std::size_t row = 0; row < x.rows; ++row) {
+    if (!kernels::all_finite(x.row(row))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class LayerRun {
+ public:
+  LayerRun(const Model& model, std::size_t layer, ConstMatrix stream,
+           const AttentionRequest& request, PatternSink& sink)
+      : model_(model),
+        layer_(layer),
+        weights_(model.layers[layer]),
+        stream_(stream),
+        request_(request),
+        mask_(request.mask.value_or(model.config.mask)),
+        sink_(sink) {}
+
+  MatrixBuffer output() {
+    project();
+    MatrixBuffer contexts = attend();
+    return weights_.has_output() ? combine(std::as_const(contexts).view()) : std::move(contexts);
+  }
+
+ private:
+  std::size_t n_heads() const noexcept { return weights_.heads.size(); }
+
+  // work(head, first row, number of rows) for every head and every block of tokens.
+  template <class Work>
+  void for_each_block(const Work& work) {
+    const std::size_t blocks = n_blocks(stream_.rows);
+    parallel_for(n_heads() * blocks, request_.n_threads, [&](std::size_t item) {
+      const std::size_t first = item % blocks * kBlockRows;
+      work(item / blocks, first, std::min(kBlockRows, stream_.rows - first));
+    });
+  }
+
+  void project() {
+    tensors_.reserve(n_heads());
+    for (const HeadWeights& head : weights_.heads) {
+      tensors_.push_back({MatrixBuffer(stream_.rows, head.d_head()),
+                          MatrixBuffer(head.d_head(), stream_.rows),
+                          MatrixBuffer(stream_.rows, head.d_value())});
+    }
+    for_each_block([this](std::size_t head, std::size_t first, std::size_t count) {
+      project_block(weights_.heads[head], first, count, tensors_[head]);
+    });
+  }
+
+  void project_block(const HeadWeights& head, std::size_t first, std::size_t count,
+                     HeadTensors& to) const {
+    const ConstMatrix x = stream_.row_block(first, count);
+    MatrixBuffer key(count, head.d_head());
+    const Matrix query = to.query.view().row_block(first, count);
+    kernels::matmul(x, head.query.weight, head.query.bias, query);
+    kernels::matmul(x, head.key.weight, head.key.bias, key.view());
+    kernels::matmul(x, head.value.weight, head.value.bias, to.value.view().row_block(first, count));
+    if (model_.config.positions == Positions::kRope) {
+      kernels::rope(query, first, kRopeBase);
+      kernels::rope(key.view(), first, kRopeBase);
+    }
+    kernels::transpose(key.view(), to.key_transposed.view().col_block(first, count));
+  }
+
+  // Every head's context, side by side: [n_tokens, sum of d_value].
+  MatrixBuffer attend() {
+    std::vector<std::size_t> first_col;
+    std::size_t cols = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      first_col.push_back(cols);
+      cols += head.d_value();
+    }
+    MatrixBuffer contexts(stream_.rows, cols);
+    const Matrix all = contexts.view();
+    for_each_block([&](std::size_t head, std::size_t first, std::size_t count) {
+      attend_block(
+          head, first,
+          all.row_block(first, count).col_block(first_col[head], weights_.heads[head].d_value()));
+    });
+    if (!bad_scores_.none()) {
+      fail(fmt::format("head {}: a score is not a finite number (weights too large?)",
+                       bad_scores_.where()));
+    }
+    if (!bad_contexts_.none()) {
+      fail(fmt::format("head {}: a context is not a finite number (weights too large?)",
+                       bad_contexts_.where()));
+    }
+    return contexts;
+  }
+
+  RowRule rule_for(std::size_t head) const noexcept {
+    RowRule rule{{layer_, head}, mask_, 0.0f, {request_.dropout, request_.dropout_seed}};
+    if (model_.config.positions == Positions::kAlibi) {
+      rule.distance_penalty = static_cast<float>(alibi_slope(head, n_heads()) /
+                                                 static_cast<double>(request_.temperature));
+    }
+    return rule;
+  }
+
+  float score_factor(std::size_t head) const noexcept {
+    const auto d_head = static_cast<double>(weights_.heads[head].d_head());
+    const double scale = request_.scale ? 1.0 / std::sqrt(d_head) : 1.0;
+    return static_cast<float>(scale / static_cast<double>(request_.temperature));
+  }
+
+  void attend_block(std::size_t head, std::size_t first, Matrix context) {
+    const std::size_t n_tokens = stream_.rows;
+    const std::size_t count = context.rows;
+    const HeadTensors& tensors = tensors_[head];
+    const RowRule rule = rule_for(head);
+    const KeyRange range = visible_range(mask_, first, first + count, n_tokens);
+    const bool wanted = sink_.wants(rule.head);
+
+    // Whole rows only for those who want them: a window's cost must not grow with the text.
+    MatrixBuffer rows(count, wanted ? n_tokens : range.size());
+    const Matrix block = rows.view().col_block(wanted ? range.first : 0, range.size());
+    kernels::attention_scores(tensors.query.view().row_block(first, count),
+                              tensors.key_transposed.view().col_block(range.first, range.size()),
+                              score_factor(head), block);
+    for (std::size_t row = 0; row < count; ++row) {
+      if (!scores_to_weights(rule, first + row, n_tokens, range, block.row(row))) {
+        return bad_scores_.note(head);
+      }
+    }
+    kernels::matmul(block, tensors.value.view().row_block(range.first, range.size()), {}, context);
+    if (!all_finite(context)) {
+      return bad_contexts_.note(head);
+    }
+    if (wanted) {
+      sink_.rows(rule.head, first, rows.view());
+    }
+  }
+
+  MatrixBuffer combine(ConstMatrix contexts) {
+    MatrixBuffer output(stream_.rows, stream_.cols);
+    const Matrix all = output.view();
+    FirstFailure bad_block;
+    parallel_for(n_blocks(stream_.rows), request_.n_threads, [&](std::size_t block) {
+      const std::size_t first = block * kBlockRows;
+      const std::size_t count = std::min(kBlockRows, stream_.rows - first);
+      const Matrix out = all.row_block(first, count);
+      combine_block(contexts.row_block(first, count), out);
+      if (model_.config.residual) {
+        kernels::add(stream_.row_block(first, count), out);
+      }
+      if (!all_finite(out)) {
+        bad_block.note(block);
+      }
+    });
+    if (!bad_block.none()) {
+      fail("the output is not a finite number (weights too large?)");
+    }
+    return output;
+  }
+
+  // Either form adds up the same products in the same order, so both give the same bits.
+  void combine_block(ConstMatrix contexts, Matrix out) const {
+    if (!weights_.output.weight.empty()) {
+      return kernels::matmul(contexts, weights_.output.weight, weights_.output.bias, out);
+    }
+    std::size_t col = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      const ConstMatrix context = contexts.col_block(col, head.d_value());
+      if (col == 0) {
+        kernels::matmul(context, head.output, weights_.output.bias, out);
+      } else {
+        kernels::matmul_add(context, head.output, out);
+      }
+      col += head.d_value();
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: layer {}, {}", model_.config.name, layer_, what));
+  }
+
+  const Model& model_;
+  std::size_t layer_;
+  const LayerWeights& weights_;
+  ConstMatrix stream_;
+  const AttentionRequest& request_;
+  Mask mask_;
+  PatternSink& sink_;
+  std::vector<HeadTensors> tensors_;  // by head
+  FirstFailure bad_scores_;           // by head
+  FirstFailure bad_contexts_;         // by head
+};
+
+}  // namespace
+
+MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
+                       const AttentionRequest& request, PatternSink& sink) {
+  return LayerRun(model, layer, stream, request, sink).output();
+}
+
+}  // namespace attnviz

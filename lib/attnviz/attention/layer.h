@@ -1,0 +1,23 @@
+// One attention layer: projections, every head's attention in blocks of queries, output.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// What layer `layer` makes of the residual stream [n_tokens, d_model]: its output with the stream
+/// added when the model says so, [n_tokens, d_model]; or the contexts side by side, without the
+/// stream, when the layer has no W_O. Weights of wanted heads go to `sink`.
+///
+/// Needs n_tokens times the sum of 2 d_head + d_value floats over the heads, and for each thread a
+/// block of rows as long as the range of keys they see (n_tokens for wanted heads).
+/// Throws Error{kMalformed} naming the first head with a number that is not finite.
+MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
+                       const AttentionRequest& request, PatternSink& sink);
+
+}  // namespace attnviz
