@@ -1,0 +1,171 @@
+#include "attnviz/formats/json_tree.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+namespace {
+
+template <class Act>
+std::string message_of(std::string_view json, Act act) {
+  try {
+    const JsonTree tree = JsonTree::parse(json, "t.json");
+    act(tree.root());
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kMalformed);
+    return error.what();
+  }
+  return "";
+}
+
+std::string message_of(std::string_view json) {
+  return message_of(json, [](const JsonNode&) {});
+}
+
+}  // namespace
+
+TEST_CASE("JsonTree: reads every kind of value") {
+  const JsonTree tree = JsonTree::parse(
+      R"({"a": null, "b": true, "c": 18446744073709551615, "d": "caf\u00e9", "e": [1, -2.5],
+          "f": [[1, 2, 3], [4, 5, 6]], "g": [], "h": {}, "i": ["x", "y"], "j": [[[1]], [[2]]]})",
+      "t.json");
+  const JsonNode root = tree.root();
+  CHECK(root.at("a").kind() == JsonKind::kNull);
+  CHECK(root.at("b").as_bool());
+  CHECK(root.at("c").as_unsigned() == 18446744073709551615u);
+  CHECK(root.at("d").as_string() == "café");
+  const auto numbers = root.at("e").as_numbers();
+  REQUIRE(numbers.size() == 2);
+  CHECK(numbers[1] == -2.5f);
+  const ConstMatrix matrix = root.at("f").as_matrix();
+  REQUIRE(matrix.rows == 2);
+  REQUIRE(matrix.cols == 3);
+  CHECK(matrix(1, 0) == 4.0f);
+  CHECK(root.at("g").as_list("a list").empty());
+  CHECK(root.at("g").as_numbers().empty());
+  CHECK(root.at("h").as_object().empty());
+  CHECK(root.at("i").as_list("a list")[1].as_string() == "y");
+  CHECK(root.at("j").as_list("a list")[1].as_matrix()(0, 0) == 2.0f);
+  CHECK_FALSE(root.find("k"));
+  CHECK(root.as_object()[3].key() == "d");
+}
+
+TEST_CASE("JsonTree: a byte order mark and white space around the document are skipped") {
+  CHECK(JsonTree::parse("\xEF\xBB\xBF \r\n {\"a\": 1}\t\n", "t").root().at("a").as_unsigned() == 1);
+}
+
+TEST_CASE("JsonTree: numbers outlive the tree when their owner is kept") {
+  std::shared_ptr<const void> owner;
+  ConstMatrix matrix;
+  {
+    const JsonTree tree = JsonTree::parse("[[1, 2], [3, 4]]", "t");
+    owner = tree.numbers();
+    matrix = tree.root().as_matrix();
+  }
+  CHECK(matrix(1, 1) == 4.0f);
+}
+
+TEST_CASE("JsonTree: lists of numbers that follow one another lie back to back") {
+  const JsonTree tree = JsonTree::parse(R"({"a": [1, 2], "b": [3, 4], "c": [5, 6]})", "t");
+  const float* first = tree.root().at("a").as_numbers().data();
+  CHECK(tree.root().at("b").as_numbers().data() == first + 2);
+  CHECK(tree.root().at("c").as_numbers().data() == first + 4);
+}
+
+TEST_CASE("JsonTree: decimals become the nearest float, not a double that is rounded again") {
+  // Just above halfway between 1 and the next float; as a double it is exactly halfway.
+  const auto read = [](const std::string& number) {
+    return JsonTree::parse("[" + number + "]", "t").root().as_numbers()[0];
+  };
+  CHECK(read("1.00000005960464477540") == std::nextafter(1.0f, 2.0f));
+  CHECK(read("16777217") == 16777216.0f);
+  CHECK(read("123456789012345678901234567890") == 123456789012345678901234567890.0f);
+  CHECK(std::signbit(read("-0.0")));
+  CHECK(read("1e-60") == 0.0f);
+  std::mt19937 random(3);
+  for (int i = 0; i < 5000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    if (std::isfinite(value)) {
+      CHECK(std::bit_cast<std::uint32_t>(read(fmt::format("{:.9e}", value))) ==
+            std::bit_cast<std::uint32_t>(value));
+    }
+  }
+}
+
+TEST_CASE("JsonTree: a node tells its path") {
+  const JsonTree tree = JsonTree::parse(
+      R"({"layers": [{"heads": [{"W_Q": [[1]]}, {"W_Q": [[2]]}]}], "two words": {"": [true]}})",
+      "t");
+  const JsonNode layer = tree.root().at("layers").as_list("")[0];
+  CHECK(layer.at("heads").as_list("")[1].at("W_Q").path() == "layers[0].heads[1].W_Q");
+  CHECK(tree.root().at("two words").at("").as_list("")[0].path() == "[\"two words\"][\"\"][0]");
+  CHECK(tree.root().path().empty());
+}
+
+TEST_CASE("JsonTree: a wrong type is refused with the path, the expected and the found one") {
+  const auto at_a = [](auto use) { return [use](const JsonNode& root) { use(root.at("a")); }; };
+  CHECK(message_of(R"({"a": 1})", at_a([](const JsonNode& a) { a.as_string(); })) ==
+        "t.json: a: expected a string, found a number");
+  CHECK(message_of(R"({"a": false})", at_a([](const JsonNode& a) { a.as_unsigned(); })) ==
+        "t.json: a: expected a whole number, found false");
+  CHECK(message_of(R"({"a": [1]})", at_a([](const JsonNode& a) { a.as_matrix(); })) ==
+        "t.json: a: expected a matrix of numbers, found a list of numbers");
+  CHECK(message_of(R"({"a": ["x"]})", at_a([](const JsonNode& a) { a.as_numbers(); })) ==
+        "t.json: a: expected a list of numbers, found a list");
+  CHECK(message_of(R"({"a": {}})", at_a([](const JsonNode& a) { a.as_list("a list of heads"); })) ==
+        "t.json: a: expected a list of heads, found an object");
+  CHECK(message_of("[]", [](const JsonNode& root) { root.find("a"); }) ==
+        "t.json: expected an object, found an empty list");
+}
+
+TEST_CASE("JsonTree: a ragged or mixed list is an error only for who needs it as numbers") {
+  const auto use = [](const JsonNode& root) { root.at("a").as_matrix(); };
+  CHECK(message_of(R"({"a": [[1, 2], [3]], "b": 1})").empty());
+  CHECK(message_of(R"({"a": [[1, 2], [3]]})", use) ==
+        "t.json: a: expected 2 columns, found 1 (row 1)");
+  CHECK(message_of(R"({"a": [1, {"b": [[["deep"]]]}, 3]})", use) ==
+        "t.json: a: expected a number, found an object (item 1)");
+  CHECK(message_of(R"({"a": [[1], [[2]]]})", use) ==
+        "t.json: a: expected a row of 1 numbers, found a matrix of numbers (row 1)");
+  CHECK(message_of(R"({"a": [[1], [2, "x", 3], [4]], "c": "after"})",
+                   [](const JsonNode& root) { CHECK(root.at("c").as_string() == "after"); }) == "");
+}
+
+TEST_CASE("JsonTree: unknown keys are refused with the closest known one") {
+  const std::array<std::string, 2> known = {"heads", "W_O"};
+  const auto check = [&](const JsonNode& root) { root.expect_keys(known); };
+  CHECK(message_of(R"({"W_O": 1, "heads": 2})", check).empty());
+  CHECK(message_of(R"({"head": 1})", check) ==
+        "t.json: unknown key \"head\" (did you mean \"heads\"?)");
+}
+
+TEST_CASE("JsonTree: 64 levels of brackets are read, 65 are not") {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  CHECK(message_of(nested(64)).empty());
+  CHECK(message_of(nested(65)) ==
+        "t.json: [0]: expected at most 64 levels of brackets, found more");
+}
+
+TEST_CASE("JsonTree: columns count characters, lines count line feeds") {
+  CHECK(message_of("{\"猫\": 1,\r\n \"é\": x}") ==
+        "t.json: line 2, column 7: expected a value, found x");
+}
+
+TEST_CASE("JsonTree: a long offending word is cut in the message") {
+  const std::string message = message_of("[" + std::string(100'000, 'x') + "]");
+  CHECK(message.size() < 100);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,184 @@
+#include "attnviz/formats/json_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+template <class Write>
+std::string written(Write write, std::size_t indent = 0) {
+  std::string text;
+  JsonWriter json([&](std::string_view bytes) { text += bytes; }, indent);
+  write(json);
+  json.finish();
+  return text;
+}
+
+std::string written_string(std::string_view value) {
+  return written([&](JsonWriter& json) { json.value(value); });
+}
+
+std::string written_number(float value) {
+  return written([&](JsonWriter& json) { json.value(value); });
+}
+
+void write_sample(JsonWriter& json) {
+  const std::vector<float> numbers = {1.0f, 0.5f, 0.25f, 0.125f};
+  json.begin_object();
+  json.key("name");
+  json.value("cat");
+  json.key("tokens");
+  json.begin_array();
+  json.value("a");
+  json.value("b");
+  json.end_array();
+  json.key("rows");
+  json.matrix({numbers.data(), 2, 2, 2});
+  json.key("none");
+  json.begin_array();
+  json.end_array();
+  json.key("list");
+  json.begin_array();
+  json.begin_object();
+  json.end_object();
+  json.begin_object();
+  json.key("n");
+  json.value(std::uint64_t{7});
+  json.key("on");
+  json.value(true);
+  json.key("off");
+  json.null();
+  json.end_object();
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+TEST_CASE("JsonWriter: places commas and colons, on one line without an indent") {
+  CHECK(written(write_sample) ==
+        "{\"name\": \"cat\", \"tokens\": [\"a\", \"b\"], \"rows\": [[1.0, 0.5], [0.25, 0.125]], "
+        "\"none\": [], \"list\": [{}, {\"n\": 7, \"on\": true, \"off\": null}]}\n");
+}
+
+TEST_CASE("JsonWriter: an indent gives every member and every matrix row a line") {
+  CHECK(written(write_sample, 2) == R"({
+  "name": "cat",
+  "tokens": ["a", "b"],
+  "rows": [
+    [1.0, 0.5],
+    [0.25, 0.125]
+  ],
+  "none": [],
+  "list": [
+    {},
+    {
+      "n": 7,
+      "on": true,
+      "off": null
+    }
+  ]
+}
+)");
+}
+
+TEST_CASE("JsonWriter: numbers are the shortest decimals that read back") {
+  CHECK(written_number(0.1f) == "0.1\n");
+  CHECK(written_number(1.0f / 3.0f) == "0.33333334\n");
+  CHECK(written_number(16777216.0f) == "16777216.0\n");
+  CHECK(written_number(1e20f) == "1e+20\n");
+  CHECK(written_number(std::numeric_limits<float>::denorm_min()) == "1e-45\n");
+  CHECK(written_number(std::numeric_limits<float>::max()) == "3.4028235e+38\n");
+}
+
+TEST_CASE("JsonWriter: whole floats keep a point, and zero its sign") {
+  CHECK(written_number(1.0f) == "1.0\n");
+  CHECK(written_number(0.0f) == "0.0\n");
+  CHECK(written_number(-0.0f) == "-0.0\n");
+}
+
+TEST_CASE("JsonWriter: NaN and infinities are null, which every reader takes") {
+  CHECK(written_number(std::nanf("")) == "null\n");
+  CHECK(written_number(std::numeric_limits<float>::infinity()) == "null\n");
+  CHECK(written_number(-std::numeric_limits<float>::infinity()) == "null\n");
+}
+
+TEST_CASE("JsonWriter: any finite bit pattern reads back to the same bits") {
+  std::mt19937 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const auto bits = static_cast<std::uint32_t>(random());
+    const auto value = std::bit_cast<float>(bits);
+    if (std::isfinite(value)) {
+      const std::string text = written_number(value);
+      REQUIRE(std::bit_cast<std::uint32_t>(std::strtof(text.c_str(), nullptr)) == bits);
+    }
+  }
+}
+
+TEST_CASE("JsonWriter: a seed of 64 bits is written whole") {
+  CHECK(written([](JsonWriter& json) { json.value(std::uint64_t{18446744073709551615u}); }) ==
+        "18446744073709551615\n");
+}
+
+TEST_CASE("JsonWriter: strings escape what JSON forbids and what a terminal could obey") {
+  CHECK(written_string("say \"hi\" \\ /") == "\"say \\\"hi\\\" \\\\ /\"\n");
+  CHECK(written_string("a\tb\nc\rd") == "\"a\\tb\\nc\\rd\"\n");
+  CHECK(written_string("\x1B[31m") == "\"\\u001B[31m\"\n");
+  CHECK(written_string(std::string_view("\0", 1)) == "\"\\u0000\"\n");
+  CHECK(written_string("\x7F") == "\"\\u007F\"\n");
+  CHECK(written_string("\xC2\x9B") == "\"\\u009B\"\n");      // CSI as one C1 control
+  CHECK(written_string("\xE2\x80\xA8") == "\"\\u2028\"\n");  // line separator
+  CHECK(written_string("\xE2\x80\xAE") == "\"\\u202E\"\n");  // right-to-left override
+  CHECK(written_string("\xE2\x81\xA6") == "\"\\u2066\"\n");  // left-to-right isolate
+}
+
+TEST_CASE("JsonWriter: other text stays as it is, emoji and CJK too") {
+  CHECK(written_string("naïve 猫 🐈‍⬛") == "\"naïve 猫 🐈‍⬛\"\n");
+}
+
+TEST_CASE("JsonWriter: invalid UTF-8 bytes become visible text") {
+  CHECK(written_string("a\xFF\xC3z") == "\"a\\\\xFF\\\\xC3z\"\n");
+  CHECK(nlohmann::json::parse(written_string("a\xFF")) == "a\\xFF");
+}
+
+TEST_CASE("JsonWriter: every byte string comes out as a document that a JSON library reads") {
+  std::mt19937 random(2);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text(random() % 12, '\0');
+    for (char& c : text) {
+      c = static_cast<char>(random());
+    }
+    CHECK(nlohmann::json::accept(written_string(text)));
+  }
+}
+
+TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and whole") {
+  const std::vector<float> row(1000, 0.5f);
+  std::string text;
+  std::size_t largest = 0;
+  JsonWriter json([&](std::string_view bytes) {
+    text += bytes;
+    largest = std::max(largest, bytes.size());
+  });
+  json.begin_array();
+  for (int i = 0; i < 1000; ++i) {
+    json.values(row);
+  }
+  json.end_array();
+  json.finish();
+  CHECK(largest < 100'000);
+  const auto document = nlohmann::json::parse(text);
+  CHECK(document.size() == 1000);
+  CHECK(document[999][999] == 0.5f);
+}
+
+}  // namespace attnviz
