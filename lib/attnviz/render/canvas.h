@@ -1,0 +1,44 @@
+// An 8-bit sRGB picture in memory: rectangles and text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attnviz/render/colormap.h"
+#include "attnviz/render/font.h"
+#include "attnviz/render/pixel_geometry.h"
+
+namespace attnviz {
+
+/// White at first. Everything drawn is cut off at the edges.
+class Canvas {
+ public:
+  /// Throws Error{kUsage} when a side is not positive or the bytes overflow.
+  Canvas(int width, int height);
+
+  int width() const noexcept { return width_; }
+  int height() const noexcept { return height_; }
+  /// Shape [height, width, 3].
+  std::span<const std::uint8_t> pixels() const noexcept { return pixels_; }
+
+  void fill(const PixelRect& rect, Rgb color) noexcept;
+
+  /// Copies the topmost row of `rect` over its other rows.
+  void repeat_top_row(const PixelRect& rect) noexcept;
+
+  /// Puts `color` where the ink is, mixed with what lies below by its amount, with the origin of
+  /// the ink at (x, y). Mixed in sRGB, not in linear light, where small dark text turns too thin.
+  void draw(const InkMap& ink, int x, int y, Rgb color) noexcept;
+
+ private:
+  PixelRect clipped(const PixelRect& rect) const noexcept;
+  std::uint8_t* pixel(int x, int y) noexcept;
+
+  int width_;
+  int height_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,38 @@
+// How many panels stand side by side in a figure, and how large their cells are.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/render/pooling.h"
+
+namespace attnviz {
+
+/// The cells along one side of a panel. Cell i begins at pixel i * pitch.
+struct CellAxis {
+  PoolAxis tokens;  // which of them each cell stands for
+  int pitch = 1;    // pixels from one cell to the next
+  int gap = 0;      // pixels of it that stay empty
+
+  std::size_t n_cells() const noexcept { return tokens.cells(); }
+  int length() const noexcept { return static_cast<int>(n_cells()) * pitch - gap; }
+};
+
+struct FigureGrid {
+  std::size_t rows = 0;     // of panels
+  std::size_t columns = 0;  // of panels
+  CellAxis queries;         // downwards
+  CellAxis keys;            // to the right
+};
+
+/// Room around each panel, in pixels.
+constexpr int kPanelGap = 24;          // between neighbours
+constexpr int kPanelTitleHeight = 20;  // above each panel
+
+/// The grid for `n_panels` panels of [n_queries, n_keys] cells (all at least 1): landscape, about
+/// 3:2 to 2:1 where the shape of the panels allows it, with few empty places. Cells are square
+/// unless one side has so few that a panel would be thinner than 16 pixels; they are as large as
+/// a figure of a usual size allows, and at least one pixel: what would then take more than about
+/// 3700 pixels or 2000 cells a side is pooled.
+FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys);
+
+}  // namespace attnviz

@@ -1,0 +1,48 @@
+// Where everything in a heatmap figure goes, computed before anything is painted.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/render/figure_grid.h"
+#include "attnviz/render/font.h"
+#include "attnviz/render/heatmap.h"
+#include "attnviz/render/pixel_geometry.h"
+
+namespace attnviz {
+
+enum class TextRole { kTitle, kPanelTitle, kAxisName, kQueryLabel, kKeyLabel, kLegend, kNote };
+
+/// A text and the box it is drawn in: text_corners with its top left corner at (x, y).
+struct PlacedText {
+  TextRole role = TextRole::kNote;
+  std::string text;  // valid UTF-8 that is safe to show
+  std::size_t columns = 0;
+  int column_width = 0;
+  TextAngle angle = TextAngle::kLevel;
+  int x = 0;
+  int y = 0;
+};
+
+/// The blank ring around every figure, in pixels.
+constexpr int kFigureMargin = 14;
+
+struct FigureLayout {
+  int width = 0;
+  int height = 0;
+  FigureGrid grid;
+  std::vector<PixelRect> panels;  // the cells of each panel, in the heatmap's order
+  PixelRect color_bar;            // low at its bottom
+  PixelRect masked_swatch;        // empty when no cell is masked
+  std::vector<PixelRect> ticks;   // one pixel thin
+  std::vector<PlacedText> texts;
+  int value_column_width = 0;  // of the numbers in the cells; 0: none fit
+};
+
+/// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
+/// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them) where
+/// cells are smaller than text. Precondition: at least one panel, query and key.
+FigureLayout lay_out_figure(const Heatmap& heatmap);
+
+}  // namespace attnviz

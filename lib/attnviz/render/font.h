@@ -1,0 +1,57 @@
+// Anti-aliased text from the embedded monospaced font, level or turned.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "attnviz/render/pixel_geometry.h"
+
+namespace attnviz {
+
+/// The direction in which a text reads: to the right, up and to the right at 45°, or up.
+enum class TextAngle { kLevel, kRising, kUp };
+
+/// A font size is given as the width of a column in whole pixels (5 to 12 here), so that level text
+/// sits on whole pixels. A line is about twice as high.
+int line_height(int column_width) noexcept;
+
+/// Whether the font can draw the character; false too for what is no character.
+bool font_has(char32_t code_point) noexcept;
+
+/// The corners of a text's box (columns x line height), turned around its top left corner `origin`:
+/// top left, top right, bottom right, bottom left, as the reader of the text would call them.
+std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
+                                       TextAngle angle) noexcept;
+
+/// How much ink falls on each pixel: 0 none, 255 full.
+struct InkMap {
+  int left = 0;  // of the first pixel, from the text's origin
+  int top = 0;
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> ink;  // [height, width]
+};
+
+/// Draws texts and remembers glyphs, so that a picture's many labels cost little. One a thread.
+class TextRasterizer {
+ public:
+  /// `text` (valid UTF-8) with the top left corner of its box at the origin. Ink outside the
+  /// bounding box of text_corners is cut off.
+  InkMap rasterize(std::string_view text, int column_width, TextAngle angle);
+
+ private:
+  // Code point, whether the font has it, column width, angle, and the origin's fraction of a pixel
+  // in quarters: everything a glyph's pixels depend on.
+  using GlyphKey = std::tuple<char32_t, bool, int, TextAngle, int, int>;
+
+  const InkMap& glyph_ink(const GlyphKey& key);
+
+  std::map<GlyphKey, InkMap> glyphs_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,11 @@
+// The embedded font: DejaVu Sans Mono as the system's font package ships it, added by the build.
+#pragma once
+
+#include <span>
+
+namespace attnviz {
+
+/// The bytes of a TrueType file.
+extern const std::span<const unsigned char> kFontData;
+
+}  // namespace attnviz

@@ -1,0 +1,91 @@
+#include "attnviz/render/png_encode.h"
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+
+#include <cstdlib>
+#include <limits>
+#include <memory>
+
+#include "attnviz/core/error.h"
+
+namespace {
+
+// What stb_image_write calls in place of its own compressor, which is slower and packs worse. The
+// result belongs to stb, which frees it.
+unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
+                             int level) noexcept {
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
+  if (compressor == nullptr) {
+    return nullptr;
+  }
+  const auto length = static_cast<std::size_t>(size);
+  const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
+  auto* compressed = static_cast<unsigned char*>(std::malloc(bound));
+  if (compressed == nullptr) {
+    return nullptr;
+  }
+  *compressed_size =
+      static_cast<int>(libdeflate_zlib_compress(compressor.get(), data, length, compressed, bound));
+  return compressed;
+}
+
+unsigned int crc32(const unsigned char* data, int size) noexcept {
+  return libdeflate_crc32(0, data, static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+#define STBI_WRITE_NO_STDIO
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBIW_ZLIB_COMPRESS compress_zlib
+#define STBIW_CRC32 crc32
+#include <stb/stb_image_write.h>
+
+namespace attnviz {
+
+namespace {
+
+// A heatmap's rows mostly repeat the row above: filter 2 ("up") turns those into zeros, and a fast
+// level then packs them as well as a slow one.
+constexpr int kUpFilter = 2;
+constexpr int kCompressionLevel = 3;
+
+void append_bytes(void* out, void* data, int size) {
+  static_cast<std::string*>(out)->append(static_cast<const char*>(data),
+                                         static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
+  // stb counts bytes, one filter byte a row among them, in an int.
+  constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
+  if (width == 0 || height == 0 || width > kLimit / 3 || height > kLimit / (3 * width + 1)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("png: a picture of {} x {} pixels cannot be written", width, height));
+  }
+  if (rgb.size() != 3 * width * height) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("png: expected {} bytes for {} x {} pixels, found {}",
+                            3 * width * height, width, height, rgb.size()));
+  }
+  // stb's settings are variables: set once, so that threads can encode at the same time.
+  [[maybe_unused]] static const bool configured = [] {
+    stbi_write_force_png_filter = kUpFilter;
+    stbi_write_png_compression_level = kCompressionLevel;
+    return true;
+  }();
+  std::string png;
+  const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width),
+                                        static_cast<int>(height), 3, rgb.data(), 0);
+  if (ok == 0) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("png: out of memory for {} x {} pixels", width, height));
+  }
+  return png;
+}
+
+}  // namespace attnviz

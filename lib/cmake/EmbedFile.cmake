@@ -1,0 +1,21 @@
+# Writes a file's bytes as a C++ source. Run as a script:
+#   cmake -DINPUT=<file> -DOUTPUT=<source> -DHEADER=<include> -DNAME=<identifier> -P EmbedFile.cmake
+# The source defines attnviz::<NAME>, a std::span<const unsigned char> that HEADER declares.
+file(READ "${INPUT}" bytes HEX)
+string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+file(WRITE "${OUTPUT}.new"
+"#include \"${HEADER}\"
+
+namespace attnviz {
+
+namespace {
+alignas(16) constexpr unsigned char kBytes[] = {
+${bytes}};
+}  // namespace
+
+const std::span<const unsigned char> ${NAME}{kBytes};
+
+}  // namespace attnviz
+")
+file(RENAME "${OUTPUT}.new" "${OUTPUT}")

@@ -1,0 +1,291 @@
+#include "attnviz/render/figure_layout.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attnviz/render/glyph_run.h"
+#include "render/sample_heatmap.h"
+
+namespace attnviz {
+namespace {
+
+using Corners = std::array<PixelPoint, 4>;
+
+Corners corners_of(const PlacedText& text) {
+  return text_corners({static_cast<double>(text.x), static_cast<double>(text.y)}, text.columns,
+                      text.column_width, text.angle);
+}
+
+Corners corners_of(const PixelRect& rect) {
+  const auto x = static_cast<double>(rect.x);
+  const auto y = static_cast<double>(rect.y);
+  return {PixelPoint{x, y},
+          {x + rect.width, y},
+          {x + rect.width, y + rect.height},
+          {x, y + rect.height}};
+}
+
+// Whether a line along some side of `a` has all of `a` on one side and all of `b` on the other, up
+// to the rounding of origins to whole pixels.
+bool side_separates(const Corners& a, const Corners& b) {
+  constexpr double kRounding = 1.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const PixelPoint from = a[i];
+    const PixelPoint to = a[(i + 1) % 4];
+    const double length = std::hypot(to.x - from.x, to.y - from.y);
+    const bool outside = std::all_of(b.begin(), b.end(), [&](const PixelPoint& p) {
+      const double across = (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
+      return across <= kRounding * length;
+    });
+    if (outside) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool overlap(const Corners& a, const Corners& b) {
+  return !side_separates(a, b) && !side_separates(b, a);
+}
+
+// The bounding box of every text, for a quick look before the exact one.
+struct Box {
+  double left, top, right, bottom;
+};
+
+Box bounds(const Corners& c) {
+  return {std::min({c[0].x, c[1].x, c[2].x, c[3].x}), std::min({c[0].y, c[1].y, c[2].y, c[3].y}),
+          std::max({c[0].x, c[1].x, c[2].x, c[3].x}), std::max({c[0].y, c[1].y, c[2].y, c[3].y})};
+}
+
+void check_layout(const FigureLayout& layout) {
+  struct Item {
+    Corners corners;
+    Box box;
+    std::string name;
+  };
+  std::vector<Item> texts;
+  for (const PlacedText& text : layout.texts) {
+    const Corners corners = corners_of(text);
+    texts.push_back({corners, bounds(corners), text.text});
+    CAPTURE(text.text);
+    CHECK(text.columns == drawn_columns(text.text));
+    CHECK(text.columns > 0);
+    CHECK(texts.back().box.left >= kFigureMargin - 1);
+    CHECK(texts.back().box.top >= kFigureMargin - 1);
+    CHECK(texts.back().box.right <= layout.width - kFigureMargin + 1);
+    CHECK(texts.back().box.bottom <= layout.height - kFigureMargin + 1);
+  }
+  std::vector<Item> shapes;
+  const auto add_shape = [&](const PixelRect& rect, const char* name) {
+    const Corners corners = corners_of(rect);
+    shapes.push_back({corners, bounds(corners), name});
+    CHECK(rect.x >= kFigureMargin);
+    CHECK(rect.y >= kFigureMargin);
+    CHECK(rect.right() <= layout.width - kFigureMargin);
+    CHECK(rect.bottom() <= layout.height - kFigureMargin);
+  };
+  for (const PixelRect& panel : layout.panels) {
+    add_shape(panel, "panel");
+  }
+  add_shape(layout.color_bar, "colour bar");
+  if (!layout.masked_swatch.empty()) {
+    add_shape(layout.masked_swatch, "masked swatch");
+  }
+
+  std::sort(texts.begin(), texts.end(),
+            [](const Item& a, const Item& b) { return a.box.top < b.box.top; });
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::size_t j = i + 1; j < texts.size() && texts[j].box.top < texts[i].box.bottom; ++j) {
+      const bool near =
+          texts[i].box.left < texts[j].box.right && texts[j].box.left < texts[i].box.right;
+      if (near && overlap(texts[i].corners, texts[j].corners)) {
+        FAIL_CHECK("texts overlap: ", texts[i].name, " and ", texts[j].name);
+      }
+    }
+    for (const Item& shape : shapes) {
+      if (overlap(texts[i].corners, shape.corners)) {
+        FAIL_CHECK("text ", texts[i].name, " lies on the ", shape.name);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    for (std::size_t j = i + 1; j < shapes.size(); ++j) {
+      CHECK_FALSE(overlap(shapes[i].corners, shapes[j].corners));
+    }
+  }
+}
+
+std::vector<PlacedText> texts_of(const FigureLayout& layout, TextRole role) {
+  std::vector<PlacedText> found;
+  for (const PlacedText& text : layout.texts) {
+    if (text.role == role) {
+      found.push_back(text);
+    }
+  }
+  return found;
+}
+
+std::set<std::string> strings_of(const FigureLayout& layout, TextRole role) {
+  std::set<std::string> strings;
+  for (const PlacedText& text : texts_of(layout, role)) {
+    strings.insert(text.text);
+  }
+  return strings;
+}
+
+}  // namespace
+
+TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stays free") {
+  for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
+    for (const std::size_t n : {1u, 2u, 3u, 5u, 12u, 20u, 33u, 60u, 100u, 300u, 2500u}) {
+      for (const std::size_t n_panels : {1u, 2u, 3u, 4u, 5u, 7u, 12u}) {
+        CAPTURE(n);
+        CAPTURE(n_panels);
+        const test::SampleHeatmap sample(n, n > 1000 ? 1 : n, 0, labels);
+        Heatmap heatmap = sample.heatmap;  // the layout looks at labels and titles only
+        heatmap.key_labels = heatmap.query_labels;
+        for (std::size_t i = 0; i < n_panels; ++i) {
+          heatmap.panels.push_back({fmt::format("L0H{}", i), {}});
+        }
+        check_layout(lay_out_figure(heatmap));
+      }
+    }
+  }
+}
+
+TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and notes") {
+  for (const std::size_t n_panels : {1u, 5u}) {
+    test::SampleHeatmap row(1, 60, n_panels, test::Labels::kHard);
+    check_layout(lay_out_figure(row.heatmap));
+    test::SampleHeatmap column(60, 1, n_panels, test::Labels::kHard);
+    check_layout(lay_out_figure(column.heatmap));
+
+    test::SampleHeatmap bare(200, n_panels);
+    bare.heatmap.title.clear();
+    bare.heatmap.notes.clear();
+    bare.heatmap.visible = nullptr;
+    for (HeatmapPanel& panel : bare.heatmap.panels) {
+      panel.title.clear();
+    }
+    const FigureLayout layout = lay_out_figure(bare.heatmap);
+    check_layout(layout);
+    CHECK(layout.masked_swatch.empty());
+
+    test::SampleHeatmap wordy(3, n_panels);
+    wordy.heatmap.title = std::string(5000, 'x') + " 猫\n\x1B[31m";
+    wordy.heatmap.notes = {std::string(5000, 'y'), "", "three short words"};
+    for (HeatmapPanel& panel : wordy.heatmap.panels) {
+      panel.title = "the average of all heads of all layers of this model, 猫";
+    }
+    check_layout(lay_out_figure(wordy.heatmap));
+  }
+}
+
+TEST_CASE("lay_out_figure: every label is shown while cells are as high as text") {
+  const test::SampleHeatmap sample(12, 1);
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  CHECK(texts_of(layout, TextRole::kQueryLabel).size() == 12);
+  CHECK(texts_of(layout, TextRole::kKeyLabel).size() == 12);
+}
+
+TEST_CASE("lay_out_figure: low rows thin labels out evenly, the first among them") {
+  test::SampleHeatmap sample(300, 1);
+  for (std::size_t i = 0; i < 300; ++i) {
+    sample.heatmap.query_labels[i] = std::to_string(i);
+  }
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const std::vector<PlacedText> labels = texts_of(layout, TextRole::kQueryLabel);
+  REQUIRE(labels.size() > 10);
+  REQUIRE(labels.size() < 300);
+  CHECK(labels[0].text == "0");
+  const int step = std::stoi(labels[1].text);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    CHECK(std::stoi(labels[i].text) == static_cast<int>(i) * step);
+    const PixelRect& panel = layout.panels[0];
+    const double row_middle =
+        panel.y + (static_cast<double>(i) * step + 0.5) * layout.grid.queries.pitch;
+    CHECK(labels[i].y + line_height(labels[i].column_width) / 2.0 ==
+          doctest::Approx(row_middle).epsilon(0.01));
+  }
+}
+
+TEST_CASE("lay_out_figure: the leftmost panels carry the queries, the lowest ones the keys") {
+  const test::SampleHeatmap full(3, 12);
+  const FigureLayout layout = lay_out_figure(full.heatmap);
+  CHECK(texts_of(layout, TextRole::kQueryLabel).size() == 3 * layout.grid.rows);
+  CHECK(texts_of(layout, TextRole::kKeyLabel).size() == 3 * layout.grid.columns);
+
+  const test::SampleHeatmap ragged(3, 7);
+  const FigureLayout with_gap = lay_out_figure(ragged.heatmap);
+  REQUIRE(with_gap.grid.rows * with_gap.grid.columns > 7);
+  CHECK(texts_of(with_gap, TextRole::kKeyLabel).size() == 3 * 7);
+}
+
+TEST_CASE("lay_out_figure: labels are safe, shortened and never empty") {
+  const test::SampleHeatmap sample(15, 1, test::Labels::kHard);
+  const std::set<std::string> labels =
+      strings_of(lay_out_figure(sample.heatmap), TextRole::kQueryLabel);
+  CHECK(labels.count("\\xFF\\xFE") == 1);
+  CHECK(labels.count("\\x1B[31m") == 1);
+  CHECK(labels.count("⏎") == 1);
+  CHECK(labels.count("∅") == 1);
+  CHECK(labels.count("antidisestablishmen…") == 1);
+}
+
+TEST_CASE("lay_out_figure: axes are named, the legend tells masked cells, notes are shown") {
+  const test::SampleHeatmap sample(12, 4);
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  CHECK(strings_of(layout, TextRole::kAxisName) ==
+        std::set<std::string>{"key (attended to)", "query (attending)"});
+  const std::set<std::string> legend = strings_of(layout, TextRole::kLegend);
+  CHECK(legend.count("masked") == 1);
+  CHECK(legend.count("0") == 1);
+  CHECK(legend.count("0.5") == 1);
+  CHECK(legend.count("1") == 1);
+  CHECK(strings_of(layout, TextRole::kNote).count("mask causal") == 1);
+  CHECK(strings_of(layout, TextRole::kPanelTitle) ==
+        std::set<std::string>{"L0H0", "L0H1", "L0H2", "L0H3"});
+}
+
+TEST_CASE("lay_out_figure: a pooled picture says so, another one does not") {
+  const auto pooled_note = [](std::size_t n) {
+    test::SampleHeatmap sample(n, 1, 1, test::Labels::kWords);
+    for (const std::string& note : strings_of(lay_out_figure(sample.heatmap), TextRole::kNote)) {
+      if (note.find("pooled") != std::string::npos) {
+        return note;
+      }
+    }
+    return std::string();
+  };
+  CHECK(pooled_note(2000).empty());
+  CHECK(pooled_note(2500).find("2500 x 1 weights on 1250 x 1 cells") != std::string::npos);
+}
+
+TEST_CASE("lay_out_figure: numbers in the cells only where they fit") {
+  const test::SampleHeatmap small(12, 1);
+  CHECK(lay_out_figure(small.heatmap).value_column_width > 0);
+  const test::SampleHeatmap large(60, 1);
+  CHECK(lay_out_figure(large.heatmap).value_column_width == 0);
+}
+
+TEST_CASE("lay_out_figure: at most about 4096 pixels a side") {
+  for (const std::size_t n_panels : {1u, 12u, 144u}) {
+    test::SampleHeatmap sample(10'000, 1, 0, test::Labels::kHard);
+    sample.heatmap.key_labels = sample.heatmap.query_labels;
+    sample.heatmap.panels.resize(n_panels);
+    const FigureLayout layout = lay_out_figure(sample.heatmap);
+    CHECK(layout.width <= 4096);
+    CHECK(layout.height <= 4096);
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,181 @@
+#include "attnviz/render/png.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/render/colormap.h"
+#include "attnviz/render/figure_layout.h"
+#include "render/decoded_png.h"
+#include "render/sample_heatmap.h"
+
+namespace attnviz {
+namespace {
+
+constexpr Rgb kWhite{255, 255, 255};
+
+struct Corner {
+  int x;
+  int y;
+};
+
+// The top left pixel of a cell: numbers in cells leave it alone.
+Corner cell_corner(const FigureLayout& layout, std::size_t panel, std::size_t row,
+                   std::size_t col) {
+  return {layout.panels[panel].x + static_cast<int>(col) * layout.grid.keys.pitch,
+          layout.panels[panel].y + static_cast<int>(row) * layout.grid.queries.pitch};
+}
+
+bool margin_is_white(const test::DecodedPng& image) {
+  const int ring = kFigureMargin - 2;
+  return image.is_filled(0, 0, image.width, ring, kWhite) &&
+         image.is_filled(0, image.height - ring, image.width, ring, kWhite) &&
+         image.is_filled(0, 0, ring, image.height, kWhite) &&
+         image.is_filled(image.width - ring, 0, ring, image.height, kWhite);
+}
+
+bool has_ink(const test::DecodedPng& image, const PlacedText& text) {
+  const auto corners = text_corners({static_cast<double>(text.x), static_cast<double>(text.y)},
+                                    text.columns, text.column_width, text.angle);
+  double left = corners[0].x;
+  double right = left;
+  double top = corners[0].y;
+  double bottom = top;
+  for (const PixelPoint& corner : corners) {
+    left = std::min(left, corner.x);
+    right = std::max(right, corner.x);
+    top = std::min(top, corner.y);
+    bottom = std::max(bottom, corner.y);
+  }
+  return !image.is_filled(static_cast<int>(left), static_cast<int>(top),
+                          static_cast<int>(right - left), static_cast<int>(bottom - top), kWhite);
+}
+
+}  // namespace
+
+TEST_CASE("render_png: cells have the colour of their value, masked cells one of their own") {
+  for (const std::size_t n : {1u, 3u, 12u, 60u, 300u}) {
+    for (const std::size_t n_panels : {1u, 4u, 12u}) {
+      CAPTURE(n);
+      CAPTURE(n_panels);
+      const test::SampleHeatmap sample(n, n_panels);
+      const Heatmap& heatmap = sample.heatmap;
+      const FigureLayout layout = lay_out_figure(heatmap);
+      const test::DecodedPng image = test::decode_png(render_png(heatmap));
+      REQUIRE(image.width == layout.width);
+      REQUIRE(image.height == layout.height);
+      CHECK(image.channels == 3);
+      CHECK(margin_is_white(image));
+      std::size_t n_wrong = 0;
+      for (std::size_t panel = 0; panel < n_panels; ++panel) {
+        for (std::size_t query = 0; query < n; ++query) {
+          for (std::size_t key = 0; key < n; ++key) {
+            const Corner corner = cell_corner(layout, panel, query, key);
+            const Rgb actual = image.at(corner.x, corner.y);
+            const bool right =
+                key <= query ? actual == colormap(heatmap.panels[panel].values(query, key))
+                             : actual.r == actual.g && actual.g == actual.b && !(actual == kWhite);
+            n_wrong += right ? 0 : 1;
+          }
+        }
+      }
+      CHECK(n_wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("render_png: a masked cell looks different from a weight of zero") {
+  test::SampleHeatmap sample(3, 1);
+  sample.values[0] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const Corner zero = cell_corner(layout, 0, 2, 1);
+  const Corner masked = cell_corner(layout, 0, 0, 1);
+  CHECK(image.at(zero.x, zero.y) == colormap(0.0f));
+  CHECK_FALSE(image.at(masked.x, masked.y) == colormap(0.0f));
+  CHECK(image.at(masked.x, masked.y) ==
+        image.at(layout.masked_swatch.x + 2, layout.masked_swatch.y + 2));
+}
+
+TEST_CASE("render_png: every text leaves ink and the margin none, with hard labels too") {
+  for (const std::size_t n : {1u, 3u, 15u, 60u}) {
+    for (const std::size_t n_panels : {1u, 4u, 7u, 12u}) {
+      CAPTURE(n);
+      CAPTURE(n_panels);
+      const test::SampleHeatmap sample(n, n_panels, test::Labels::kHard);
+      const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+      CHECK(margin_is_white(image));
+      const FigureLayout layout = lay_out_figure(sample.heatmap);
+      for (const PlacedText& text : layout.texts) {
+        CAPTURE(text.text);
+        CHECK(has_ink(image, text));
+      }
+    }
+  }
+}
+
+TEST_CASE("render_png: the colour scale runs from low to high") {
+  test::SampleHeatmap sample(3, 1);
+  sample.heatmap.low = -2.0f;
+  sample.heatmap.high = 6.0f;
+  sample.values[0] = {-2, 0, 0, 6, 2, 0, 100, -100, 0};
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const auto color = [&](std::size_t query, std::size_t key) {
+    const Corner corner = cell_corner(layout, 0, query, key);
+    return image.at(corner.x, corner.y);
+  };
+  CHECK(color(0, 0) == colormap(0.0f));
+  CHECK(color(1, 0) == colormap(1.0f));
+  CHECK(color(1, 1) == colormap(0.5f));
+  CHECK(color(2, 0) == colormap(1.0f));
+  CHECK(color(2, 1) == colormap(0.0f));
+  const PixelRect& bar = layout.color_bar;
+  CHECK(image.at(bar.x + 2, bar.y) == colormap(1.0f));
+  CHECK(image.at(bar.x + 2, bar.bottom() - 1) == colormap(0.0f));
+}
+
+TEST_CASE("render_png: NaN weights are drawn and stand out") {
+  test::SampleHeatmap sample(2, 1);
+  sample.values[0][0] = std::numeric_limits<float>::quiet_NaN();
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  CHECK(image.at(layout.panels[0].x, layout.panels[0].y) == kNanColor);
+}
+
+TEST_CASE("render_png: a matrix too large for the picture keeps its largest weights") {
+  constexpr std::size_t kTokens = 2500;
+  test::SampleHeatmap sample(kTokens, 1);
+  std::fill(sample.values[0].begin(), sample.values[0].end(), 0.0f);
+  sample.values[0][2001 * kTokens + 999] = 1.0f;
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  REQUIRE(layout.grid.keys.tokens.block == 2);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  CHECK(margin_is_white(image));
+  const Corner peak = cell_corner(layout, 0, 1000, 499);
+  CHECK(image.at(peak.x, peak.y) == colormap(1.0f));
+  CHECK(image.at(peak.x, peak.y + layout.grid.queries.pitch) == colormap(0.0f));
+}
+
+TEST_CASE("render_png: the same heatmap gives the same bytes") {
+  const test::SampleHeatmap sample(20, 4, test::Labels::kHard);
+  CHECK(render_png(sample.heatmap) == render_png(sample.heatmap));
+}
+
+TEST_CASE("render_png: heatmaps that cannot be drawn are usage errors") {
+  CHECK_THROWS_AS(render_png(Heatmap{}), Error);
+  test::SampleHeatmap no_scale(3, 1);
+  no_scale.heatmap.high = no_scale.heatmap.low;
+  CHECK_THROWS_WITH_AS(render_png(no_scale.heatmap),
+                       "picture: a colour scale from 0 to 0 cannot be drawn", Error);
+  test::SampleHeatmap other_shape(3, 1);
+  other_shape.heatmap.key_labels.pop_back();
+  CHECK_THROWS_WITH_AS(render_png(other_shape.heatmap),
+                       "picture: L0H0: expected [3, 2] weights, found [3, 3]", Error);
+}
+
+}  // namespace attnviz
