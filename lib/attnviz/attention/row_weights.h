@@ -26,7 +26,8 @@ struct RowRule {
   Dropout dropout;
 };
 
-/// The smallest range with every key that one of the queries [first_query, end_query) sees.
+/// A range with every key that one of the queries [first_query, end_query) sees; the smallest one
+/// unless the mask has gaps. Precondition: first_query < end_query <= n_keys.
 KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t end_query,
                        std::size_t n_keys) noexcept;
 

@@ -1,0 +1,73 @@
+// Texts so long that memory or time in the square of their length would show.
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "attnviz/attention/engine.h"
+#include "model_builder.h"
+
+namespace attnviz {
+namespace {
+
+// The most memory this process ever had, in bytes.
+std::size_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+// Keeps one row of one head, as a sink of few pixels would.
+class LastRowSum : public PatternSink {
+ public:
+  bool wants(HeadId head) const override { return head == HeadId{0, 0}; }
+  void rows(HeadId /*head*/, std::size_t first_query, ConstMatrix weights) override {
+    if (first_query + weights.rows == weights.cols) {
+      const auto last = weights.row(weights.rows - 1);
+      sum = std::accumulate(last.begin(), last.end(), 0.0);
+    }
+  }
+  double sum = -1.0;
+};
+
+}  // namespace
+
+TEST_CASE("engine: ten thousand tokens that nobody wants take no memory for their square") {
+  constexpr std::size_t kTokens = 10'000;
+  constexpr std::size_t kSquare = kTokens * kTokens * sizeof(float);
+  test::ModelBuilder builder(kTokens, 4);
+  builder.add_layer({{4, 4}});
+  const std::size_t before = peak_memory();
+  test::NobodyWants nobody;
+  const MatrixBuffer output = run_attention(builder.model, test::Pieces(kTokens), {}, nobody);
+  CHECK(output.rows() == kTokens);
+#ifndef __SANITIZE_ADDRESS__  // it keeps freed memory for a while
+  CHECK(peak_memory() - before < kSquare / 8);
+#endif
+
+  LastRowSum sink;
+  run_attention(builder.model, test::Pieces(kTokens), {}, sink);
+  CHECK(std::abs(sink.sum - 1.0) < 1e-5);
+#ifndef __SANITIZE_ADDRESS__
+  CHECK(peak_memory() - before < kSquare / 8);
+#endif
+}
+
+TEST_CASE("engine: a window over two hundred thousand tokens takes no time for their square") {
+  constexpr std::size_t kTokens = 200'000;
+  test::ModelBuilder builder(kTokens, 1);
+  builder.add_layer({{1, 1}});
+  test::NobodyWants nobody;
+  for (const char* mask : {"window:8", "block:8"}) {
+    AttentionRequest request;
+    request.mask = parse_mask(mask);
+    const MatrixBuffer output =
+        run_attention(builder.model, test::Pieces(kTokens), request, nobody);
+    CHECK(output.rows() == kTokens);
+  }
+}
+
+}  // namespace attnviz

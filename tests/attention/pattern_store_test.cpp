@@ -1,0 +1,52 @@
+#include "attnviz/attention/pattern_store.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "support/naive.h"
+
+namespace attnviz {
+
+TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
+  PatternStore store({{0, 1}, {2, 0}}, 3);
+  CHECK(store.wants({0, 1}));
+  CHECK(store.wants({2, 0}));
+  CHECK(!store.wants({0, 0}));
+  CHECK(!store.wants({1, 1}));
+  CHECK(store.n_tokens() == 3);
+  CHECK(store.heads().size() == 2);
+
+  // Blocks arrive in any order, and with rows farther apart than they are long.
+  const std::vector<float> block = {1, 2, 3, -9, 4, 5, 6, -9};
+  store.rows({2, 0}, 1, {block.data(), 2, 3, 4});
+  store.rows({2, 0}, 0, {block.data(), 1, 3, 4});
+  store.rows({1, 1}, 0, {block.data(), 1, 3, 4});  // nobody asked
+
+  const std::vector<double> expected = {1, 2, 3, 1, 2, 3, 4, 5, 6};
+  CHECK(test::largest_difference(store.pattern({2, 0}), expected) == 0.0);
+  CHECK(test::largest_difference(store.pattern({0, 1}), std::vector<double>(9, 0.0)) == 0.0);
+}
+
+TEST_CASE("pattern store: a head that was not chosen is a usage error that names it") {
+  const PatternStore store({{0, 1}}, 2);
+  try {
+    store.pattern({3, 4});
+    FAIL("expected an error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUsage);
+    CHECK(std::string(error.what()).find("3.4") != std::string::npos);
+  }
+}
+
+TEST_CASE("pattern store: sizes that cannot be counted are refused before memory is taken") {
+  const std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK_THROWS_AS(PatternStore({{0, 0}}, most / 2), Error);
+  CHECK_THROWS_AS(PatternStore({{0, 0}, {0, 1}}, most), Error);
+}
+
+}  // namespace attnviz
