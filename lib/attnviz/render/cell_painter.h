@@ -1,0 +1,55 @@
+// What one weight looks like on a terminal, in each style.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "attnviz/render/ansi.h"
+#include "attnviz/render/number_format.h"
+#include "attnviz/render/paragraph.h"
+#include "attnviz/render/pooling.h"
+#include "attnviz/render/terminal.h"
+
+namespace attnviz {
+
+/// One cell of a panel; absent when masked.
+using CellValue = std::optional<float>;
+
+inline CellValue cell_of(const PooledMatrix& matrix, std::size_t row, std::size_t col) {
+  return row < matrix.rows && matrix.is_visible(row, col) ? CellValue(matrix.value(row, col))
+                                                          : std::nullopt;
+}
+
+/// Draws cells of one width and knows how to explain them.
+class CellPainter {
+ public:
+  /// `low` and `high` are the ends of the scale.
+  CellPainter(const TerminalOptions& options, float low, float high, std::size_t cell_width);
+
+  /// Appends cell_width columns. Only one line of a high cell shows its value.
+  void cell(AnsiLine& line, CellValue value, bool show_value);
+
+  /// Appends one column with two cells, one above the other. Only for colours.
+  void two_cells(AnsiLine& line, CellValue upper, CellValue lower);
+
+  /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
+  std::vector<InlineItem> legend(bool has_masked, std::size_t columns) const;
+
+ private:
+  bool colored() const {
+    return options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
+  }
+  float position(float value) const { return (value - low_) / (high_ - low_); }
+  std::string glyph(float value) const;
+  void swatch(AnsiLine& line, float t, std::string_view text) const;
+
+  TerminalOptions options_;
+  float low_;
+  float high_;
+  std::size_t width_;
+  NumberFormat format_;
+  bool saw_nan_ = false;
+};
+
+}  // namespace attnviz

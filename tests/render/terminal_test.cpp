@@ -1,0 +1,322 @@
+#include "attnviz/render/terminal.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+// A heatmap that owns its values.
+struct Picture {
+  std::vector<std::vector<float>> values;
+  Heatmap heatmap;
+};
+
+// Causal, seeded weights; labels taken from `labels` in turn.
+Picture causal_picture(std::size_t n, std::size_t n_panels,
+                       const std::vector<std::string>& labels) {
+  Picture picture;
+  for (std::size_t i = 0; i < n; ++i) {
+    picture.heatmap.query_labels.push_back(labels[i % labels.size()]);
+  }
+  picture.heatmap.key_labels = picture.heatmap.query_labels;
+  picture.heatmap.visible = [](std::size_t query, std::size_t key) { return key <= query; };
+  for (std::size_t i = 0; i < n_panels; ++i) {
+    std::vector<float> weights = test::random_values(n * n, i + 1);
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      const bool visible = j % n <= j / n;
+      weights[j] = visible ? (weights[j] + 1.0f) / 2.0f : 0.0f;
+    }
+    picture.values.push_back(std::move(weights));
+    picture.heatmap.panels.push_back(
+        {"L0H" + std::to_string(i), test::matrix_over(picture.values.back(), n, n)});
+  }
+  picture.heatmap.title = "attention: random weights (seed 42)";
+  picture.heatmap.notes = {"mask causal", "RANDOM WEIGHTS: this picture means nothing"};
+  return picture;
+}
+
+// One panel, every cell visible.
+Picture full_picture(std::vector<float> weights, std::vector<std::string> query_labels,
+                     std::vector<std::string> key_labels) {
+  Picture picture;
+  picture.values.push_back(std::move(weights));
+  picture.heatmap.panels.push_back(
+      {"L0H0", test::matrix_over(picture.values.back(), query_labels.size(), key_labels.size())});
+  picture.heatmap.query_labels = std::move(query_labels);
+  picture.heatmap.key_labels = std::move(key_labels);
+  return picture;
+}
+
+// Every line ends in '\n'.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  REQUIRE(begin == text.size());
+  return lines;
+}
+
+// Without the escape codes: each must be a complete SGR code, and the last one a reset.
+std::string stripped(const std::string& line) {
+  std::string text;
+  std::string last = "0";
+  bool complete = true;
+  for (std::size_t i = 0; i < line.size() && complete;) {
+    if (line[i] != '\x1b') {
+      text += line[i++];
+      continue;
+    }
+    const std::size_t end = line.find_first_not_of("0123456789;", i + 2);
+    complete = end != std::string::npos && line[i + 1] == '[' && line[end] == 'm';
+    last = complete ? line.substr(i + 2, end - i - 2) : last;
+    i = end + 1;
+  }
+  REQUIRE(complete);
+  REQUIRE(last == "0");
+  return text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::vector<std::string> kSentence = {"The", "cat", "sat", "on", "the", "mat"};
+const std::vector<std::string> kHostile = {"日本語",
+                                           "🙂",
+                                           "👨‍👩‍👧",
+                                           "e\u0301",
+                                           "\x1b[31mred",
+                                           "\u202Ereversed",
+                                           "\xFF\xFE",
+                                           "a\nb",
+                                           " ",
+                                           "",
+                                           "internationalization"};
+
+constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
+
+}  // namespace
+
+TEST_CASE("render_terminal: no line is wider than the terminal, whatever is drawn") {
+  struct Look {
+    TerminalStyle style;
+    ColorDepth depth;
+  };
+  constexpr Look kLooks[] = {
+      {TerminalStyle::kAscii, ColorDepth::kNone},      {TerminalStyle::kAscii, ColorDepth::k16},
+      {TerminalStyle::kNumbers, ColorDepth::kNone},    {TerminalStyle::kBlocks, ColorDepth::kNone},
+      {TerminalStyle::kBlocks, ColorDepth::k16},       {TerminalStyle::kBlocks, ColorDepth::k256},
+      {TerminalStyle::kBlocks, ColorDepth::kTrueColor}};
+  for (const auto* labels : {&kSentence, &kHostile}) {
+    for (const std::size_t n : {1U, 2U, 3U, 6U, 11U, 37U, 61U, 150U, 1003U}) {
+      for (const std::size_t n_panels : {1U, 4U, 12U}) {
+        if (n > 40 && n_panels > 4) {
+          continue;
+        }
+        const Picture picture = causal_picture(n, n_panels, *labels);
+        for (const Look& look : kLooks) {
+          for (const std::size_t columns : {20U, 33U, 80U, 131U, 400U}) {
+            CAPTURE(n);
+            CAPTURE(n_panels);
+            CAPTURE(static_cast<int>(look.style));
+            CAPTURE(static_cast<int>(look.depth));
+            CAPTURE(columns);
+            const std::string out =
+                render_terminal(picture.heatmap, {look.style, look.depth, columns});
+            std::size_t widest = 0;
+            for (const std::string& line : lines_of(out)) {
+              widest = std::max(widest, display_width(stripped(line)));
+            }
+            CHECK(widest <= columns);
+            CHECK((look.depth != ColorDepth::kNone || !contains(out, "\x1b")));
+            CHECK((look.style != TerminalStyle::kAscii ||
+                   std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
+  Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"a", "b"}, {"a", "b"});
+  picture.heatmap.visible = [](std::size_t query, std::size_t key) { return key <= query; };
+  picture.heatmap.title = "attention";
+  picture.heatmap.notes = {"mask causal"};
+  picture.heatmap.panels.push_back({"L0H1", picture.heatmap.panels[0].values});
+  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 40}) ==
+        "attention\n"
+        "\n"
+        "  L0H0        L0H1\n"
+        "  a    b      a    b\n"
+        "a @@@@        @@@@\n"
+        "b ++++ ++++   ++++ ++++\n"
+        "\n"
+        "0 .:-=+*#%@ 1   blank = masked\n"
+        "row = query   column = key\n"
+        "mask causal\n");
+}
+
+TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
+  Picture picture = full_picture({0.0f, 0.0f}, {"a"}, {"a", "b"});
+  picture.heatmap.visible = [](std::size_t, std::size_t key) { return key == 0; };
+  const auto row = [&picture](TerminalStyle style, ColorDepth depth) {
+    return lines_of(render_terminal(picture.heatmap, {style, depth, 20})).at(2);
+  };
+  CHECK(row(TerminalStyle::kAscii, ColorDepth::kNone) == "a ......");
+  CHECK(row(TerminalStyle::kBlocks, ColorDepth::kNone) == "a ······");
+  CHECK(row(TerminalStyle::kNumbers, ColorDepth::kNone) == "a  0.000     ·");
+  const std::string colored =
+      lines_of(
+          render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 20}))
+          .at(3);
+  CHECK(colored == "a \x1b[48;2;68;1;84;38;5;231m  .00  \x1b[0m   \x1b[2m·\x1b[0m");
+}
+
+TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 columns") {
+  const Picture picture = causal_picture(6, 4, kSentence);
+  for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
+    const auto lines = lines_of(render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80}));
+    CHECK(lines.at(2) == "      L0H0          L0H1          L0H2          L0H3");
+    CHECK(lines.at(3) == "      0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5");
+    CHECK(lines.at(4).starts_with("0 The "));
+    CHECK(lines.at(9).starts_with("5 mat "));
+  }
+}
+
+TEST_CASE("render_terminal: twelve heads fill their rows evenly") {
+  const Picture picture = causal_picture(6, 12, kSentence);
+  std::vector<std::string> titles;
+  for (const std::string& line : lines_of(render_terminal(picture.heatmap, kAscii80))) {
+    if (contains(line, "L0H")) {
+      titles.push_back(line);
+    }
+  }
+  REQUIRE(titles.size() == 3);  // five would fit in a row: 4 + 4 + 4, not 5 + 5 + 2
+  CHECK(contains(titles[0], "L0H3"));
+  CHECK_FALSE(contains(titles[0], "L0H4"));
+  CHECK(contains(titles[2], "L0H8"));
+  CHECK(contains(titles[2], "L0H11"));
+}
+
+TEST_CASE("render_terminal: one head is drawn large, with column labels and values") {
+  const Picture picture = full_picture({0.25f, 0.75f, 1.0f, 0.0f}, {"The", "cat"}, {"The", "cat"});
+  const auto lines =
+      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  REQUIRE(lines.size() >= 8);
+  CHECK(stripped(lines[1]) == "      The    cat");
+  CHECK(stripped(lines[3]) == "The   .25    .75  ");
+  CHECK(stripped(lines[6]) == "cat   1.0    .00  ");
+}
+
+TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
+  const Picture picture = causal_picture(4, 1, {"日本語", "🙂", "e\u0301", "abc"});
+  const auto lines =
+      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
+  // Titles, then a header, then one line a token; the last character of each row ends its cell.
+  const std::size_t width = display_width(lines.at(3));
+  for (std::size_t row = 4; row < 8; ++row) {
+    CHECK(display_width(lines.at(row)) == width);
+  }
+}
+
+TEST_CASE("render_terminal: nothing in a label, title or note reaches the terminal as a command") {
+  Picture picture = full_picture({1.0f}, {"\x1b[31m\u202E\n"}, {"\x1b]0;x\x07"});
+  picture.heatmap.panels[0].title = "\x1b[2J";
+  picture.heatmap.title = "\x1b[1;1H";
+  picture.heatmap.notes = {
+      "\x9b"
+      "31m\u2066\rnote"};
+  for (const TerminalStyle style :
+       {TerminalStyle::kBlocks, TerminalStyle::kAscii, TerminalStyle::kNumbers}) {
+    const std::string out = render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80});
+    CHECK_FALSE(contains(out, "\x1b"));
+    CHECK_FALSE(contains(out, "\x07"));
+    CHECK_FALSE(contains(out, "\r"));
+    CHECK_FALSE(contains(out, "\u202E"));
+    CHECK_FALSE(contains(out, "\u2066"));
+  }
+}
+
+TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single weight still shows") {
+  Picture picture = causal_picture(300, 1, kSentence);
+  std::fill(picture.values[0].begin(), picture.values[0].end(), 0.0f);
+  picture.values[0][200 * 300 + 100] = 1.0f;
+  const std::string out = render_terminal(picture.heatmap, kAscii80);
+  CHECK(contains(out, "pooled: each cell is the largest of up to 10 x 5 weights\n"));
+  const auto lines = lines_of(out);
+  CHECK(lines.size() < 60);
+  const auto row = std::find_if(lines.begin(), lines.end(),
+                                [](const std::string& line) { return contains(line, "200-209"); });
+  REQUIRE(row != lines.end());
+  const std::size_t first_cell = lines.at(3).find('0');  // of the header, over key 0
+  CHECK(row->find('@') == first_cell + 100 / 5);
+  CHECK(std::count_if(lines.begin(), lines.end() - 4,
+                      [](const std::string& line) { return contains(line, "@"); }) == 1);
+}
+
+TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
+  const Picture picture = causal_picture(60, 1, kSentence);
+  const std::string out =
+      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
+  CHECK_FALSE(contains(out, "pooled"));
+  const auto lines = lines_of(out);
+  CHECK(stripped(lines.at(4)).starts_with("  0–1 The cat"));
+  CHECK(stripped(lines.at(4)).ends_with("▀▄"));  // query 0 sees key 0, query 1 keys 0 and 1
+  CHECK(stripped(lines.at(33)).starts_with("58–59 "));
+}
+
+TEST_CASE("render_terminal: column indices are explained when the rows have other labels") {
+  const Picture picture =
+      full_picture(std::vector<float>(12, 0.5f), {"look"},
+                   {"alpha", "beta", "gamma", "delta", "a", "b", "c", "d", "e", "f", "g", "日本"});
+  const std::string out =
+      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kNone, 40});
+  CHECK(contains(out, "keys:  0 alpha  1 beta  2 gamma  3 delta"));
+  CHECK(contains(out, "11 日本"));
+}
+
+TEST_CASE("render_terminal: NaN is seen, and said in the legend only then") {
+  Picture picture =
+      full_picture({std::numeric_limits<float>::quiet_NaN(), 1.0f}, {"a"}, {"a", "b"});
+  CHECK(contains(render_terminal(picture.heatmap, kAscii80), "? = NaN"));
+  CHECK(contains(render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
+                 "   nan"));
+  picture.values[0][0] = 0.0f;
+  CHECK_FALSE(contains(render_terminal(picture.heatmap, kAscii80), "NaN"));
+}
+
+TEST_CASE("render_terminal: the legend tells scale and notes; masked only when there are such") {
+  Picture picture = full_picture({-0.5f, 2.0f}, {"a"}, {"a", "b"});
+  picture.heatmap.low = -0.5f;
+  picture.heatmap.high = 2.0f;
+  picture.heatmap.notes = {"RANDOM WEIGHTS: this means nothing"};
+  const std::string out = render_terminal(picture.heatmap, kAscii80);
+  CHECK(contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));
+  CHECK(contains(out, "\nRANDOM WEIGHTS: this means nothing\n"));
+  CHECK_FALSE(contains(out, "masked"));
+  CHECK(contains(out, "a ......"));
+  CHECK(contains(out, "@@@@@@"));
+}
+
+TEST_CASE("render_terminal: a terminal of no width is taken as 20 columns") {
+  const Picture picture = causal_picture(6, 4, kSentence);
+  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
+        render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
+}
+
+}  // namespace attnviz
