@@ -17,6 +17,8 @@ TEST_CASE("simd: a forced target is the one that runs") {
   for (const std::string& target : targets) {
     const kernels::ScopedSimdTarget forced(target);
     CHECK(kernels::active_simd_target() == target);
+    CHECK(kernels::simd_targets() == targets);  // asking changes nothing
+    CHECK(kernels::active_simd_target() == target);
   }
 }
 
