@@ -1,0 +1,238 @@
+#include "command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+#include "help.h"
+#include "option_definitions.h"
+
+namespace attnviz::app {
+
+namespace {
+
+struct Example {
+  const char* command;
+  const char* text;
+};
+
+// One command; `build` binds fresh options to a parser and hands back what reads them out.
+struct CommandEntry {
+  const char* name;
+  const char* summary;
+  const char* usage;
+  std::vector<Example> examples;
+  std::function<std::function<Command()>(CLI::App&)> build;
+};
+
+// Binds a command's options; what it returns checks and hands over the values after parsing.
+template <class Options>
+auto builder(void (*define)(CLI::App&, Options&), void (*check)(const CLI::App&, const Options&)) {
+  return [define, check](CLI::App& app) -> std::function<Command()> {
+    auto options = std::make_shared<Options>();
+    define(app, *options);
+    return [&app, check, options]() -> Command {
+      check(app, *options);
+      return std::move(*options);
+    };
+  };
+}
+
+const std::vector<CommandEntry>& commands() {
+  static const std::vector<CommandEntry> entries = {
+      {"show",
+       "draw where each token of a text looks (the default command)",
+       "attnviz [show] [OPTIONS] TEXT",
+       {{"attnviz \"The cat sat on the mat\"", "draw random attention, all heads"},
+        {"attnviz -m w.json \"The cat sat\"", "the attention of your own weights"},
+        {"attnviz \"The cat sat\" --head 0.2", "one head, large"},
+        {"attnviz \"The cat sat\" -o cat.png", "draw, and write a picture"},
+        {"attnviz --json \"The cat sat\"", "the numbers, as JSON"},
+        {"attnviz --lines --json < texts.txt", "one JSON document a line"}},
+       builder(define_show, check_show)},
+      {"tokenize",
+       "cut a text into tokens and print them",
+       "attnviz tokenize [OPTIONS] TEXT",
+       {{"attnviz tokenize \"The cat sat\"", "tokens, ids and byte ranges"},
+        {"attnviz tokenize --tokenizer chars \"hello\"", "characters"},
+        {"attnviz tokenize --json --lines < texts.txt", "one JSON document a line"}},
+       builder(define_tokenize, check_tokenize)},
+      {"weights",
+       "write random weights as JSON, a template to edit",
+       "attnviz weights [OPTIONS]",
+       {{"attnviz weights -o w.json", "4 heads of width 16"},
+        {"attnviz weights --heads 2 --d-model 8", "a small one, to read"}},
+       builder(define_weights, check_weights)},
+  };
+  return entries;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : commands()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+// CLI11 would shorten, reorder and word things its own way.
+std::unique_ptr<CLI::App> make_app() {
+  auto app = std::make_unique<CLI::App>();
+  app->set_help_flag();
+  return app;
+}
+
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) {
+    names.push_back("-" + name);
+  }
+  for (const std::string& name : option.get_lnames()) {
+    names.push_back("--" + name);
+  }
+  return names;
+}
+
+CommandDescription describe(const CommandEntry& entry) {
+  const auto app = make_app();
+  const auto take = entry.build(*app);
+  define_help(*app);
+  CommandDescription description{entry.name, entry.summary, entry.usage, {}, {}};
+  for (const Example& example : entry.examples) {
+    description.examples.push_back({example.command, example.text});
+  }
+  for (const char* group : kOptionGroups) {
+    for (const CLI::Option* option : std::as_const(*app).get_options()) {
+      if (option->get_group() == group && option->nonpositional()) {
+        const bool is_flag = option->get_items_expected_max() == 0;
+        description.options.push_back({names_of(*option),
+                                       is_flag ? std::string() : option->get_type_name(),
+                                       option->get_description(), group});
+      }
+    }
+  }
+  return description;
+}
+
+[[noreturn]] void fail_unknown_option(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (std::string& name : names_of(*option)) {
+      known.push_back(std::move(name));
+    }
+  }
+  const std::string name = word.substr(0, word.find('='));
+  const bool is_long = name.starts_with("--");
+  std::string hint = is_long ? did_you_mean(name, known) : std::string();
+  if (hint.empty()) {
+    hint = fmt::format("; a TEXT that begins with - goes behind --: attnviz -- \"{}\"", word);
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
+}
+
+[[noreturn]] void fail_two_texts(const CLI::App& app, const CommandEntry& entry) {
+  const std::string first = app[kText]->as<std::string>();
+  const std::string second = app[kSecondText]->as<std::string>();
+  const auto names = command_names();
+  std::string hint;
+  if (std::find(names.begin(), names.end(), first) != names.end()) {
+    hint = fmt::format("; the command comes first: attnviz {} …", first);
+  } else if (&entry == &commands().front()) {
+    hint = did_you_mean(first, names);
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("more than one TEXT, \"{}\" and \"{}\"{}\nquote the sentence, as in: "
+                          "attnviz \"The cat sat\"",
+                          first, second, hint));
+}
+
+// CLI11's messages begin with the option's name.
+[[noreturn]] void fail_missing_value(const CLI::App& app, const std::string& message) {
+  const std::string name = message.substr(0, message.find(':'));
+  const CLI::Option* option = app.get_option_no_throw(name);
+  if (option == nullptr || option->get_type_name().empty()) {
+    throw Error(ErrorKind::kUsage, message);
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} needs a value: {}", name, option->get_type_name()));
+}
+
+void parse(CLI::App& app, const CommandEntry& entry, std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ExtrasError&) {
+    const auto extras = app.remaining();
+    const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
+      return word.size() > 1 && word.starts_with('-');
+    });
+    if (option != extras.end()) {
+      fail_unknown_option(app, *option);
+    }
+    if (app.get_option_no_throw(kText) == nullptr) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} takes no TEXT, found \"{}\"", entry.name, extras.front()));
+    }
+  } catch (const CLI::ArgumentMismatch& error) {
+    fail_missing_value(app, error.what());
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::kUsage, error.what());
+  }
+  if (app.get_option_no_throw(kSecondText) != nullptr && app.count(kSecondText) > 0) {
+    fail_two_texts(app, entry);
+  }
+}
+
+}  // namespace
+
+Command parse_command_line(std::vector<std::string> arguments) {
+  const CommandEntry* entry = &commands().front();
+  if (!arguments.empty()) {
+    for (const CommandEntry& candidate : commands()) {
+      if (arguments.front() == candidate.name) {
+        entry = &candidate;
+        arguments.erase(arguments.begin());
+        break;
+      }
+    }
+  }
+  const auto app = make_app();
+  const auto take = entry->build(*app);
+  define_help(*app);
+  const auto asked = [&]() -> std::optional<Command> {
+    if (app->count("--help") > 0) {
+      return PrintText{help_text(describe_commands(), entry->name)};
+    }
+    if (app->count("--version") > 0) {
+      return PrintText{"attnviz " ATTNVIZ_VERSION "\n"};
+    }
+    return std::nullopt;
+  };
+  try {
+    parse(*app, *entry, std::move(arguments));
+    auto printed = asked();
+    return printed ? std::move(*printed) : take();
+  } catch (const Error&) {
+    if (auto printed = asked()) {
+      return std::move(*printed);
+    }
+    throw;
+  }
+}
+
+std::vector<CommandDescription> describe_commands() {
+  std::vector<CommandDescription> descriptions;
+  for (const CommandEntry& entry : commands()) {
+    descriptions.push_back(describe(entry));
+  }
+  return descriptions;
+}
+
+}  // namespace attnviz::app

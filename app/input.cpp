@@ -1,0 +1,229 @@
+#include "input.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "talk.h"
+#include "terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// More is no text to look at; reading on would fill the memory (/dev/zero, a wrong pipe).
+constexpr std::size_t kLongestText = 64u << 20;
+
+// White space alone makes no picture, however it is tokenized.
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+void drop_line_end(std::string& text) {
+  if (text.ends_with('\n')) {
+    text.pop_back();
+    if (text.ends_with('\r')) {
+      text.pop_back();
+    }
+  }
+}
+
+[[noreturn]] void fail_to_read(const std::string& name, int error) {
+  throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", name,
+                                          std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+constexpr const char* kNoText =
+    "no TEXT. Try:\n"
+    "  attnviz \"The cat sat\"            draw where each word looks\n"
+    "  echo \"The cat sat\" | attnviz     the same from a pipe\n"
+    "  attnviz --help                   everything else";
+
+}  // namespace
+
+TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
+    : input_(input), quiet_(talk.quiet) {
+  if (input.ids) {
+    return;
+  }
+  if (input.text && *input.text != "-") {
+    name_ = "TEXT";
+    buffer_ = *input.text;
+    ended_ = true;
+  } else if (input.file) {
+    name_ = input.file->string();
+    fd_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) {
+      fail_to_read(name_, errno);
+    }
+    owns_fd_ = true;
+  } else {
+    if (!input.text && stdin_is_terminal()) {
+      throw Error(ErrorKind::kUsage, kNoText);
+    }
+    name_ = "standard input";
+    fd_ = STDIN_FILENO;
+  }
+}
+
+TextSource::~TextSource() {
+  if (owns_fd_) {
+    close(fd_);
+  }
+}
+
+bool TextSource::fill() {
+  constexpr std::size_t kChunk = 65536;
+  buffer_.erase(0, std::exchange(consumed_, 0));
+  if (buffer_.size() > kLongestText) {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: longer than {} MiB: cut it, or use --lines",
+                                               place(), kLongestText >> 20));
+  }
+  const std::size_t size = buffer_.size();
+  buffer_.resize(size + kChunk);
+  ssize_t count = 0;
+  do {
+    count = ::read(fd_, buffer_.data() + size, kChunk);
+  } while (count < 0 && errno == EINTR);
+  const int error = errno;
+  buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count < 0) {
+    fail_to_read(name_, error);
+  }
+  ended_ = count == 0;
+  return !ended_;
+}
+
+std::string TextSource::whole() {
+  while (!ended_ && fill()) {
+  }
+  if (fd_ >= 0) {
+    drop_line_end(buffer_);
+  }
+  return std::move(buffer_);
+}
+
+std::optional<std::string> TextSource::next_line() {
+  std::size_t searched = consumed_;
+  std::size_t end = 0;
+  while ((end = buffer_.find('\n', searched)) == std::string::npos && !ended_) {
+    searched = buffer_.size() - consumed_;  // fill() moves what is left to the front
+    fill();
+  }
+  if (end == std::string::npos) {
+    if (consumed_ == buffer_.size()) {
+      return std::nullopt;
+    }
+    end = buffer_.size() - 1;
+  }
+  std::string line = buffer_.substr(consumed_, end + 1 - consumed_);
+  consumed_ = end + 1;
+  ++line_;
+  drop_line_end(line);
+  return line;
+}
+
+std::string TextSource::place() const {
+  return input_.many_texts() ? fmt::format("{}: line {}", name_, std::max<std::size_t>(line_, 1))
+                             : name_;
+}
+
+InputText TextSource::parse_json_line(const std::string& line) const {
+  using nlohmann::json;
+  const auto fail = [this](const std::string& what) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: {}", place(), what));
+  };
+  json value;
+  try {
+    value = json::parse(line);
+  } catch (const json::exception& error) {
+    fail(fmt::format("not JSON: {}", error.what()));
+  }
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  if (!value.is_object()) {
+    fail(fmt::format("expected a string or an object, found {}", value.type_name()));
+  }
+  const bool has_text = value.contains("text");
+  if (has_text == value.contains("ids")) {
+    fail(has_text ? "\"text\" and \"ids\" exclude each other" : "expected \"text\" or \"ids\"");
+  }
+  if (value.contains("pair")) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: \"pair\" needs a model that takes two texts", place()));
+  }
+  if (has_text) {
+    if (!value["text"].is_string()) {
+      fail(fmt::format("text: expected a string, found {}", value["text"].type_name()));
+    }
+    return value["text"].get<std::string>();
+  }
+  if (!value["ids"].is_array() || value["ids"].empty()) {
+    fail("ids: expected an array of token ids");
+  }
+  std::vector<TokenId> ids;
+  for (const json& id : value["ids"]) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
+      fail(fmt::format("ids[{}]: expected a token id", ids.size()));
+    }
+    ids.push_back(id.get<TokenId>());
+  }
+  return ids;
+}
+
+std::optional<InputText> TextSource::next() {
+  if (input_.ids) {
+    return std::exchange(finished_, true) ? std::nullopt : std::optional<InputText>(*input_.ids);
+  }
+  if (!input_.many_texts()) {
+    if (std::exchange(finished_, true)) {
+      return std::nullopt;
+    }
+    std::string text = whole();
+    if (is_blank(text)) {
+      throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
+    }
+    return text;
+  }
+  while (auto line = next_line()) {
+    const bool blank = is_blank(*line);
+    InputText text = blank ? InputText(std::string()) : InputText(*line);
+    if (!blank && input_.json_lines) {
+      text = parse_json_line(*line);
+    }
+    const auto* words = std::get_if<std::string>(&text);
+    if (words == nullptr || !is_blank(*words)) {
+      ++texts_;
+      return text;
+    }
+    if (!quiet_) {
+      say(place() + ": blank, skipped");
+    }
+  }
+  if (texts_ == 0) {
+    throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
+  }
+  return std::nullopt;
+}
+
+TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text) {
+  const auto* ids = std::get_if<std::vector<TokenId>>(&text);
+  TokenizedText tokens =
+      ids != nullptr ? tokenizer.from_ids(*ids) : tokenizer.tokenize(std::get<std::string>(text));
+  if (tokens.tokens.empty()) {
+    throw Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at");
+  }
+  return tokens;
+}
+
+}  // namespace attnviz::app

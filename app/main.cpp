@@ -1,0 +1,62 @@
+// The program: words to a command, a command to its exit code.
+#include <exception>
+#include <new>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "command_line.h"
+#include "output_file.h"
+#include "show.h"
+#include "talk.h"
+#include "tokenize.h"
+#include "weights.h"
+
+namespace attnviz::app {
+
+namespace {
+
+void run(const ShowOptions& options) {
+  run_show(options);
+}
+void run(const TokenizeOptions& options) {
+  run_tokenize(options);
+}
+void run(const WeightsOptions& options) {
+  run_weights(options);
+}
+void run(const PrintText& print) {
+  write_to_stdout(print.text);
+}
+
+// An Error's kind is the exit code.
+int failed(ErrorKind kind, const std::string& message) {
+  say(message);
+  return static_cast<int>(kind);
+}
+
+int run_program(std::vector<std::string> arguments) {
+  try {
+    install_signal_handlers();
+    const Command command = parse_command_line(std::move(arguments));
+    std::visit([](const auto& options) { run(options); }, command);
+    return 0;
+  } catch (const ClosedPipe&) {
+    return 0;
+  } catch (const Error& error) {
+    return failed(error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(ErrorKind::kIo, "out of memory: take a shorter text or fewer heads");
+  } catch (const std::exception& error) {
+    return failed(ErrorKind::kIo, std::string("unexpected error: ") + error.what());
+  }
+}
+
+}  // namespace
+
+}  // namespace attnviz::app
+
+int main(int argc, char** argv) {
+  return attnviz::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,15 @@
+// Says no before memory is taken that is not there.
+#pragma once
+
+#include <string_view>
+
+namespace attnviz::app {
+
+/// Bytes this process may still take: the machine's free memory, its control group's and its own
+/// address-space limit, whichever is least.
+double available_memory();
+
+/// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`".
+void require_memory(double bytes, std::string_view what, std::string_view hint);
+
+}  // namespace attnviz::app

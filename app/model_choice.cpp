@@ -1,0 +1,64 @@
+#include "model_choice.h"
+
+#include <fmt/format.h>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/random_model.h"
+#include "attnviz/model/weights_json.h"
+#include "memory.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// Follows random_model's defaults; an estimate, so doubles instead of checked products.
+double random_model_bytes(const RandomShape& shape) {
+  constexpr double kDefaultHeadWidth = 16.0;
+  const auto heads = static_cast<double>(shape.n_heads);
+  const auto or_else = [](std::size_t size, double otherwise) {
+    return size == 0 ? otherwise : static_cast<double>(size);
+  };
+  const double guess =
+      shape.d_model == 0 ? kDefaultHeadWidth : static_cast<double>(shape.d_model) / heads;
+  const double d_head = or_else(shape.d_head, guess);
+  const double d_model = or_else(shape.d_model, heads * d_head);
+  const double d_value = or_else(shape.d_value, d_head);
+  const double kv_heads = or_else(shape.n_kv_heads, heads);
+  const double a_layer = d_model * (heads * (d_head + d_value) + kv_heads * (d_head + d_value));
+  const double bookkeeping = heads * static_cast<double>(sizeof(HeadWeights));
+  return static_cast<double>(shape.n_layers) *
+         (a_layer * static_cast<double>(sizeof(float)) + bookkeeping);
+}
+
+}  // namespace
+
+Model open_model(const ModelOptions& options) {
+  if (!options.weights) {
+    require_memory(random_model_bytes(options.shape), "a random model of this shape",
+                   "make --layers, --heads or --d-model smaller");
+    return random_model(options.shape, options.seed.value_or(kDefaultSeed),
+                        options.positions.value_or(Positions::kNone));
+  }
+  Model model = load_weights_json(*options.weights);
+  if (options.positions) {
+    if (model.config.positions != Positions::kNone &&
+        model.config.positions != *options.positions) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--positions {}: {} has positions of its own: {}",
+                              positions_name(*options.positions), options.weights->string(),
+                              positions_name(model.config.positions)));
+    }
+    model.config.positions = *options.positions;
+  }
+  if (options.seed) {
+    model.config.seed = *options.seed;  // of embeddings that the file leaves out
+  }
+  return model;
+}
+
+std::string model_title(const Model& model) {
+  return model.config.random_weights ? fmt::format("random weights (seed {})", model.config.seed)
+                                     : model.config.name;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,18 @@
+// The model that the options name: a file's, or random weights.
+#pragma once
+
+#include <string>
+
+#include "attnviz/model/model.h"
+#include "options.h"
+
+namespace attnviz::app {
+
+/// Throws what load_weights_json and random_model throw, and Error{kUsage} when random weights do
+/// not fit in memory or --positions contradicts the file.
+Model open_model(const ModelOptions& options);
+
+/// "random weights (seed 42)", or the file's name.
+std::string model_title(const Model& model);
+
+}  // namespace attnviz::app

@@ -1,0 +1,287 @@
+#include "option_definitions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/text/tokenizer.h"
+#include "option_values.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// The largest size an option takes; what fits in memory is checked later, with the other sizes.
+constexpr std::uint64_t kLargestSize = 1'000'000;
+
+constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
+                                         "--d-model", "--d-head", "--d-value"};
+
+using Setter = std::function<void(const std::string& word)>;
+
+// An option with one value; given twice, the last counts.
+void add_value(CLI::App& app, const char* group, const std::string& names, const std::string& value,
+               const std::string& description, const Setter& set) {
+  app.add_option_function<std::string>(names, set, description)
+      ->type_name(value)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(group);
+}
+
+void add_flag(CLI::App& app, const char* group, const std::string& names,
+              const std::string& description, bool& flag) {
+  app.add_flag(names, flag, description)->group(group);
+}
+
+// A flag without a place of its own: the parser is asked whether it was given.
+void add_counted_flag(CLI::App& app, const char* group, const char* names,
+                      const std::string& description) {
+  app.add_flag_callback(
+         names, [] {}, description)
+      ->group(group);
+}
+
+void add_size(CLI::App& app, const char* name, const std::string& description, std::size_t& size) {
+  add_value(app, "Model", name, "N", description, [name, &size](const std::string& word) {
+    size = parse_count(name, word, 1, kLargestSize);
+  });
+}
+
+// An enumeration whose values stand in the order of `choices`.
+template <class Enum>
+void add_choice(CLI::App& app, const char* group, const char* name, const std::string& choices,
+                const std::string& description, Enum& choice) {
+  add_value(app, group, name, choices, description,
+            [name, choices, &choice](const std::string& word) {
+              choice = static_cast<Enum>(parse_choice(name, word, split_choices(choices)));
+            });
+}
+
+void define_input(CLI::App& app, InputOptions& input) {
+  app.add_option_function<std::string>(
+         kText, [&input](const std::string& text) { input.text = text; },
+         "the text, in quotes; - or a pipe: standard input")
+      ->group("");
+  // A second word is nearly always a sentence without quotes; the parser says so.
+  app.add_option_function<std::string>(kSecondText, [](const std::string&) {})->group("");
+  add_value(app, "Input", "-f,--file", "FILE", "read the text from a file",
+            [&input](const std::string& word) { input.file = word; });
+  add_value(app, "Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
+            [&input](const std::string& word) { input.ids = parse_ids("--ids", word); });
+  add_flag(app, "Input", "--lines", "each line is a text of its own", input.lines);
+  add_flag(app, "Input", "--json-lines",
+           "each line is a JSON string, or an object with \"text\" or \"ids\"", input.json_lines);
+}
+
+void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer) {
+  add_value(app, "Input", "--tokenizer", "words|chars|bytes",
+            "how the text is cut (default: the model's own, else words)",
+            [&tokenizer](const std::string& word) {
+              const auto names = tokenizer_names();
+              parse_choice("--tokenizer", word, {names.begin(), names.end()});
+              tokenizer = word;
+            });
+}
+
+void define_weights_file(CLI::App& app, std::optional<std::filesystem::path>& weights,
+                         const std::string& description) {
+  add_value(app, "Model", "-m,-w,--model,--weights", "FILE", description,
+            [&weights](const std::string& word) { weights = word; });
+}
+
+void define_shape(CLI::App& app, ModelOptions& model) {
+  add_value(app, "Model", "--seed", "N",
+            fmt::format("seed of everything random (default {})", kDefaultSeed),
+            [&model](const std::string& word) {
+              model.seed =
+                  parse_count("--seed", word, 0, std::numeric_limits<std::uint64_t>::max());
+            });
+  RandomShape& shape = model.shape;
+  add_size(app, "--layers", "random model: layers (default 1)", shape.n_layers);
+  add_size(app, "--heads", "random model: heads a layer (default 4)", shape.n_heads);
+  add_size(app, "--kv-heads", "random model: key/value heads (default: as --heads)",
+           shape.n_kv_heads);
+  add_size(app, "--d-model", "random model: width (default heads x d-head)", shape.d_model);
+  add_size(app, "--d-head", "random model: query/key width of a head (default 16)", shape.d_head);
+  add_size(app, "--d-value", "random model: value width of a head (default d-head)", shape.d_value);
+  add_value(app, "Model", "--positions", "none|sinusoidal|rope|alibi",
+            "position information, for models that have none of their own (default none)",
+            [&model](const std::string& word) { model.positions = parse_positions(word); });
+}
+
+void define_attention(CLI::App& app, ShowOptions& options) {
+  AttentionRequest& request = options.request;
+  add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
+            "who may see whom (default: the model's own, else causal)",
+            [&request](const std::string& word) { request.mask = parse_mask(word); });
+  add_value(app, "Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",
+            [&request](const std::string& word) {
+              request.temperature = parse_decimal("--temperature", word);
+              if (!(request.temperature > 0.0f)) {
+                throw Error(ErrorKind::kUsage,
+                            "--temperature: expected a number above 0, found \"" + word + "\"");
+              }
+            });
+  app.add_flag_callback(
+         "--no-scale", [&request] { request.scale = false; },
+         "do not divide scores by the square root of d_head")
+      ->group("Attention");
+  add_value(app, "Attention", "--dropout", "P",
+            "drop weights with probability P, seeded; the others grow by 1/(1-P)",
+            [&request](const std::string& word) {
+              request.dropout = parse_decimal("--dropout", word);
+              if (!(request.dropout >= 0.0f && request.dropout < 1.0f)) {
+                throw Error(
+                    ErrorKind::kUsage,
+                    "--dropout: expected a number from 0 to below 1, found \"" + word + "\"");
+              }
+            });
+  add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
+            [&options](const std::string& word) { options.layers = word; });
+  add_value(app, "Attention", "--head", "SEL",
+            "only these heads: 5.1, L5H1, 5.*, *.0, or a list with commas",
+            [&options](const std::string& word) { options.heads = word; });
+}
+
+void define_output(CLI::App& app, ShowOptions& options) {
+  app.add_option("-o,--output", options.outputs,
+                 "also write FILE.png, .json, .npy or .txt; - is standard output, in place of the "
+                 "drawing; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Output");
+  add_value(app, "Output", "--format", "png|json|npy|txt",
+            "format of -o where the name does not tell it", [&options](const std::string& word) {
+              options.format = static_cast<OutputFormat>(
+                  parse_choice("--format", word, {"png", "json", "npy", "txt"}));
+            });
+  add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", options.json);
+  add_choice(app, "Output", "--style", "auto|ascii|blocks|numbers",
+             "how to draw (default: blocks on a terminal, else ascii, which is pure 7-bit)",
+             options.style);
+  add_choice(app, "Output", "--color", "auto|always|never",
+             "colour (default: on a terminal, unless NO_COLOR is set)", options.color);
+}
+
+void define_talk(CLI::App& app, TalkOptions& talk) {
+  add_flag(app, "General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
+           talk.quiet);
+  add_flag(app, "General", "-v,--verbose",
+           "say on standard error what is done and how long it took", talk.verbose);
+}
+
+[[noreturn]] void conflict(std::string_view a, std::string_view b) {
+  throw Error(ErrorKind::kUsage, fmt::format("{} and {} exclude each other", a, b));
+}
+
+void check_input(const InputOptions& input) {
+  const std::pair<const char*, bool> sources[] = {{"TEXT", input.text.has_value()},
+                                                  {"--file", input.file.has_value()},
+                                                  {"--ids", input.ids.has_value()}};
+  const char* given = nullptr;
+  for (const auto& [name, present] : sources) {
+    if (!present) {
+      continue;
+    }
+    if (given != nullptr) {
+      conflict(given, name);
+    }
+    given = name;
+  }
+  if (input.lines && input.json_lines) {
+    conflict("--lines", "--json-lines");
+  }
+  if (input.ids && input.many_texts()) {
+    conflict("--ids", input.lines ? "--lines" : "--json-lines");
+  }
+}
+
+void check_quiet(const TalkOptions& talk) {
+  if (talk.quiet && talk.verbose) {
+    conflict("--quiet", "--verbose");
+  }
+}
+
+}  // namespace
+
+void define_help(CLI::App& app) {
+  add_counted_flag(app, "General", "-h,--help", "show this help");
+  add_counted_flag(app, "General", "--version", "show the version");
+}
+
+void define_show(CLI::App& app, ShowOptions& options) {
+  options.request.n_threads = available_threads();
+  define_input(app, options.input);
+  define_tokenizer(app, options.tokenizer);
+  define_weights_file(app, options.model.weights,
+                      "weights JSON (default: random weights, whose pattern means nothing)");
+  add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
+  define_shape(app, options.model);
+  define_attention(app, options);
+  define_output(app, options);
+  add_value(app, "General", "--threads", "N", "threads to compute with (default: all cores)",
+            [&options](const std::string& word) {
+              options.request.n_threads = parse_count("--threads", word, 1, 1024);
+            });
+  add_value(app, "General", "--simd", "TARGET",
+            "SIMD instructions to compute with: auto, or a name that --verbose shows",
+            [&options](const std::string& word) { options.simd = word; });
+  define_talk(app, options.talk);
+}
+
+void define_tokenize(CLI::App& app, TokenizeOptions& options) {
+  define_input(app, options.input);
+  define_tokenizer(app, options.tokenizer);
+  define_weights_file(app, options.weights, "weights JSON whose vocabulary gives the ids");
+  add_flag(app, "Output", "--json", "print a JSON document, one line a text", options.json);
+  define_talk(app, options.talk);
+}
+
+void define_weights(CLI::App& app, WeightsOptions& options) {
+  define_shape(app, options.model);
+  add_value(app, "Output", "-o,--output", "FILE", "write here (default: standard output)",
+            [&options](const std::string& word) { options.output = word; });
+  define_talk(app, options.talk);
+}
+
+void check_show(const CLI::App& app, const ShowOptions& options) {
+  check_input(options.input);
+  check_quiet(options.talk);
+  if (options.model.weights) {
+    if (app.count("--random") > 0) {
+      conflict("--random", "--model");
+    }
+    for (const char* option : kShapeOptions) {
+      if (app.count(option) > 0) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("{} shapes random weights; with --model the file does", option));
+      }
+    }
+  }
+  const auto to_stdout = std::count(options.outputs.begin(), options.outputs.end(), "-");
+  if (to_stdout > 1) {
+    throw Error(ErrorKind::kUsage, "-o - may be given once");
+  }
+  if (to_stdout == 1 && options.json) {
+    conflict("--json", "-o -");
+  }
+  if (options.format && options.outputs.empty()) {
+    throw Error(ErrorKind::kUsage, "--format goes with -o: it says what is written there");
+  }
+}
+
+void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {
+  check_input(options.input);
+  check_quiet(options.talk);
+}
+
+void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
+  check_quiet(options.talk);
+}
+
+}  // namespace attnviz::app

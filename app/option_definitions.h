@@ -1,0 +1,33 @@
+// The options of each command, bound to the structs of options.h. Nothing else defines an option:
+// help, man page and completions are made from these.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+
+#include "options.h"
+
+namespace attnviz::app {
+
+/// Option groups in the order in which help lists them.
+inline constexpr std::array kOptionGroups = {"Input", "Model", "Attention", "Output", "General"};
+
+/// Names of the positional arguments: the text, and a word after it that nobody expects.
+inline constexpr const char* kText = "TEXT";
+inline constexpr const char* kSecondText = "SECOND_TEXT";
+
+// Each binds `options`, which must outlive the app's parse; values out of range throw
+// Error{kUsage} from it. An option's type name is what help shows as its value: "FILE", "N", or
+// "a|b|c" where a choice is meant.
+void define_help(CLI::App& app);
+void define_show(CLI::App& app, ShowOptions& options);
+void define_tokenize(CLI::App& app, TokenizeOptions& options);
+void define_weights(CLI::App& app, WeightsOptions& options);
+
+// What no option can tell alone. Throw Error{kUsage}.
+void check_show(const CLI::App& app, const ShowOptions& options);
+void check_tokenize(const CLI::App& app, const TokenizeOptions& options);
+void check_weights(const CLI::App& app, const WeightsOptions& options);
+
+}  // namespace attnviz::app

@@ -1,0 +1,94 @@
+#include "option_values.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz::app {
+
+namespace {
+
+[[noreturn]] void fail(std::string_view option, std::string_view expected, std::string_view found) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: expected {}, found \"{}\"", option, expected, found));
+}
+
+template <class Number>
+std::optional<Number> read_number(std::string_view word) {
+  Number number{};
+  const char* end = word.data() + word.size();
+  const auto result = std::from_chars(word.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace
+
+std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
+                          std::uint64_t high) {
+  const auto number = read_number<std::uint64_t>(word);
+  if (!number || *number < low || *number > high) {
+    fail(option, fmt::format("a whole number from {} to {}", low, high), word);
+  }
+  return *number;
+}
+
+float parse_decimal(std::string_view option, std::string_view word) {
+  const auto number = read_number<float>(word);
+  if (!number || !std::isfinite(*number)) {
+    fail(option, "a number such as 0.5", word);
+  }
+  return *number;
+}
+
+std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
+  std::vector<TokenId> ids;
+  for (std::size_t begin = 0; begin <= word.size();) {
+    const std::size_t end = std::min(word.find(',', begin), word.size());
+    std::string_view item = word.substr(begin, end - begin);
+    while (item.starts_with(' ')) {
+      item.remove_prefix(1);
+    }
+    while (item.ends_with(' ')) {
+      item.remove_suffix(1);
+    }
+    const auto id = read_number<TokenId>(item);
+    if (!id) {
+      fail(option, "token ids such as 5,17,3", word);
+    }
+    ids.push_back(*id);
+    begin = end + 1;
+  }
+  return ids;
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view word,
+                         const std::vector<std::string>& choices) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] == word) {
+      return i;
+    }
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: expected {}, found \"{}\"{}", option, fmt::join(choices, ", "), word,
+                          did_you_mean(word, choices)));
+}
+
+std::vector<std::string> split_choices(std::string_view choices) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= choices.size();) {
+    const std::size_t end = std::min(choices.find('|', begin), choices.size());
+    parts.emplace_back(choices.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,86 @@
+// What the command line asks for, as plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/model/model.h"
+#include "attnviz/model/random_model.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz::app {
+
+inline constexpr std::uint64_t kDefaultSeed = 42;
+
+enum class OutputFormat { kPng, kJson, kNpy, kText };
+enum class StyleChoice { kAuto, kAscii, kBlocks, kNumbers };
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// Where the texts come from. Nothing given: standard input.
+struct InputOptions {
+  std::optional<std::string> text;  // "-" is standard input
+  std::optional<std::filesystem::path> file;
+  std::optional<std::vector<TokenId>> ids;
+  bool lines = false;
+  bool json_lines = false;
+
+  bool many_texts() const noexcept { return lines || json_lines; }
+};
+
+/// A file's weights or random ones.
+struct ModelOptions {
+  std::optional<std::filesystem::path> weights;
+  std::optional<std::uint64_t> seed;
+  RandomShape shape;
+  std::optional<Positions> positions;
+};
+
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+};
+
+struct ShowOptions {
+  InputOptions input;
+  ModelOptions model;
+  std::optional<std::string> tokenizer;
+  AttentionRequest request;
+  std::string layers;  // as select_heads takes them
+  std::string heads;
+  std::vector<std::string> outputs;  // "-" is standard output
+  std::optional<OutputFormat> format;
+  bool json = false;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  std::string simd = "auto";
+  TalkOptions talk;
+};
+
+struct TokenizeOptions {
+  InputOptions input;
+  std::optional<std::filesystem::path> weights;
+  std::optional<std::string> tokenizer;
+  bool json = false;
+  TalkOptions talk;
+};
+
+struct WeightsOptions {
+  ModelOptions model;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+/// --help or --version: text for standard output.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<ShowOptions, TokenizeOptions, WeightsOptions, PrintText>;
+
+}  // namespace attnviz::app

@@ -1,0 +1,51 @@
+// Where bytes end up: files that appear whole or not at all, and standard output.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace attnviz::app {
+
+/// Thrown when nobody reads standard output any more; the program then ends quietly.
+struct ClosedPipe {};
+
+/// SIGINT, SIGTERM and SIGHUP remove unfinished files and end the program with 130; a closed pipe
+/// becomes an error of the write instead of a signal.
+void install_signal_handlers();
+
+/// Throws ClosedPipe, or Error{kIo}.
+void write_to_stdout(std::string_view bytes);
+
+/// A file being written. A regular file takes its name only at commit(): until then the bytes stand
+/// in a temporary file beside it, which is removed on errors and signals. Links are followed.
+/// Devices and pipes are written directly.
+class OutputFile {
+ public:
+  /// Opens at once, before slow work starts. Throws Error{kIo} with path and reason, Error{kUsage}
+  /// when more than 16 are open.
+  explicit OutputFile(const std::filesystem::path& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  /// Throws Error{kIo}.
+  void write(std::string_view bytes);
+
+  /// Throws Error{kIo}; nothing may be written afterwards.
+  void commit();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  void open_beside_target();
+  void discard() noexcept;
+
+  std::filesystem::path path_;
+  std::filesystem::path target_;  // path_ with links followed
+  std::string temporary_;         // empty when written directly
+  int fd_ = -1;
+  std::size_t slot_ = 0;
+};
+
+}  // namespace attnviz::app

@@ -1,0 +1,57 @@
+#include "picture.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/head_selection.h"
+#include "model_choice.h"
+
+namespace attnviz::app {
+
+namespace {
+
+std::vector<std::string> notes(const Model& model, const AttentionRequest& request,
+                               const Mask& mask) {
+  std::vector<std::string> lines;
+  if (model.config.random_weights) {
+    lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
+  }
+  lines.push_back("mask " + mask.name());
+  if (model.config.positions != Positions::kNone) {
+    lines.push_back(fmt::format("positions {}", positions_name(model.config.positions)));
+  }
+  if (request.temperature != 1.0f) {
+    lines.push_back(fmt::format("temperature {}", request.temperature));
+  }
+  if (!request.scale) {
+    lines.emplace_back("scores not scaled");
+  }
+  if (request.dropout > 0.0f) {
+    lines.push_back(fmt::format("dropout {} (seed {})", request.dropout, request.dropout_seed));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Heatmap attention_picture(const Model& model, const TokenizedText& text,
+                          const AttentionRequest& request, const PatternStore& patterns) {
+  const Mask mask = request.mask.value_or(model.config.mask);
+  Heatmap heatmap;
+  for (const HeadId head : patterns.heads()) {
+    heatmap.panels.push_back({head_title(head), patterns.pattern(head)});
+  }
+  for (const Token& token : text.tokens) {
+    heatmap.query_labels.push_back(token.text);
+  }
+  heatmap.key_labels = heatmap.query_labels;
+  heatmap.visible = [mask](std::size_t query, std::size_t key) { return mask.visible(query, key); };
+  heatmap.title = "attention: " + model_title(model);
+  heatmap.notes = notes(model, request, mask);
+  return heatmap;
+}
+
+}  // namespace attnviz::app

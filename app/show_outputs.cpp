@@ -1,0 +1,169 @@
+#include "show_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/error.h"
+#include "attnviz/formats/npy.h"
+#include "attnviz/render/attention_json.h"
+#include "attnviz/render/png.h"
+#include "attnviz/render/terminal.h"
+#include "talk.h"
+#include "terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+struct FormatName {
+  std::string_view extension;
+  OutputFormat format;
+  bool is_text;
+};
+
+constexpr std::array kFormats = {
+    FormatName{".png", OutputFormat::kPng, false}, FormatName{".json", OutputFormat::kJson, true},
+    FormatName{".npy", OutputFormat::kNpy, false}, FormatName{".txt", OutputFormat::kText, true}};
+
+std::optional<OutputFormat> format_of(const std::string& name) {
+  std::string extension = std::filesystem::path(name).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  for (const FormatName& entry : kFormats) {
+    if (entry.extension == extension) {
+      return entry.format;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_text(OutputFormat format) {
+  return std::any_of(kFormats.begin(), kFormats.end(), [format](const FormatName& entry) {
+    return entry.format == format && entry.is_text;
+  });
+}
+
+void write_npy(const PatternStore& patterns, const ByteSink& sink) {
+  const auto heads = patterns.heads();
+  if (!is_rectangle(heads)) {
+    throw Error(ErrorKind::kUsage,
+                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
+                "write .json");
+  }
+  std::set<std::size_t> layers;
+  for (const HeadId head : heads) {
+    layers.insert(head.layer);
+  }
+  const std::size_t n = patterns.n_tokens();
+  const std::array shape = {layers.size(), heads.size() / layers.size(), n, n};
+  sink(npy_header(shape));
+  for (const HeadId head : heads) {
+    write_npy_values(patterns.pattern(head), sink);
+  }
+}
+
+void write_format(OutputFormat format, const Result& result, const TerminalOptions& drawing,
+                  const ByteSink& sink) {
+  switch (format) {
+    case OutputFormat::kPng:
+      sink(render_png(result.picture));
+      break;
+    case OutputFormat::kJson:
+      write_attention_json(result.model, result.text, result.request, result.patterns, sink);
+      break;
+    case OutputFormat::kNpy:
+      write_npy(result.patterns, sink);
+      break;
+    case OutputFormat::kText:
+      sink(render_terminal(result.picture, drawing));
+      break;
+  }
+}
+
+}  // namespace
+
+ShowOutputs::ShowOutputs(const ShowOptions& options) : options_(options) {
+  if (options.json) {
+    stdout_format_ = OutputFormat::kJson;
+  }
+  for (const std::string& name : options.outputs) {
+    open(name);
+  }
+  const bool draws_nothing = options.talk.quiet && !files_.empty() && !stdout_format_;
+  stdout_is_open_ = !draws_nothing;
+}
+
+void ShowOutputs::open(const std::string& name) {
+  const bool to_stdout = name == "-";
+  const auto by_name = to_stdout ? std::nullopt : format_of(name);
+  const auto format = by_name ? by_name : options_.format;
+  if (!format) {
+    throw Error(ErrorKind::kUsage,
+                to_stdout ? std::string("-o - needs --format png, json, npy or txt")
+                          : fmt::format("-o {}: expected a name that ends in .png, .json, .npy or "
+                                        ".txt, or --format",
+                                        name));
+  }
+  if (options_.input.many_texts() && *format != OutputFormat::kJson) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines", name));
+  }
+  if (!to_stdout) {
+    files_.push_back({*format, OutputFile(name)});
+    return;
+  }
+  if (!is_text(*format) && stdout_is_terminal()) {
+    throw Error(ErrorKind::kUsage, "-o -: a terminal cannot show bytes: redirect standard output");
+  }
+  stdout_format_ = format;
+}
+
+void ShowOutputs::write_files(const Result& result) {
+  const TerminalOptions drawing = file_drawing(options_.style, options_.color);
+  for (File& entry : files_) {
+    write_format(entry.format, result, drawing,
+                 [&entry](std::string_view bytes) { entry.file.write(bytes); });
+  }
+}
+
+void ShowOutputs::commit() {
+  for (File& entry : files_) {
+    entry.file.commit();
+    if (!options_.talk.quiet) {
+      say("wrote " + entry.file.path().string());
+    }
+  }
+  committed_ = true;
+}
+
+void ShowOutputs::write_to_standard_output(const Result& result) {
+  if (!stdout_is_open_) {
+    return;
+  }
+  const TerminalOptions drawing = stdout_drawing(options_.style, options_.color);
+  const auto format = stdout_format_.value_or(OutputFormat::kText);
+  try {
+    if (format == OutputFormat::kText && !is_first_) {
+      write_to_stdout("\n");
+    }
+    write_format(format, result, drawing, write_to_stdout);
+  } catch (const ClosedPipe&) {
+    if (files_.empty() || committed_) {
+      throw;
+    }
+    stdout_is_open_ = false;
+  }
+  is_first_ = false;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,57 @@
+// Everything that `show` writes: files by format, and standard output.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/model/model.h"
+#include "attnviz/render/heatmap.h"
+#include "attnviz/text/tokenized_text.h"
+#include "options.h"
+#include "output_file.h"
+
+namespace attnviz::app {
+
+/// One text's attention, ready to be written.
+struct Result {
+  const Model& model;
+  const TokenizedText& text;
+  const AttentionRequest& request;
+  const PatternStore& patterns;
+  const Heatmap& picture;
+};
+
+class ShowOutputs {
+ public:
+  /// Opens every file. Throws Error{kUsage} when a format is unknown, or cannot go where it is
+  /// sent, and Error{kIo} when a file cannot be opened.
+  explicit ShowOutputs(const ShowOptions& options);
+
+  /// Throws Error{kUsage} when a head selection does not fit a format, Error{kIo} when a write
+  /// fails.
+  void write_files(const Result& result);
+  /// The files take their names.
+  void commit();
+
+  /// The drawing or the document. Throws ClosedPipe, unless there are files still to be finished.
+  void write_to_standard_output(const Result& result);
+
+ private:
+  struct File {
+    OutputFormat format;
+    OutputFile file;
+  };
+
+  void open(const std::string& name);
+
+  const ShowOptions& options_;
+  std::vector<File> files_;
+  std::optional<OutputFormat> stdout_format_;  // empty: the drawing
+  bool stdout_is_open_ = true;
+  bool committed_ = false;
+  bool is_first_ = true;
+};
+
+}  // namespace attnviz::app

@@ -1,0 +1,32 @@
+#include "weights.h"
+
+#include <string_view>
+
+#include "attnviz/model/weights_json.h"
+#include "model_choice.h"
+#include "output_file.h"
+#include "talk.h"
+
+namespace attnviz::app {
+
+void run_weights(const WeightsOptions& options) {
+  Phases phases(options.talk);
+  if (options.output == "-") {
+    const Model model = open_model(options.model);
+    phases.done("model");
+    write_weights_json(model, write_to_stdout);
+    phases.done("write");
+    return;
+  }
+  OutputFile file(options.output);
+  const Model model = open_model(options.model);
+  phases.done("model");
+  write_weights_json(model, [&file](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+  phases.done("write");
+  if (!options.talk.quiet) {
+    say("wrote " + options.output);
+  }
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,44 @@
+// The built program, run from a test.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/run_program.h"
+
+namespace attnviz::test {
+
+inline ProgramResult attnviz(const ProgramRun& run) {
+  return run_program(ATTNVIZ_PROGRAM, run);
+}
+
+inline ProgramResult attnviz(std::vector<std::string> arguments, std::string input = {}) {
+  ProgramRun run;
+  run.arguments = std::move(arguments);
+  run.input = std::move(input);
+  return attnviz(run);
+}
+
+/// The JSON document that the program prints for these arguments.
+inline nlohmann::json attnviz_json(std::vector<std::string> arguments, std::string input = {}) {
+  arguments.emplace_back("--json");
+  const ProgramResult result = attnviz(std::move(arguments), std::move(input));
+  return nlohmann::json::parse(result.out);
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace attnviz::test

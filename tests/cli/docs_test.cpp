@@ -1,0 +1,165 @@
+// Help, man page and completions: complete, well-formed, and made from the same options.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+const std::string kDocs = ATTNVIZ_DOCS_DIR "/";
+
+std::string help_of(const char* command) {
+  return attnviz({command, "--help"}).out;
+}
+
+// Every --long name that stands in a text.
+std::set<std::string> long_options(const std::string& text) {
+  std::set<std::string> names;
+  for (std::size_t i = text.find("--"); i != std::string::npos; i = text.find("--", i + 2)) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", i);
+    if (end > i + 2 && (i == 0 || text[i - 1] == ' ')) {
+      names.insert(text.substr(i, end - i));
+    }
+  }
+  return names;
+}
+
+std::set<std::string> all_long_options() {
+  std::set<std::string> names;
+  for (const char* command : {"show", "tokenize", "weights"}) {
+    names.merge(long_options(help_of(command)));
+  }
+  return names;
+}
+
+// A checker that is not installed skips loudly.
+void check_with(const std::string& tool, std::vector<std::string> arguments) {
+  const std::string path = "/usr/bin/" + tool;
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("SKIPPED: no " << path);
+    return;
+  }
+  ProgramRun run;
+  run.arguments = std::move(arguments);
+  const ProgramResult result = run_program(path, run);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == "");
+  CHECK(result.err == "");
+}
+
+}  // namespace
+
+TEST_CASE("help: examples first, then grouped options, in 80 columns, on standard output") {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"-h"},
+                                                    {"show", "--help"},
+                                                    {"tokenize", "-h"},
+                                                    {"weights", "--help"}}) {
+    const ProgramResult run = attnviz(arguments);
+    CAPTURE(arguments.front());
+    CHECK(run.exit_code == 0);
+    CHECK(run.err.empty());
+    CHECK(run.out.find("Examples:") < run.out.find("Usage:"));
+    CHECK(run.out.find("Usage:") < run.out.find("General:"));
+    for (const std::string& line : lines_of(run.out)) {
+      CAPTURE(line);
+      CHECK(display_width(line) <= 80);
+    }
+  }
+  CHECK(help_of("show") == attnviz({"--help"}).out);
+}
+
+TEST_CASE("help lists the commands there are, and no others") {
+  const std::string help = attnviz({"--help"}).out;
+  for (const char* command : {"show", "tokenize", "weights"}) {
+    CHECK(contains(help, std::string("\n  ") + command));
+  }
+  for (const char* command : {"inspect", "heads ", "diff", "render", "models"}) {
+    CHECK(!contains(help, std::string("\n  ") + command));
+  }
+}
+
+TEST_CASE("help wins over every other mistake") {
+  CHECK(attnviz({"--heads", "0", "--help"}).exit_code == 0);
+  CHECK(attnviz({"--nonsense", "--help"}).exit_code == 0);
+  CHECK(attnviz({"two", "texts", "--help"}).exit_code == 0);
+  CHECK(attnviz({"--heads", "x", "--version"}).exit_code == 0);
+}
+
+TEST_CASE("--version tells name and version") {
+  for (const char* command : {"show", "tokenize", "weights"}) {
+    const ProgramResult run = attnviz({command, "--version"});
+    CHECK(run.exit_code == 0);
+    CHECK(run.out == "attnviz " ATTNVIZ_VERSION "\n");
+  }
+}
+
+TEST_CASE("every long option of the help stands in man page and completions") {
+  const auto names = all_long_options();
+  CHECK(names.size() > 30);
+  std::string man = read_file(kDocs + "attnviz.1");
+  man.erase(std::remove(man.begin(), man.end(), '\\'), man.end());
+  const std::string bash = read_file(kDocs + "attnviz.bash");
+  const std::string zsh = read_file(kDocs + "_attnviz");
+  const std::string fish = read_file(kDocs + "attnviz.fish");
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    CHECK(contains(man, name));
+    CHECK(contains(bash, name));
+    CHECK(contains(zsh, name + "["));
+    CHECK(contains(fish, "-l " + name.substr(2) + " "));
+  }
+}
+
+TEST_CASE("man page and completions are well-formed") {
+  check_with("bash", {"-n", kDocs + "attnviz.bash"});
+  check_with("zsh", {"-n", kDocs + "_attnviz"});
+  check_with("fish", {"-n", kDocs + "attnviz.fish"});
+  check_with("mandoc", {"-T", "lint", "-W", "warning", kDocs + "attnviz.1"});
+}
+
+TEST_CASE("bash completes commands, options of a command, and values") {
+  if (!std::filesystem::exists("/usr/bin/bash")) {
+    MESSAGE("SKIPPED: no /usr/bin/bash");
+    return;
+  }
+  const auto completed = [](const std::string& words) {
+    ProgramRun run;
+    run.arguments = {"-c", "source '" + kDocs + "attnviz.bash'; COMP_WORDS=(" + words +
+                               "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _attnviz; echo "
+                               "\"${COMPREPLY[@]}\""};
+    return run_program("/usr/bin/bash", run).out;
+  };
+  CHECK(completed("attnviz to") == "tokenize\n");
+  CHECK(completed("attnviz --sty") == "--style\n");
+  CHECK(completed("attnviz --style bl") == "blocks\n");
+  CHECK(completed("attnviz --mask win") == "window:\n");
+  CHECK(completed("attnviz tokenize --ma") == "\n");
+  CHECK(completed("attnviz weights --d-h") == "--d-head\n");
+}
+
+TEST_CASE("fish completes commands, options of a command, and values") {
+  if (!std::filesystem::exists("/usr/bin/fish")) {
+    MESSAGE("SKIPPED: no /usr/bin/fish");
+    return;
+  }
+  const TemporaryFolder home;
+  const auto completed = [&home](const std::string& line) {
+    ProgramRun run;
+    run.arguments = {"-c", "source '" + kDocs + "attnviz.fish'; complete -C '" + line + "'"};
+    run.environment = {{"HOME", home.path().string()}};
+    return run_program("/usr/bin/fish", run).out;
+  };
+  CHECK(contains(completed("attnviz to"), "tokenize"));
+  CHECK(contains(completed("attnviz --sty"), "--style"));
+  CHECK(contains(completed("attnviz --style bl"), "blocks"));
+  CHECK(!contains(completed("attnviz tokenize --ma"), "--mask"));
+}
+
+}  // namespace attnviz::test

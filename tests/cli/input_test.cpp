@@ -1,0 +1,230 @@
+// Where texts come from.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+json tokens_of(std::vector<std::string> arguments, std::string input = {}) {
+  arguments.insert(arguments.begin(), "tokenize");
+  return attnviz_json(std::move(arguments), std::move(input));
+}
+
+}  // namespace
+
+TEST_CASE("a TEXT, standard input, - and a file give the same") {
+  const TemporaryFolder folder;
+  write_file(folder.file("cat.txt"), "The cat sat\n");
+  const std::string expected = attnviz({"The cat sat"}).out;
+  CHECK(!expected.empty());
+  CHECK(attnviz({}, "The cat sat\n").out == expected);
+  CHECK(attnviz({"-"}, "The cat sat").out == expected);
+  CHECK(attnviz({"-f", folder.file("cat.txt")}).out == expected);
+  CHECK(attnviz({"--file", folder.file("cat.txt")}).out == expected);
+}
+
+TEST_CASE("the line end that closes a file is no token, line ends inside are") {
+  CHECK(tokens_of({"--tokenizer", "chars"}, "a\nb\n")["tokens"] == json({"a", "\n", "b"}));
+  CHECK(tokens_of({"--tokenizer", "chars"}, "a\r\n")["tokens"] == json({"a"}));
+  CHECK(tokens_of({"--tokenizer", "chars", "a\n"})["tokens"] == json({"a", "\n"}));
+}
+
+TEST_CASE("a command's name is a text behind show or --") {
+  CHECK(attnviz_json({"show", "tokenize"})["tokens"] == json({"tokenize"}));
+  CHECK(attnviz_json({"show", "show"})["tokens"] == json({"show"}));
+  const ProgramResult run = attnviz({"--json", "--", "tokenize"});
+  CHECK(json::parse(run.out)["tokens"] == json({"tokenize"}));
+  CHECK(tokens_of({"tokenize"})["tokens"] == json({"tokenize"}));
+}
+
+TEST_CASE("texts that look like options, brackets or numbers are taken as they are") {
+  const auto text_of = [](const char* text) {
+    return json::parse(attnviz({"tokenize", "--json", "--", text}).out)["text"];
+  };
+  for (const char* text : {"--help", "-q", "[CLS]", "[a,b]", "{}", "%%", "a=b", "'quoted'", "\"q\"",
+                           "a\tb", "-1", "--", "~/x", "$HOME"}) {
+    CAPTURE(std::string(text));
+    CHECK(text_of(text) == text);
+  }
+  for (const char* text : {"[CLS]", "-5 degrees", "- item", "/usr/bin", "a,b", "@file"}) {
+    CAPTURE(std::string(text));
+    CHECK(tokens_of({text})["text"] == text);
+  }
+}
+
+TEST_CASE("--lines takes each line as a text, answers each with a line, and skips blank ones") {
+  const ProgramResult run = attnviz({"--lines", "--json"}, "The cat\n\n  \nsat\r\non the mat");
+  const auto lines = lines_of(run.out);
+  REQUIRE(lines.size() == 3);
+  CHECK(json::parse(lines[0])["tokens"] == json({"The", "cat"}));
+  CHECK(json::parse(lines[1])["text"] == "sat");
+  CHECK(json::parse(lines[2])["tokens"].size() == 3);
+  CHECK(contains(run.err, "standard input: line 2: blank, skipped"));
+  CHECK(run.exit_code == 0);
+}
+
+TEST_CASE("--lines answers a line before the next one is there") {
+  ProgramRun run;
+  run.arguments = {"--lines", "--json", "-q"};
+  run.input = "The cat\n";
+  run.signal_after_output = 15;  // input stays open: only a flushed answer ends this
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 130);
+  CHECK(json::parse(result.out)["tokens"] == json({"The", "cat"}));
+}
+
+TEST_CASE("--lines draws one after another with a blank line between") {
+  const std::string one = attnviz({"The cat"}).out;
+  const std::string two = attnviz({"sat"}).out;
+  CHECK(attnviz({"--lines"}, "The cat\nsat\n").out == one + "\n" + two);
+  CHECK(attnviz({"--lines", "The cat\nsat"}).out == one + "\n" + two);
+}
+
+TEST_CASE("--json-lines takes strings and objects with text or ids") {
+  const ProgramResult run =
+      attnviz({"tokenize", "--json-lines", "--json", "--tokenizer", "bytes"},
+              "\"a\\nb\"\n{\"text\": \"c\", \"label\": 1}\n{\"ids\": [104, 105]}\n");
+  const auto lines = lines_of(run.out);
+  REQUIRE(lines.size() == 3);
+  CHECK(json::parse(lines[0])["text"] == "a\nb");
+  CHECK(json::parse(lines[1])["tokens"] == json({"c"}));
+  CHECK(json::parse(lines[2])["tokens"] == json({"h", "i"}));
+}
+
+TEST_CASE("--json-lines names the line that is wrong, and keeps what was answered") {
+  struct Case {
+    const char* line;
+    int exit_code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"{\"text\": ", 3, "line 2: not JSON"},
+      {"5", 3, "line 2: expected a string or an object, found number"},
+      {"{}", 3, "expected \"text\" or \"ids\""},
+      {"{\"text\": 5}", 3, "text: expected a string, found number"},
+      {"{\"text\": \"a\", \"ids\": [1]}", 3, "exclude each other"},
+      {"{\"ids\": []}", 3, "ids: expected an array"},
+      {"{\"ids\": {\"a\": 1}}", 3, "ids: expected an array"},
+      {"{\"ids\": [1, -2]}", 3, "ids[1]: expected a token id"},
+      {"{\"ids\": [4294967296]}", 3, "ids[0]: expected a token id"},
+      {"{\"text\": \"a\", \"pair\": \"b\"}", 4, "takes two texts"},
+      {"\"\xFF\"", 3, "line 2: not JSON"},
+  };
+  for (const Case& item : cases) {
+    CAPTURE(std::string(item.line));
+    const ProgramResult run =
+        attnviz({"--json-lines", "--json"}, "\"fine\"\n" + std::string(item.line));
+    CHECK(run.exit_code == item.exit_code);
+    CHECK(contains(run.err, item.message));
+    CHECK(lines_of(run.out).size() == 1);
+  }
+}
+
+TEST_CASE("--ids takes token ids in place of a text") {
+  const json document = attnviz_json({"tokenize", "--tokenizer", "bytes", "--ids", "104, 105"});
+  CHECK(document["tokens"] == json({"h", "i"}));
+  CHECK(document["token_ids"] == json({104, 105}));
+  CHECK(attnviz_json({"--tokenizer", "bytes", "--ids", "104,105"})["tokens"] == json({"h", "i"}));
+}
+
+TEST_CASE("empty and blank texts are usage errors") {
+  for (const char* text : {"", " ", "\t\n ", "\n"}) {
+    CAPTURE(std::string(text));
+    for (const char* command : {"show", "tokenize"}) {
+      CHECK(attnviz({command, text}).exit_code == 2);
+      CHECK(attnviz({command}, text).exit_code == 2);
+      CHECK(attnviz({command, "--lines"}, text).exit_code == 2);
+      CHECK(attnviz({command, "--tokenizer", "chars", text}).exit_code == 2);
+    }
+  }
+  const ProgramResult run = attnviz({""});
+  CHECK(run.err == "attnviz: TEXT: empty or blank: there is nothing to look at\n");
+  CHECK(run.out.empty());
+}
+
+TEST_CASE("files that cannot be read end with 1 and the reason") {
+  const TemporaryFolder folder;
+  const ProgramResult missing = attnviz({"-f", folder.file("no.txt")});
+  CHECK(missing.exit_code == 1);
+  CHECK(contains(missing.err, "no.txt: cannot read: No such file"));
+  CHECK(attnviz({"-f", folder.path().string()}).exit_code == 1);
+  CHECK(attnviz({"-m", folder.file("no.json"), "cat"}).exit_code == 1);
+}
+
+TEST_CASE("an endless text is refused before it fills the memory") {
+  const ProgramResult run = attnviz({"-f", "/dev/zero"});
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "longer than 64 MiB"));
+}
+
+TEST_CASE("without TEXT on a terminal, a short help and exit 2") {
+  ProgramRun run;
+  run.tty_columns = 80;
+  run.stdin_is_tty = true;
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "attnviz --help"));
+  CHECK(result.out.empty());
+}
+
+TEST_CASE("tokenize prints a table of tokens, ids and byte ranges") {
+  const ProgramResult run = attnviz({"tokenize", "The 猫 sat"});
+  const auto lines = lines_of(run.out);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0] == "index      id  token  bytes");
+  CHECK(lines[1] == "    0       0  The    0-3");
+  CHECK(lines[2] == "    1       1  猫     4-7");
+  CHECK(lines[3] == "    2       2  sat    8-11");
+  CHECK(run.err.empty());
+}
+
+TEST_CASE("tokenize --json gives tokens, ids and ranges") {
+  const json document = attnviz_json({"tokenize", "a b a"});
+  CHECK(document["schema"] == "attnviz.tokens/1");
+  CHECK(document["text"] == "a b a");
+  CHECK(document["tokens"] == json({"a", "b", "a"}));
+  CHECK(document["token_ids"] == json({0, 1, 0}));
+  CHECK(document["ranges"] == json::parse("[[0,1],[2,3],[4,5]]"));
+  CHECK(document["tokenizer"] == "words");
+}
+
+TEST_CASE("tokenize -m takes the vocabulary and the tokenizer of the weights") {
+  const TemporaryFolder folder;
+  write_file(folder.file("w.json"), R"({"schema": "attnviz.weights/1", "d_model": 1,
+    "tokenizer": "chars", "embeddings": {"x": [1], "y": [2]},
+    "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})");
+  const json document = attnviz_json({"tokenize", "-m", folder.file("w.json"), "yxz"});
+  CHECK(document["tokens"] == json({"y", "x", "z"}));
+  CHECK(document["token_ids"] == json({1, 0, 2}));
+  CHECK(attnviz_json({"tokenize", "-m", folder.file("w.json"), "--ids", "1,1"})["text"] == "yy");
+  CHECK(attnviz({"tokenize", "-m", folder.file("w.json"), "--ids", "9"}).exit_code == 2);
+}
+
+TEST_CASE("control characters of a text never reach the terminal") {
+  const std::string text = "a \x1b[31mred\x07 \xe2\x80\xae \xff b";
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{}, {"--style", "blocks"}, {"--style", "numbers"}, {"--json"}}) {
+    for (const char* command : {"show", "tokenize"}) {
+      std::vector<std::string> arguments = {command, "--tokenizer", "chars"};
+      if (std::string(command) == "show" || options == std::vector<std::string>{"--json"}) {
+        arguments.insert(arguments.end(), options.begin(), options.end());
+      }
+      arguments.push_back(text);
+      const ProgramResult run = attnviz(arguments);
+      CHECK(run.exit_code == 0);
+      CHECK(!contains(run.out, "\x1b"));
+      CHECK(!contains(run.out, "\x07"));
+      CHECK(!contains(run.out, "\xff"));
+    }
+  }
+  CHECK(!contains(attnviz({"-f", "no\x1b[2J"}).err, "\x1b"));
+  CHECK(!contains(attnviz({"--mask", "\x1b[2J", "x"}).err, "\x1b"));
+}
+
+}  // namespace attnviz::test

@@ -1,0 +1,236 @@
+// Every option of `show` has its effect, seen through the program.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const char* const kText = "The cat sat on the mat";
+
+// The attention [layer][head][query][key] for `text` with these options.
+json attention(std::vector<std::string> options, const char* text = kText) {
+  options.emplace_back(text);
+  return attnviz_json(std::move(options))["attention"];
+}
+
+// One head with scores q·k = 1, 2 for two tokens "a" and "b": hand-computable softmaxes.
+const char* const kTwoWords = R"({
+  "schema": "attnviz.weights/1", "d_model": 2, "mask": "none", "residual": false,
+  "embeddings": {"a": [1, 0], "b": [0, 1]},
+  "layers": [{"heads": [{"W_Q": [[1, 0], [1, 0]], "W_K": [[1, 0], [2, 0]],
+                         "W_V": [[1, 0], [0, 1]]}]}]})";
+
+// Weight of the second of two keys with scores 1 and 2 over `divisor`.
+double second_of_two(double divisor) {
+  return 1.0 / (1.0 + std::exp((1.0 - 2.0) / divisor));
+}
+
+class TwoWords {
+ public:
+  TwoWords() { write_file(name(), kTwoWords); }
+  std::string name() const { return folder_.file("two.json"); }
+  double weight(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"-m", name()});
+    return attention(std::move(options), "a b")[0][0][0][1].get<double>();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("show: --model and its aliases read weights, and nothing is random") {
+  const TwoWords two;
+  for (const char* option : {"-m", "--model", "-w", "--weights"}) {
+    CAPTURE(std::string(option));
+    const ProgramResult run = attnviz({option, two.name(), "--json", "a b"});
+    CHECK(run.exit_code == 0);
+    CHECK(run.err.empty());
+    const double weight = json::parse(run.out)["attention"][0][0][0][1].get<double>();
+    CHECK(weight == doctest::Approx(second_of_two(std::sqrt(2.0))).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("show: --random is the default said explicitly, and every output tells") {
+  const ProgramResult silent = attnviz({kText});
+  const ProgramResult spoken = attnviz({"--random", kText});
+  CHECK(silent.out == spoken.out);
+  CHECK(contains(silent.out, "RANDOM WEIGHTS"));
+  CHECK(contains(silent.err, "random weights (seed 42)"));
+  CHECK(attnviz_json({kText})["model"]["name"] == "random");
+  CHECK(attnviz({"-q", kText}).err.empty());
+}
+
+TEST_CASE("show: --seed chooses the random weights") {
+  CHECK(attention({"--seed", "7"}) == attention({"--seed", "7"}));
+  CHECK(attention({"--seed", "7"}) != attention({"--seed", "8"}));
+  CHECK(attention({"--seed", "42"}) == attention({}));
+  CHECK(attnviz_json({"--seed", "18446744073709551615", kText})["model"]["seed"] ==
+        18446744073709551615u);
+}
+
+TEST_CASE("show: --layers, --heads and --kv-heads shape the random model") {
+  const json document = attnviz_json({"--layers", "3", "--heads", "6", "--kv-heads", "2", kText});
+  CHECK(document["layers"] == json({0, 1, 2}));
+  CHECK(document["heads"] == json({0, 1, 2, 3, 4, 5}));
+  CHECK(document["attention"].size() == 3);
+  CHECK(document["attention"][2].size() == 6);
+  CHECK(document["attention"] != attention({"--layers", "3", "--heads", "6"}));
+}
+
+TEST_CASE("show: --d-model, --d-head and --d-value shape the random model") {
+  CHECK(attention({"--d-model", "32"}) != attention({}));
+  CHECK(attention({"--d-head", "5"}) != attention({}));
+  // Values do not touch the first layer's pattern, but the next layer's input.
+  const json narrow = attention({"--layers", "2", "--d-value", "3"});
+  const json wide = attention({"--layers", "2"});
+  CHECK(narrow[1] != wide[1]);
+}
+
+TEST_CASE("show: --positions tells equal words apart") {
+  const json without = attention({"--mask", "none"}, "cat cat cat");
+  CHECK(without[0][0][0][1].get<double>() == doctest::Approx(1.0 / 3.0));
+  for (const char* positions : {"sinusoidal", "rope", "alibi"}) {
+    CAPTURE(std::string(positions));
+    const json with = attention({"--mask", "none", "--positions", positions}, "cat cat cat");
+    CHECK(std::abs(with[0][0][0][1].get<double>() - 1.0 / 3.0) > 1e-6);
+  }
+  CHECK(attention({"--positions", "none"}) == attention({}));
+}
+
+TEST_CASE("show: --tokenizer cuts into words, characters or bytes") {
+  CHECK(attnviz_json({"né"})["tokens"] == json({"né"}));
+  CHECK(attnviz_json({"--tokenizer", "words", "né"})["tokens"] == json({"né"}));
+  CHECK(attnviz_json({"--tokenizer", "chars", "né"})["tokens"] == json({"n", "é"}));
+  CHECK(attnviz_json({"--tokenizer", "bytes", "né"})["tokens"].size() == 3);
+}
+
+TEST_CASE("show: --mask chooses who sees whom, and masked weights are exactly zero") {
+  const auto seen = [](const char* mask) {
+    std::set<std::pair<std::size_t, std::size_t>> cells;
+    const json pattern = attention({"--mask", mask}, "a b c d")[0][0];
+    for (std::size_t query = 0; query < 4; ++query) {
+      for (std::size_t key = 0; key < 4; ++key) {
+        if (pattern[query][key].get<double>() != 0.0) {
+          cells.emplace(query, key);
+        }
+      }
+    }
+    return cells;
+  };
+  CHECK(seen("none").size() == 16);
+  CHECK(seen("causal").size() == 10);
+  CHECK(seen("window:2").size() == 7);
+  CHECK(seen("strided:2").size() == 9);
+  CHECK(seen("block:2").size() == 6);
+  CHECK(attnviz_json({"--mask", "window:2", kText})["mask"] == "window:2");
+}
+
+TEST_CASE("show: --temperature divides the scores, and --no-scale leaves them alone") {
+  const TwoWords two;
+  CHECK(two.weight({"--temperature", "4"}) ==
+        doctest::Approx(second_of_two(4.0 * std::sqrt(2.0))).epsilon(1e-6));
+  CHECK(two.weight({"--no-scale"}) == doctest::Approx(second_of_two(1.0)).epsilon(1e-6));
+}
+
+TEST_CASE("show: --dropout drops some weights and makes the others grow, by the seed") {
+  const json kept = attention({"--mask", "none"});
+  const json dropped = attention({"--mask", "none", "--dropout", "0.5"});
+  std::size_t zeros = 0;
+  for (std::size_t query = 0; query < 6; ++query) {
+    for (std::size_t key = 0; key < 6; ++key) {
+      const double weight = dropped[0][0][query][key].get<double>();
+      zeros += weight == 0.0 ? 1 : 0;
+      const double expected = 2.0 * kept[0][0][query][key].get<double>();
+      CHECK((weight == 0.0 || std::abs(weight - expected) < 1e-6));
+    }
+  }
+  CHECK(zeros > 0);
+  CHECK(zeros < 36);
+  CHECK(dropped == attention({"--mask", "none", "--dropout", "0.5"}));
+  const TwoWords two;
+  CHECK(two.weight({"--dropout", "0"}) == two.weight({}));
+}
+
+TEST_CASE("show: --layer and --head choose heads, which keep their numbers") {
+  const std::vector<std::string> shape = {"--layers", "3", "--heads", "4"};
+  const json all = attention(shape);
+  const auto chosen = [&shape](std::vector<std::string> options) {
+    options.insert(options.end(), shape.begin(), shape.end());
+    options.emplace_back(kText);
+    return attnviz_json(std::move(options));
+  };
+  CHECK(chosen({"--head", "1.2"})["attention"][0][0] == all[1][2]);
+  CHECK(chosen({"--head", "L1H2"})["attention"][0][0] == all[1][2]);
+  const json column = chosen({"--head", "*.3"});
+  CHECK(column["layers"] == json({0, 1, 2}));
+  CHECK(column["heads"] == json({3}));
+  CHECK(chosen({"--head", "2.*"})["attention"][0] == all[2]);
+  CHECK(chosen({"--layer", "1-2"})["layers"] == json({1, 2}));
+  const json scattered = chosen({"--head", "0.1,2.3"});
+  CHECK(!scattered.contains("attention"));
+  CHECK(scattered["selected"][1]["head"] == 3);
+  CHECK(scattered["selected"][1]["attention"] == all[2][3]);
+}
+
+TEST_CASE("show: --style chooses how to draw") {
+  const std::string ascii = attnviz({"--style", "ascii", kText}).out;
+  CHECK(ascii == attnviz({kText}).out);
+  CHECK(ascii == attnviz({"--style", "auto", kText}).out);
+  for (const char c : ascii) {
+    REQUIRE(static_cast<unsigned char>(c) < 0x80);
+  }
+  CHECK(contains(attnviz({"--style", "numbers", "--head", "0.0", "cat"}).out, "1.0"));
+  CHECK(attnviz({"--style", "blocks", kText}).out != ascii);
+}
+
+TEST_CASE("show: --threads changes no byte") {
+  const auto document = [](const char* threads) {
+    return attnviz({"--threads", threads, "--layers", "2", "--json", kText}).out;
+  };
+  CHECK(document("1") == document("2"));
+  CHECK(document("1") == document("7"));
+}
+
+TEST_CASE("show: --simd forces a target, and every target draws the same grid") {
+  const ProgramResult best = attnviz({"-v", kText});
+  const std::string list = "(of ";
+  REQUIRE(contains(best.err, list));
+  const std::size_t begin = best.err.find(list) + list.size();
+  std::string targets = best.err.substr(begin, best.err.find(')', begin) - begin) + ' ';
+  while (!targets.empty()) {
+    const std::string target = targets.substr(0, targets.find(' '));
+    targets.erase(0, target.size() + 1);
+    CAPTURE(target);
+    const ProgramResult forced = attnviz({"-v", "--simd", target, kText});
+    CHECK(contains(forced.err, "simd " + target + " (of"));
+    CHECK(forced.out == best.out);
+  }
+  CHECK(attnviz({"--simd", "auto", kText}).out == best.out);
+}
+
+TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
+  CHECK(attnviz({"--quiet", kText}).err.empty());
+  CHECK(attnviz({"-q", kText}).out == attnviz({kText}).out);
+  const ProgramResult verbose = attnviz({"--verbose", "--threads", "2", kText});
+  CHECK(contains(verbose.err, "threads 2"));
+  for (const char* phase : {"model", "tokenize", "attention", "render"}) {
+    CAPTURE(std::string(phase));
+    CHECK(contains(verbose.err, std::string(phase) + " took "));
+  }
+}
+
+TEST_CASE("show: the last of two values counts") {
+  CHECK(attention({"--heads", "7", "--heads", "2"})[0].size() == 2);
+}
+
+}  // namespace attnviz::test

@@ -1,0 +1,129 @@
+// What the program makes of the terminal: colour, width, style.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+bool has_color(const ProgramRun& run) {
+  return contains(attnviz(run).out, "\x1b[");
+}
+
+ProgramRun piped(Environment environment, std::vector<std::string> options = {}) {
+  ProgramRun run;
+  run.arguments = std::move(options);
+  run.arguments.emplace_back("The cat sat");
+  run.environment = std::move(environment);
+  return run;
+}
+
+ProgramRun on_terminal(Environment environment, std::vector<std::string> options = {}) {
+  ProgramRun run = piped(std::move(environment), std::move(options));
+  run.tty_columns = 100;
+  return run;
+}
+
+std::string without_escapes(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      i = text.find('m', i);
+    } else if (text[i] != '\r') {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (const std::string& line : lines_of(without_escapes(text))) {
+    widest = std::max(widest, display_width(line));
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("colour: --color, then NO_COLOR, then CLICOLOR_FORCE, then the terminal") {
+  const std::string term = "xterm-256color";
+  CHECK(has_color(on_terminal({{"TERM", term}})));
+  CHECK(!has_color(piped({{"TERM", term}})));
+  CHECK(!has_color(on_terminal({{"TERM", term}, {"NO_COLOR", "1"}})));
+  CHECK(has_color(on_terminal({{"TERM", term}, {"NO_COLOR", ""}})));
+  CHECK(has_color(piped({{"TERM", term}, {"CLICOLOR_FORCE", "1"}}, {"--style", "blocks"})));
+  CHECK(!has_color(piped({{"CLICOLOR_FORCE", "0"}}, {"--style", "blocks"})));
+  CHECK(!has_color(piped({{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}}, {"--style", "blocks"})));
+  CHECK(has_color(piped({{"NO_COLOR", "1"}}, {"--color", "always", "--style", "blocks"})));
+  CHECK(!has_color(on_terminal({{"TERM", term}, {"CLICOLOR_FORCE", "1"}}, {"--color", "never"})));
+  CHECK(has_color(on_terminal({{"TERM", term}}, {"--color", "auto"})));
+}
+
+TEST_CASE("colour: as many as the terminal says") {
+  const auto drawing = [](Environment environment) {
+    return attnviz(on_terminal(std::move(environment))).out;
+  };
+  CHECK(contains(drawing({{"TERM", "xterm"}, {"COLORTERM", "truecolor"}}), "48;2;"));
+  CHECK(contains(drawing({{"TERM", "xterm-256color"}}), "48;5;"));
+  const std::string plain = drawing({{"TERM", "xterm"}});
+  CHECK(contains(plain, "\x1b["));
+  CHECK(!contains(plain, "8;2;"));
+  CHECK(!contains(plain, "8;5;"));
+}
+
+TEST_CASE("style: blocks on a terminal, ascii when piped or on a dumb one") {
+  const std::string ascii = attnviz({"The cat sat"}).out;
+  CHECK(without_escapes(attnviz(on_terminal({{"TERM", "xterm"}})).out) != ascii);
+  const std::string dumb = attnviz(on_terminal({{"TERM", "dumb"}})).out;
+  CHECK(!contains(dumb, "\x1b"));
+  for (const char c : dumb) {
+    REQUIRE(static_cast<unsigned char>(c) < 0x80);
+  }
+}
+
+TEST_CASE("width: the terminal's, COLUMNS before it, 80 when nobody knows") {
+  const std::string text = "one two three four five six seven eight nine ten eleven twelve";
+  const auto drawing = [&text](std::size_t tty, Environment environment) {
+    ProgramRun run;
+    run.arguments = {"--heads", "12", text};
+    run.environment = std::move(environment);
+    run.environment["TERM"] = "xterm-256color";
+    if (tty > 0) {
+      run.tty_columns = tty;
+    }
+    return widest_line(attnviz(run).out);
+  };
+  const std::size_t at_40 = drawing(40, {});
+  const std::size_t at_80 = drawing(80, {});
+  const std::size_t at_200 = drawing(200, {});
+  CHECK(at_40 <= 40);
+  CHECK(at_80 <= 80);
+  CHECK(at_200 <= 200);
+  CHECK(at_40 < at_80);
+  CHECK(at_80 < at_200);
+  CHECK(drawing(200, {{"COLUMNS", "80"}}) <= 80);
+  CHECK(drawing(0, {}) <= 80);
+  CHECK(drawing(0, {{"COLUMNS", "200"}}) > 80);
+  CHECK(drawing(0, {{"COLUMNS", "-3"}}) <= 80);
+  CHECK(drawing(0, {{"COLUMNS", "wide"}}) <= 80);
+}
+
+TEST_CASE("wide characters and emoji stay inside the width") {
+  for (const char* style : {"blocks", "ascii", "numbers"}) {
+    ProgramRun run = on_terminal({{"TERM", "xterm-256color"}}, {"--style", style});
+    run.arguments.back() = "猫がマットに座った 👩‍👩‍👧 e\u0301 fin";
+    run.tty_columns = 60;
+    CAPTURE(std::string(style));
+    CHECK(widest_line(attnviz(run).out) <= 60);
+  }
+}
+
+}  // namespace attnviz::test
