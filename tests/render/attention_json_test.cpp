@@ -2,89 +2,170 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/model/random_model.h"
+#include "support/naive.h"
 
 namespace attnviz {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
 
-std::string document(const std::vector<HeadId>& heads, const AttentionRequest& request = {},
-                     const std::string& source = "a b") {
-  const Model model = random_model({.n_layers = 3, .n_heads = 3}, 7);
-  const TokenizedText text{source, {{5, "a", 0, 1}, {6, "b", 2, 3}}};
-  PatternStore patterns(heads, 2);
-  for (const HeadId head : heads) {
-    // The head's number in tenths, so that a pattern in the wrong place is seen.
-    const float mark = static_cast<float>(10 * head.layer + head.head) / 10.0f;
-    const float values[] = {1.0f, 0.0f, mark, 0.1f};
-    patterns.rows(head, 0, {values, 2, 2, 2});
+TokenizedText text_of(const std::vector<std::string>& pieces) {
+  TokenizedText text;
+  for (const std::string& piece : pieces) {
+    const std::size_t begin = text.source.size();
+    text.source += piece;
+    text.tokens.push_back(
+        {static_cast<TokenId>(text.tokens.size() + 5), piece, begin, text.source.size()});
   }
+  return text;
+}
+
+Model small_model() {
+  return random_model({.n_layers = 3, .n_heads = 4, .d_model = 8}, 42);
+}
+
+// A store whose heads hold seeded values in [0, 1).
+PatternStore filled_store(const std::vector<HeadId>& heads, std::size_t n_tokens) {
+  PatternStore store(heads, n_tokens);
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    std::vector<float> weights = test::random_values(n_tokens * n_tokens, i + 1);
+    std::transform(weights.begin(), weights.end(), weights.begin(),
+                   [](float weight) { return (weight + 1.0f) / 2.0f; });
+    store.rows(heads[i], 0, test::matrix_over(weights, n_tokens, n_tokens));
+  }
+  return store;
+}
+
+std::string written(const Model& model, const TokenizedText& text, const AttentionRequest& request,
+                    const PatternStore& store) {
   std::string out;
-  write_attention_json(model, text, request, patterns,
+  write_attention_json(model, text, request, store,
                        [&out](std::string_view bytes) { out += bytes; });
   return out;
 }
 
+void check_same_bits(const Json& rows, ConstMatrix pattern) {
+  REQUIRE(rows.size() == pattern.rows);
+  for (std::size_t query = 0; query < pattern.rows; ++query) {
+    REQUIRE(rows[query].size() == pattern.cols);
+    for (std::size_t key = 0; key < pattern.cols; ++key) {
+      CHECK(std::bit_cast<std::uint32_t>(rows[query][key].get<float>()) ==
+            std::bit_cast<std::uint32_t>(pattern(query, key)));
+    }
+  }
+}
+
 }  // namespace
 
-TEST_CASE("attention JSON: a rectangle is [layer][head][query][key] on one line") {
-  const std::string bytes = document({{0, 1}, {0, 2}, {2, 1}, {2, 2}});
-  CHECK(bytes.find('\n') == bytes.size() - 1);
-  const json parsed = json::parse(bytes);
-  CHECK(parsed["schema"] == "attnviz.attention/1");
-  CHECK(parsed["text"] == "a b");
-  CHECK(parsed["tokens"] == json({"a", "b"}));
-  CHECK(parsed["token_ids"] == json({5, 6}));
-  CHECK(parsed["layers"] == json({0, 2}));
-  CHECK(parsed["heads"] == json({1, 2}));
-  REQUIRE(parsed["attention"].size() == 2);
-  REQUIRE(parsed["attention"][1].size() == 2);
-  CHECK(parsed["attention"][1][0][1][0].get<float>() == 2.1f);
-  CHECK(parsed["attention"][0][1][1][0].get<float>() == 0.2f);
-  CHECK(bytes.find("[[1,0],[2.1,0.1]]") != std::string::npos);  // shortest decimals
+TEST_CASE("write_attention_json: one line that says what was asked and of whom") {
+  const std::string out =
+      written(small_model(), text_of({"The", "cat"}), {}, filled_store({{0, 0}}, 2));
+  CHECK(std::count(out.begin(), out.end(), '\n') == 1);
+  CHECK(out.back() == '\n');
+  const Json document = Json::parse(out);
+  CHECK(document.at("schema") == "attnviz.attention/1");
+  CHECK(document.at("text") == "Thecat");
+  CHECK(document.at("tokens") == Json({"The", "cat"}));
+  CHECK(document.at("token_ids") == Json({5, 6}));
+  CHECK(document.at("mask") == "causal");
+  CHECK(document.at("temperature") == 1.0);
+  const Json& model = document.at("model");
+  CHECK(model.at("name") == "random");
+  CHECK(model.at("random") == true);
+  CHECK(model.at("seed") == 42);
+  CHECK(model.at("n_layers") == 3);
+  CHECK(model.at("n_heads") == 4);
+  CHECK(model.at("d_model") == 8);
+  CHECK(model.at("note").get<std::string>().find("mean nothing") != std::string::npos);
 }
 
-TEST_CASE("attention JSON: heads that are no rectangle stand one by one") {
-  const json parsed = json::parse(document({{0, 1}, {2, 2}}));
-  CHECK(!parsed.contains("attention"));
-  CHECK(!parsed.contains("layers"));
-  REQUIRE(parsed["selected"].size() == 2);
-  CHECK(parsed["selected"][1]["layer"] == 2);
-  CHECK(parsed["selected"][1]["head"] == 2);
-  CHECK(parsed["selected"][1]["attention"][1][0].get<float>() == 2.2f);
+TEST_CASE("write_attention_json: a rectangle is [layer][head][query][key], the same bits back") {
+  const std::size_t n_tokens = 7;
+  // Out of order: the document is in order.
+  const PatternStore store = filled_store({{2, 3}, {0, 1}, {2, 1}, {0, 3}}, n_tokens);
+  const Json document =
+      Json::parse(written(small_model(), text_of({"a", "b", "c", "d", "e", "f", "g"}), {}, store));
+  CHECK(document.at("layers") == Json({0, 2}));
+  CHECK(document.at("heads") == Json({1, 3}));
+  CHECK_FALSE(document.contains("selected"));
+  const Json& attention = document.at("attention");
+  REQUIRE(attention.size() == 2);
+  REQUIRE(attention[0].size() == 2);
+  check_same_bits(attention[0][0], store.pattern({0, 1}));
+  check_same_bits(attention[0][1], store.pattern({0, 3}));
+  check_same_bits(attention[1][0], store.pattern({2, 1}));
+  check_same_bits(attention[1][1], store.pattern({2, 3}));
 }
 
-TEST_CASE("attention JSON: tells the model and every switch that is in use") {
-  const json plain = json::parse(document({{0, 0}}));
-  CHECK(plain["model"]["random"] == true);
-  CHECK(plain["model"]["seed"] == 7);
-  CHECK(plain["model"]["n_layers"] == 3);
-  CHECK(plain["model"]["n_heads"] == 3);
-  CHECK(plain["mask"] == "causal");
-  CHECK(plain["temperature"] == 1.0);
-  CHECK(!plain.contains("scaled"));
-  CHECK(!plain.contains("dropout"));
+TEST_CASE("write_attention_json: heads that are no rectangle are written one by one") {
+  const PatternStore store = filled_store({{1, 0}, {2, 3}}, 3);
+  const Json document = Json::parse(written(small_model(), text_of({"a", "b", "c"}), {}, store));
+  CHECK_FALSE(document.contains("attention"));
+  CHECK_FALSE(document.contains("layers"));
+  CHECK_FALSE(document.contains("heads"));
+  const Json& selected = document.at("selected");
+  REQUIRE(selected.size() == 2);
+  CHECK(selected[0].at("layer") == 1);
+  CHECK(selected[0].at("head") == 0);
+  check_same_bits(selected[0].at("attention"), store.pattern({1, 0}));
+  CHECK(selected[1].at("layer") == 2);
+  CHECK(selected[1].at("head") == 3);
+  check_same_bits(selected[1].at("attention"), store.pattern({2, 3}));
+}
+
+TEST_CASE(
+    "write_attention_json: invalid UTF-8 and control characters still make a valid document") {
+  const std::string out = written(small_model(), text_of({"\xFF", "a\x1b\"\n", "日本", "\xE6\x97"}),
+                                  {}, filled_store({{0, 0}}, 4));
+  const Json document = Json::parse(out);
+  CHECK(document.at("tokens") == Json({"\\xFF", "a\x1b\"\n", "日本", "\\xE6\\x97"}));
+  CHECK(out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("write_attention_json: what-if switches are told only when they are used") {
+  const Model model = small_model();
+  const PatternStore store = filled_store({{0, 0}}, 1);
+  const Json plain = Json::parse(written(model, text_of({"a"}), {}, store));
+  CHECK_FALSE(plain.contains("scale"));
+  CHECK_FALSE(plain.contains("dropout"));
+  CHECK_FALSE(plain.contains("dropout_seed"));
+
   AttentionRequest request;
-  request.mask = parse_mask("window:3");
+  request.mask = Mask{MaskKind::kWindow, 4};
+  request.temperature = 0.5f;
   request.scale = false;
-  request.dropout = 0.5f;
-  request.dropout_seed = std::numeric_limits<std::uint64_t>::max();
-  const json parsed = json::parse(document({{0, 0}}, request));
-  CHECK(parsed["mask"] == "window:3");
-  CHECK(parsed["scaled"] == false);
-  CHECK(parsed["dropout"] == 0.5);
-  CHECK(parsed["dropout_seed"] == 18446744073709551615u);
+  request.dropout = 0.25f;
+  request.dropout_seed = 18446744073709551615U;
+  const Json asked = Json::parse(written(model, text_of({"a"}), request, store));
+  CHECK(asked.at("mask") == "window:4");
+  CHECK(asked.at("temperature") == 0.5);
+  CHECK(asked.at("scale") == false);
+  CHECK(asked.at("dropout") == 0.25);
+  CHECK(asked.at("dropout_seed") == 18446744073709551615U);
 }
 
-TEST_CASE("attention JSON: invalid UTF-8 and control characters make a valid document") {
-  const json parsed = json::parse(document({{0, 0}}, {}, "\xFF\x1b\n\""));
-  CHECK(parsed["text"] == "\\xFF\x1b\n\"");
+TEST_CASE("write_attention_json: weights from a file are not called random; a used seed is told") {
+  Model model = small_model();
+  model.config.random_weights = false;
+  const PatternStore store = filled_store({{0, 0}}, 1);
+  const Json by_seed = Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
+  CHECK_FALSE(by_seed.contains("random"));
+  CHECK_FALSE(by_seed.contains("note"));
+  CHECK(by_seed.at("seed") == 42);  // of the embeddings
+
+  const std::vector<float> inputs(model.config.d_model, 0.5f);
+  model.inputs = test::matrix_over(inputs, 1, model.config.d_model);
+  CHECK_FALSE(Json::parse(written(model, text_of({"a"}), {}, store)).at("model").contains("seed"));
 }
 
 }  // namespace attnviz

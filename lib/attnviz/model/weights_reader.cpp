@@ -80,11 +80,11 @@ auto read_name(const JsonNode& root, const JsonNode& node, Parse parse) {
 }
 
 Model Reader::read(std::string_view model_name) {
-  static const std::array<std::string, 14> kKeys = {
+  static const std::array<std::string, 14> keys = {
       "schema",    "name",       "random", "seed",    "d_model",  "tokenizer", "mask",
       "positions", "convention", "inputs", "unknown", "residual", "layers",    "embeddings"};
   read_schema();
-  root_.expect_keys(std::span(kKeys));
+  root_.expect_keys(std::span(keys));
   read_config(model_name);
   const auto layers = root_.at("layers").as_list("a list of layers");
   if (layers.empty()) {
@@ -109,9 +109,9 @@ void Reader::read_schema() const {
 }
 
 void Reader::read_config(std::string_view model_name) {
-  static const std::array<std::string, 3> kTokenizers = {"words", "chars", "bytes"};
-  static const std::array<std::string, 2> kConventions = {"row", "column"};
-  static const std::array<std::string, 2> kUnknown = {"random", "error"};
+  static const std::array<std::string, 3> tokenizers = {"words", "chars", "bytes"};
+  static const std::array<std::string, 2> conventions = {"row", "column"};
+  static const std::array<std::string, 2> unknown_choices = {"random", "error"};
   ModelConfig& config = model_.config;
   config.name = model_name;
   if (const auto name = root_.find("name")) {
@@ -124,7 +124,7 @@ void Reader::read_config(std::string_view model_name) {
     config.seed = seed->as_unsigned();
   }
   if (const auto tokenizer = root_.find("tokenizer")) {
-    config.tokenizer = kTokenizers[read_choice(*tokenizer, kTokenizers)];
+    config.tokenizer = tokenizers[read_choice(*tokenizer, tokenizers)];
   }
   if (const auto mask = root_.find("mask")) {
     config.mask = read_name(root_, *mask, parse_mask);
@@ -133,10 +133,10 @@ void Reader::read_config(std::string_view model_name) {
     config.positions = read_name(root_, *positions, parse_positions);
   }
   if (const auto convention = root_.find("convention")) {
-    column_convention_ = read_choice(*convention, kConventions) == 1;
+    column_convention_ = read_choice(*convention, conventions) == 1;
   }
   if (const auto unknown = root_.find("unknown")) {
-    model_.random_unknown = read_choice(*unknown, kUnknown) == 0;
+    model_.random_unknown = read_choice(*unknown, unknown_choices) == 0;
   }
   if (const auto residual = root_.find("residual")) {
     config.residual = residual->as_bool();
@@ -209,8 +209,8 @@ void Reader::read_embeddings(const JsonNode& embeddings) {
 }
 
 LayerWeights Reader::read_layer(const JsonNode& layer, bool is_last) {
-  static const std::array<std::string, 3> kKeys = {"heads", "W_O", "b_O"};
-  layer.expect_keys(kKeys);
+  static const std::array<std::string, 3> keys = {"heads", "W_O", "b_O"};
+  layer.expect_keys(keys);
   const auto heads = layer.at("heads").as_list("a list of heads");
   if (heads.empty()) {
     layer.at("heads").fail("expected at least 1 head, found an empty list");
@@ -256,8 +256,8 @@ void Reader::check_outputs(const JsonNode& layer, const std::vector<JsonNode>& h
 }
 
 HeadWeights Reader::read_head(const JsonNode& head) {
-  static const std::array<std::string, 7> kKeys = {"W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V", "W_O"};
-  head.expect_keys(kKeys);
+  static const std::array<std::string, 7> keys = {"W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V", "W_O"};
+  head.expect_keys(keys);
   const Size d_model{model_.config.d_model, "d_model"};
   HeadWeights weights;
   weights.query.weight = read_matrix(head.at("W_Q"), d_model, {});

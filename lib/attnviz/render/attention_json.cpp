@@ -1,8 +1,10 @@
 #include "attnviz/render/attention_json.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/formats/json_writer.h"
@@ -10,6 +12,9 @@
 namespace attnviz {
 
 namespace {
+
+constexpr std::string_view kRandomWeightsNote =
+    "The weights are random: the patterns mean nothing. The same seed gives the same numbers.";
 
 void write_text(JsonWriter& json, const TokenizedText& text) {
   json.key("text");
@@ -28,36 +33,40 @@ void write_text(JsonWriter& json, const TokenizedText& text) {
   json.end_array();
 }
 
-void write_count(JsonWriter& json, std::string_view key, std::size_t count) {
-  json.key(key);
-  json.value(std::uint64_t{count});
-}
-
 void write_model(JsonWriter& json, const Model& model) {
+  const ModelConfig& config = model.config;
+  // Without any embeddings every token's vector comes from the seed.
+  const bool random_embeddings = model.inputs.empty() && model.embeddings.empty();
   json.key("model");
   json.begin_object();
   json.key("name");
-  json.value(model.config.name);
-  json.key("random");
-  json.value(model.config.random_weights);
-  json.key("seed");
-  json.value(model.config.seed);
-  write_count(json, "n_layers", model.n_layers());
-  write_count(json, "n_heads", model.n_heads());
-  write_count(json, "d_model", model.config.d_model);
-  json.key("positions");
-  json.value(positions_name(model.config.positions));
+  json.value(config.name);
+  if (config.random_weights) {
+    json.key("random");
+    json.value(true);
+    json.key("note");
+    json.value(kRandomWeightsNote);
+  }
+  if (config.random_weights || random_embeddings) {
+    json.key("seed");
+    json.value(config.seed);
+  }
+  json.key("n_layers");
+  json.value(std::uint64_t{model.n_layers()});
+  json.key("n_heads");
+  json.value(std::uint64_t{model.n_heads()});
+  json.key("d_model");
+  json.value(std::uint64_t{config.d_model});
   json.end_object();
 }
 
-// The what-if switches stand in the document only when they are in use.
 void write_request(JsonWriter& json, const Model& model, const AttentionRequest& request) {
   json.key("mask");
   json.value(request.mask.value_or(model.config.mask).name());
   json.key("temperature");
   json.value(request.temperature);
   if (!request.scale) {
-    json.key("scaled");
+    json.key("scale");
     json.value(false);
   }
   if (request.dropout > 0.0f) {
@@ -68,9 +77,7 @@ void write_request(JsonWriter& json, const Model& model, const AttentionRequest&
   }
 }
 
-void write_indices(JsonWriter& json, std::string_view key, std::vector<std::size_t> indices) {
-  std::sort(indices.begin(), indices.end());
-  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+void write_indices(JsonWriter& json, std::string_view key, const std::set<std::size_t>& indices) {
   json.key(key);
   json.begin_array();
   for (const std::size_t index : indices) {
@@ -80,29 +87,23 @@ void write_indices(JsonWriter& json, std::string_view key, std::vector<std::size
 }
 
 void write_rectangle(JsonWriter& json, const PatternStore& patterns) {
-  std::vector<HeadId> ids(patterns.heads().begin(), patterns.heads().end());
-  std::sort(ids.begin(), ids.end());
-  std::vector<std::size_t> layers;
-  std::vector<std::size_t> heads;
-  for (const HeadId id : ids) {
-    layers.push_back(id.layer);
-    heads.push_back(id.head);
+  std::set<std::size_t> layers;
+  std::set<std::size_t> heads;
+  for (const HeadId id : patterns.heads()) {
+    layers.insert(id.layer);
+    heads.insert(id.head);
   }
   write_indices(json, "layers", layers);
   write_indices(json, "heads", heads);
   json.key("attention");
   json.begin_array();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const bool starts_layer = i == 0 || ids[i].layer != ids[i - 1].layer;
-    if (starts_layer && i > 0) {
-      json.end_array();
+  for (const std::size_t layer : layers) {
+    json.begin_array();
+    for (const std::size_t head : heads) {
+      json.matrix(patterns.pattern({layer, head}));
     }
-    if (starts_layer) {
-      json.begin_array();
-    }
-    json.matrix(patterns.pattern(ids[i]));
+    json.end_array();
   }
-  json.end_array();
   json.end_array();
 }
 
@@ -111,8 +112,10 @@ void write_selected(JsonWriter& json, const PatternStore& patterns) {
   json.begin_array();
   for (const HeadId id : patterns.heads()) {
     json.begin_object();
-    write_count(json, "layer", id.layer);
-    write_count(json, "head", id.head);
+    json.key("layer");
+    json.value(std::uint64_t{id.layer});
+    json.key("head");
+    json.value(std::uint64_t{id.head});
     json.key("attention");
     json.matrix(patterns.pattern(id));
     json.end_object();
