@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "attnviz/core/error.h"
 
@@ -13,8 +14,9 @@ constexpr Rgb kWhite{255, 255, 255};
 constexpr Rgb kRed{200, 10, 20};
 
 Rgb pixel(const Canvas& canvas, int x, int y) {
-  const auto i = static_cast<std::size_t>(3 * (y * canvas.width() + x));
-  return {canvas.pixels()[i], canvas.pixels()[i + 1], canvas.pixels()[i + 2]};
+  const std::uint8_t* channels =
+      canvas.pixels().data() + (static_cast<std::ptrdiff_t>(y) * canvas.width() + x) * 3;
+  return {channels[0], channels[1], channels[2]};
 }
 
 int count(const Canvas& canvas, Rgb color) {

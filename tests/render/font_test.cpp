@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -26,7 +27,7 @@ int ink_at(const InkMap& map, int x, int y) {
   if (column < 0 || row < 0 || column >= map.width || row >= map.height) {
     return 0;
   }
-  return map.ink[static_cast<std::size_t>(row * map.width + column)];
+  return map.ink.data()[static_cast<std::ptrdiff_t>(row) * map.width + column];
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST_CASE("encode_png: the same pixels give the same bytes, from several threads
   const std::string expected = encode_png(rgb, 64, 64);
   std::vector<std::string> results(4);
   std::vector<std::thread> threads;
+  threads.reserve(results.size());
   for (std::string& result : results) {
     threads.emplace_back([&rgb, &result] { result = encode_png(rgb, 64, 64); });
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <numbers>
@@ -205,12 +206,12 @@ void add_ink(const InkMap& glyph, int x, int y, InkMap& text) {
   const int first_column = std::max(0, text.left - x - glyph.left);
   const int end_column = std::min(glyph.width, text.left + text.width - x - glyph.left);
   for (int row = first_row; row < end_row; ++row) {
-    const int source = row * glyph.width;
-    const int target = (row + y + glyph.top - text.top) * text.width + x + glyph.left - text.left;
+    const std::uint8_t* source = glyph.ink.data() + static_cast<std::ptrdiff_t>(row) * glyph.width;
+    std::uint8_t* target =
+        text.ink.data() + static_cast<std::ptrdiff_t>(row + y + glyph.top - text.top) * text.width +
+        (x + glyph.left - text.left);
     for (int column = first_column; column < end_column; ++column) {
-      std::uint8_t& ink = text.ink[static_cast<std::size_t>(target + column)];
-      const std::uint8_t more = glyph.ink[static_cast<std::size_t>(source + column)];
-      ink = static_cast<std::uint8_t>(std::min(255, ink + more));
+      target[column] = static_cast<std::uint8_t>(std::min(255, target[column] + source[column]));
     }
   }
 }
