@@ -11,49 +11,22 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/random_bits.h"
 
 namespace attnviz {
 
 namespace {
 
-constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;  // 2^64 / phi, as in SplitMix64
-
-// SplitMix64's output function: Steele, Lea, Flood 2014; constants of Stafford's variant 13.
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 enum class Purpose : std::uint64_t { kQuery = 1, kKey, kValue, kOutput, kEmbedding };
 
-// An endless row of values, told apart from every other one by the words of its name.
-class Stream {
- public:
-  Stream(std::uint64_t seed, Purpose purpose) noexcept {
-    absorb(seed);
-    absorb(static_cast<std::uint64_t>(purpose));
+// Uniform in (-bound, bound), symmetric around 0.
+void fill(const RandomBits& random, float bound, std::span<float> out) noexcept {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto bits = static_cast<std::int32_t>(random[i] >> 40);  // 24 of them
+    const std::int32_t odd = 2 * bits + 1 - (1 << 24);
+    out[i] = static_cast<float>(odd) * 0x1p-24f * bound;
   }
-
-  Stream& absorb(std::uint64_t word) noexcept {
-    state_ = mix(state_ ^ mix(word + kGoldenRatio));
-    return *this;
-  }
-
-  // Uniform in (-bound, bound), symmetric around 0.
-  void fill(std::span<float> out, float bound) const noexcept {
-    std::uint64_t counter = state_;
-    for (float& value : out) {
-      counter += kGoldenRatio;
-      const auto bits = static_cast<std::int32_t>(mix(counter) >> 40);  // 24 of them
-      const std::int32_t odd = 2 * bits + 1 - (1 << 24);
-      value = static_cast<float>(odd) * 0x1p-24f * bound;
-    }
-  }
-
- private:
-  std::uint64_t state_ = 0;
-};
+}
 
 // The bound at which a uniform value has this variance, which is bound^2 / 3.
 float bound_for(double variance) noexcept {
@@ -102,11 +75,11 @@ class Storage {
  public:
   explicit Storage(std::size_t n_floats) : floats_(1, n_floats) {}
 
-  // The next [rows, cols] floats, filled from `stream` with the given variance.
-  ConstMatrix take(std::size_t rows, std::size_t cols, const Stream& stream, double variance) {
+  // The next [rows, cols] floats, filled from `random` with the given variance.
+  ConstMatrix take(std::size_t rows, std::size_t cols, const RandomBits& random, double variance) {
     float* data = floats_.view().data + used_;
     used_ += rows * cols;
-    stream.fill({data, rows * cols}, bound_for(variance));
+    fill(random, bound_for(variance), {data, rows * cols});
     return {data, rows, cols, cols};
   }
 
@@ -135,8 +108,8 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
                           Storage& storage) {
   const std::size_t d_model = shape.d_model;
   const auto d_in = static_cast<double>(d_model);
-  const auto stream = [&](Purpose purpose, std::size_t head) {
-    return Stream(seed, purpose).absorb(layer).absorb(head);
+  const auto random = [&](Purpose purpose, std::size_t head) {
+    return RandomBits{seed, static_cast<std::uint64_t>(purpose), layer, head};
   };
 
   LayerWeights weights;
@@ -145,14 +118,14 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
   // sum over d_head products, divided by sqrt(d_head), then has unit variance too.
   for (std::size_t h = 0; h < shape.n_heads; ++h) {
     weights.heads[h].query.weight =
-        storage.take(d_model, shape.d_head, stream(Purpose::kQuery, h), 1.0 / d_in);
+        storage.take(d_model, shape.d_head, random(Purpose::kQuery, h), 1.0 / d_in);
   }
   const std::size_t group = shape.n_heads / shape.n_kv_heads;
   for (std::size_t kv = 0; kv < shape.n_kv_heads; ++kv) {
     const ConstMatrix key =
-        storage.take(d_model, shape.d_head, stream(Purpose::kKey, kv), 1.0 / d_in);
+        storage.take(d_model, shape.d_head, random(Purpose::kKey, kv), 1.0 / d_in);
     const ConstMatrix value =
-        storage.take(d_model, shape.d_value, stream(Purpose::kValue, kv), 1.0 / d_in);
+        storage.take(d_model, shape.d_value, random(Purpose::kValue, kv), 1.0 / d_in);
     for (std::size_t h = kv * group; h < (kv + 1) * group; ++h) {
       weights.heads[h].key.weight = key;
       weights.heads[h].value.weight = value;
@@ -164,7 +137,7 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
   const auto d_contexts = static_cast<double>(shape.n_heads * shape.d_value);
   const auto n_layers = static_cast<double>(shape.n_layers);
   weights.output.weight = storage.take(shape.n_heads * shape.d_value, d_model,
-                                       stream(Purpose::kOutput, 0), 0.5 / (d_contexts * n_layers));
+                                       random(Purpose::kOutput, 0), 0.5 / (d_contexts * n_layers));
   return weights;
 }
 
@@ -193,7 +166,8 @@ void random_embedding(std::uint64_t seed, std::string_view piece, std::span<floa
   for (const char c : piece) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
-  Stream(seed, Purpose::kEmbedding).absorb(hash).fill(out, bound_for(1.0));
+  const RandomBits random{seed, static_cast<std::uint64_t>(Purpose::kEmbedding), hash};
+  fill(random, bound_for(1.0), out);
 }
 
 }  // namespace attnviz
