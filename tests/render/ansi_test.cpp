@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace attnviz {
 
 TEST_CASE("AnsiLine: a coloured run ends in a reset, a following one starts from nothing") {
@@ -36,10 +38,25 @@ TEST_CASE("terminal_color: true colour is the colour map, with text that contras
   CHECK(bright.text_on_it == "38;5;16");
 }
 
-TEST_CASE("terminal_color: 256 colours take the nearest of the cube") {
-  // (68, 1, 84) is nearest to (95, 0, 95); (253, 231, 37) to (255, 215, 0): 16 + 36 r + 6 g + b.
-  CHECK(terminal_color(0.0f, ColorDepth::k256).background == "48;5;53");
-  CHECK(terminal_color(1.0f, ColorDepth::k256).foreground == "38;5;220");
+TEST_CASE("terminal_color: 256 colours grow lighter from violet to yellow") {
+  const auto luminance = [](int index) {  // of colour 16 + 36 r + 6 g + b of the cube, about
+    const auto level = [](int step) { return step == 0 ? 0.0 : (55.0 + 40.0 * step) / 255.0; };
+    const double r = level((index - 16) / 36);
+    const double g = level((index - 16) / 6 % 6);
+    const double b = level((index - 16) % 6);
+    return 0.2126 * r * r + 0.7152 * g * g + 0.0722 * b * b;
+  };
+  double darkest_left = 0.0;
+  for (const float t : {0.0f, 0.2f, 0.3f, 0.4f, 0.6f, 0.7f, 0.8f, 1.0f}) {
+    CAPTURE(t);
+    const std::string background = terminal_color(t, ColorDepth::k256).background;
+    REQUIRE(background.starts_with("48;5;"));
+    const double light = luminance(std::stoi(background.substr(5)));
+    CHECK(light > darkest_left);
+    darkest_left = light;
+  }
+  CHECK(terminal_color(0.0f, ColorDepth::k256).text_on_it == "38;5;231");
+  CHECK(terminal_color(1.0f, ColorDepth::k256).text_on_it == "38;5;16");
 }
 
 TEST_CASE("terminal_color: 16 colours go from blue to bright yellow and clamp") {

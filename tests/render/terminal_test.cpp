@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "render/sample_heatmap.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -21,30 +22,6 @@ struct Picture {
   std::vector<std::vector<float>> values;
   Heatmap heatmap;
 };
-
-// Causal, seeded weights; labels taken from `labels` in turn.
-Picture causal_picture(std::size_t n, std::size_t n_panels,
-                       const std::vector<std::string>& labels) {
-  Picture picture;
-  for (std::size_t i = 0; i < n; ++i) {
-    picture.heatmap.query_labels.push_back(labels[i % labels.size()]);
-  }
-  picture.heatmap.key_labels = picture.heatmap.query_labels;
-  picture.heatmap.visible = [](std::size_t query, std::size_t key) { return key <= query; };
-  for (std::size_t i = 0; i < n_panels; ++i) {
-    std::vector<float> weights = test::random_values(n * n, i + 1);
-    for (std::size_t j = 0; j < weights.size(); ++j) {
-      const bool visible = j % n <= j / n;
-      weights[j] = visible ? (weights[j] + 1.0f) / 2.0f : 0.0f;
-    }
-    picture.values.push_back(std::move(weights));
-    picture.heatmap.panels.push_back(
-        {"L0H" + std::to_string(i), test::matrix_over(picture.values.back(), n, n)});
-  }
-  picture.heatmap.title = "attention: random weights (seed 42)";
-  picture.heatmap.notes = {"mask causal", "RANDOM WEIGHTS: this picture means nothing"};
-  return picture;
-}
 
 // One panel, every cell visible.
 Picture full_picture(std::vector<float> weights, std::vector<std::string> query_labels,
@@ -94,19 +71,6 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::vector<std::string> kSentence = {"The", "cat", "sat", "on", "the", "mat"};
-const std::vector<std::string> kHostile = {"日本語",
-                                           "🙂",
-                                           "👨‍👩‍👧",
-                                           "e\u0301",
-                                           "\x1b[31mred",
-                                           "\u202Ereversed",
-                                           "\xFF\xFE",
-                                           "a\nb",
-                                           " ",
-                                           "",
-                                           "internationalization"};
-
 constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
 
 }  // namespace
@@ -121,13 +85,13 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
       {TerminalStyle::kNumbers, ColorDepth::kNone},    {TerminalStyle::kBlocks, ColorDepth::kNone},
       {TerminalStyle::kBlocks, ColorDepth::k16},       {TerminalStyle::kBlocks, ColorDepth::k256},
       {TerminalStyle::kBlocks, ColorDepth::kTrueColor}};
-  for (const auto* labels : {&kSentence, &kHostile}) {
+  for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
     for (const std::size_t n : {1U, 2U, 3U, 6U, 11U, 37U, 61U, 150U, 1003U}) {
       for (const std::size_t n_panels : {1U, 4U, 12U}) {
         if (n > 40 && n_panels > 4) {
           continue;
         }
-        const Picture picture = causal_picture(n, n_panels, *labels);
+        const test::SampleHeatmap picture(n, n_panels, labels);
         for (const Look& look : kLooks) {
           for (const std::size_t columns : {20U, 33U, 80U, 131U, 400U}) {
             CAPTURE(n);
@@ -188,7 +152,7 @@ TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
 }
 
 TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 columns") {
-  const Picture picture = causal_picture(6, 4, kSentence);
+  const test::SampleHeatmap picture(6, 4);
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
     const auto lines = lines_of(render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80}));
     CHECK(lines.at(2) == "      L0H0          L0H1          L0H2          L0H3");
@@ -199,7 +163,7 @@ TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 co
 }
 
 TEST_CASE("render_terminal: twelve heads fill their rows evenly") {
-  const Picture picture = causal_picture(6, 12, kSentence);
+  const test::SampleHeatmap picture(6, 12);
   std::vector<std::string> titles;
   for (const std::string& line : lines_of(render_terminal(picture.heatmap, kAscii80))) {
     if (contains(line, "L0H")) {
@@ -224,12 +188,12 @@ TEST_CASE("render_terminal: one head is drawn large, with column labels and valu
 }
 
 TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
-  const Picture picture = causal_picture(4, 1, {"日本語", "🙂", "e\u0301", "abc"});
+  const test::SampleHeatmap picture(15, 1, test::Labels::kHard);
   const auto lines =
       lines_of(render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
   // Titles, then a header, then one line a token; the last character of each row ends its cell.
   const std::size_t width = display_width(lines.at(3));
-  for (std::size_t row = 4; row < 8; ++row) {
+  for (std::size_t row = 4; row < 4 + 15; ++row) {
     CHECK(display_width(lines.at(row)) == width);
   }
 }
@@ -253,7 +217,7 @@ TEST_CASE("render_terminal: nothing in a label, title or note reaches the termin
 }
 
 TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single weight still shows") {
-  Picture picture = causal_picture(300, 1, kSentence);
+  test::SampleHeatmap picture(300, 1);
   std::fill(picture.values[0].begin(), picture.values[0].end(), 0.0f);
   picture.values[0][200 * 300 + 100] = 1.0f;
   const std::string out = render_terminal(picture.heatmap, kAscii80);
@@ -270,7 +234,7 @@ TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single we
 }
 
 TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
-  const Picture picture = causal_picture(60, 1, kSentence);
+  const test::SampleHeatmap picture(60, 1);
   const std::string out =
       render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
   CHECK_FALSE(contains(out, "pooled"));
@@ -278,6 +242,7 @@ TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
   CHECK(stripped(lines.at(4)).starts_with("  0–1 The cat"));
   CHECK(stripped(lines.at(4)).ends_with("▀▄"));  // query 0 sees key 0, query 1 keys 0 and 1
   CHECK(stripped(lines.at(33)).starts_with("58–59 "));
+  CHECK(contains(out, "blank = masked"));
 }
 
 TEST_CASE("render_terminal: column indices are explained when the rows have other labels") {
@@ -314,7 +279,7 @@ TEST_CASE("render_terminal: the legend tells scale and notes; masked only when t
 }
 
 TEST_CASE("render_terminal: a terminal of no width is taken as 20 columns") {
-  const Picture picture = causal_picture(6, 4, kSentence);
+  const test::SampleHeatmap picture(6, 4);
   CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
         render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
 }

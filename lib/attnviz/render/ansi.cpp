@@ -5,60 +5,63 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
+#include <span>
 
 namespace attnviz {
 
 namespace {
 
-// SGR colour numbers for backgrounds, with the colours of xterm. Foregrounds are 10 less.
-struct AnsiColor {
-  int code;
+// A colour of a palette, with what it looks like there.
+struct PaletteColor {
+  int index;
   Rgb rgb;
 };
-constexpr AnsiColor kRamp16[] = {{44, {0, 0, 238}},
-                                 {104, {92, 92, 255}},
-                                 {46, {0, 205, 205}},
-                                 {102, {0, 255, 0}},
-                                 {103, {255, 255, 0}}};
-constexpr AnsiColor kNan16 = {41, {205, 0, 0}};
 
-constexpr int kCubeLevels[] = {0, 95, 135, 175, 215, 255};
+// Picked from the 6 × 6 × 6 cube to follow the colour map; the nearest colours of the cube would
+// grow lighter and darker in turn.
+constexpr PaletteColor kRamp256[] = {{53, {95, 0, 95}},    {55, {95, 0, 175}},  {24, {0, 95, 135}},
+                                     {30, {0, 135, 135}},  {36, {0, 175, 135}}, {77, {95, 215, 95}},
+                                     {148, {175, 215, 0}}, {220, {255, 215, 0}}};
+constexpr PaletteColor kNan256 = {160, {215, 0, 0}};
 
-int nearest_level(std::uint8_t channel) noexcept {
-  const auto* nearest = std::min_element(
-      std::begin(kCubeLevels), std::end(kCubeLevels),
-      [channel](int a, int b) { return std::abs(a - channel) < std::abs(b - channel); });
-  return static_cast<int>(nearest - std::begin(kCubeLevels));
+// Backgrounds by their SGR code, with the colours of xterm. Foregrounds are 10 less.
+constexpr PaletteColor kRamp16[] = {{44, {0, 0, 238}},
+                                    {104, {92, 92, 255}},
+                                    {46, {0, 205, 205}},
+                                    {102, {0, 255, 0}},
+                                    {103, {255, 255, 0}}};
+constexpr PaletteColor kNan16 = {41, {205, 0, 0}};
+
+PaletteColor pick(std::span<const PaletteColor> ramp, PaletteColor nan, float t) noexcept {
+  if (std::isnan(t)) {
+    return nan;
+  }
+  const auto n_levels = static_cast<float>(ramp.size());
+  const float level = std::clamp(std::floor(t * n_levels), 0.0f, n_levels - 1.0f);
+  return ramp[static_cast<std::size_t>(level)];
 }
 
-TerminalColor color_16(float t) {
-  const auto n_levels = static_cast<float>(std::size(kRamp16));
-  const AnsiColor color = std::isnan(t) ? kNan16
-                                        : kRamp16[static_cast<std::size_t>(std::clamp(
-                                              std::floor(t * n_levels), 0.0f, n_levels - 1.0f))];
-  return {fmt::format("{}", color.code - 10), fmt::format("{}", color.code),
-          dark_text_on(color.rgb) ? "30" : "97"};
+// The black and white of the cube: themes redefine the first 16 colours, not these.
+const char* fixed_text_on(Rgb background) noexcept {
+  return dark_text_on(background) ? "38;5;16" : "38;5;231";
 }
 
 }  // namespace
 
 TerminalColor terminal_color(float t, ColorDepth depth) {
   if (depth == ColorDepth::k16) {
-    return color_16(t);
+    const PaletteColor color = pick(kRamp16, kNan16, t);
+    return {fmt::format("{}", color.index - 10), fmt::format("{}", color.index),
+            dark_text_on(color.rgb) ? "30" : "97"};
   }
-  Rgb color = colormap(t);
-  std::string code = fmt::format("2;{};{};{}", color.r, color.g, color.b);
   if (depth == ColorDepth::k256) {
-    const int r = nearest_level(color.r);
-    const int g = nearest_level(color.g);
-    const int b = nearest_level(color.b);
-    code = fmt::format("5;{}", 16 + 36 * r + 6 * g + b);
-    color = {static_cast<std::uint8_t>(kCubeLevels[r]), static_cast<std::uint8_t>(kCubeLevels[g]),
-             static_cast<std::uint8_t>(kCubeLevels[b])};
+    const PaletteColor color = pick(kRamp256, kNan256, t);
+    return {fmt::format("38;5;{}", color.index), fmt::format("48;5;{}", color.index),
+            fixed_text_on(color.rgb)};
   }
-  // The black and white of the cube: themes redefine the first 16 colours, not these.
-  return {"38;" + code, "48;" + code, dark_text_on(color) ? "38;5;16" : "38;5;231"};
+  const Rgb color = colormap(t);
+  const std::string code = fmt::format("2;{};{};{}", color.r, color.g, color.b);
+  return {"38;" + code, "48;" + code, fixed_text_on(color)};
 }
 
 void AnsiLine::put(std::string_view text, std::string_view style) {

@@ -16,9 +16,9 @@ struct TerminalColor {
   std::string text_on_it;  // black or white as foreground, whichever contrasts more
 };
 
-/// The colour of `t` in [0, 1] (clamped; NaN has its own). 256 colours: the nearest of the 6 × 6 ×
-/// 6 cube. 16: blue, bright blue, cyan, bright green, bright yellow, which grow lighter on every
-/// usual palette. Precondition: depth is not kNone.
+/// The colour of `t` in [0, 1] (clamped; NaN has its own): of the colour map, or with 256 colours
+/// one of eight that follow it, or with 16 blue, bright blue, cyan, bright green and bright yellow,
+/// which grow lighter on every usual palette. Precondition: depth is not kNone.
 TerminalColor terminal_color(float t, ColorDepth depth);
 
 /// Builds one line. Every coloured run ends in a reset, so that a cut line does not bleed.

@@ -53,7 +53,8 @@ CellPainter::CellPainter(const TerminalOptions& options, float low, float high,
       low_(low),
       high_(high),
       width_(cell_width),
-      format_(low, high, value_columns(options, low, high, cell_width)) {}
+      format_(low, high, value_columns(options, low, high, cell_width)),
+      blank_masked_(!colored() && options.style != TerminalStyle::kNumbers) {}
 
 std::string CellPainter::glyph(float value) const {
   if (std::isnan(value)) {
@@ -94,6 +95,7 @@ void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
 
 void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
   saw_nan_ = saw_nan_ || (upper && std::isnan(*upper)) || (lower && std::isnan(*lower));
+  blank_masked_ = true;
   if (!upper && !lower) {
     line.put(" ");
     return;
@@ -140,8 +142,7 @@ std::vector<InlineItem> CellPainter::legend(bool has_masked, std::size_t columns
   }
   take();
   if (has_masked) {
-    const bool dotted = colored() || options_.style == TerminalStyle::kNumbers;
-    if (dotted) {
+    if (!blank_masked_) {
       line.put("·", colored() ? kDim : ""sv);
       line.put(" = masked");
       width = 10;

@@ -49,6 +49,7 @@ class CellPainter {
   float high_;
   std::size_t width_;
   NumberFormat format_;
+  bool blank_masked_;  // else a dot
   bool saw_nan_ = false;
 };
 
