@@ -198,6 +198,18 @@ TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
   }
 }
 
+TEST_CASE("render_terminal: in a narrow terminal labels are cut, indices are not") {
+  const test::SampleHeatmap picture(12, 1);
+  const auto lines =
+      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 30}));
+  CHECK(std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+          return line.starts_with("10 on ");
+        }) != lines.end());
+  CHECK(std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+          return line.starts_with(" 9 sa ");
+        }) != lines.end());
+}
+
 TEST_CASE("render_terminal: nothing in a label, title or note reaches the terminal as a command") {
   Picture picture = full_picture({1.0f}, {"\x1b[31m\u202E\n"}, {"\x1b]0;x\x07"});
   picture.heatmap.panels[0].title = "\x1b[2J";

@@ -233,11 +233,15 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, Pool
     }
     text = pad_left(text, std::min(axis.pooled() ? 2 * index_width + 1 : index_width, columns));
   }
+  const std::size_t index_columns = text.empty() ? 0 : display_width(text) + 1;
   for (std::size_t entry = axis.begin(cell);
        entry < axis.end(cell) && display_width(text) <= columns; ++entry) {
     text += (text.empty() ? "" : " ") + labels[entry];
   }
-  return fit_width(text, columns, ellipsis());
+  // In a few columns two more letters say more than that the label goes on.
+  constexpr std::size_t kLeastShortened = 4;
+  const bool room = columns >= index_columns + kLeastShortened;
+  return fit_width(text, columns, room ? ellipsis() : "");
 }
 
 TerminalLayout plan_layout(const Heatmap& heatmap, const TerminalLabels& labels,
