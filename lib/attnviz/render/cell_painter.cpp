@@ -83,7 +83,7 @@ void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
   } else if (!value) {
     const std::size_t before = width_ / 2;
     line.put(std::string(before, ' '));
-    line.put(show_value ? "·" : " ", kDim);
+    line.put(show_value ? "·" : " ", show_value ? kDim : ""sv);
     line.put(std::string(width_ - before - 1, ' '));
   } else {
     const bool has_room = width_ >= kLeastValueCell;
