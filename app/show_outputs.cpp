@@ -23,6 +23,8 @@ namespace attnviz::app {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 struct FormatName {
   std::string_view extension;
   OutputFormat format;
@@ -34,7 +36,7 @@ constexpr std::array kFormats = {
     FormatName{".npy", OutputFormat::kNpy, false}, FormatName{".txt", OutputFormat::kText, true}};
 
 std::optional<OutputFormat> format_of(const std::string& name) {
-  std::string extension = std::filesystem::path(name).extension().string();
+  std::string extension = fs::path(name).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -50,6 +52,14 @@ bool is_text(OutputFormat format) {
   return std::any_of(kFormats.begin(), kFormats.end(), [format](const FormatName& entry) {
     return entry.format == format && entry.is_text;
   });
+}
+
+// A slip of the hand that would cost the weights or the text.
+void refuse_to_overwrite(const std::string& name, const std::optional<fs::path>& input) {
+  std::error_code ignored;  // what does not exist is not overwritten
+  if (input && fs::is_regular_file(name, ignored) && fs::equivalent(name, *input, ignored)) {
+    throw Error(ErrorKind::kUsage, fmt::format("-o {}: is read, and would be overwritten", name));
+  }
 }
 
 void write_npy(const PatternStore& patterns, const ByteSink& sink) {
@@ -119,6 +129,8 @@ void ShowOutputs::open(const std::string& name) {
         fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines", name));
   }
   if (!to_stdout) {
+    refuse_to_overwrite(name, options_.model.weights);
+    refuse_to_overwrite(name, options_.input.file);
     files_.push_back({*format, OutputFile(name)});
     return;
   }

@@ -138,6 +138,25 @@ TEST_CASE("an error leaves the old file as it was and nothing beside it") {
   }
 }
 
+TEST_CASE("an output that would overwrite an input is refused") {
+  const TemporaryFolder folder;
+  write_file(folder.file("in.json"), "The cat");
+  fs::create_symlink("in.json", folder.file("link.json"));
+  for (const std::string option : {"-f", "-m"}) {
+    for (const char* name : {"in.json", "link.json"}) {
+      std::vector<std::string> arguments = {option, folder.file("in.json"), "-o",
+                                            folder.file(name)};
+      if (option == "-m") {
+        arguments.emplace_back("cat");
+      }
+      const ProgramResult run = attnviz(arguments);
+      CHECK(run.exit_code == 2);
+      CHECK(contains(run.err, "would be overwritten"));
+    }
+  }
+  CHECK(read_file(folder.file("in.json")) == "The cat");
+}
+
 TEST_CASE(
     "a replaced file keeps its permissions, a new one gets the umask's, a link stays a link") {
   const TemporaryFolder folder;

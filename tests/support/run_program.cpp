@@ -79,17 +79,18 @@ std::vector<std::string> environment_of(const ProgramRun& run) {
   // Sanitizers and coverage are told where to report by the environment.
   for (const char* name : {"PATH", "HOME", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) {
-      lines.push_back(std::string(name) + '=' + value);
+      lines.push_back(std::string(name).append("=").append(value));
     }
   }
   for (const auto& [name, value] : run.environment) {
-    lines.push_back(name + '=' + value);
+    lines.push_back(std::string(name).append("=").append(value));
   }
   return lines;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) {
     pointers.push_back(word.data());
   }
