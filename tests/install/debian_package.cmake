@@ -3,8 +3,9 @@ include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
 
 find_program(dpkg_deb dpkg-deb)
 find_program(dpkg_shlibdeps dpkg-shlibdeps)
-if(NOT dpkg_deb OR NOT dpkg_shlibdeps)
-  message("SKIPPED: the Debian package needs dpkg-deb and dpkg-shlibdeps")
+find_program(file_program file)
+if(NOT dpkg_deb OR NOT dpkg_shlibdeps OR NOT file_program)
+  message("SKIPPED: the Debian package needs dpkg-deb, dpkg-shlibdeps and file")
   return()
 endif()
 
