@@ -104,6 +104,7 @@ TEST_CASE("every long option of the help stands in man page and completions") {
   const auto names = all_long_options();
   CHECK(names.size() > 30);
   std::string man = read_file(kDocs + "attnviz.1");
+  CHECK(contains(man, ".B attnviz \\(dqThe cat sat on the mat\\(dq\n"));  // quotes survive
   man.erase(std::remove(man.begin(), man.end(), '\\'), man.end());
   const std::string bash = read_file(kDocs + "attnviz.bash");
   const std::string zsh = read_file(kDocs + "_attnviz");
