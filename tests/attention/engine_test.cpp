@@ -68,9 +68,10 @@ TEST_CASE("engine: every SIMD target agrees with the reference at odd sizes") {
 }
 
 TEST_CASE("engine: threads change no bit") {
-  ModelBuilder builder(130, 12);
-  builder.add_layer({{4, 5}, {7, 3}, {1, 1}}, OutputForm::kPerHead);
-  builder.add_layer({{8, 8}, {16, 2}}, OutputForm::kPerLayer);
+  // Every step has enough to do for several threads.
+  ModelBuilder builder(530, 64);
+  builder.add_layer({{40, 50}, {47, 43}, {41, 41}}, OutputForm::kPerHead);
+  builder.add_layer({{8, 8}, {64, 120}}, OutputForm::kPerLayer);
   for (const std::string mask : {"causal", "none", "window:9", "strided:5", "block:20"}) {
     CAPTURE(mask);
     AttentionRequest request;
@@ -285,7 +286,7 @@ TEST_CASE("engine: request values out of range are usage errors that name them")
 TEST_CASE("engine: numbers that overflow are malformed weights, and the first head is named") {
   constexpr float kHuge = 1e30f;
   for (const std::size_t n_threads : {1u, 4u}) {
-    ModelBuilder builder(120, 4);
+    ModelBuilder builder(700, 4);
     builder.add_layer({{2, 2}, {2, 2}, {2, 2}, {2, 2}});
     AttentionRequest request;
     request.n_threads = n_threads;

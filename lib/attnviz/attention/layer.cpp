@@ -26,6 +26,10 @@ namespace {
 constexpr std::size_t kBlockRows = 48;
 constexpr float kRopeBase = 10000.0f;
 
+// Starting and joining a thread costs as much as about this many multiply-adds; with less to do, or
+// on a busy machine, waiting for a second thread takes longer than the work itself.
+constexpr double kWorthAThread = 4e6;
+
 std::size_t n_blocks(std::size_t n_rows) noexcept {
   return (n_rows + kBlockRows - 1) / kBlockRows;
 }
@@ -83,11 +87,26 @@ class LayerRun {
  private:
   std::size_t n_heads() const noexcept { return weights_.heads.size(); }
 
+  // The columns of all heads' queries, keys and values together.
+  double projected_width() const noexcept {
+    std::size_t width = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      width += 2 * head.d_head() + head.d_value();
+    }
+    return static_cast<double>(width);
+  }
+
+  // Threads for work that takes each token `multiply_adds`.
+  std::size_t n_threads(double multiply_adds) const noexcept {
+    const double whole = multiply_adds * static_cast<double>(stream_.rows);
+    return whole < kWorthAThread ? 1 : request_.n_threads;
+  }
+
   // work(head, first row, number of rows) for every head and every block of tokens.
   template <class Work>
-  void for_each_block(const Work& work) {
+  void for_each_block(std::size_t n_threads, const Work& work) {
     const std::size_t blocks = n_blocks(stream_.rows);
-    parallel_for(n_heads() * blocks, request_.n_threads, [&](std::size_t item) {
+    parallel_for(n_heads() * blocks, n_threads, [&](std::size_t item) {
       const std::size_t first = item % blocks * kBlockRows;
       work(item / blocks, first, std::min(kBlockRows, stream_.rows - first));
     });
@@ -100,9 +119,11 @@ class LayerRun {
                           MatrixBuffer(head.d_head(), stream_.rows),
                           MatrixBuffer(stream_.rows, head.d_value())});
     }
-    for_each_block([this](std::size_t head, std::size_t first, std::size_t count) {
-      project_block(weights_.heads[head], first, count, tensors_[head]);
-    });
+    const double multiply_adds = projected_width() * static_cast<double>(stream_.cols);
+    for_each_block(n_threads(multiply_adds),
+                   [this](std::size_t head, std::size_t first, std::size_t count) {
+                     project_block(weights_.heads[head], first, count, tensors_[head]);
+                   });
   }
 
   void project_block(const HeadWeights& head, std::size_t first, std::size_t count,
@@ -130,7 +151,9 @@ class LayerRun {
     }
     MatrixBuffer contexts(stream_.rows, cols);
     const Matrix all = contexts.view();
-    for_each_block([&](std::size_t head, std::size_t first, std::size_t count) {
+    const double multiply_adds = projected_width() * static_cast<double>(stream_.rows);
+    for_each_block(n_threads(multiply_adds), [&](std::size_t head, std::size_t first,
+                                                 std::size_t count) {
       attend_block(
           head, first,
           all.row_block(first, count).col_block(first_col[head], weights_.heads[head].d_value()));
@@ -193,7 +216,8 @@ class LayerRun {
     MatrixBuffer output(stream_.rows, stream_.cols);
     const Matrix all = output.view();
     FirstFailure bad_block;
-    parallel_for(n_blocks(stream_.rows), request_.n_threads, [&](std::size_t block) {
+    const auto multiply_adds = static_cast<double>(contexts.cols * stream_.cols);
+    parallel_for(n_blocks(stream_.rows), n_threads(multiply_adds), [&](std::size_t block) {
       const std::size_t first = block * kBlockRows;
       const std::size_t count = std::min(kBlockRows, stream_.rows - first);
       const Matrix out = all.row_block(first, count);

@@ -41,16 +41,10 @@ std::string target_name(std::int64_t target) {
   return name;
 }
 
-// Asked once: each time, Highway forgets which target was forced.
-std::int64_t supported_targets() {
-  static const std::int64_t targets = hwy::SupportedTargets();
-  return targets;
-}
-
 // Best first: Highway gives better targets lower bits.
 std::vector<std::int64_t> usable_targets() {
   std::vector<std::int64_t> targets;
-  const std::int64_t usable = (supported_targets() | kFallbackTargets) & HWY_TARGETS;
+  const std::int64_t usable = (hwy::SupportedTargets() | kFallbackTargets) & HWY_TARGETS;
   for (std::int64_t rest = usable; rest != 0; rest &= rest - 1) {
     targets.push_back(rest & -rest);
   }
@@ -58,7 +52,7 @@ std::vector<std::int64_t> usable_targets() {
 }
 
 void use_best_target() noexcept {
-  hwy::GetChosenTarget().Update(supported_targets());
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 }  // namespace

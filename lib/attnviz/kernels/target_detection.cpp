@@ -1,0 +1,48 @@
+// The two functions of Highway's library that run-time dispatch calls. Everything else we use of
+// Highway is in its headers.
+//
+// Linking libhwy itself would cost every start of the program 2 to 3 ms: a static constructor in it
+// measures the processor's timer. The definitions are weak, so that a program that links attnviz
+// and libhwy both still links.
+
+#include <hwy/targets.h>
+
+#include <cstdint>
+
+namespace hwy {
+
+namespace {
+
+// The features in each list are those that Highway compiles the target for
+// (hwy/ops/set_macros-inl.h).
+std::int64_t detect_targets() noexcept {
+  std::int64_t targets = HWY_STATIC_TARGET;
+#if HWY_ARCH_X86
+  const bool ssse3 = __builtin_cpu_supports("ssse3") != 0;
+  const bool sse4 = ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
+                    __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  const bool avx3 = avx2 && __builtin_cpu_supports("avx512f") &&
+                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512bw");
+  targets |= (ssse3 ? HWY_SSSE3 : 0) | (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) |
+             (avx3 ? HWY_AVX3 : 0);
+#endif
+  return targets;
+}
+
+}  // namespace
+
+__attribute__((weak)) ChosenTarget& GetChosenTarget() {
+  static ChosenTarget chosen;
+  return chosen;
+}
+
+__attribute__((weak)) std::int64_t SupportedTargets() {
+  static const std::int64_t targets = detect_targets();
+  return targets;
+}
+
+}  // namespace hwy
