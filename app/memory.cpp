@@ -33,28 +33,50 @@ double free_on_machine() {
   return kibibytes ? *kibibytes * kKibibyte : kUnlimited;
 }
 
-// The group of a container stands at the root of its own view; version 2, then version 1.
-double free_in_control_group() {
-  struct Files {
-    const char* limit;
-    const char* used;
-    const char* statistics;
-    const char* reclaimable;
-  };
-  constexpr Files kVersions[] = {
-      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
-       "inactive_file"},
-      {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-       "/sys/fs/cgroup/memory/memory.stat", "total_inactive_file"}};
-  for (const Files& files : kVersions) {
-    const auto limit = read_number(files.limit);  // "max" is no number
-    const auto used = read_number(files.used);
-    if (limit && used) {
-      const double cache = read_number(files.statistics, files.reclaimable).value_or(0.0);
-      return std::max(0.0, *limit - *used + cache);
+// Where a version of control groups keeps what.
+struct ControlGroups {
+  std::string_view entry;  // before the group's name in /proc/self/cgroup
+  const char* root;
+  const char* limit;
+  const char* used;
+  const char* reclaimable;  // in memory.stat
+};
+
+constexpr ControlGroups kVersions[] = {
+    {"::", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"},
+    {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+     "total_inactive_file"}};
+
+double free_in(const ControlGroups& version, const std::string& group) {
+  const std::string folder = version.root + group + '/';
+  const auto limit = read_number(folder + version.limit);  // "max" is no number
+  const auto used = read_number(folder + version.used);
+  if (!limit || !used) {
+    return kUnlimited;
+  }
+  const double cache = read_number(folder + "memory.stat", version.reclaimable).value_or(0.0);
+  return std::max(0.0, *limit - *used + cache);
+}
+
+// The limits of this process's group and of all groups around it. A container may see its group at
+// the root and still be told the name that it has outside.
+double free_in_control_groups() {
+  double least = kUnlimited;
+  std::ifstream entries("/proc/self/cgroup");
+  for (std::string line; std::getline(entries, line);) {
+    for (const ControlGroups& version : kVersions) {
+      const std::size_t found = line.find(version.entry);
+      if (found == std::string::npos) {
+        continue;
+      }
+      std::string group = line.substr(found + version.entry.size());
+      for (; group.starts_with('/'); group.resize(group.find_last_of('/'))) {
+        least = std::min(least, free_in(version, group));
+      }
+      least = std::min(least, free_in(version, ""));
     }
   }
-  return kUnlimited;
+  return least;
 }
 
 double address_space_limit() {
@@ -75,7 +97,7 @@ std::string in_gigabytes(double bytes) {
 }  // namespace
 
 double available_memory() {
-  return std::min({free_on_machine(), free_in_control_group(), address_space_limit()});
+  return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
 }
 
 void require_memory(double bytes, std::string_view what, std::string_view hint) {

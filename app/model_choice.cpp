@@ -35,7 +35,7 @@ double random_model_bytes(const RandomShape& shape) {
 Model open_model(const ModelOptions& options) {
   if (!options.weights) {
     require_memory(random_model_bytes(options.shape), "a random model of this shape",
-                   "make --layers, --heads or --d-model smaller");
+                   "make --layers, --heads, --d-model, --d-head or --d-value smaller");
     return random_model(options.shape, options.seed.value_or(kDefaultSeed),
                         options.positions.value_or(Positions::kNone));
   }
