@@ -1,0 +1,89 @@
+// The documents that the program writes against the JSON Schema that is published for them.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kSchema = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.attention-1.schema.json";
+const std::string kPython = "/usr/bin/python3";
+
+struct Case {
+  const char* name;
+  std::vector<std::string> arguments;
+};
+
+// Every shape of the document: rectangle, selection, weights from a file, all optional keys.
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"random.json", {"The cat sat", "--layers", "2"}},
+      {"largest-seed.json", {"cat", "--seed", "18446744073709551615"}},
+      {"rectangle.json", {"The cat sat", "--layers", "3", "--head", "*.1,*.2"}},
+      {"selected.json", {"The cat sat", "--layers", "2", "--head", "0.1,1.2"}},
+      {"file.json",
+       {"The cat sat on the mat", "-m", ATTNVIZ_SOURCE_DIR "/samples/cat-sat-on-the-mat.json"}},
+      {"what-if.json",
+       {"The cat", "--no-scale", "--temperature", "0.5", "--dropout", "0.5", "--mask", "none"}},
+      {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
+  return all;
+}
+
+ProgramResult validate(const TemporaryFolder& folder, std::vector<std::string> names) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {ATTNVIZ_SOURCE_DIR "/tests/model/validate_json.py", kSchema};
+  run.arguments.insert(run.arguments.end(), names.begin(), names.end());
+  return run_program(kPython, run);
+}
+
+}  // namespace
+
+TEST_CASE("every attention document is valid by its schema") {
+  const TemporaryFolder folder;
+  std::vector<std::string> names;
+  for (const Case& item : cases()) {
+    auto arguments = item.arguments;
+    arguments.insert(arguments.end(), {"-q", "-o", folder.file(item.name)});
+    REQUIRE(attnviz(arguments).exit_code == 0);
+    names.emplace_back(item.name);
+  }
+  json broken = json::parse(read_file(folder.file("random.json")));
+  broken.erase("heads");
+  write_file(folder.file("broken.json"), broken.dump());
+
+  constexpr int kSkipped = 77;
+  if (!std::filesystem::exists(kPython) || validate(folder, {}).exit_code == kSkipped) {
+    MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
+    return;
+  }
+  const ProgramResult valid = validate(folder, names);
+  CAPTURE(valid.out);
+  CAPTURE(valid.err);
+  CHECK(valid.exit_code == 0);
+  CHECK(validate(folder, {"broken.json"}).exit_code == 1);
+}
+
+TEST_CASE("the schema describes every key of an attention document") {
+  const json schema = json::parse(read_file(kSchema));
+  const json& described = schema["properties"];
+  for (const Case& item : cases()) {
+    const json document = attnviz_json(item.arguments);
+    for (const auto& [key, value] : document.items()) {
+      CAPTURE(key);
+      CHECK(described.contains(key));
+    }
+    for (const auto& [key, value] : document["model"].items()) {
+      CAPTURE(key);
+      CHECK(described["model"]["properties"].contains(key));
+    }
+  }
+}
+
+}  // namespace attnviz::test
