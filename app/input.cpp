@@ -59,7 +59,7 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
     name_ = "TEXT";
     buffer_ = *input.text;
     ended_ = true;
-  } else if (input.file) {
+  } else if (input.file && *input.file != "-") {
     name_ = input.file->string();
     fd_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) {
@@ -67,7 +67,7 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
     }
     owns_fd_ = true;
   } else {
-    if (!input.text && stdin_is_terminal()) {
+    if (!input.text && !input.file && stdin_is_terminal()) {
       throw Error(ErrorKind::kUsage, kNoText);
     }
     name_ = "standard input";

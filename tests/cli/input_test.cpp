@@ -26,6 +26,7 @@ TEST_CASE("a TEXT, standard input, - and a file give the same") {
   CHECK(attnviz({}, "The cat sat\n").out == expected);
   CHECK(attnviz({"-"}, "The cat sat").out == expected);
   CHECK(attnviz({"-f", folder.file("cat.txt")}).out == expected);
+  CHECK(attnviz({"-f", "-"}, "The cat sat\n").out == expected);
   CHECK(attnviz({"--file", folder.file("cat.txt")}).out == expected);
 }
 
