@@ -38,6 +38,7 @@ int failed(ErrorKind kind, const std::string& message) {
 
 int run_program(std::vector<std::string> arguments) {
   try {
+    reserve_standard_streams();
     install_signal_handlers();
     const Command command = parse_command_line(std::move(arguments));
     std::visit([](const auto& options) { run(options); }, command);

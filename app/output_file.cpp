@@ -27,6 +27,8 @@ constexpr std::size_t kMostFiles = 16;
 std::array<std::atomic<const char*>, kMostFiles> unfinished_files{};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
+constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
 extern "C" void remove_unfinished_files_and_exit(int) {
   for (const auto& name : unfinished_files) {
     if (const char* path = name.load()) {
@@ -36,6 +38,25 @@ extern "C" void remove_unfinished_files_and_exit(int) {
   constexpr int kInterrupted = 130;
   _exit(kInterrupted);
 }
+
+// While it lives, the signals that end the program wait.
+class SignalsHeld {
+ public:
+  SignalsHeld() noexcept {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : kEndingSignals) {
+      sigaddset(&held, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 [[noreturn]] void fail(const fs::path& path, int error) {
   throw Error(ErrorKind::kIo, fmt::format("{}: cannot write: {}", path.string(),
@@ -74,7 +95,7 @@ fs::path follow_links(fs::path path) {
 void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = remove_unfinished_files_and_exit;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kEndingSignals) {
     struct sigaction inherited {};
     sigaction(signal, nullptr, &inherited);
     if (inherited.sa_handler != SIG_IGN) {  // nohup and background jobs stay as they are
@@ -82,6 +103,16 @@ void install_signal_handlers() {
     }
   }
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): SIGPIPE may always be ignored
+}
+
+void reserve_standard_streams() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) {
+      // Takes the lowest free number, which is this one. The wrong way round, so that use fails.
+      [[maybe_unused]] const int reserved =
+          open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
 }
 
 void write_to_stdout(std::string_view bytes) {
@@ -109,6 +140,9 @@ OutputFile::OutputFile(const fs::path& path) : path_(path) {
     }
     return;
   }
+  if (exists && access(path.c_str(), W_OK) != 0) {  // a rename would replace it all the same
+    fail(path_, errno);
+  }
   target_ = follow_links(path);
   open_beside_target();
   if (exists) {
@@ -129,6 +163,7 @@ void OutputFile::open_beside_target() {
   }
   constexpr int kMostNames = 1000;
   constexpr mode_t kMode = 0666;  // the system takes away what the umask forbids
+  const SignalsHeld held;         // a signal between open and store would leave the file behind
   for (int attempt = 0; attempt < kMostNames && fd_ < 0; ++attempt) {
     temporary_ = target_.parent_path() / fmt::format(".attnviz-{}-{}", getpid(), attempt);
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
@@ -140,18 +175,6 @@ void OutputFile::open_beside_target() {
     fail(path_, errno);
   }
   unfinished_files[slot_].store(temporary_.c_str());
-}
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      target_(std::move(other.target_)),
-      temporary_(std::move(other.temporary_)),
-      fd_(std::exchange(other.fd_, -1)),
-      slot_(other.slot_) {
-  other.temporary_.clear();
-  if (!temporary_.empty()) {
-    unfinished_files[slot_].store(temporary_.c_str());
-  }
 }
 
 OutputFile::~OutputFile() {

@@ -14,6 +14,10 @@ struct ClosedPipe {};
 /// becomes an error of the write instead of a signal.
 void install_signal_handlers();
 
+/// Keeps files from taking the place of standard streams that the caller has closed, where they
+/// would be given what is meant for the stream. Using such a stream is still an error.
+void reserve_standard_streams() noexcept;
+
 /// Throws ClosedPipe, or Error{kIo}.
 void write_to_stdout(std::string_view bytes);
 
@@ -25,8 +29,8 @@ class OutputFile {
   /// Opens at once, before slow work starts. Throws Error{kIo} with path and reason, Error{kUsage}
   /// when more than 16 are open.
   explicit OutputFile(const std::filesystem::path& path);
-  OutputFile(OutputFile&& other) noexcept;
-  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
   /// Throws Error{kIo}.

@@ -62,6 +62,10 @@ void refuse_to_overwrite(const std::string& name, const std::optional<fs::path>&
   }
 }
 
+bool same_place(const fs::path& a, const fs::path& b) {
+  return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
+}
+
 void write_npy(const PatternStore& patterns, const ByteSink& sink) {
   const auto heads = patterns.heads();
   if (!is_rectangle(heads)) {
@@ -131,7 +135,12 @@ void ShowOutputs::open(const std::string& name) {
   if (!to_stdout) {
     refuse_to_overwrite(name, options_.model.weights);
     refuse_to_overwrite(name, options_.input.file);
-    files_.push_back({*format, OutputFile(name)});
+    for (const File& earlier : files_) {
+      if (same_place(name, earlier.file.path())) {
+        throw Error(ErrorKind::kUsage, fmt::format("-o {}: given twice", name));
+      }
+    }
+    files_.emplace_back(*format, name);
     return;
   }
   if (!is_text(*format) && stdout_is_terminal()) {

@@ -1,8 +1,9 @@
 // Everything that `show` writes: files by format, and standard output.
 #pragma once
 
+#include <deque>
+#include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
@@ -40,6 +41,7 @@ class ShowOutputs {
 
  private:
   struct File {
+    File(OutputFormat how, const std::filesystem::path& where) : format(how), file(where) {}
     OutputFormat format;
     OutputFile file;
   };
@@ -47,7 +49,7 @@ class ShowOutputs {
   void open(const std::string& name);
 
   const ShowOptions& options_;
-  std::vector<File> files_;
+  std::deque<File> files_;
   std::optional<OutputFormat> stdout_format_;  // empty: the drawing
   bool stdout_is_open_ = true;
   bool committed_ = false;

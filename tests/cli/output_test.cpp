@@ -208,6 +208,21 @@ TEST_CASE("a read-only folder ends with 1") {
   CHECK(contains(run.err, "Permission denied"));
 }
 
+TEST_CASE("a file that may not be written is not replaced") {
+  if (geteuid() == 0) {
+    MESSAGE("SKIPPED: root may write everywhere");
+    return;
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), "old");
+  chmod(folder.file("a.json").c_str(), 0444);
+  const ProgramResult run = attnviz({"cat", "-o", folder.file("a.json")});
+  CHECK(run.exit_code == 1);
+  CHECK(contains(run.err, "Permission denied"));
+  CHECK(read_file(folder.file("a.json")) == "old");
+  CHECK(folder.names().size() == 1);
+}
+
 TEST_CASE("a full disk ends with 1 and the reason, for files and for standard output") {
   const ProgramResult file = attnviz({"cat", "-o", "/dev/full", "--format", "json"});
   CHECK(file.exit_code == 1);
@@ -275,6 +290,31 @@ TEST_CASE("an interrupt removes unfinished files and ends with 130") {
     CHECK(result.exit_code == 130);
     CHECK(folder.names().empty());
   }
+}
+
+TEST_CASE("closed standard streams: files get nothing that was meant for those") {
+  const TemporaryFolder folder;
+  const std::string name = folder.file("a.json");
+  const std::string expected = attnviz({"The cat", "--json"}).out;
+  ProgramRun run;
+  run.arguments = {"The cat", "-o", name};
+  for (const int closed : {0, 1, 2}) {
+    CAPTURE(closed);
+    run.closed_streams = {closed};
+    CHECK(attnviz(run).exit_code == (closed == 1 ? 1 : 0));  // the drawing has nowhere to go
+    CHECK(read_file(name) == expected);
+  }
+  run.closed_streams = {0, 1, 2};
+  CHECK(attnviz(run).exit_code == 1);
+  CHECK(read_file(name) == expected);
+
+  run.arguments = {"--lines", "The cat\nThe cat", "-o", name};  // takes its name after the drawings
+  CHECK(attnviz(run).exit_code == 1);
+  CHECK(read_file(name) == expected);
+
+  run.arguments = {};
+  const ProgramResult no_input = attnviz(run);
+  CHECK(no_input.exit_code == 1);
 }
 
 TEST_CASE("weights writes a model that gives the attention of its seed and shape") {

@@ -89,6 +89,7 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"--lines", "--json-lines"}, "--lines and --json-lines exclude each other"},
       {{"-q", "-v", "cat"}, "--quiet and --verbose exclude each other"},
       {{"-o", "a.svg", "cat"}, "a.svg: expected a name that ends in .png"},
+      {{"-o", "a.json", "-o", "./a.json", "cat"}, "-o ./a.json: given twice"},
       {{"-o", "a", "cat"}, "expected a name that ends in .png"},
       {{"-o", "-", "cat"}, "-o - needs --format"},
       {{"-o", "-", "-o", "-", "--format", "png", "cat"}, "-o - may be given once"},

@@ -105,6 +105,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   for (int fd = 0; fd < 3; ++fd) {
     dup2(standard[static_cast<std::size_t>(fd)], fd);
   }
+  for (const int fd : run.closed_streams) {
+    close(fd);
+  }
   if (!run.folder.empty() && chdir(run.folder.c_str()) != 0) {
     _exit(kNotStarted);
   }
