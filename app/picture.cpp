@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,17 @@ std::vector<std::string> notes(const Model& model, const AttentionRequest& reque
   return lines;
 }
 
+// The heads of each of several layers; 1 where there is no such order to keep.
+std::size_t panels_together(std::span<const HeadId> heads) {
+  const std::size_t first_layer = heads.front().layer;
+  if (heads.back().layer == first_layer || !is_rectangle(heads)) {
+    return 1;
+  }
+  return static_cast<std::size_t>(
+      std::count_if(heads.begin(), heads.end(),
+                    [first_layer](HeadId head) { return head.layer == first_layer; }));
+}
+
 }  // namespace
 
 Heatmap attention_picture(const Model& model, const TokenizedText& text,
@@ -44,6 +57,7 @@ Heatmap attention_picture(const Model& model, const TokenizedText& text,
   for (const HeadId head : patterns.heads()) {
     heatmap.panels.push_back({head_title(head), patterns.pattern(head)});
   }
+  heatmap.panels_together = panels_together(patterns.heads());
   for (const Token& token : text.tokens) {
     heatmap.query_labels.push_back(token.text);
   }

@@ -43,6 +43,23 @@ TEST_CASE("-o writes each format by its extension, several at once, and says whe
   CHECK(result.out == attnviz({"The cat sat"}).out);
 }
 
+TEST_CASE("where a layer's heads fit side by side, they stand in one row") {
+  for (const char* columns : {"50", "60", "80", "120"}) {
+    ProgramRun run;
+    run.arguments = {"--layers", "3", "--heads", "4", "The cat sat"};
+    run.environment = {{"COLUMNS", columns}};
+    const std::string drawing = attnviz(run).out;
+    CAPTURE(drawing);
+    for (const std::string layer : {"L0", "L1", "L2"}) {
+      const std::size_t first = drawing.find(layer + "H0");
+      const std::size_t last = drawing.find(layer + "H3");
+      REQUIRE(first < last);
+      REQUIRE(last != std::string::npos);
+      CHECK(drawing.find('\n', first) > last);
+    }
+  }
+}
+
 TEST_CASE("-o x.npy holds float32 [layer, head, query, key]") {
   const TemporaryFolder folder;
   const std::string name = folder.file("a.npy");

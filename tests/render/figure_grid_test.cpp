@@ -25,6 +25,14 @@ TEST_CASE("choose_grid: square panels make a landscape without many empty places
   }
 }
 
+TEST_CASE("choose_grid: a layer's heads have rows of their own, unless that makes a ribbon") {
+  CHECK(choose_grid(144, 6, 6, 12).columns == 12);
+  CHECK(choose_grid(14, 6, 6, 7).columns == 7);
+  CHECK(choose_grid(128, 6, 6, 64).columns == 16);
+  CHECK(choose_grid(4096, 3, 3, 64).columns == 64);
+  CHECK(choose_grid(202, 6, 6, 101).columns < 50);
+}
+
 TEST_CASE("choose_grid: wide panels stand on top of each other") {
   CHECK(choose_grid(4, 1, 60).columns == 1);
   CHECK(choose_grid(4, 60, 1).rows == 1);
@@ -54,9 +62,9 @@ TEST_CASE("choose_grid: cells are square, large for few tokens, smaller for more
   }
 }
 
-TEST_CASE("choose_grid: one query over many keys is not thinner than 16 pixels") {
+TEST_CASE("choose_grid: one query over many keys is not thinner than 24 pixels") {
   const FigureGrid grid = choose_grid(1, 1, 5000);
-  CHECK(grid.queries.length() >= 16);
+  CHECK(grid.queries.length() >= 24);
   CHECK(grid.keys.n_cells() <= 2000);
 }
 

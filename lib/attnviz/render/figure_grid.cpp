@@ -14,8 +14,8 @@ struct Size {
 
 constexpr Size kLargestBody = {3700, 3600};  // all panels; labels, title and notes come on top
 constexpr std::size_t kMostCells = 2000;
-constexpr int kThinnestPanel = 16;
-constexpr int kSmallestPanel = 8;  // thousands of panels: their cells are pooled down to this
+constexpr int kThinnestPanel = 24;  // a title such as L63H63 fits above it
+constexpr int kSmallestPanel = 8;   // thousands of panels: their cells are pooled down to this
 constexpr double kWantedAspect = 1.6;
 
 std::size_t divided_up(std::size_t a, std::size_t b) {
@@ -81,23 +81,28 @@ FigureGrid fill_grid(std::size_t n_panels, std::size_t columns, std::size_t n_qu
 }
 
 // Smaller is better.
-double misfit(const FigureGrid& grid, std::size_t n_panels) {
+double misfit(const FigureGrid& grid, std::size_t n_panels, std::size_t together) {
   const auto rows = static_cast<double>(grid.rows);
   const auto columns = static_cast<double>(grid.columns);
   const double width = columns * (grid.keys.length() + kPanelGap);
   const double height = rows * (grid.queries.length() + kPanelGap + kPanelTitleHeight);
   const double empty = (rows * columns) / static_cast<double>(n_panels) - 1.0;
-  return std::abs(std::log(width / height / kWantedAspect)) + 1.5 * empty;
+  double torn = keeps_together(grid.columns, together) ? 0.0 : 1.5;
+  if (together > 1 && grid.columns > together) {
+    torn += 0.5;  // one group a row reads better than two
+  }
+  return std::abs(std::log(width / height / kWantedAspect)) + 1.5 * empty + torn;
 }
 
 }  // namespace
 
-FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys) {
+FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+                       std::size_t together) {
   FigureGrid best = fill_grid(n_panels, 1, n_queries, n_keys);
-  double least = misfit(best, n_panels);
+  double least = misfit(best, n_panels, together);
   for (std::size_t columns = 2; columns <= n_panels; ++columns) {
     const FigureGrid grid = fill_grid(n_panels, columns, n_queries, n_keys);
-    const double current = misfit(grid, n_panels);
+    const double current = misfit(grid, n_panels, together);
     if (current < least) {
       best = grid;
       least = current;

@@ -29,10 +29,12 @@ constexpr int kPanelGap = 24;          // between neighbours
 constexpr int kPanelTitleHeight = 20;  // above each panel
 
 /// The grid for `n_panels` panels of [n_queries, n_keys] cells (all at least 1): landscape, about
-/// 3:2 to 2:1 where the shape of the panels allows it, with few empty places. Cells are square
-/// unless one side has so few that a panel would be thinner than 16 pixels; they are as large as
-/// a figure of a usual size allows, and at least one pixel: what would then take more than about
-/// 3700 pixels or 2000 cells a side is pooled.
-FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys);
+/// 3:2 to 2:1 where the shape of the panels allows it, with few empty places, and unless that
+/// makes it far too wide or high, keeping groups of `together` panels in rows of their own. Cells
+/// are square unless one side has so few that a panel would be thinner than 24 pixels; they are as
+/// large as a figure of a usual size allows, and at least one pixel: what would then take more than
+/// about 3700 pixels or 2000 cells a side is pooled.
+FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+                       std::size_t together = 1);
 
 }  // namespace attnviz

@@ -120,7 +120,8 @@ class Builder {
  public:
   explicit Builder(const Heatmap& heatmap)
       : heatmap_(heatmap),
-        grid_(choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys())) {
+        grid_(choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
+                          heatmap.panels_together)) {
     layout_.grid = grid_;
     queries_ = query_labels(grid_.queries, heatmap.query_labels);
     keys_ = key_labels(grid_.keys, heatmap.key_labels, queries_.column_width);

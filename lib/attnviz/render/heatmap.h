@@ -20,6 +20,7 @@ struct HeatmapPanel {
 /// = key.
 struct Heatmap {
   std::vector<HeatmapPanel> panels;       // at least one, all of one shape
+  std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
   std::vector<std::string> query_labels;  // [n_queries], raw pieces: the renderer makes them safe
   std::vector<std::string> key_labels;    // [n_keys]
   /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
@@ -35,5 +36,11 @@ struct Heatmap {
     return !visible || visible(query, key);
   }
 };
+
+/// Whether in rows of `n_panels` every group of `together` panels begins a row, or rows hold whole
+/// groups.
+inline bool keeps_together(std::size_t n_panels, std::size_t together) noexcept {
+  return n_panels % together == 0 || together % n_panels == 0;
+}
 
 }  // namespace attnviz

@@ -64,6 +64,7 @@ class Planner {
   std::size_t gutter_for(const TerminalLayout& layout, bool with_index, std::size_t most) const;
   std::size_t room(const TerminalLayout& layout) const { return layout.columns - layout.gutter; }
   std::size_t slot_for(std::size_t cells_width, std::size_t most) const;
+  std::size_t panels_a_band(std::size_t fitting) const;
   void set_side_by_side(TerminalLayout& layout) const;
   void enlarge(TerminalLayout& layout) const;
 
@@ -101,13 +102,23 @@ std::size_t Planner::slot_for(std::size_t cells_width, std::size_t most) const {
   return std::max(cells_width, std::min(title, most));
 }
 
+// Whole groups where that costs less than half of the room, else bands that are about equally full.
+std::size_t Planner::panels_a_band(std::size_t fitting) const {
+  const std::size_t together = heatmap_.panels_together;
+  for (std::size_t panels = fitting; together > 1 && panels > fitting / 2; --panels) {
+    if (keeps_together(panels, together)) {
+      return panels;
+    }
+  }
+  return divide_up(n_panels(), divide_up(n_panels(), fitting));
+}
+
 void Planner::set_side_by_side(TerminalLayout& layout) const {
   const std::size_t most = room(layout);
   layout.slot = slot_for(layout.cells_width(), most);
   const std::size_t fitting =
       std::clamp<std::size_t>((most + kPanelGap) / (layout.slot + kPanelGap), 1, n_panels());
-  const std::size_t bands = divide_up(n_panels(), fitting);
-  layout.panels_per_band = divide_up(n_panels(), bands);  // the last band as full as the others
+  layout.panels_per_band = panels_a_band(fitting);
 }
 
 std::optional<TerminalLayout> Planner::unpooled(const Attempt& attempt) const {
