@@ -41,6 +41,11 @@ std::optional<std::string> closest_word(std::string_view word,
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
+    // Each edit changes the length by at most one. A vocabulary may hold a million words, and one
+    // of a hundred megabytes.
+    if (candidate.size() + fewest <= word.size() || word.size() + fewest <= candidate.size()) {
+      continue;
+    }
     const std::size_t edits = edit_distance(word, candidate);
     if (edits < fewest) {
       fewest = edits;
