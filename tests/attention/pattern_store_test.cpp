@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -30,6 +31,22 @@ TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
   const std::vector<double> expected = {1, 2, 3, 1, 2, 3, 4, 5, 6};
   CHECK(test::largest_difference(store.pattern({2, 0}), expected) == 0.0);
   CHECK(test::largest_difference(store.pattern({0, 1}), std::vector<double>(9, 0.0)) == 0.0);
+}
+
+TEST_CASE("pattern store: finds its heads without a search, however many there are") {
+  constexpr std::size_t kHeads = 200'000;
+  std::vector<HeadId> heads(kHeads);
+  for (std::size_t i = 0; i < kHeads; ++i) {
+    heads[i].head = i;
+  }
+  PatternStore store(heads, 1);
+  const float weight = 1.0f;
+  const auto start = std::chrono::steady_clock::now();
+  for (const HeadId head : heads) {
+    store.rows(head, 0, {&weight, 1, 1, 1});
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+  CHECK(store.pattern({0, kHeads - 1})(0, 0) == 1.0f);
 }
 
 TEST_CASE("pattern store: a head that was not chosen is a usage error that names it") {

@@ -14,14 +14,15 @@ namespace attnviz {
 PatternStore::PatternStore(std::vector<HeadId> heads, std::size_t n_tokens)
     : heads_(std::move(heads)),
       n_tokens_(n_tokens),
-      weights_(checked_product({heads_.size(), n_tokens}, "attention patterns"), n_tokens) {}
+      weights_(checked_product({heads_.size(), n_tokens}, "attention patterns"), n_tokens) {
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    indices_.emplace(heads_[i], i);
+  }
+}
 
 std::optional<std::size_t> PatternStore::index_of(HeadId head) const noexcept {
-  const auto found = std::find(heads_.begin(), heads_.end(), head);
-  if (found == heads_.end()) {
-    return std::nullopt;
-  }
-  return static_cast<std::size_t>(found - heads_.begin());
+  const auto found = indices_.find(head);
+  return found == indices_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool PatternStore::wants(HeadId head) const {

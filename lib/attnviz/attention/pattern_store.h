@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,6 +34,7 @@ class PatternStore : public PatternSink {
   std::optional<std::size_t> index_of(HeadId head) const noexcept;
 
   std::vector<HeadId> heads_;
+  std::map<HeadId, std::size_t> indices_;  // of heads_: asked once a block, so a search would show
   std::size_t n_tokens_;
   MatrixBuffer weights_;  // [heads_.size() * n_tokens, n_tokens]
 };
