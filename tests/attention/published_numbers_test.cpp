@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/model/weights_json.h"
 #include "model_builder.h"
 #include "support/naive.h"
 
@@ -39,18 +40,6 @@ ConstMatrix matrix(ModelBuilder& builder, const Json& rows) {
   return builder.keep(flat<float>(rows), rows.size(), rows[0].size());
 }
 
-// PyTorch multiplies W·x.
-ConstMatrix transposed(ModelBuilder& builder, const Json& rows) {
-  const ConstMatrix m = matrix(builder, rows);
-  std::vector<float> values;
-  for (std::size_t col = 0; col < m.cols; ++col) {
-    for (std::size_t row = 0; row < m.rows; ++row) {
-      values.push_back(m(row, col));
-    }
-  }
-  return builder.keep(values, m.cols, m.rows);
-}
-
 test::Result run_masked(const Model& model, const std::string& mask) {
   AttentionRequest request;
   request.mask = parse_mask(mask);
@@ -61,33 +50,14 @@ test::Result run_masked(const Model& model, const std::string& mask) {
 
 TEST_CASE("PyTorch's MultiheadAttention with biases and output projection comes out") {
   const std::filesystem::path folder = ATTNVIZ_SOURCE_DIR "/tests/reference";
-  const Json weights = read_json(folder / "torch_mha.json");
   const Json expected = read_json(folder / "torch_mha_expected.json");
-  REQUIRE(weights["convention"] == "column");
-
-  ModelBuilder builder(1, weights["d_model"].get<std::size_t>());
-  builder.model.inputs = matrix(builder, weights["inputs"]);
-  builder.model.config.residual = weights["residual"].get<bool>();
-  const Json& layer = weights["layers"][0];
-  LayerWeights loaded;
-  for (const Json& head : layer["heads"]) {
-    const auto projection = [&](const char* w, const char* b) {
-      return Projection{transposed(builder, head[w]),
-                        builder.keep(head[b].get<std::vector<float>>())};
-    };
-    loaded.heads.push_back(
-        {projection("W_Q", "b_Q"), projection("W_K", "b_K"), projection("W_V", "b_V"), {}});
-  }
-  loaded.output = {transposed(builder, layer["W_O"]),
-                   builder.keep(layer["b_O"].get<std::vector<float>>())};
-  builder.model.layers.push_back(loaded);
-
+  const Model model = load_weights_json(folder / "torch_mha.json");
   for (const std::string mask : {"none", "causal"}) {
     CAPTURE(mask);
-    const test::Result actual = run_masked(builder.model, mask);
+    const test::Result actual = run_masked(model, mask);
     const Json& answer = expected[mask];
-    REQUIRE(answer["attention"].size() == loaded.heads.size());
-    for (std::size_t head = 0; head < loaded.heads.size(); ++head) {
+    REQUIRE(answer["attention"].size() == model.n_heads());
+    for (std::size_t head = 0; head < model.n_heads(); ++head) {
       CHECK(test::largest_difference(actual.pattern(0, head),
                                      flat<double>(answer["attention"][head])) < 1e-6);
     }
