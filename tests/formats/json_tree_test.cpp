@@ -91,6 +91,8 @@ TEST_CASE("JsonTree: decimals become the nearest float, not a double that is rou
   CHECK(read("16777217") == 16777216.0f);
   CHECK(read("123456789012345678901234567890") == 123456789012345678901234567890.0f);
   CHECK(std::signbit(read("-0.0")));
+  CHECK(std::signbit(read("-0")));
+  CHECK_FALSE(std::signbit(read("0")));
   CHECK(read("1e-60") == 0.0f);
   std::mt19937 random(3);
   for (int i = 0; i < 5000; ++i) {
@@ -136,7 +138,7 @@ TEST_CASE("JsonTree: a ragged or mixed list is an error only for who needs it as
   CHECK(message_of(R"({"a": [1, {"b": [[["deep"]]]}, 3]})", use) ==
         "t.json: a: expected a number, found an object (item 1)");
   CHECK(message_of(R"({"a": [[1], [[2]]]})", use) ==
-        "t.json: a: expected a row of 1 numbers, found a matrix of numbers (row 1)");
+        "t.json: a: expected a row of 1 number, found a matrix of numbers (row 1)");
   CHECK(message_of(R"({"a": [[1], [2, "x", 3], [4]], "c": "after"})",
                    [](const JsonNode& root) { CHECK(root.at("c").as_string() == "after"); }) == "");
 }
@@ -163,9 +165,27 @@ TEST_CASE("JsonTree: columns count characters, lines count line feeds") {
         "t.json: line 2, column 7: expected a value, found x");
 }
 
-TEST_CASE("JsonTree: a long offending word is cut in the message") {
-  const std::string message = message_of("[" + std::string(100'000, 'x') + "]");
-  CHECK(message.size() < 100);
+TEST_CASE("JsonTree: a file of nothing but small values is refused before it fills the memory") {
+  for (const std::string_view item : {",0", ",{}"}) {
+    std::string json = "{\"a\": [{}";
+    for (int i = 0; i < 5'000'000; ++i) {
+      json += item;
+    }
+    CHECK(message_of(json) ==
+          "t.json: a: expected at most 4194304 values besides rows of numbers, found more");
+  }
+}
+
+TEST_CASE("JsonTree: a long offending word or key is cut in the message") {
+  const std::string word(100'000, 'x');
+  const std::string key = '"' + word + "\": 1";
+  CHECK(message_of("[" + word + "]").size() < 100);
+  CHECK(message_of("{" + key + ", " + key + "}").size() < 100);
+  CHECK(message_of("{" + key + "}", [](const JsonNode& root) { root.expect_keys({}); }).size() <
+        100);
+  CHECK(message_of("{" + key + "}", [](const JsonNode& root) {
+          root.as_object().front().as_string();
+        }).size() < 130);
 }
 
 }  // namespace attnviz

@@ -91,6 +91,13 @@ TEST_CASE("embed: inputs for another number of tokens are refused with both numb
         "\"embeddings\" by token in place of \"inputs\"");
 }
 
+TEST_CASE("embed: inputs for one token are one token, not one tokens") {
+  Model model = model_of(6);
+  model.inputs = {kTwoEmbeddings, 1, 6, 6};
+  CHECK(message_of(model, {"one", "two"}).find("is for 1 token, but the text has 2: ") !=
+        std::string::npos);
+}
+
 TEST_CASE("embed: sinusoidal positions are added, sines and cosines side by side") {
   // The formula of Vaswani et al. 2017, section 3.5, with d_model 4: angles p and p / 100.
   const std::vector<float> zeros(12, 0.0f);

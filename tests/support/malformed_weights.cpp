@@ -254,7 +254,7 @@ void add_shapes(std::vector<MalformedWeights>& cases) {
   add("a bias too long", edited("\"W_V\": [[9], [10]]", "\"W_V\": [[9], [10]], \"b_Q\": [1, 2, 3]"),
       "layers[0].heads[0].b_Q: expected 2 numbers, found 3 (d_head, from W_Q, is 2)");
   add("a bias too short", edited("\"W_V\": [[9], [10]]", "\"W_V\": [[9], [10]], \"b_V\": []"),
-      "layers[0].heads[0].b_V: expected 1 numbers, found 0 (d_value, from W_V, is 1)");
+      "layers[0].heads[0].b_V: expected 1 number, found 0 (d_value, from W_V, is 1)");
   add("a bias as a matrix",
       edited("\"W_V\": [[9], [10]]", "\"W_V\": [[9], [10]], \"b_K\": [[1, 2]]"),
       "layers[0].heads[0].b_K: expected a list of numbers, found a matrix of numbers");
@@ -274,7 +274,7 @@ void add_shapes(std::vector<MalformedWeights>& cases) {
       "layers[0].heads[0]: missing key \"W_O\", which layers[0].heads[1] has");
   add("a head's W_O with a wrong shape",
       edited("\"W_V\": [[5], [6]]}", "\"W_V\": [[5], [6]], \"W_O\": [[1, 2], [3, 4]]}"),
-      "layers[1].heads[0].W_O: expected 1 rows, found 2 (d_value, from W_V, is 1)");
+      "layers[1].heads[0].W_O: expected 1 row, found 2 (d_value, from W_V, is 1)");
   add("no W_O below the last layer", edited(",\n      \"W_O\": [[1, 0], [0, 1], [1, 1]]", ""),
       "layers[0]: missing key \"W_O\": only the last layer may leave it out");
   add("no layers", "{\"layers\": []}", "layers: expected at least 1 layer, found an empty list");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_syntax_error.h"
 #include "attnviz/formats/json_tree.h"
@@ -18,6 +19,9 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
+// A vocabulary of four million words; and what a hostile file of any size can take stays below half
+// a gigabyte.
+constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 
 // Numbers are read as floats, not as doubles that are rounded a second time.
 using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
@@ -34,7 +38,8 @@ class Builder {
   }
   bool boolean(bool flag);
   bool number_integer(std::int64_t number) {
-    return add_number(static_cast<float>(number), 0, /*is_unsigned=*/false);
+    // Only what begins with a minus comes here, and a 0 among it is the float -0.
+    return add_number(number == 0 ? -0.0f : static_cast<float>(number), 0, /*is_unsigned=*/false);
   }
   bool number_unsigned(std::uint64_t number) {
     return add_number(static_cast<float>(number), number, /*is_unsigned=*/true);
@@ -83,6 +88,12 @@ TextRange Builder::store(std::string_view text) {
 }
 
 std::size_t Builder::add(JsonKind kind) {
+  if (data_.records.size() == kMostRecords) {
+    throw Error(
+        ErrorKind::kMalformed,
+        fmt::format("{}: {}: expected at most {} values besides rows of numbers, found more",
+                    data_.name, data_.path(open_.back().record), kMostRecords));
+  }
   JsonRecord record;
   record.kind = kind;
   record.begin = data_.floats->size();
@@ -207,13 +218,14 @@ void Builder::break_off(std::size_t child) {
     above.text = store(fmt::format("expected a number, found {} (item {})",
                                    JsonTreeData::kind_name(item), above.cols));
   } else if (above.kind == JsonKind::kRows && item.kind == JsonKind::kNumbers) {
-    above.text = store(
-        fmt::format("expected {} columns, found {} (row {})", above.cols, item.cols, above.count));
+    above.text = store(fmt::format("expected {}, found {} (row {})", counted(above.cols, "column"),
+                                   item.cols, above.count));
   } else if (above.kind == JsonKind::kRows && item.kind == JsonKind::kBroken) {
     above.text = store(fmt::format("{} (row {})", std::string(data_.view(item.text)), above.count));
   } else if (above.kind == JsonKind::kRows) {
-    above.text = store(fmt::format("expected a row of {} numbers, found {} (row {})", above.cols,
-                                   JsonTreeData::kind_name(item), above.count));
+    above.text =
+        store(fmt::format("expected a row of {}, found {} (row {})", counted(above.cols, "number"),
+                          JsonTreeData::kind_name(item), above.count));
   }
   above.kind = JsonKind::kBroken;
   data_.records.resize(child);
@@ -228,7 +240,7 @@ void Builder::reject_duplicates(std::size_t object) const {
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
   if (twice != keys.end()) {
-    JsonNode(data_, object).fail(fmt::format("duplicate key \"{}\"", *twice));
+    JsonNode(data_, object).fail("duplicate key " + quoted(*twice));
   }
 }
 

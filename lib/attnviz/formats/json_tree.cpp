@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/json_tree_data.h"
 
@@ -14,7 +15,8 @@ namespace attnviz {
 namespace {
 
 bool is_plain_key(std::string_view key) noexcept {
-  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+  constexpr std::size_t kLongest = 60;
+  return !key.empty() && key.size() <= kLongest && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
@@ -58,7 +60,7 @@ std::string JsonTreeData::path(std::size_t index) const {
       path += path.empty() ? "" : ".";
       path += key;
     } else {
-      path += fmt::format("[\"{}\"]", key);
+      path += fmt::format("[{}]", quoted(key));
     }
   }
   return path;
@@ -191,7 +193,8 @@ JsonNode JsonNode::at(std::string_view key) const {
 void JsonNode::expect_keys(std::span<const std::string> known) const {
   for (const JsonNode& member : as_object()) {
     if (std::find(known.begin(), known.end(), member.key()) == known.end()) {
-      fail(fmt::format("unknown key \"{}\"{}", member.key(), did_you_mean(member.key(), known)));
+      fail(
+          fmt::format("unknown key {}{}", quoted(member.key()), did_you_mean(member.key(), known)));
     }
   }
 }

@@ -80,7 +80,8 @@ class JsonTree {
   ///
   /// Throws Error{kMalformed}, with line and column or with a path, for whatever is not RFC 8259
   /// JSON in UTF-8 (a byte order mark is skipped), for numbers that do not fit a 32-bit float,
-  /// for duplicate keys and for nesting deeper than 64. Needs little more memory than the floats.
+  /// for duplicate keys, for nesting deeper than 64 and for more than 4 million values besides
+  /// rows of numbers. Needs little more memory than the floats.
   static JsonTree parse(std::string_view bytes, std::string_view name);
 
   JsonNode root() const noexcept;

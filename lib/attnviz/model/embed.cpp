@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
@@ -17,10 +19,11 @@ namespace {
 
 void copy_inputs(const Model& model, Matrix out) {
   if (model.inputs.rows != out.rows) {
+    const std::string expected = counted(model.inputs.rows, "token");
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: \"inputs\" is for {} tokens, but the text has {}: give a text of "
-                            "{} tokens, or \"embeddings\" by token in place of \"inputs\"",
-                            model.config.name, model.inputs.rows, out.rows, model.inputs.rows));
+                fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}, or "
+                            "\"embeddings\" by token in place of \"inputs\"",
+                            model.config.name, expected, out.rows, expected));
   }
   for (std::size_t i = 0; i < out.rows; ++i) {
     std::copy_n(model.inputs.row_data(i), out.cols, out.row_data(i));
@@ -29,21 +32,25 @@ void copy_inputs(const Model& model, Matrix out) {
 
 [[noreturn]] void fail_unknown(const Model& model, std::string_view piece) {
   throw Error(ErrorKind::kUsage,
-              fmt::format("{}: no embedding for the token \"{}\"{}: add it to \"embeddings\", or "
+              fmt::format("{}: no embedding for the token {}{}: add it to \"embeddings\", or "
                           "set \"unknown\" to \"random\"",
-                          model.config.name, piece, did_you_mean(piece, model.vocabulary)));
+                          model.config.name, quoted(piece), did_you_mean(piece, model.vocabulary)));
 }
 
 void look_up(const Model& model, std::span<const std::string_view> pieces, Matrix out) {
-  std::unordered_map<std::string_view, std::size_t> index;
-  index.reserve(model.vocabulary.size());
+  // An index of the text's pieces, not of the vocabulary, which may hold a million.
+  std::unordered_map<std::string_view, std::optional<std::size_t>> rows;
+  for (const std::string_view piece : pieces) {
+    rows.emplace(piece, std::nullopt);
+  }
   for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
-    index.emplace(model.vocabulary[i], i);
+    if (const auto found = rows.find(model.vocabulary[i]); found != rows.end()) {
+      found->second = i;
+    }
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto found = index.find(pieces[i]);
-    if (found != index.end()) {
-      std::copy_n(model.embeddings.row_data(found->second), out.cols, out.row_data(i));
+    if (const auto row = rows.at(pieces[i])) {
+      std::copy_n(model.embeddings.row_data(*row), out.cols, out.row_data(i));
     } else if (model.random_unknown) {
       random_embedding(model.config.seed, pieces[i], out.row(i));
     } else {

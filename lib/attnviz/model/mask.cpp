@@ -9,6 +9,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 
 namespace attnviz {
@@ -89,7 +90,8 @@ Mask parse_mask(std::string_view name) {
     }
     if (!mask.has_size) {
       if (colon != std::string_view::npos) {
-        throw Error(ErrorKind::kUsage, fmt::format("mask \"{}\": {} takes no size", name, kind));
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("mask {}: {} takes no size", quoted(name), kind));
       }
       return {mask.kind, 0};
     }
@@ -97,15 +99,15 @@ Mask parse_mask(std::string_view name) {
         colon == std::string_view::npos ? std::nullopt : parse_size(name.substr(colon + 1));
     if (!size) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("mask \"{}\": expected {}:N with N at least 1, as in {}:4", name,
+                  fmt::format("mask {}: expected {}:N with N at least 1, as in {}:4", quoted(name),
                               kind, kind));
     }
     return {mask.kind, *size};
   }
   const std::array<std::string, 5> names = {"causal", "none", "window", "strided", "block"};
   throw Error(ErrorKind::kUsage,
-              fmt::format("mask \"{}\": expected causal, none, window:N, strided:N or block:N{}",
-                          name, did_you_mean(kind, names)));
+              fmt::format("mask {}: expected causal, none, window:N, strided:N or block:N{}",
+                          quoted(name), did_you_mean(kind, names)));
 }
 
 }  // namespace attnviz

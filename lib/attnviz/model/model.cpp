@@ -6,6 +6,7 @@
 #include <array>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 
 namespace attnviz {
@@ -24,8 +25,8 @@ Positions parse_positions(std::string_view name) {
   if (found == kPositionsNames.end()) {
     const std::vector<std::string> names(kPositionsNames.begin(), kPositionsNames.end());
     throw Error(ErrorKind::kUsage,
-                fmt::format("positions \"{}\": expected none, sinusoidal, rope or alibi{}", name,
-                            did_you_mean(name, names)));
+                fmt::format("positions {}: expected none, sinusoidal, rope or alibi{}",
+                            quoted(name), did_you_mean(name, names)));
   }
   return static_cast<Positions>(found - kPositionsNames.begin());
 }

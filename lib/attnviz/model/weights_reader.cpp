@@ -10,6 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/model/weights_json.h"
@@ -62,7 +63,7 @@ std::size_t read_choice(const JsonNode& node, std::span<const std::string> choic
   const std::string_view text = node.as_string();
   const auto found = std::find(choices.begin(), choices.end(), text);
   if (found == choices.end()) {
-    node.fail(fmt::format("expected {}, found \"{}\"{}", fmt::join(choices, " or "), text,
+    node.fail(fmt::format("expected {}, found {}{}", fmt::join(choices, " or "), quoted(text),
                           did_you_mean(text, choices)));
   }
   return static_cast<std::size_t>(found - choices.begin());
@@ -102,9 +103,8 @@ Model Reader::read(std::string_view model_name) {
 void Reader::read_schema() const {
   const auto schema = root_.find("schema");
   if (schema && schema->as_string() != kSchema) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected \"{}\", found \"{}\"", schema->where(), kSchema,
-                            schema->as_string()));
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}expected \"{}\", found {}", schema->where(),
+                                                     kSchema, quoted(schema->as_string())));
   }
 }
 
@@ -179,8 +179,9 @@ void Reader::read_tokens() {
     // One row a token in either convention.
     model_.inputs = inputs->as_matrix();
     if (model_.inputs.cols != model_.config.d_model) {
-      inputs->fail(fmt::format("expected {} columns, found {} (d_model is {})",
-                               model_.config.d_model, model_.inputs.cols, model_.config.d_model));
+      inputs->fail(fmt::format("expected {}, found {} (d_model is {})",
+                               counted(model_.config.d_model, "column"), model_.inputs.cols,
+                               model_.config.d_model));
     }
   }
   if (embeddings) {
@@ -199,8 +200,8 @@ void Reader::read_embeddings(const JsonNode& embeddings) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::span<const float> numbers = members[i].as_numbers();
     if (numbers.size() != d_model) {
-      members[i].fail(fmt::format("expected {} numbers, found {} (d_model is {})", d_model,
-                                  numbers.size(), d_model));
+      members[i].fail(fmt::format("expected {}, found {} (d_model is {})",
+                                  counted(d_model, "number"), numbers.size(), d_model));
     }
     assert(numbers.data() == first + i * d_model);  // back to back: the members are a matrix
     model_.vocabulary.emplace_back(members[i].key());
@@ -280,14 +281,14 @@ ConstMatrix Reader::read_matrix(const JsonNode& node, Size rows, Size cols) {
   if (column_convention_) {
     std::swap(rows, cols);
   }
-  const auto check = [&](Size expected, std::size_t found, std::string_view unit) {
+  const auto check = [&](Size expected, std::size_t found, std::string_view noun) {
     if (expected.count != 0 && expected.count != found) {
-      node.fail(fmt::format("expected {} {}, found {} ({} is {})", expected.count, unit, found,
-                            expected.name, expected.count));
+      node.fail(fmt::format("expected {}, found {} ({} is {})", counted(expected.count, noun),
+                            found, expected.name, expected.count));
     }
   };
-  check(cols, matrix.cols, "columns");
-  check(rows, matrix.rows, "rows");
+  check(cols, matrix.cols, "column");
+  check(rows, matrix.rows, "row");
   return column_convention_ ? transpose(matrix) : matrix;
 }
 
@@ -299,8 +300,8 @@ std::span<const float> Reader::read_bias(const JsonNode& owner, std::string_view
   }
   const std::span<const float> bias = node->as_numbers();
   if (bias.size() != size.count) {
-    node->fail(fmt::format("expected {} numbers, found {} ({} is {})", size.count, bias.size(),
-                           size.name, size.count));
+    node->fail(fmt::format("expected {}, found {} ({} is {})", counted(size.count, "number"),
+                           bias.size(), size.name, size.count));
   }
   return bias;
 }

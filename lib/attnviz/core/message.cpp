@@ -1,0 +1,19 @@
+#include "attnviz/core/message.h"
+
+#include <fmt/format.h>
+
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kColumns = 60;
+  constexpr std::size_t kBytes = 4 * kColumns;  // signs without a width must end, too
+  return fmt::format("\"{}\"", fit_width(printable_message(text.substr(0, kBytes)), kColumns));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,27 @@
+#include "attnviz/core/message.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace attnviz {
+
+TEST_CASE("counted: one is singular, nothing and many are plural") {
+  CHECK(counted(0, "row") == "0 rows");
+  CHECK(counted(1, "row") == "1 row");
+  CHECK(counted(2, "row") == "2 rows");
+}
+
+TEST_CASE("quoted: short input as it is, long or dangerous input cut and printable") {
+  CHECK(quoted("") == "\"\"");
+  CHECK(quoted("the cat") == "\"the cat\"");
+  CHECK(quoted("\x1b[2J") == "\"\\x1B[2J\"");
+  CHECK(quoted(std::string(1'000'000, 'x')) == "\"" + std::string(59, 'x') + "…\"");
+  std::string marks = "e";
+  for (int i = 0; i < 100'000; ++i) {
+    marks += "\u0301";
+  }
+  CHECK(quoted(marks).size() < 300);
+}
+
+}  // namespace attnviz
