@@ -199,6 +199,8 @@ void add_keys(std::vector<MalformedWeights>& cases) {
       "d_model: expected a whole number, found a string");
   add("d_model with a fraction", edited("\"d_model\": 2", "\"d_model\": 2.5"),
       "d_model: expected a whole number from 0 to 2^64 - 1, found 2.5");
+  add("d_model with a point", edited("\"d_model\": 2", "\"d_model\": 2.0"),
+      "d_model: expected a whole number from 0 to 2^64 - 1, found 2.0");
   add("a d_model of 0", edited("\"d_model\": 2", "\"d_model\": 0"),
       "d_model: expected at least 1, found 0");
   add("a huge d_model", edited("\"d_model\": 2", "\"d_model\": 18446744073709551615"),

@@ -108,7 +108,10 @@ std::uint64_t JsonNode::as_unsigned() const {
     fail_kind("a whole number");
   }
   if (!record.flag) {
-    fail(fmt::format("expected a whole number from 0 to 2^64 - 1, found {}", record.number));
+    // A 4.0 must not be called 4 here: its point is what is wrong.
+    fail(fmt::format("expected a whole number from 0 to 2^64 - 1, found {}",
+                     record.number < 0.0f ? fmt::format("{}", record.number)
+                                          : fmt::format("{:#}", record.number)));
   }
   return record.integer;
 }
