@@ -100,6 +100,10 @@ TEST_CASE("samples: cat-sat-on-the-mat has six tokens of four numbers and is nea
   const Model model = load_weights_json(kSamples / "cat-sat-on-the-mat.json");
   CHECK(model.inputs.rows == 6);
   CHECK(model.config.d_model == 4);
+  // By Python, from the published matrices.
+  check_row(Pattern(model, 0, Mask{}), 2, {0.131206, 0.374304, 0.494490, 0, 0, 0}, 1e-6);
+  check_row(Pattern(model, 0, Mask{}), 5,
+            {0.122062, 0.238301, 0.281805, 0.086145, 0.130399, 0.141288}, 1e-6);
   const Pattern pattern(model, 0, {MaskKind::kNone});
   for (std::size_t query = 0; query < 6; ++query) {
     for (std::size_t key = 0; key < 6; ++key) {
