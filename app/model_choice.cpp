@@ -5,6 +5,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
+#include "attnviz/render/random_embeddings.h"
 #include "memory.h"
 
 namespace attnviz::app {
@@ -59,6 +60,13 @@ Model open_model(const ModelOptions& options) {
 std::string model_title(const Model& model) {
   return model.config.random_weights ? fmt::format("random weights (seed {})", model.config.seed)
                                      : model.config.name;
+}
+
+std::string random_embeddings_note(const Model& model, const TokenizedText& text) {
+  const std::size_t n_random = model.config.random_weights ? 0 : n_random_embeddings(model, text);
+  return n_random == 0 ? std::string()
+                       : fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {} of {} tokens",
+                                     model.config.seed, model.config.name, n_random, text.size());
 }
 
 }  // namespace attnviz::app

@@ -15,4 +15,8 @@ Model open_model(const ModelOptions& options);
 /// "random weights (seed 42)", or the file's name.
 std::string model_title(const Model& model);
 
+/// What there is to say of tokens that `model`, whose weights are not random, has no embedding for;
+/// empty when it has all.
+std::string random_embeddings_note(const Model& model, const TokenizedText& text);
+
 }  // namespace attnviz::app

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
@@ -15,11 +16,14 @@ namespace attnviz::app {
 
 namespace {
 
-std::vector<std::string> notes(const Model& model, const AttentionRequest& request,
-                               const Mask& mask) {
+std::vector<std::string> notes(const Model& model, const TokenizedText& text,
+                               const AttentionRequest& request, const Mask& mask) {
   std::vector<std::string> lines;
   if (model.config.random_weights) {
     lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
+  }
+  if (std::string note = random_embeddings_note(model, text); !note.empty()) {
+    lines.push_back(std::move(note));
   }
   lines.push_back("mask " + mask.name());
   if (model.config.positions != Positions::kNone) {
@@ -64,7 +68,7 @@ Heatmap attention_picture(const Model& model, const TokenizedText& text,
   heatmap.key_labels = heatmap.query_labels;
   heatmap.visible = [mask](std::size_t query, std::size_t key) { return mask.visible(query, key); };
   heatmap.title = "attention: " + model_title(model);
-  heatmap.notes = notes(model, request, mask);
+  heatmap.notes = notes(model, text, request, mask);
   return heatmap;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
@@ -87,12 +87,18 @@ void run_show(const ShowOptions& options) {
       make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
   const std::vector<HeadId> heads = select_heads(model, options.heads, options.layers);
   const AttentionRequest request = request_of(options);
-  bool warn = model.config.random_weights && !options.talk.quiet;
+  bool warn = !options.talk.quiet;
   while (const auto input = source.next()) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
-    if (std::exchange(warn, false)) {
+    if (warn && model.config.random_weights) {
       say(model_title(model) + ": the pattern means nothing; -m FILE takes real ones");
+      warn = false;
+    } else if (warn) {
+      const std::string note = random_embeddings_note(model, text);
+      if (!note.empty()) {
+        say(note);
+      }
     }
     require_memory_for(model, heads, text.size());
     PatternStore patterns(heads, text.size());

@@ -70,6 +70,24 @@ TEST_CASE("show: --random is the default said explicitly, and every output tells
   CHECK(attnviz({"-q", kText}).err.empty());
 }
 
+TEST_CASE("show: tokens without an embedding are told of in every output") {
+  const TwoWords two;
+  const TemporaryFolder folder;
+  const std::string note = "RANDOM EMBEDDINGS (seed 7): two.json has none for 2 of 3 tokens";
+  const std::vector<std::string> options = {"-m", two.name(), "--seed", "7", "a x y"};
+  auto to_file = options;
+  to_file.insert(to_file.end(), {"-o", folder.file("a.txt")});
+  const ProgramResult run = attnviz(to_file);
+  CHECK(contains(run.err, note));
+  CHECK(contains(run.out, note));
+  CHECK(contains(read_file(folder.file("a.txt")), note));
+  const json model = attnviz_json(options)["model"];
+  CHECK(model["random_embeddings"] == 2);
+  CHECK(model["seed"] == 7);
+  CHECK(!attnviz_json({"-m", two.name(), "a b"})["model"].contains("random_embeddings"));
+  CHECK(!contains(attnviz({"-m", two.name(), "a b"}).out, "RANDOM"));
+}
+
 TEST_CASE("show: --seed chooses the random weights") {
   CHECK(attention({"--seed", "7"}) == attention({"--seed", "7"}));
   CHECK(attention({"--seed", "7"}) != attention({"--seed", "8"}));

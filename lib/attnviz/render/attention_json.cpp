@@ -8,6 +8,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/formats/json_writer.h"
+#include "attnviz/render/random_embeddings.h"
 
 namespace attnviz {
 
@@ -33,10 +34,10 @@ void write_text(JsonWriter& json, const TokenizedText& text) {
   json.end_array();
 }
 
-void write_model(JsonWriter& json, const Model& model) {
+void write_model(JsonWriter& json, const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
-  // Without any embeddings every token's vector comes from the seed.
-  const bool random_embeddings = model.inputs.empty() && model.embeddings.empty();
+  const std::size_t random_embeddings =
+      config.random_weights ? 0 : n_random_embeddings(model, text);
   json.key("model");
   json.begin_object();
   json.key("name");
@@ -47,7 +48,11 @@ void write_model(JsonWriter& json, const Model& model) {
     json.key("note");
     json.value(kRandomWeightsNote);
   }
-  if (config.random_weights || random_embeddings) {
+  if (random_embeddings > 0) {
+    json.key("random_embeddings");
+    json.value(std::uint64_t{random_embeddings});
+  }
+  if (config.random_weights || random_embeddings > 0) {
     json.key("seed");
     json.value(config.seed);
   }
@@ -133,7 +138,7 @@ void write_attention_json(const Model& model, const TokenizedText& text,
   json.key("schema");
   json.value("attnviz.attention/1");
   write_text(json, text);
-  write_model(json, model);
+  write_model(json, model, text);
   write_request(json, model, request);
   if (is_rectangle(patterns.heads())) {
     write_rectangle(json, patterns);
