@@ -49,7 +49,8 @@ check_format() {
 }
 check_tidy() {
   sources '*.cpp' | grep -zv '/tests/install/' |
-    xargs -0 -n 1 -P "$jobs" clang-tidy -p "$root/build/release" --quiet
+    xargs -0 -n 1 -P "$jobs" clang-tidy -p "$root/build/release" --quiet 2>&1 |
+    sed '/^[0-9]* warnings\{0,1\} generated\.$/d'
 }
 
 coverage() {

@@ -44,7 +44,9 @@ TEST_CASE("write_npy_values: writes a part of a matrix row after row") {
   write_npy_values({values.data(), 1, 3, 3}, sink);
   const std::array<float, 7> expected = {1.0f, 2.0f, 4.0f, 5.0f, 1.0f, 2.0f, 3.0f};
   REQUIRE(bytes.size() == sizeof expected);
-  CHECK(std::memcmp(bytes.data(), expected.data(), sizeof expected) == 0);
+  std::array<float, 7> written{};
+  std::memcpy(written.data(), bytes.data(), sizeof written);
+  CHECK(written == expected);
 }
 
 }  // namespace attnviz

@@ -39,6 +39,7 @@ class Pattern {
  private:
   static std::vector<float> rounded(const std::vector<double>& values) {
     std::vector<float> floats;
+    floats.reserve(values.size());
     for (const double value : values) {
       floats.push_back(static_cast<float>(value));
     }

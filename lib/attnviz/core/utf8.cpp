@@ -89,16 +89,15 @@ std::string make_printable(std::string_view text, Spaces spaces) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_utf8(text, i);
     const std::string_view bytes = text.substr(i, point.length);
+    const bool kept = spaces == Spaces::kKept;
     if (!point.valid) {
       out += hex_byte(point.value);
-    } else if (spaces == Spaces::kKept && (point.value == ' ' || point.value == '\n')) {
-      out += bytes;
     } else if (point.value == ' ') {
-      out += "␠";
+      out += kept ? " " : "␠";
     } else if (point.value == '\t') {
       out += "⇥";
     } else if (point.value == '\n') {
-      out += "⏎";
+      out += kept ? "\n" : "⏎";
     } else if (is_control(point.value)) {
       out += point.value < 0x80 ? hex_byte(point.value) : hex_code_point(point.value);
     } else if (is_space(point.value) ||
