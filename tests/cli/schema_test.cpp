@@ -101,13 +101,13 @@ TEST_CASE("the schema describes every key of an attention document") {
   const Documents documents;
   for (const Case& item : cases()) {
     const json document = documents[item.name];
-    for (const auto& [key, value] : document.items()) {
-      CAPTURE(key);
-      CHECK(described.contains(key));
+    for (const auto& entry : document.items()) {
+      CAPTURE(entry.key());
+      CHECK(described.contains(entry.key()));
     }
-    for (const auto& [key, value] : document["model"].items()) {
-      CAPTURE(key);
-      CHECK(described["model"]["properties"].contains(key));
+    for (const auto& entry : document["model"].items()) {
+      CAPTURE(entry.key());
+      CHECK(described["model"]["properties"].contains(entry.key()));
     }
   }
 }
