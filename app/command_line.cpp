@@ -74,14 +74,6 @@ const std::vector<CommandEntry>& commands() {
   return entries;
 }
 
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const CommandEntry& entry : commands()) {
-    names.emplace_back(entry.name);
-  }
-  return names;
-}
-
 // CLI11 would shorten, reorder and word things its own way.
 std::unique_ptr<CLI::App> make_app() {
   auto app = std::make_unique<CLI::App>();
@@ -131,6 +123,13 @@ CommandDescription describe(const CommandEntry& entry) {
   const std::string name = word.substr(0, word.find('='));
   const bool is_long = name.starts_with("--");
   std::string hint = is_long ? did_you_mean(name, known) : std::string();
+  for (const CommandEntry& entry : commands()) {
+    const auto other = make_app();
+    const auto take = entry.build(*other);
+    if (hint.empty() && other->get_option_no_throw(name) != nullptr) {
+      hint = fmt::format("; it belongs to attnviz {}", entry.name);
+    }
+  }
   if (hint.empty()) {
     hint = fmt::format("; a TEXT that begins with - goes behind --: attnviz -- \"{}\"", word);
   }
@@ -191,6 +190,14 @@ void parse(CLI::App& app, const CommandEntry& entry, std::vector<std::string> ar
 }
 
 }  // namespace
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : commands()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
 
 Command parse_command_line(std::vector<std::string> arguments) {
   const CommandEntry* entry = &commands().front();

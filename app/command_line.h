@@ -35,4 +35,7 @@ struct CommandDescription {
 /// The default command (show) first.
 std::vector<CommandDescription> describe_commands();
 
+/// The commands' names, the default one first.
+std::vector<std::string> command_names();
+
 }  // namespace attnviz::app

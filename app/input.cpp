@@ -37,6 +37,20 @@ void drop_line_end(std::string& text) {
   }
 }
 
+// Some editors begin a file with one; it is no part of the text.
+void drop_byte_order_mark(std::string& text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, kByteOrderMark.size());
+  }
+}
+
+// The place and the problem of nlohmann's message, without its own names for them.
+std::string syntax_problem(std::string_view message) {
+  const std::size_t column = message.find("column ");
+  return std::string(column == std::string_view::npos ? message : message.substr(column));
+}
+
 [[noreturn]] void fail_to_read(const std::string& name, int error) {
   throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", name,
                                           std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
@@ -107,6 +121,7 @@ std::string TextSource::whole() {
   while (!ended_ && fill()) {
   }
   if (fd_ >= 0) {
+    drop_byte_order_mark(buffer_);
     drop_line_end(buffer_);
   }
   return std::move(buffer_);
@@ -127,7 +142,9 @@ std::optional<std::string> TextSource::next_line() {
   }
   std::string line = buffer_.substr(consumed_, end + 1 - consumed_);
   consumed_ = end + 1;
-  ++line_;
+  if (++line_ == 1 && fd_ >= 0) {
+    drop_byte_order_mark(line);
+  }
   drop_line_end(line);
   return line;
 }
@@ -146,7 +163,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   try {
     value = json::parse(line);
   } catch (const json::exception& error) {
-    fail(fmt::format("not JSON: {}", error.what()));
+    fail("not JSON: " + syntax_problem(error.what()));
   }
   if (value.is_string()) {
     return value.get<std::string>();

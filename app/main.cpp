@@ -48,7 +48,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const Error& error) {
     return failed(error.kind(), error.what());
   } catch (const std::bad_alloc&) {
-    return failed(ErrorKind::kIo, "out of memory: take a shorter text or fewer heads");
+    return failed(ErrorKind::kIo, "out of memory");
   } catch (const std::exception& error) {
     return failed(ErrorKind::kIo, std::string("unexpected error: ") + error.what());
   }

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
-#include "attnviz/render/random_embeddings.h"
 #include "memory.h"
 
 namespace attnviz::app {
@@ -52,6 +57,11 @@ Model open_model(const ModelOptions& options) {
     model.config.positions = *options.positions;
   }
   if (options.seed) {
+    if (model.config.random_weights) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--seed {}: {} says that its weights are random, from seed {}",
+                              *options.seed, options.weights->string(), model.config.seed));
+    }
     model.config.seed = *options.seed;  // of embeddings that the file leaves out
   }
   return model;
@@ -63,10 +73,24 @@ std::string model_title(const Model& model) {
 }
 
 std::string random_embeddings_note(const Model& model, const TokenizedText& text) {
-  const std::size_t n_random = model.config.random_weights ? 0 : n_random_embeddings(model, text);
-  return n_random == 0 ? std::string()
-                       : fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {} of {} tokens",
-                                     model.config.seed, model.config.name, n_random, text.size());
+  if (model.config.random_weights) {
+    return {};
+  }
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::string_view> pieces = text.pieces();
+  const std::vector<std::string_view> random = random_pieces(model, pieces);
+  if (random.empty()) {
+    return {};
+  }
+  std::string named;
+  for (std::size_t i = 0; i < std::min(random.size(), kMostNamed); ++i) {
+    named += (i == 0 ? "" : ", ") + attnviz::quoted(random[i]);
+  }
+  if (random.size() > kMostNamed) {
+    named += fmt::format(" and {} more", random.size() - kMostNamed);
+  }
+  return fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}", model.config.seed,
+                     model.config.name, named);
 }
 
 }  // namespace attnviz::app

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -24,10 +25,22 @@ constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
 
 using Setter = std::function<void(const std::string& word)>;
 
+// Only long names take an equals sign: -o=FILE would write a file named =FILE.
+void refuse_equals_sign(std::string_view name, const std::string& word) {
+  if (word.starts_with('=')) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a value, found \"{}\": leave out the =", name, word));
+  }
+}
+
 // An option with one value; given twice, the last counts.
 void add_value(CLI::App& app, const char* group, const std::string& names, const std::string& value,
                const std::string& description, const Setter& set) {
-  app.add_option_function<std::string>(names, set, description)
+  const auto set_word = [name = names.substr(0, names.find(',')), set](const std::string& word) {
+    refuse_equals_sign(name, word);
+    set(word);
+  };
+  app.add_option_function<std::string>(names, set_word, description)
       ->type_name(value)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->group(group);
@@ -122,9 +135,10 @@ void define_attention(CLI::App& app, ShowOptions& options) {
   add_value(app, "Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",
             [&request](const std::string& word) {
               request.temperature = parse_decimal("--temperature", word);
-              if (!(request.temperature > 0.0f)) {
-                throw Error(ErrorKind::kUsage,
-                            "--temperature: expected a number above 0, found \"" + word + "\"");
+              if (!std::isnormal(request.temperature) || request.temperature < 0.0f) {
+                throw Error(
+                    ErrorKind::kUsage,
+                    "--temperature: expected a number from 1e-37 to 1e38, found \"" + word + "\"");
               }
             });
   app.add_flag_callback(
@@ -144,7 +158,7 @@ void define_attention(CLI::App& app, ShowOptions& options) {
   add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
             [&options](const std::string& word) { options.layers = word; });
   add_value(app, "Attention", "--head", "SEL",
-            "only these heads: 5.1, L5H1, 5.*, *.0, or a list with commas",
+            "only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with commas",
             [&options](const std::string& word) { options.heads = word; });
 }
 
@@ -262,6 +276,9 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
                     fmt::format("{} shapes random weights; with --model the file does", option));
       }
     }
+  }
+  for (const std::string& output : options.outputs) {
+    refuse_equals_sign("-o", output);
   }
   const auto to_stdout = std::count(options.outputs.begin(), options.outputs.end(), "-");
   if (to_stdout > 1) {

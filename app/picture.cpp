@@ -67,6 +67,7 @@ Heatmap attention_picture(const Model& model, const TokenizedText& text,
   }
   heatmap.key_labels = heatmap.query_labels;
   heatmap.visible = [mask](std::size_t query, std::size_t key) { return mask.visible(query, key); };
+  heatmap.high = 1.0f / (1.0f - request.dropout);  // what dropout lets a weight grow to
   heatmap.title = "attention: " + model_title(model);
   heatmap.notes = notes(model, text, request, mask);
   return heatmap;

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <string>
-#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/text/tokenizer.h"
+#include "command_line.h"
 #include "input.h"
 #include "memory.h"
 #include "model_choice.h"
@@ -48,15 +52,6 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
                                    : "take fewer heads (--head 0.0) or a shorter text");
 }
 
-std::vector<std::string_view> pieces_of(const TokenizedText& text) {
-  std::vector<std::string_view> pieces;
-  pieces.reserve(text.size());
-  for (const Token& token : text.tokens) {
-    pieces.push_back(token.text);
-  }
-  return pieces;
-}
-
 AttentionRequest request_of(const ShowOptions& options) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
@@ -71,6 +66,43 @@ void tell_engine(const ShowOptions& options) {
                   fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
 }
 
+// A word that may have been meant as a command or as a file's name is drawn like any other text.
+void tell_slip(const ShowOptions& options) {
+  if (options.talk.quiet || !options.input.text) {
+    return;
+  }
+  const std::string& word = *options.input.text;
+  std::vector<std::string> commands = command_names();
+  commands.emplace_back("--help");
+  std::error_code ignored;  // a text need not be a possible file name
+  const auto command = closest_word(word, commands);
+  if (command && *command != word) {
+    say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
+                    *command));
+  } else if (std::filesystem::is_regular_file(word, ignored)) {
+    say(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
+                    attnviz::quoted(word)));
+  }
+}
+
+// Random weights are told once, random embeddings text by text.
+void tell_randomness(const ShowOptions& options, const Model& model, const TokenizedText& text,
+                     bool is_first) {
+  if (options.talk.quiet) {
+    return;
+  }
+  if (model.config.random_weights && is_first) {
+    say(options.model.weights
+            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
+                          "they are your own",
+                          options.model.weights->string())
+            : model_title(model) + " mean nothing; -m FILE takes real ones");
+  }
+  if (const std::string note = random_embeddings_note(model, text); !note.empty()) {
+    say(note);
+  }
+}
+
 }  // namespace
 
 void run_show(const ShowOptions& options) {
@@ -79,6 +111,7 @@ void run_show(const ShowOptions& options) {
     kernels::force_simd_target(options.simd);
   }
   tell_engine(options);
+  tell_slip(options);
   TextSource source(options.input, options.talk);
   ShowOutputs outputs(options);
   const Model model = open_model(options.model);
@@ -87,22 +120,14 @@ void run_show(const ShowOptions& options) {
       make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
   const std::vector<HeadId> heads = select_heads(model, options.heads, options.layers);
   const AttentionRequest request = request_of(options);
-  bool warn = !options.talk.quiet;
+  bool is_first = true;
   while (const auto input = source.next()) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
-    if (warn && model.config.random_weights) {
-      say(model_title(model) + ": the pattern means nothing; -m FILE takes real ones");
-      warn = false;
-    } else if (warn) {
-      const std::string note = random_embeddings_note(model, text);
-      if (!note.empty()) {
-        say(note);
-      }
-    }
+    tell_randomness(options, model, text, std::exchange(is_first, false));
     require_memory_for(model, heads, text.size());
     PatternStore patterns(heads, text.size());
-    run_attention(model, pieces_of(text), request, patterns);
+    run_attention(model, text.pieces(), request, patterns);
     phases.done("attention");
     const Heatmap picture = attention_picture(model, text, request, patterns);
     const Result result{model, text, request, patterns, picture};

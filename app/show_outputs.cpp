@@ -112,6 +112,12 @@ ShowOutputs::ShowOutputs(const ShowOptions& options) : options_(options) {
   for (const std::string& name : options.outputs) {
     open(name);
   }
+  const bool format_is_used =
+      std::any_of(options.outputs.begin(), options.outputs.end(),
+                  [](const std::string& name) { return name == "-" || !format_of(name); });
+  if (options.format && !format_is_used) {
+    throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
+  }
   const bool draws_nothing = options.talk.quiet && !files_.empty() && !stdout_format_;
   stdout_is_open_ = !draws_nothing;
 }

@@ -1,7 +1,10 @@
 #include "weights.h"
 
+#include <filesystem>
+#include <string>
 #include <string_view>
 
+#include "attnviz/core/error.h"
 #include "attnviz/model/weights_json.h"
 #include "model_choice.h"
 #include "output_file.h"
@@ -17,6 +20,10 @@ void run_weights(const WeightsOptions& options) {
     write_weights_json(model, write_to_stdout);
     phases.done("write");
     return;
+  }
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  if (extension == ".png" || extension == ".npy" || extension == ".txt") {
+    throw Error(ErrorKind::kUsage, "-o " + options.output + ": weights are written as .json");
   }
   OutputFile file(options.output);
   const Model model = open_model(options.model);

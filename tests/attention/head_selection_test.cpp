@@ -73,7 +73,7 @@ TEST_CASE("select_heads: layers alone, and together with heads") {
 TEST_CASE("select_heads: what the model does not have is a usage error with the valid range") {
   CHECK(contains(message_of("3.0", ""), "layers 0 to 2"));
   CHECK(contains(message_of("1.3", ""), "layer 1 has heads 0 to 2"));
-  CHECK(contains(message_of("2.1", ""), "layer 2 has heads 0"));
+  CHECK(contains(message_of("2.1", ""), "layer 2 has only head 0"));
   CHECK(contains(message_of("*.3", ""), "heads 0 to 2"));
   CHECK(contains(message_of("7", ""), "heads 0 to 2"));
   CHECK(contains(message_of("", "3"), "layers 0 to 2"));

@@ -36,6 +36,12 @@ TEST_CASE("the line end that closes a file is no token, line ends inside are") {
   CHECK(tokens_of({"--tokenizer", "chars", "a\n"})["tokens"] == json({"a", "\n"}));
 }
 
+TEST_CASE("a byte order mark that begins a file is no part of the text") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(tokens_of({}, mark + "The cat")["tokens"] == json({"The", "cat"}));
+  CHECK(tokens_of({"--lines"}, mark + "The cat\n")["tokens"] == json({"The", "cat"}));
+}
+
 TEST_CASE("a command's name is a text behind show or --") {
   CHECK(attnviz_json({"show", "tokenize"})["tokens"] == json({"tokenize"}));
   CHECK(attnviz_json({"show", "show"})["tokens"] == json({"show"}));
@@ -105,7 +111,7 @@ TEST_CASE("--json-lines names the line that is wrong, and keeps what was answere
     const char* message;
   };
   const Case cases[] = {
-      {"{\"text\": ", 3, "line 2: not JSON"},
+      {"{\"text\": ", 3, "line 2: not JSON: column "},
       {"5", 3, "line 2: expected a string or an object, found number"},
       {"{}", 3, "expected \"text\" or \"ids\""},
       {"{\"text\": 5}", 3, "text: expected a string, found number"},

@@ -73,7 +73,7 @@ TEST_CASE("show: --random is the default said explicitly, and every output tells
 TEST_CASE("show: tokens without an embedding are told of in every output") {
   const TwoWords two;
   const TemporaryFolder folder;
-  const std::string note = "RANDOM EMBEDDINGS (seed 7): two.json has none for 2 of 3 tokens";
+  const std::string note = "RANDOM EMBEDDINGS (seed 7): two.json has none for \"x\", \"y\"";
   const std::vector<std::string> options = {"-m", two.name(), "--seed", "7", "a x y"};
   auto to_file = options;
   to_file.insert(to_file.end(), {"-o", folder.file("a.txt")});
@@ -82,10 +82,36 @@ TEST_CASE("show: tokens without an embedding are told of in every output") {
   CHECK(contains(run.out, note));
   CHECK(contains(read_file(folder.file("a.txt")), note));
   const json model = attnviz_json(options)["model"];
-  CHECK(model["random_embeddings"] == 2);
+  CHECK(model["random_embeddings"] == json{"x", "y"});
   CHECK(model["seed"] == 7);
   CHECK(!attnviz_json({"-m", two.name(), "a b"})["model"].contains("random_embeddings"));
   CHECK(!contains(attnviz({"-m", two.name(), "a b"}).out, "RANDOM"));
+}
+
+TEST_CASE("show: a file that says its weights are random is told of, and how to change that") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("w.json");
+  REQUIRE(attnviz({"weights", "-q", "-o", file}).exit_code == 0);
+  CHECK(contains(attnviz({"-m", file, kText}).err,
+                 "\"random\" says that the weights mean nothing; delete that key"));
+  const ProgramResult seeded = attnviz({"-m", file, "--seed", "7", kText});
+  CHECK(seeded.exit_code == 2);
+  CHECK(contains(seeded.err, "says that its weights are random, from seed 42"));
+}
+
+TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is told") {
+  const TemporaryFolder folder;
+  REQUIRE(attnviz({"weights", "-q", "-o", folder.file("w.json")}).exit_code == 0);
+  CHECK(contains(attnviz({"wieghts"}).err,
+                 "drawing the text \"wieghts\" (did you mean attnviz weights?)"));
+  CHECK(contains(attnviz({"help"}).err, "(did you mean attnviz --help?)"));
+  CHECK(contains(attnviz({folder.file("w.json")}).err, "a file is read with -f, weights with -m"));
+  CHECK(!contains(attnviz({"--", "weights"}).err, "did you mean"));
+  CHECK(!contains(attnviz({"cat"}).err, "drawing the text"));
+}
+
+TEST_CASE("show: dropout widens the scale to what a kept weight can grow to") {
+  CHECK(contains(attnviz({"--dropout", "0.5", "--style", "numbers", kText}).out, "values 0 to 2"));
 }
 
 TEST_CASE("show: --seed chooses the random weights") {

@@ -100,7 +100,9 @@ TEST_CASE("--format goes with names that tell no format") {
   const TemporaryFolder folder;
   CHECK(attnviz({"cat", "-q", "-o", folder.file("cat"), "--format", "png"}).exit_code == 0);
   CHECK(read_file(folder.file("cat")).starts_with(kPngSignature));
-  CHECK(attnviz({"cat", "-q", "-o", folder.file("b.json"), "--format", "png"}).exit_code == 0);
+  CHECK(
+      attnviz({"cat", "-q", "-o", folder.file("b.json"), "-o", folder.file("c"), "--format", "png"})
+          .exit_code == 0);
   CHECK(read_file(folder.file("b.json")).starts_with("{"));
 }
 

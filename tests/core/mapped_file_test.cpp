@@ -23,6 +23,8 @@ TEST_CASE("MappedFile: bytes of files, empty ones too, and of files without a si
 TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path") {
   CHECK_THROWS_WITH_AS(MappedFile("/no/such/file"),
                        "/no/such/file: cannot read: No such file or directory", Error);
+  CHECK_THROWS_WITH_AS(MappedFile("/dev/zero"),
+                       "/dev/zero: cannot read: no regular file, and longer than 256 MiB", Error);
   CHECK_THROWS_WITH_AS(MappedFile("/"), "/: cannot read: Is a directory", Error);
 }
 

@@ -53,6 +53,16 @@ TEST_CASE("embed: a piece gets its embedding wherever it stands") {
   CHECK(row(stream, 2) == row(stream, 0));
 }
 
+TEST_CASE("random_pieces: names each piece without an embedding once") {
+  const std::vector<std::string_view> pieces = {"dog", "cat", "Cat", "dog", "sat"};
+  CHECK(random_pieces(with_embeddings(), pieces) == std::vector<std::string_view>{"dog", "Cat"});
+  CHECK(random_pieces(model_of(3), pieces) ==
+        std::vector<std::string_view>{"dog", "cat", "Cat", "sat"});
+  Model by_position = model_of(3);
+  by_position.inputs = {kTwoEmbeddings, 2, 3, 3};
+  CHECK(random_pieces(by_position, pieces).empty());
+}
+
 TEST_CASE("embed: a piece without an embedding gets a random one, the same for the same piece") {
   Model model = with_embeddings();
   model.config.seed = 11;

@@ -162,10 +162,13 @@ TEST_CASE("write_attention_json: weights from a file are not called random; a us
   CHECK_FALSE(by_seed.contains("random"));
   CHECK_FALSE(by_seed.contains("note"));
   CHECK(by_seed.at("seed") == 42);  // of the embeddings
+  CHECK(by_seed.at("random_embeddings") == Json{"a"});
 
   const std::vector<float> inputs(model.config.d_model, 0.5f);
   model.inputs = test::matrix_over(inputs, 1, model.config.d_model);
-  CHECK_FALSE(Json::parse(written(model, text_of({"a"}), {}, store)).at("model").contains("seed"));
+  const Json by_position = Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
+  CHECK_FALSE(by_position.contains("seed"));
+  CHECK_FALSE(by_position.contains("random_embeddings"));
 }
 
 }  // namespace attnviz

@@ -22,8 +22,9 @@ void check(const Model& model, std::span<const std::string_view> pieces,
   }
   // Subnormal temperatures are out too: one over them is no float.
   if (!std::isnormal(request.temperature) || request.temperature < 0.0f) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("temperature {}: expected a number above 0", request.temperature));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("temperature {}: expected a number from 1e-37 to 1e38", request.temperature));
   }
   if (!(request.dropout >= 0.0f && request.dropout < 1.0f)) {
     throw Error(ErrorKind::kUsage,

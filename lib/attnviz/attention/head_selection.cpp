@@ -48,15 +48,15 @@ std::optional<std::size_t> parse_number(std::string_view text) noexcept {
   return number;
 }
 
-// "0" or "0 to 5".
-std::string valid_range(std::size_t count) {
-  return count == 1 ? "0" : fmt::format("0 to {}", count - 1);
+// "only layer 0" or "layers 0 to 5".
+std::string valid_range(std::string_view noun, std::size_t count) {
+  return count == 1 ? fmt::format("only {} 0", noun) : fmt::format("{}s 0 to {}", noun, count - 1);
 }
 
 void check_layer(const Model& model, std::size_t layer, std::string_view item) {
   if (layer >= model.n_layers()) {
-    fail(fmt::format("\"{}\": no layer {}: the model has layers {}", item, layer,
-                     valid_range(model.n_layers())));
+    fail(fmt::format("\"{}\": no layer {}: the model has {}", item, layer,
+                     valid_range("layer", model.n_layers())));
   }
 }
 
@@ -107,8 +107,8 @@ void check_head(const Model& model, const HeadPattern& pattern, std::string_view
   if (*pattern.head >= n_heads) {
     const std::string owner =
         pattern.layer ? fmt::format("layer {}", *pattern.layer) : std::string("the model");
-    fail(fmt::format("\"{}\": no head {}: {} has heads {}", item, *pattern.head, owner,
-                     valid_range(n_heads)));
+    fail(fmt::format("\"{}\": no head {}: {} has {}", item, *pattern.head, owner,
+                     valid_range("head", n_heads)));
   }
 }
 

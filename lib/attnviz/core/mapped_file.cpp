@@ -50,6 +50,9 @@ struct Descriptor {
   int fd;
 };
 
+// What cannot be mapped has no size to check first: /dev/zero never ends.
+constexpr std::size_t kLongestStream = std::size_t{256} << 20;
+
 std::string read_all(int fd, const std::filesystem::path& path) {
   std::string bytes;
   std::array<char, 65536> chunk{};
@@ -60,6 +63,11 @@ std::string read_all(int fd, const std::filesystem::path& path) {
     }
     if (count > 0) {
       bytes.append(chunk.data(), static_cast<std::size_t>(count));
+      if (bytes.size() > kLongestStream) {
+        throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: no regular file, and longer than "
+                                                "{} MiB",
+                                                path.string(), kLongestStream >> 20));
+      }
     } else if (errno != EINTR) {
       fail(path, errno);
     }

@@ -10,7 +10,8 @@ namespace attnviz {
 /// Owns the bytes; they stay valid and in place until it is destroyed. Movable.
 class MappedFile {
  public:
-  /// Throws Error{kIo} with the path and the system's reason.
+  /// Throws Error{kIo} with the path and the system's reason, or when what is no regular file does
+  /// not end within 256 MiB.
   explicit MappedFile(const std::filesystem::path& path);
 
   std::string_view bytes() const noexcept;

@@ -30,6 +30,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+// Lower case, letters and digits alone: "Wq" for "W_Q" is a slip of spelling, not of letters.
+std::string skeleton(std::string_view word) {
+  std::string letters;
+  for (const char c : word) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      letters += c;
+    } else if (c >= 'A' && c <= 'Z') {
+      letters += static_cast<char>(c - 'A' + 'a');
+    }
+  }
+  return letters;
+}
+
 }  // namespace
 
 std::optional<std::string> closest_word(std::string_view word,
@@ -38,11 +51,17 @@ std::optional<std::string> closest_word(std::string_view word,
   if (word.empty() || word.size() > kLongestWord) {
     return std::nullopt;
   }
+  const std::string letters = skeleton(word);
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
-    // Each edit changes the length by at most one. A vocabulary may hold a million words, and one
-    // of a hundred megabytes.
+    if (candidate.size() > kLongestWord) {
+      continue;
+    }
+    if (!letters.empty() && skeleton(candidate) == letters) {
+      return candidate;
+    }
+    // Each edit changes the length by at most one. A vocabulary may hold a million words.
     if (candidate.size() + fewest <= word.size() || word.size() + fewest <= candidate.size()) {
       continue;
     }

@@ -37,9 +37,12 @@ void copy_inputs(const Model& model, Matrix out) {
                           model.config.name, quoted(piece), did_you_mean(piece, model.vocabulary)));
 }
 
-void look_up(const Model& model, std::span<const std::string_view> pieces, Matrix out) {
-  // An index of the text's pieces, not of the vocabulary, which may hold a million.
-  std::unordered_map<std::string_view, std::optional<std::size_t>> rows;
+// The embedding's row of each piece that has one. An index of the text's pieces, not of the
+// vocabulary, which may hold a million.
+using Rows = std::unordered_map<std::string_view, std::optional<std::size_t>>;
+
+Rows find_rows(const Model& model, std::span<const std::string_view> pieces) {
+  Rows rows;
   for (const std::string_view piece : pieces) {
     rows.emplace(piece, std::nullopt);
   }
@@ -48,6 +51,11 @@ void look_up(const Model& model, std::span<const std::string_view> pieces, Matri
       found->second = i;
     }
   }
+  return rows;
+}
+
+void look_up(const Model& model, std::span<const std::string_view> pieces, Matrix out) {
+  const Rows rows = find_rows(model, pieces);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (const auto row = rows.at(pieces[i])) {
       std::copy_n(model.embeddings.row_data(*row), out.cols, out.row_data(i));
@@ -72,6 +80,23 @@ void add_sinusoidal_positions(Matrix out) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> random_pieces(const Model& model,
+                                            std::span<const std::string_view> pieces) {
+  std::vector<std::string_view> found;
+  if (!model.inputs.empty()) {
+    return found;
+  }
+  Rows rows = find_rows(model, pieces);
+  for (const std::string_view piece : pieces) {
+    // Taken out when told, so that each is told once.
+    if (const auto row = rows.find(piece); row != rows.end() && !row->second) {
+      found.push_back(piece);
+      rows.erase(row);
+    }
+  }
+  return found;
+}
 
 MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces) {
   MatrixBuffer stream(pieces.size(), model.config.d_model);

@@ -94,4 +94,9 @@ struct Model {
 /// has no embedding and the model forbids random ones.
 MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces);
 
+/// The pieces without an embedding, whose vectors embed() draws from the seed: each once, in order
+/// of first appearance. None when the model has `inputs`. Views into `pieces`.
+std::vector<std::string_view> random_pieces(const Model& model,
+                                            std::span<const std::string_view> pieces);
+
 }  // namespace attnviz

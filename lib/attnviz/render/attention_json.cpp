@@ -5,10 +5,10 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/formats/json_writer.h"
-#include "attnviz/render/random_embeddings.h"
 
 namespace attnviz {
 
@@ -36,8 +36,8 @@ void write_text(JsonWriter& json, const TokenizedText& text) {
 
 void write_model(JsonWriter& json, const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
-  const std::size_t random_embeddings =
-      config.random_weights ? 0 : n_random_embeddings(model, text);
+  const std::vector<std::string_view> pieces = text.pieces();
+  const std::vector<std::string_view> random = random_pieces(model, pieces);
   json.key("model");
   json.begin_object();
   json.key("name");
@@ -48,11 +48,16 @@ void write_model(JsonWriter& json, const Model& model, const TokenizedText& text
     json.key("note");
     json.value(kRandomWeightsNote);
   }
-  if (random_embeddings > 0) {
+  // Of a random model every token's vector is random, which need not be listed.
+  if (!config.random_weights && !random.empty()) {
     json.key("random_embeddings");
-    json.value(std::uint64_t{random_embeddings});
+    json.begin_array();
+    for (const std::string_view piece : random) {
+      json.value(piece);
+    }
+    json.end_array();
   }
-  if (config.random_weights || random_embeddings > 0) {
+  if (config.random_weights || !random.empty()) {
     json.key("seed");
     json.value(config.seed);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attnviz {
@@ -24,6 +25,16 @@ struct TokenizedText {
   std::vector<Token> tokens;
 
   std::size_t size() const noexcept { return tokens.size(); }
+
+  /// The tokens' texts, [size()]; views into `tokens`.
+  std::vector<std::string_view> pieces() const {
+    std::vector<std::string_view> views;
+    views.reserve(tokens.size());
+    for (const Token& token : tokens) {
+      views.push_back(token.text);
+    }
+    return views;
+  }
 };
 
 }  // namespace attnviz
