@@ -61,6 +61,9 @@ TEST_CASE("random_pieces: names each piece without an embedding once") {
   Model by_position = model_of(3);
   by_position.inputs = {kTwoEmbeddings, 2, 3, 3};
   CHECK(random_pieces(by_position, pieces).empty());
+  Model strict = with_embeddings();
+  strict.random_unknown = false;
+  CHECK(random_pieces(strict, pieces).empty());
 }
 
 TEST_CASE("embed: a piece without an embedding gets a random one, the same for the same piece") {

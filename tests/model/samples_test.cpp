@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/model/weights_json.h"
@@ -50,6 +51,13 @@ class Pattern {
   std::vector<double> weights_;
 };
 
+// The pattern of a model of `embeddings`, for the words of one text.
+Pattern pattern_of(Model model, const std::vector<std::string_view>& words) {
+  const MatrixBuffer stream = embed(model, words);
+  model.inputs = stream.view();
+  return {model, 0, model.config.mask};
+}
+
 void check_row(const Pattern& pattern, std::size_t query, const std::vector<double>& expected,
                double tolerance) {
   for (std::size_t key = 0; key < expected.size(); ++key) {
@@ -79,6 +87,19 @@ void check_textbook(const char* sample, const char* name) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "samples: in verbs-and-nouns verbs look at the nouns before them, other words everywhere") {
+  const Pattern pattern =
+      pattern_of(load_weights_json(kSamples / "verbs-and-nouns.json"),
+                 {"the", "cat", "saw", "a", "dog", "and", "the", "dog", "slept"});
+  const double e6 = std::exp(6.0);
+  check_row(pattern, 2, {1 / (e6 + 2), e6 / (e6 + 2), 1 / (e6 + 2)}, 1e-6);
+  const double noun = e6 / (3 * e6 + 6);
+  const double other = 1 / (3 * e6 + 6);
+  check_row(pattern, 8, {other, noun, other, other, noun, other, other, noun, other}, 1e-6);
+  check_row(pattern, 5, std::vector<double>(6, 1.0 / 6.0), 1e-6);
+}
 
 TEST_CASE("samples: your-journey shows the book's weights for \"journey\"") {
   const Model model = load_weights_json(kSamples / "your-journey.json");

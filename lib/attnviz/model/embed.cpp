@@ -84,7 +84,7 @@ void add_sinusoidal_positions(Matrix out) {
 std::vector<std::string_view> random_pieces(const Model& model,
                                             std::span<const std::string_view> pieces) {
   std::vector<std::string_view> found;
-  if (!model.inputs.empty()) {
+  if (!model.inputs.empty() || !model.random_unknown) {
     return found;
   }
   Rows rows = find_rows(model, pieces);

@@ -95,7 +95,8 @@ struct Model {
 MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces);
 
 /// The pieces without an embedding, whose vectors embed() draws from the seed: each once, in order
-/// of first appearance. None when the model has `inputs`. Views into `pieces`.
+/// of first appearance. None when the model has `inputs`, or forbids random ones. Views into
+/// `pieces`.
 std::vector<std::string_view> random_pieces(const Model& model,
                                             std::span<const std::string_view> pieces);
 
