@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/formats/json_writer.h"
 #include "attnviz/model/weights_json.h"
+#include "attnviz/render/tokens_json.h"
 #include "attnviz/text/tokenizer.h"
 #include "input.h"
 #include "output_file.h"
@@ -38,40 +38,6 @@ std::string token_table(const TokenizedText& text) {
   return out;
 }
 
-void write_json(const TokenizedText& text, std::string_view tokenizer) {
-  JsonWriter json(write_to_stdout);
-  json.begin_object();
-  json.key("schema");
-  json.value("attnviz.tokens/1");
-  json.key("text");
-  json.value(text.source);
-  json.key("tokens");
-  json.begin_array();
-  for (const Token& token : text.tokens) {
-    json.value(token.text);
-  }
-  json.end_array();
-  json.key("token_ids");
-  json.begin_array();
-  for (const Token& token : text.tokens) {
-    json.value(std::uint64_t{token.id});
-  }
-  json.end_array();
-  json.key("ranges");
-  json.begin_array();
-  for (const Token& token : text.tokens) {
-    json.begin_array();
-    json.value(std::uint64_t{token.begin});
-    json.value(std::uint64_t{token.end});
-    json.end_array();
-  }
-  json.end_array();
-  json.key("tokenizer");
-  json.value(tokenizer);
-  json.end_object();
-  json.finish();
-}
-
 }  // namespace
 
 void run_tokenize(const TokenizeOptions& options) {
@@ -91,7 +57,7 @@ void run_tokenize(const TokenizeOptions& options) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
     if (options.json) {
-      write_json(text, tokenizer->name());
+      write_tokens_json(text, tokenizer->name(), write_to_stdout);
     } else {
       if (!is_first) {
         write_to_stdout("\n");

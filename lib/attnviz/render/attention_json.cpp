@@ -9,6 +9,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/formats/json_writer.h"
+#include "attnviz/render/tokens_json.h"
 
 namespace attnviz {
 
@@ -16,23 +17,6 @@ namespace {
 
 constexpr std::string_view kRandomWeightsNote =
     "The weights are random: the patterns mean nothing. The same seed gives the same numbers.";
-
-void write_text(JsonWriter& json, const TokenizedText& text) {
-  json.key("text");
-  json.value(text.source);
-  json.key("tokens");
-  json.begin_array();
-  for (const Token& token : text.tokens) {
-    json.value(token.text);
-  }
-  json.end_array();
-  json.key("token_ids");
-  json.begin_array();
-  for (const Token& token : text.tokens) {
-    json.value(std::uint64_t{token.id});
-  }
-  json.end_array();
-}
 
 void write_model(JsonWriter& json, const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
@@ -142,7 +126,7 @@ void write_attention_json(const Model& model, const TokenizedText& text,
   json.begin_object();
   json.key("schema");
   json.value("attnviz.attention/1");
-  write_text(json, text);
+  write_text_members(json, text);
   write_model(json, model, text);
   write_request(json, model, request);
   if (is_rectangle(patterns.heads())) {
