@@ -7,11 +7,26 @@
 
 #include <hwy/targets.h>
 
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
 #include <cstdint>
 
 namespace hwy {
 
 namespace {
+
+#if HWY_ARCH_X86
+// Not every compiler knows this one by name.
+bool has_f16c() noexcept {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
 
 // The features in each list are those that Highway compiles the target for
 // (hwy/ops/set_macros-inl.h).
@@ -23,7 +38,7 @@ std::int64_t detect_targets() noexcept {
                     __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
   const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+                    __builtin_cpu_supports("fma") && has_f16c();
   const bool avx3 = avx2 && __builtin_cpu_supports("avx512f") &&
                     __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                     __builtin_cpu_supports("avx512bw");
