@@ -1,0 +1,208 @@
+#include "attnviz/text/token_choice.h"
+
+#include <fmt/format.h>
+#include <utf8proc.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+using Indices = std::vector<std::size_t>;
+
+std::string_view without_spaces(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  return begin == std::string_view::npos
+             ? std::string_view()
+             : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+// The text whatever its case and normal form; unchanged when it is not valid UTF-8.
+std::string folded(std::string_view text) {
+  struct Free {
+    void operator()(utf8proc_uint8_t* bytes) const noexcept { std::free(bytes); }
+  };
+  utf8proc_uint8_t* bytes = nullptr;
+  const std::string source(text);
+  const auto length = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(source.data()),
+      static_cast<utf8proc_ssize_t>(source.size()), &bytes,
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
+  const std::unique_ptr<utf8proc_uint8_t, Free> owner(bytes);
+  return length < 0
+             ? source
+             : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
+}
+
+Indices indices_where(const TokenizedText& text,
+                      const std::function<bool(const std::string& token)>& fits) {
+  Indices found;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (fits(text.tokens[i].text)) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+// The tokens with this text, by the strictest reading that finds any.
+Indices tokens_named(const TokenizedText& text, std::string_view word, bool fold = true) {
+  Indices found = indices_where(text, [&](const std::string& token) { return token == word; });
+  const std::string_view bare = without_spaces(word);
+  if (found.empty() && !word.empty()) {
+    found = indices_where(text, [&](const std::string& token) {
+      return (!bare.empty() && without_spaces(token) == bare) || printable(token) == word;
+    });
+  }
+  if (found.empty() && fold && !bare.empty()) {
+    const std::string wanted = folded(bare);
+    found = indices_where(
+        text, [&](const std::string& token) { return folded(without_spaces(token)) == wanted; });
+  }
+  return found;
+}
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view word) {
+  Number number{};
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+bool looks_like_an_index(std::string_view word) {
+  const std::string_view digits = word.substr(word.starts_with('-') ? 1 : 0);
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "0, 4 and 7"; of many the first and the last.
+std::string enumerated(const std::vector<std::string>& items) {
+  constexpr std::size_t kMost = 12;
+  std::string list;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items.size() > kMost && i == kMost - 1) {
+      return list + fmt::format(", … and {}", items.back());
+    }
+    list += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+  }
+  return list;
+}
+
+std::string token_list(const TokenizedText& text) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    items.push_back(fmt::format("{} {}", i, quoted(text.tokens[i].text)));
+  }
+  return text.size() == 1 ? "the only token is " + items.front()
+                          : "the tokens are " + enumerated(items);
+}
+
+TokenChoice by_index(const TokenizedText& text, std::string_view word, std::string_view option) {
+  const auto n = static_cast<std::int64_t>(text.size());
+  const auto number = whole_number<std::int64_t>(word);
+  const Indices same = tokens_named(text, word);
+  const std::string as_text =
+      same.empty() ? "" : fmt::format("={} takes the token {}", word, quoted(word));
+  if (!number || *number >= n || *number < -n) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} {}: expected an index from 0 to {} (-1 is the last); {}{}", option,
+                            word, n - 1, token_list(text), same.empty() ? "" : "; " + as_text));
+  }
+  const auto index = static_cast<std::size_t>(*number < 0 ? *number + n : *number);
+  // Nothing to tell when both readings are the same token.
+  const bool is_clear = same.empty() || same == Indices{index};
+  return {index, is_clear ? ""
+                          : fmt::format("{} {}: taking the token at index {}, {}; {}", option, word,
+                                        index, quoted(text.tokens[index].text), as_text)};
+}
+
+TokenChoice last_of(const Indices& found, std::string_view word) {
+  if (found.size() == 1) {
+    return {found.front(), {}};
+  }
+  std::vector<std::string> places;
+  for (const std::size_t index : found) {
+    places.push_back(std::to_string(index));
+  }
+  return {found.back(), fmt::format("{} occurs at {}: taking {} ({}#1 is the first)", quoted(word),
+                                    enumerated(places), found.back(), printable_message(word))};
+}
+
+[[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
+                               std::string_view option) {
+  std::vector<std::string> known;
+  for (const Token& token : text.tokens) {
+    known.push_back(printable_message(without_spaces(token.text)));
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: the text has no token {}{}: {}; an index does, too", option,
+                          quoted(word), did_you_mean(word, known), token_list(text)));
+}
+
+// "cat#2", when there are tokens "cat".
+std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_view word,
+                                         std::string_view option) {
+  const std::size_t hash = word.rfind('#');
+  if (hash == std::string_view::npos || hash == 0 || !looks_like_an_index(word.substr(hash + 1))) {
+    return std::nullopt;
+  }
+  const std::string_view name = word.substr(0, hash);
+  const Indices found = tokens_named(text, name);
+  if (found.empty()) {
+    fail_unknown(text, name, option);
+  }
+  const auto which = whole_number<std::size_t>(word.substr(hash + 1));
+  if (!which || *which == 0 || *which > found.size()) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{} {}: {} occurs {}: expected {}", option, printable_message(word),
+                    quoted(name), counted(found.size(), "time"),
+                    found.size() == 1
+                        ? fmt::format("{}#1", printable_message(name))
+                        : fmt::format("{0}#1 to {0}#{1}", printable_message(name), found.size())));
+  }
+  return TokenChoice{found[*which - 1], {}};
+}
+
+TokenChoice by_text(const TokenizedText& text, std::string_view word, std::string_view option) {
+  // A token that itself looks like "cat#2" goes before the second cat.
+  if (const Indices found = tokens_named(text, word, /*fold=*/false); !found.empty()) {
+    return last_of(found, word);
+  }
+  if (const auto found = by_occurrence(text, word, option)) {
+    return *found;
+  }
+  const Indices found = tokens_named(text, word);
+  if (found.empty()) {
+    fail_unknown(text, word, option);
+  }
+  return last_of(found, word);
+}
+
+}  // namespace
+
+TokenChoice choose_token(const TokenizedText& text, std::string_view word,
+                         std::string_view option) {
+  if (looks_like_an_index(word)) {
+    return by_index(text, word, option);
+  }
+  if (word.size() > 1 && word.starts_with('=')) {
+    return by_text(text, word.substr(1), option);
+  }
+  return by_text(text, word, option);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,31 @@
+// Which token of a text a word names: its text, its index, or one of several that are alike.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+/// A token, and what is to be said of how it was chosen.
+struct TokenChoice {
+  std::size_t index = 0;  // of TokenizedText::tokens
+  std::string note;       // empty when the word names one token only; else a sentence to print
+};
+
+/// The token of `text` that `word` names:
+///
+///   3, -1   a whole number is an index; negative ones count from the end;
+///   cat     the token's text: exactly; else without the spaces around it, or as it is shown
+///   (␠cat);
+///           else whatever its case and its Unicode normal form. Of several the last, with a note;
+///   cat#2   the second of the tokens "cat" (1-based), found as above;
+///   =3      the token "3", not the index; the rest is a text even where it looks like more.
+///
+/// Throws Error{kUsage} that begins with `option` ("--query") and names the tokens there are.
+/// Precondition: the text has tokens.
+TokenChoice choose_token(const TokenizedText& text, std::string_view word, std::string_view option);
+
+}  // namespace attnviz
