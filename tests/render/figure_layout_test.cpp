@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/render/glyph_run.h"
 #include "render/sample_heatmap.h"
 
 namespace attnviz {
@@ -77,7 +76,7 @@ void check_layout(const FigureLayout& layout) {
     const Corners corners = corners_of(text);
     texts.push_back({corners, bounds(corners), text.text});
     CAPTURE(text.text);
-    CHECK(text.columns == drawn_columns(text.text));
+    CHECK(text.columns == FontSet::embedded().columns(text.text));
     CHECK(text.columns > 0);
     CHECK(texts.back().box.left >= kFigureMargin - 1);
     CHECK(texts.back().box.top >= kFigureMargin - 1);

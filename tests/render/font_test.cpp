@@ -9,8 +9,6 @@
 #include <numeric>
 #include <string>
 
-#include "attnviz/render/glyph_run.h"
-
 namespace attnviz {
 namespace {
 
@@ -87,7 +85,7 @@ TEST_CASE("rasterize: no ink outside the bounding box of the corners, whatever t
       CAPTURE(text);
       const InkMap map = rasterizer.rasterize(text, 7, angle);
       CHECK(total(map) > 0);
-      const auto corners = text_corners({0, 0}, drawn_columns(text), 7, angle);
+      const auto corners = text_corners({0, 0}, FontSet::embedded().columns(text), 7, angle);
       const auto [left, right] =
           std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
       const auto [top, bottom] =

@@ -9,7 +9,6 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/color_ticks.h"
-#include "attnviz/render/glyph_run.h"
 
 namespace attnviz {
 
@@ -50,8 +49,8 @@ struct AxisLabels {
   TextAngle angle = TextAngle::kLevel;
 };
 
-std::string label_text(const std::string& raw) {
-  const std::string safe = shorten(printable(raw), kLongestLabel);
+std::string label_text(const std::string& raw, const FontSet& fonts) {
+  const std::string safe = fonts.shorten(printable(raw), kLongestLabel);
   return safe.empty() ? "∅" : safe;
 }
 
@@ -67,10 +66,11 @@ int label_column_width(int room) {
   return 6;
 }
 
-void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, AxisLabels& labels) {
+void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, const FontSet& fonts,
+                 AxisLabels& labels) {
   for (std::size_t cell = 0; cell < axis.n_cells(); cell += labels.step) {
-    labels.texts.push_back(label_text(raw[axis.tokens.begin(cell)]));
-    labels.columns.push_back(drawn_columns(labels.texts.back()));
+    labels.texts.push_back(label_text(raw[axis.tokens.begin(cell)], fonts));
+    labels.columns.push_back(fonts.columns(labels.texts.back()));
     labels.longest = std::max(labels.longest, labels.columns.back());
   }
 }
@@ -79,16 +79,17 @@ std::size_t thinning(double needed, int pitch) {
   return static_cast<std::size_t>(std::max(1, ceiled(needed / pitch)));
 }
 
-AxisLabels query_labels(const CellAxis& axis, const std::vector<std::string>& raw) {
+AxisLabels query_labels(const CellAxis& axis, const std::vector<std::string>& raw,
+                        const FontSet& fonts) {
   AxisLabels labels;
   labels.column_width = label_column_width(axis.pitch);
   labels.step = thinning(line_height(labels.column_width), axis.pitch);
-  take_labels(axis, raw, labels);
+  take_labels(axis, raw, fonts, labels);
   return labels;
 }
 
 AxisLabels key_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                      int largest_column_width) {
+                      const FontSet& fonts, int largest_column_width) {
   AxisLabels labels;
   labels.column_width = largest_column_width;
   // Slanted lines of text lie closer together than their anchors by the slope.
@@ -97,7 +98,7 @@ AxisLabels key_labels(const CellAxis& axis, const std::vector<std::string>& raw,
     labels.column_width = kSmallestColumn;
   }
   labels.step = thinning(needed(labels.column_width), axis.pitch);
-  take_labels(axis, raw, labels);
+  take_labels(axis, raw, fonts, labels);
   const int widest = static_cast<int>(labels.longest + 1) * largest_column_width;
   const bool level = widest <= axis.pitch;
   if (level) {
@@ -118,13 +119,14 @@ int key_labels_height(const AxisLabels& labels) {
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class Builder {
  public:
-  explicit Builder(const Heatmap& heatmap)
+  Builder(const Heatmap& heatmap, const FigureStyle& style)
       : heatmap_(heatmap),
+        fonts_(*style.fonts),
         grid_(choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
                           heatmap.panels_together)) {
     layout_.grid = grid_;
-    queries_ = query_labels(grid_.queries, heatmap.query_labels);
-    keys_ = key_labels(grid_.keys, heatmap.key_labels, queries_.column_width);
+    queries_ = query_labels(grid_.queries, heatmap.query_labels, fonts_);
+    keys_ = key_labels(grid_.keys, heatmap.key_labels, fonts_, queries_.column_width);
     ticks_ =
         color_ticks(heatmap.low, heatmap.high, static_cast<std::size_t>(bar_height() / 40) + 1);
   }
@@ -174,7 +176,7 @@ class Builder {
   }
 
   void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
-    const std::size_t columns = drawn_columns(text);
+    const std::size_t columns = fonts_.columns(text);
     layout_.texts.push_back({role, std::move(text), columns, column_width, angle, x, y});
   }
 
@@ -199,7 +201,7 @@ class Builder {
                     static_cast<int>(tick_columns) * kTextColumn + kSpace / 2 +
                     line_height(kTextColumn);
     const int swatch =
-        kSwatch + kSpace / 2 + static_cast<int>(drawn_columns(kMaskedName)) * kTextColumn;
+        kSwatch + kSpace / 2 + static_cast<int>(fonts_.columns(kMaskedName)) * kTextColumn;
     const int legend = 2 * kSpace + std::max(bar, swatch);
 
     const int content = name + labels + body_width() + legend;
@@ -213,9 +215,9 @@ class Builder {
   void place_lines(TextRole role, const std::string& text, int column_width,
                    std::size_t most_lines) {
     const int room = width_ - 2 * kFigureMargin;
-    for (std::string& line :
-         wrap(printable_message(text), static_cast<std::size_t>(room / column_width), most_lines)) {
-      const int wide = static_cast<int>(drawn_columns(line)) * column_width;
+    for (std::string& line : fonts_.wrap(
+             printable_message(text), static_cast<std::size_t>(room / column_width), most_lines)) {
+      const int wide = static_cast<int>(fonts_.columns(line)) * column_width;
       const int x = role == TextRole::kTitle ? (width_ - wide) / 2 : kFigureMargin;
       add(role, std::move(line), column_width, TextAngle::kLevel, x, y_);
       y_ += line_height(column_width) + 1;
@@ -267,8 +269,8 @@ class Builder {
     if (title.empty() || columns < 2) {
       return;
     }
-    std::string text = shorten(printable_message(title), columns);
-    const int wide = static_cast<int>(drawn_columns(text)) * column_width;
+    std::string text = fonts_.shorten(printable_message(title), columns);
+    const int wide = static_cast<int>(fonts_.columns(text)) * column_width;
     add(TextRole::kPanelTitle, std::move(text), column_width, TextAngle::kLevel,
         panel.x + (panel.width - wide) / 2, panel.y - line_height(column_width) - 2);
   }
@@ -323,7 +325,7 @@ class Builder {
           bar.right() + 1 + kTickLength + kLabelGap,
           std::max(y - line_height(kTextColumn) / 2, top));
     }
-    const int name_length = static_cast<int>(drawn_columns(kBarName)) * kTextColumn;
+    const int name_length = static_cast<int>(fonts_.columns(kBarName)) * kTextColumn;
     add(TextRole::kLegend, kBarName, kTextColumn, TextAngle::kUp,
         bar.right() + 1 + kTickLength + kLabelGap + widest + kSpace / 2,
         bar.y + (bar.height + name_length) / 2);
@@ -339,13 +341,13 @@ class Builder {
   }
 
   void place_axis_names(int top, int grid_bottom) {
-    const int query_length = static_cast<int>(drawn_columns(kQueryAxis)) * kTextColumn;
+    const int query_length = static_cast<int>(fonts_.columns(kQueryAxis)) * kTextColumn;
     const int first_y = layout_.panels.front().y;
     const int last_y = layout_.panels.back().bottom();
     const int bottom = std::max((first_y + last_y + query_length) / 2, top + query_length);
     add(TextRole::kAxisName, kQueryAxis, kTextColumn, TextAngle::kUp, name_x_, bottom);
 
-    const int key_length = static_cast<int>(drawn_columns(kKeyAxis)) * kTextColumn;
+    const int key_length = static_cast<int>(fonts_.columns(kKeyAxis)) * kTextColumn;
     const int key_y = std::max(grid_bottom, bottom) + kSpace / 2;
     // Under a narrow panel the name would reach below the legend.
     const int key_x =
@@ -387,6 +389,7 @@ class Builder {
   }
 
   const Heatmap& heatmap_;
+  const FontSet& fonts_;
   FigureGrid grid_;
   AxisLabels queries_;
   AxisLabels keys_;
@@ -401,8 +404,8 @@ class Builder {
 
 }  // namespace
 
-FigureLayout lay_out_figure(const Heatmap& heatmap) {
-  return Builder(heatmap).build();
+FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
+  return Builder(heatmap, style).build();
 }
 
 }  // namespace attnviz

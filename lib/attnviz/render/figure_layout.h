@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attnviz/render/figure_grid.h"
+#include "attnviz/render/figure_style.h"
 #include "attnviz/render/font.h"
 #include "attnviz/render/heatmap.h"
 #include "attnviz/render/pixel_geometry.h"
@@ -43,6 +44,6 @@ struct FigureLayout {
 /// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
 /// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them) where
 /// cells are smaller than text. Precondition: at least one panel, query and key.
-FigureLayout lay_out_figure(const Heatmap& heatmap);
+FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace attnviz

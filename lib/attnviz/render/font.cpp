@@ -11,7 +11,6 @@
 #include <string>
 
 #include "attnviz/render/font_data.h"
-#include "attnviz/render/glyph_run.h"
 
 #define STBTT_STATIC
 #define STB_TRUETYPE_IMPLEMENTATION
@@ -255,7 +254,7 @@ const InkMap& TextRasterizer::glyph_ink(const GlyphKey& key) {
 }
 
 InkMap TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
-  const std::vector<Glyph> glyphs = glyph_run(text);
+  const std::vector<Glyph> glyphs = fonts_.glyphs(text);
   std::size_t columns = 0;
   for (const Glyph& glyph : glyphs) {
     columns = std::max(columns, glyph.column + glyph.columns);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "attnviz/render/font_set.h"
 #include "attnviz/render/pixel_geometry.h"
 
 namespace attnviz {
@@ -40,6 +41,9 @@ struct InkMap {
 /// Draws texts and remembers glyphs, so that a picture's many labels cost little. One a thread.
 class TextRasterizer {
  public:
+  /// The fonts must outlive it.
+  explicit TextRasterizer(const FontSet& fonts = FontSet::embedded()) : fonts_(fonts) {}
+
   /// `text` (valid UTF-8) with the top left corner of its box at the origin. Ink outside the
   /// bounding box of text_corners is cut off.
   InkMap rasterize(std::string_view text, int column_width, TextAngle angle);
@@ -51,6 +55,7 @@ class TextRasterizer {
 
   const InkMap& glyph_ink(const GlyphKey& key);
 
+  const FontSet& fonts_;
   std::map<GlyphKey, InkMap> glyphs_;
 };
 

@@ -54,37 +54,6 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-// The longest run of whole clusters that takes at most `columns`, in bytes.
-std::size_t fitting_bytes(std::string_view text, std::size_t columns) {
-  std::size_t bytes = 0;
-  std::size_t used = 0;
-  for (const std::string_view cluster : grapheme_clusters(text)) {
-    used += drawn_columns(cluster);
-    if (used > columns) {
-      break;
-    }
-    bytes += cluster.size();
-  }
-  return bytes;
-}
-
-std::string ended_by_ellipsis(std::string_view text, std::size_t columns) {
-  return std::string(text.substr(0, fitting_bytes(text, columns - 1))).append("…");
-}
-
-// One line's worth of `text`, in bytes, ending before a space when there is one.
-std::size_t line_bytes(std::string_view text, std::size_t columns) {
-  const std::size_t fitting = fitting_bytes(text, columns);
-  if (fitting == text.size() || text[fitting] == ' ') {
-    return fitting;
-  }
-  const std::size_t space = text.substr(0, fitting).rfind(' ');
-  if (space != std::string_view::npos && space > 0) {
-    return space;
-  }
-  return std::max(fitting, grapheme_clusters(text).front().size());
-}
-
 }  // namespace
 
 std::vector<Glyph> glyph_run(std::string_view text) {
@@ -120,46 +89,6 @@ std::vector<Glyph> glyph_run(std::string_view text) {
     }
   }
   return glyphs;
-}
-
-std::size_t drawn_columns(std::string_view text) {
-  if (is_ascii(text)) {
-    return text.size();
-  }
-  std::size_t columns = 0;
-  for (const Glyph& glyph : glyph_run(text)) {
-    columns = std::max(columns, glyph.column + glyph.columns);
-  }
-  return columns;
-}
-
-std::string shorten(std::string_view text, std::size_t columns) {
-  return drawn_columns(text) <= columns ? std::string(text) : ended_by_ellipsis(text, columns);
-}
-
-std::vector<std::string> wrap(std::string_view text, std::size_t columns, std::size_t max_lines) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t feed = std::min(text.find('\n'), text.size());
-    const std::string_view paragraph = text.substr(0, feed);
-    const std::size_t bytes = paragraph.empty() ? 0 : line_bytes(paragraph, columns);
-    std::string_view rest = text.substr(bytes);
-    const bool more = rest.find_first_not_of(" \n") != std::string_view::npos;
-    if (lines.size() + 1 == max_lines && more) {
-      lines.push_back(ended_by_ellipsis(paragraph, columns));
-      break;
-    }
-    const std::string_view line = text.substr(0, bytes);
-    lines.emplace_back(line.substr(0, line.find_last_not_of(' ') + 1));
-    while (!rest.empty() && rest.front() == ' ') {
-      rest.remove_prefix(1);
-    }
-    if (!rest.empty() && rest.front() == '\n') {
-      rest.remove_prefix(1);
-    }
-    text = rest;
-  }
-  return lines;
 }
 
 }  // namespace attnviz

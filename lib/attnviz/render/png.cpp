@@ -41,8 +41,11 @@ void check_shape(const Heatmap& heatmap) {
 
 class Painter {
  public:
-  Painter(const Heatmap& heatmap, const FigureLayout& layout)
-      : heatmap_(heatmap), layout_(layout), canvas_(layout.width, layout.height) {}
+  Painter(const Heatmap& heatmap, const FigureLayout& layout, const FigureStyle& style)
+      : heatmap_(heatmap),
+        layout_(layout),
+        canvas_(layout.width, layout.height),
+        text_(*style.fonts) {}
 
   std::string paint() {
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
@@ -140,10 +143,10 @@ class Painter {
 
 }  // namespace
 
-std::string render_png(const Heatmap& heatmap) {
+std::string render_png(const Heatmap& heatmap, const FigureStyle& style) {
   check_shape(heatmap);
-  const FigureLayout layout = lay_out_figure(heatmap);
-  return Painter(heatmap, layout).paint();
+  const FigureLayout layout = lay_out_figure(heatmap, style);
+  return Painter(heatmap, layout, style).paint();
 }
 
 }  // namespace attnviz
