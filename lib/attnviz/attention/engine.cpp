@@ -12,8 +12,22 @@ namespace attnviz {
 
 namespace {
 
-void check(const Model& model, std::span<const std::string_view> pieces,
-           const AttentionRequest& request) {
+// One past the highest layer with a wanted head; all layers when nobody wants any.
+std::size_t layers_to_run(const Model& model, const PatternSink& sink) {
+  for (std::size_t layer = model.n_layers(); layer-- > 0;) {
+    for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
+      if (sink.wants({layer, head})) {
+        return layer + 1;
+      }
+    }
+  }
+  return model.n_layers();
+}
+
+}  // namespace
+
+void check_request(const Model& model, std::span<const std::string_view> pieces,
+                   const AttentionRequest& request) {
   if (pieces.empty()) {
     throw Error(ErrorKind::kUsage, "the text has no tokens: give at least one");
   }
@@ -38,23 +52,9 @@ void check(const Model& model, std::span<const std::string_view> pieces,
   }
 }
 
-// One past the highest layer with a wanted head; all layers when nobody wants any.
-std::size_t layers_to_run(const Model& model, const PatternSink& sink) {
-  for (std::size_t layer = model.n_layers(); layer-- > 0;) {
-    for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
-      if (sink.wants({layer, head})) {
-        return layer + 1;
-      }
-    }
-  }
-  return model.n_layers();
-}
-
-}  // namespace
-
 MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
                            const AttentionRequest& request, PatternSink& sink) {
-  check(model, pieces, request);
+  check_request(model, pieces, request);
   const std::size_t end_layer = layers_to_run(model, sink);
   MatrixBuffer stream = embed(model, pieces);
   for (std::size_t layer = 0; layer < end_layer; ++layer) {

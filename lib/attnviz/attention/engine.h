@@ -24,6 +24,11 @@ struct AttentionRequest {
   std::size_t n_threads = 1;
 };
 
+/// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}
+/// for a model without layers: what every run checks first.
+void check_request(const Model& model, std::span<const std::string_view> pieces,
+                   const AttentionRequest& request);
+
 /// Runs softmax((Q K^T / √d_head + bias) / T) V for every head of every layer up to the highest one
 /// that `sink` wants (all layers when it wants none), and hands the weights of wanted heads to it
 /// in blocks of rows. Returns the output of the last layer that ran: [n_tokens, d_model], or the

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/alibi.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/rope.h"
 
 namespace attnviz {
 
@@ -24,7 +22,6 @@ namespace {
 // Queries a work item takes: whole register tiles, and few enough that their weights stay in the
 // second-level cache for some thousand tokens.
 constexpr std::size_t kBlockRows = 48;
-constexpr float kRopeBase = 10000.0f;
 
 // Starting and joining a thread costs as much as about this many multiply-adds; with less to do, or
 // on a busy machine, waiting for a second thread takes longer than the work itself.
@@ -131,13 +128,8 @@ class LayerRun {
     const ConstMatrix x = stream_.row_block(first, count);
     MatrixBuffer key(count, head.d_head());
     const Matrix query = to.query.view().row_block(first, count);
-    kernels::matmul(x, head.query.weight, head.query.bias, query);
-    kernels::matmul(x, head.key.weight, head.key.bias, key.view());
-    kernels::matmul(x, head.value.weight, head.value.bias, to.value.view().row_block(first, count));
-    if (model_.config.positions == Positions::kRope) {
-      kernels::rope(query, first, kRopeBase);
-      kernels::rope(key.view(), first, kRopeBase);
-    }
+    project_tokens(model_, head, x, first, query, key.view(),
+                   to.value.view().row_block(first, count));
     kernels::transpose(key.view(), to.key_transposed.view().col_block(first, count));
   }
 
@@ -169,26 +161,11 @@ class LayerRun {
     return contexts;
   }
 
-  RowRule rule_for(std::size_t head) const noexcept {
-    RowRule rule{{layer_, head}, mask_, 0.0f, {request_.dropout, request_.dropout_seed}};
-    if (model_.config.positions == Positions::kAlibi) {
-      rule.distance_penalty = static_cast<float>(alibi_slope(head, n_heads()) /
-                                                 static_cast<double>(request_.temperature));
-    }
-    return rule;
-  }
-
-  float score_factor(std::size_t head) const noexcept {
-    const auto d_head = static_cast<double>(weights_.heads[head].d_head());
-    const double scale = request_.scale ? 1.0 / std::sqrt(d_head) : 1.0;
-    return static_cast<float>(scale / static_cast<double>(request_.temperature));
-  }
-
   void attend_block(std::size_t head, std::size_t first, Matrix context) {
     const std::size_t n_tokens = stream_.rows;
     const std::size_t count = context.rows;
     const HeadTensors& tensors = tensors_[head];
-    const RowRule rule = rule_for(head);
+    const RowRule rule = row_rule(model_, {layer_, head}, request_);
     const KeyRange range = visible_range(mask_, first, first + count, n_tokens);
     const bool wanted = sink_.wants(rule.head);
 
@@ -197,7 +174,7 @@ class LayerRun {
     const Matrix block = rows.view().col_block(wanted ? range.first : 0, range.size());
     kernels::attention_scores(tensors.query.view().row_block(first, count),
                               tensors.key_transposed.view().col_block(range.first, range.size()),
-                              score_factor(head), block);
+                              score_factor(weights_.heads[head], request_), block);
     for (std::size_t row = 0; row < count; ++row) {
       if (!scores_to_weights(rule, first + row, n_tokens, range, block.row(row))) {
         return bad_scores_.note(head);

@@ -1,0 +1,294 @@
+#include "attnviz/analysis/inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/row_weights.h"
+#include "attnviz/core/error.h"
+#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/matmul.h"
+
+namespace attnviz {
+
+namespace {
+
+class NobodyWants : public PatternSink {
+ public:
+  bool wants(HeadId /*head*/) const override { return false; }
+  void rows(HeadId /*head*/, std::size_t /*first_query*/, ConstMatrix /*weights*/) override {}
+};
+
+Matrix one_row(std::vector<float>& values) noexcept {
+  return {values.data(), 1, values.size(), values.size()};
+}
+
+ConstMatrix one_row(std::span<const float> values) noexcept {
+  return {values.data(), 1, values.size(), values.size()};
+}
+
+// Scores as they are for one query, mask and ALiBi's bias put in as the engine does.
+void hide_masked(const Mask& mask, float distance_penalty, std::size_t query,
+                 std::span<float> scores) noexcept {
+  for (std::size_t key = 0; key < scores.size(); ++key) {
+    const std::size_t distance = key < query ? query - key : key - query;
+    if (!mask.visible(query, key)) {
+      scores[key] = -std::numeric_limits<float>::infinity();
+    } else if (distance_penalty != 0.0f) {
+      scores[key] -= distance_penalty * static_cast<float>(distance);
+    }
+  }
+}
+
+// One head of one layer whose input and output are known.
+class HeadTrace {
+ public:
+  HeadTrace(const Model& model, HeadId head, std::shared_ptr<const MatrixBuffer> input,
+            ConstMatrix layer_output, const AttentionRequest& request, std::size_t query)
+      : model_(model), layer_(model.layers[head.layer]), layer_output_(layer_output) {
+    trace_.head = head;
+    trace_.query = query;
+    trace_.n_heads = layer_.heads.size();
+    trace_.request = request;
+    trace_.mask = request.mask.value_or(model.config.mask);
+    trace_.positions = model.config.positions;
+    trace_.residual = model.config.residual;
+    trace_.input = std::move(input);
+    trace_.weights_in = layer_.heads[head.head];
+    trace_.b_output = layer_.output.bias;
+    for (std::size_t i = 0; i < head.head; ++i) {
+      trace_.context_in_result += layer_.heads[i].d_value();
+    }
+    trace_.w_output =
+        layer_.output.weight.empty()
+            ? trace_.weights_in.output
+            : layer_.output.weight.row_block(trace_.context_in_result, trace_.weights_in.d_value());
+  }
+
+  Inspection follow(bool all_queries) && {
+    project();
+    score();
+    weigh();
+    mix();
+    put_out();
+    if (all_queries) {
+      trace_.all = for_all_queries();
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  std::size_t n_tokens() const noexcept { return trace_.input->rows(); }
+  RowRule rule() const noexcept { return row_rule(model_, trace_.head, trace_.request); }
+
+  void project() {
+    const HeadWeights& head = trace_.weights_in;
+    trace_.q = MatrixBuffer(n_tokens(), head.d_head());
+    trace_.k = MatrixBuffer(n_tokens(), head.d_head());
+    trace_.v = MatrixBuffer(n_tokens(), head.d_value());
+    project_tokens(model_, head, std::as_const(*trace_.input).view(), 0, trace_.q.view(),
+                   trace_.k.view(), trace_.v.view());
+    key_transposed_ = MatrixBuffer(head.d_head(), n_tokens());
+    kernels::transpose(std::as_const(trace_.k).view(), key_transposed_.view());
+  }
+
+  void score() {
+    const ConstMatrix q = std::as_const(trace_.q).view().row_block(trace_.query, 1);
+    const ConstMatrix keys = std::as_const(key_transposed_).view();
+    trace_.factor = score_factor(trace_.weights_in, trace_.request);
+    trace_.scores.resize(n_tokens());
+    trace_.scaled.resize(n_tokens());
+    kernels::attention_scores(q, keys, 1.0f, one_row(trace_.scores));
+    kernels::attention_scores(q, keys, trace_.factor, one_row(trace_.scaled));
+    trace_.masked = trace_.scaled;
+    const float penalty = rule().distance_penalty;
+    hide_masked(trace_.mask, penalty, trace_.query, trace_.masked);
+    if (model_.config.positions == Positions::kAlibi) {
+      trace_.bias.resize(n_tokens());
+      for (std::size_t key = 0; key < n_tokens(); ++key) {
+        const std::size_t distance = key < trace_.query ? trace_.query - key : key - trace_.query;
+        trace_.bias[key] = -penalty * static_cast<float>(distance);
+      }
+    }
+  }
+
+  void weigh() {
+    constexpr float kNone = -std::numeric_limits<float>::infinity();
+    const float largest = *std::max_element(trace_.masked.begin(), trace_.masked.end());
+    trace_.max = largest == kNone ? 0.0f : largest;
+    double sum = 0.0;
+    for (const float score : trace_.masked) {
+      const double term = std::exp(static_cast<double>(score) - static_cast<double>(trace_.max));
+      trace_.exponentials.push_back(static_cast<float>(term));
+      sum += term;
+    }
+    trace_.sum = static_cast<float>(sum);
+    RowRule undropped = rule();
+    undropped.dropout.rate = 0.0f;
+    trace_.probabilities = weighed(undropped);
+    trace_.weights = weighed(rule());
+  }
+
+  std::vector<float> weighed(const RowRule& rule) const {
+    std::vector<float> row = trace_.scaled;
+    require_finite(scores_to_weights(rule, trace_.query, n_tokens(), {0, n_tokens()}, row));
+    return row;
+  }
+
+  // The layer ran through before, so this is for those who change what runs before.
+  void require_finite(bool is_finite) const {
+    if (!is_finite) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}: layer {}, head {}: a score is not a finite number",
+                              model_.config.name, trace_.head.layer, trace_.head.head));
+    }
+  }
+
+  void mix() {
+    const ConstMatrix values = std::as_const(trace_.v).view();
+    trace_.shares = MatrixBuffer(values.rows, values.cols);
+    const Matrix shares = trace_.shares.view();
+    for (std::size_t key = 0; key < values.rows; ++key) {
+      for (std::size_t col = 0; col < values.cols; ++col) {
+        shares(key, col) = trace_.weights[key] * values(key, col);
+      }
+    }
+    trace_.context.resize(values.cols);
+    kernels::matmul(one_row(std::span<const float>(trace_.weights)), values, {},
+                    one_row(trace_.context));
+  }
+
+  void put_out() {
+    const std::span<const float> row = layer_output_.row(trace_.query);
+    trace_.result.assign(row.begin(), row.end());
+    if (!trace_.has_output()) {
+      return;
+    }
+    trace_.output.resize(trace_.w_output.cols);
+    kernels::matmul(one_row(std::span<const float>(trace_.context)), trace_.w_output, {},
+                    one_row(trace_.output));
+    if (trace_.n_heads > 1) {
+      trace_.others = what_is_left();
+    }
+  }
+
+  // The result less everything else that is known of it. What is nothing but rounding becomes 0.
+  std::vector<float> what_is_left() const {
+    constexpr double kRounding = 4.0 * static_cast<double>(std::numeric_limits<float>::epsilon());
+    std::vector<float> left;
+    for (std::size_t col = 0; col < trace_.result.size(); ++col) {
+      double value = static_cast<double>(trace_.result[col]);
+      double largest = std::abs(value);
+      const auto take = [&](float part) {
+        value -= static_cast<double>(part);
+        largest = std::max(largest, std::abs(static_cast<double>(part)));
+      };
+      take(trace_.output[col]);
+      if (trace_.residual) {
+        take(trace_.x()[col]);
+      }
+      if (!trace_.b_output.empty()) {
+        take(trace_.b_output[col]);
+      }
+      left.push_back(std::abs(value) <= kRounding * largest ? 0.0f : static_cast<float>(value));
+    }
+    return left;
+  }
+
+  std::shared_ptr<const InspectedMatrices> for_all_queries() const {
+    const std::size_t n = n_tokens();
+    const ConstMatrix queries = trace_.q.view();
+    const ConstMatrix keys = key_transposed_.view();
+    auto all = std::make_shared<InspectedMatrices>();
+    for (MatrixBuffer* matrix : {&all->scores, &all->scaled, &all->masked, &all->weights}) {
+      *matrix = MatrixBuffer(n, n);
+    }
+    all->context = MatrixBuffer(n, trace_.d_value());
+    kernels::attention_scores(queries, keys, 1.0f, all->scores.view());
+    kernels::attention_scores(queries, keys, trace_.factor, all->scaled.view());
+    for (std::size_t query = 0; query < n; ++query) {
+      const std::span<const float> scaled = std::as_const(all->scaled).view().row(query);
+      const std::span<float> masked = all->masked.view().row(query);
+      const std::span<float> weights = all->weights.view().row(query);
+      std::copy(scaled.begin(), scaled.end(), masked.begin());
+      std::copy(scaled.begin(), scaled.end(), weights.begin());
+      hide_masked(trace_.mask, rule().distance_penalty, query, masked);
+      require_finite(scores_to_weights(rule(), query, n, {0, n}, weights));
+    }
+    kernels::matmul(std::as_const(all->weights).view(), trace_.v.view(), {}, all->context.view());
+    if (trace_.has_output()) {
+      all->output = MatrixBuffer(n, trace_.w_output.cols);
+      kernels::matmul(std::as_const(all->context).view(), trace_.w_output, {}, all->output.view());
+    }
+    return all;
+  }
+
+  const Model& model_;
+  const LayerWeights& layer_;
+  ConstMatrix layer_output_;
+  MatrixBuffer key_transposed_;
+  Inspection trace_;
+};
+
+}  // namespace
+
+std::vector<Inspection> inspect_heads(const Model& model, std::span<const std::string_view> pieces,
+                                      const AttentionRequest& request,
+                                      std::span<const HeadId> heads, std::size_t query,
+                                      bool all_queries) {
+  check_request(model, pieces, request);
+  if (query >= pieces.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("query {}: expected an index from 0 to {}", query, pieces.size() - 1));
+  }
+  std::vector<Inspection> inspections;
+  NobodyWants nobody;
+  auto stream = std::make_shared<const MatrixBuffer>(embed(model, pieces));
+  for (std::size_t layer = 0; inspections.size() < heads.size(); ++layer) {
+    auto output = std::make_shared<const MatrixBuffer>(
+        run_layer(model, layer, stream->view(), request, nobody));
+    for (const HeadId head : heads) {
+      if (head.layer == layer) {
+        inspections.push_back(
+            HeadTrace(model, head, stream, output->view(), request, query).follow(all_queries));
+      }
+    }
+    stream = std::move(output);
+  }
+  return inspections;
+}
+
+double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens,
+                        bool all_queries) noexcept {
+  constexpr double kStreams = 3.0;  // a layer's input and output, and the contexts between
+  constexpr double kRowsOfTheQuery = 7.0;
+  constexpr double kMatrices = 4.0;
+  const auto n = static_cast<double>(n_tokens);
+  const auto d_model = static_cast<double>(model.config.d_model);
+  double widest = 0.0;
+  double kept = 0.0;
+  for (const LayerWeights& layer : model.layers) {
+    double width = kStreams * d_model;
+    for (const HeadWeights& head : layer.heads) {
+      width += static_cast<double>(2 * head.d_head() + head.d_value());
+    }
+    widest = std::max(widest, width);
+  }
+  for (const HeadId id : heads) {
+    const HeadWeights& head = model.layers[id.layer].heads[id.head];
+    const auto d_value = static_cast<double>(head.d_value());
+    kept += n * (3.0 * static_cast<double>(head.d_head()) + 2.0 * d_value + kRowsOfTheQuery);
+    kept += d_model * n;  // the layer's input
+    if (all_queries) {
+      kept += kMatrices * n * n + n * (d_value + d_model);
+    }
+  }
+  return (n * widest + kept) * static_cast<double>(sizeof(float));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,45 @@
+#include "attnviz/attention/head_math.h"
+
+#include <cmath>
+
+#include "attnviz/attention/alibi.h"
+#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/rope.h"
+
+namespace attnviz {
+
+namespace {
+constexpr float kRopeBase = 10000.0f;
+}  // namespace
+
+void project_tokens(const Model& model, const HeadWeights& head, ConstMatrix x,
+                    std::size_t first_position, Matrix query, Matrix key, Matrix value) noexcept {
+  kernels::matmul(x, head.query.weight, head.query.bias, query);
+  kernels::matmul(x, head.key.weight, head.key.bias, key);
+  kernels::matmul(x, head.value.weight, head.value.bias, value);
+  if (model.config.positions == Positions::kRope) {
+    kernels::rope(query, first_position, kRopeBase);
+    kernels::rope(key, first_position, kRopeBase);
+  }
+}
+
+float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept {
+  const auto d_head = static_cast<double>(head.d_head());
+  const double scale = request.scale ? 1.0 / std::sqrt(d_head) : 1.0;
+  return static_cast<float>(scale / static_cast<double>(request.temperature));
+}
+
+RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept {
+  RowRule rule{head,
+               request.mask.value_or(model.config.mask),
+               0.0f,
+               {request.dropout, request.dropout_seed}};
+  if (model.config.positions == Positions::kAlibi) {
+    const std::size_t n_heads = model.layers[head.layer].heads.size();
+    rule.distance_penalty = static_cast<float>(alibi_slope(head.head, n_heads) /
+                                               static_cast<double>(request.temperature));
+  }
+  return rule;
+}
+
+}  // namespace attnviz

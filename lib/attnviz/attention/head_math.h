@@ -1,0 +1,28 @@
+// What one head does with one block of tokens: the parts that the layer and whoever follows a
+// single query must compute alike, to the bit.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/row_weights.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// query, key and value of the tokens x [n, d_model], of which the first stands at
+/// `first_position`: projected, with biases, and rotated when the model says rope. query and key
+/// [n, d_head], value [n, d_value].
+void project_tokens(const Model& model, const HeadWeights& head, ConstMatrix x,
+                    std::size_t first_position, Matrix query, Matrix key, Matrix value) noexcept;
+
+/// What q·k is multiplied with: 1 / √d_head, or 1 without scaling; over the temperature.
+float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept;
+
+/// From scaled scores to weights: the request's mask or the model's, ALiBi's penalty over the
+/// temperature, dropout.
+RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept;
+
+}  // namespace attnviz

@@ -1,0 +1,139 @@
+#include "attnviz/render/inspection_json.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "attnviz/formats/json_writer.h"
+#include "attnviz/render/model_json.h"
+#include "attnviz/render/tokens_json.h"
+
+namespace attnviz {
+
+namespace {
+
+void write_matrix(JsonWriter& json, std::string_view key, ConstMatrix matrix) {
+  json.key(key);
+  json.matrix(matrix);
+}
+
+void write_values(JsonWriter& json, std::string_view key, std::span<const float> values) {
+  json.key(key);
+  json.values(values);
+}
+
+void write_values_if_any(JsonWriter& json, std::string_view key, std::span<const float> values) {
+  if (!values.empty()) {
+    write_values(json, key, values);
+  }
+}
+
+void write_number(JsonWriter& json, std::string_view key, float number) {
+  json.key(key);
+  json.value(number);
+}
+
+void write_count(JsonWriter& json, std::string_view key, std::size_t number) {
+  json.key(key);
+  json.value(std::uint64_t{number});
+}
+
+void write_weights(JsonWriter& json, const Inspection& head) {
+  const HeadWeights& in = head.weights_in;
+  write_matrix(json, "W_Q", in.query.weight);
+  write_values_if_any(json, "b_Q", in.query.bias);
+  write_matrix(json, "W_K", in.key.weight);
+  write_values_if_any(json, "b_K", in.key.bias);
+  write_matrix(json, "W_V", in.value.weight);
+  write_values_if_any(json, "b_V", in.value.bias);
+  if (head.has_output()) {
+    write_matrix(json, "W_O", head.w_output);
+  }
+  write_values_if_any(json, "b_O", head.b_output);
+}
+
+void write_all_queries(JsonWriter& json, const Inspection& head) {
+  const InspectedMatrices& all = *head.all;
+  write_matrix(json, "x", head.input->view());
+  write_matrix(json, "q", head.q.view());
+  write_matrix(json, "k", head.k.view());
+  write_matrix(json, "v", head.v.view());
+  write_matrix(json, "scores", all.scores.view());
+  write_matrix(json, "scaled", all.scaled.view());
+  write_matrix(json, "masked", all.masked.view());
+  write_matrix(json, "weights", all.weights.view());
+  write_matrix(json, "context", all.context.view());
+  if (head.has_output()) {
+    write_matrix(json, "output", all.output.view());
+  }
+}
+
+void write_for_query(JsonWriter& json, const Inspection& head) {
+  json.key("for_query");
+  json.begin_object();
+  write_values(json, "x", head.x());
+  write_values(json, "q", head.q.view().row(head.query));
+  write_values(json, "scores", head.scores);
+  write_values(json, "scaled", head.scaled);
+  write_values_if_any(json, "bias", head.bias);
+  write_values(json, "masked", head.masked);
+  write_number(json, "max", head.max);
+  write_values(json, "exponentials", head.exponentials);
+  write_number(json, "sum", head.sum);
+  write_values(json, "softmax", head.probabilities);
+  write_values(json, "weights", head.weights);
+  write_matrix(json, "shares", head.shares.view());
+  write_values(json, "context", head.context);
+  write_values_if_any(json, "output", head.output);
+  write_values_if_any(json, "other_heads", head.others);
+  write_values(json, "result", head.result);
+  json.end_object();
+}
+
+void write_head(JsonWriter& json, const Inspection& head) {
+  json.begin_object();
+  write_count(json, "layer", head.head.layer);
+  write_count(json, "head", head.head.head);
+  write_count(json, "d_head", head.d_head());
+  write_count(json, "d_value", head.d_value());
+  write_number(json, "factor", head.factor);
+  write_weights(json, head);
+  if (head.all) {
+    write_all_queries(json, head);
+  }
+  write_for_query(json, head);
+  json.end_object();
+}
+
+}  // namespace
+
+void write_inspection_json(const Model& model, const TokenizedText& text,
+                           std::span<const Inspection> inspections, const ByteSink& sink) {
+  const Inspection& first = inspections.front();
+  JsonWriter json(sink);
+  json.begin_object();
+  json.key("schema");
+  json.value("attnviz.inspection/1");
+  write_text_members(json, text);
+  write_model_member(json, model, text);
+  write_request_members(json, model, first.request);
+  json.key("positions");
+  json.value(positions_name(first.positions));
+  json.key("residual");
+  json.value(first.residual);
+  json.key("query");
+  json.begin_object();
+  write_count(json, "index", first.query);
+  json.key("token");
+  json.value(text.tokens[first.query].text);
+  json.end_object();
+  json.key("heads");
+  json.begin_array();
+  for (const Inspection& head : inspections) {
+    write_head(json, head);
+  }
+  json.end_array();
+  json.end_object();
+  json.finish();
+}
+
+}  // namespace attnviz
