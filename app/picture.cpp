@@ -59,15 +59,16 @@ Heatmap attention_picture(const Model& model, const TokenizedText& text,
   const Mask mask = request.mask.value_or(model.config.mask);
   Heatmap heatmap;
   for (const HeadId head : patterns.heads()) {
-    heatmap.panels.push_back({head_title(head), patterns.pattern(head)});
+    heatmap.panels.push_back(
+        {head_title(head), patterns.pattern(head),
+         [mask](std::size_t query, std::size_t key) { return mask.visible(query, key); }});
   }
   heatmap.panels_together = panels_together(patterns.heads());
   for (const Token& token : text.tokens) {
     heatmap.query_labels.push_back(token.text);
   }
   heatmap.key_labels = heatmap.query_labels;
-  heatmap.visible = [mask](std::size_t query, std::size_t key) { return mask.visible(query, key); };
-  heatmap.high = 1.0f / (1.0f - request.dropout);  // what dropout lets a weight grow to
+  heatmap.scale.high = 1.0f / (1.0f - request.dropout);  // what dropout lets a weight grow to
   heatmap.title = "attention: " + model_title(model);
   heatmap.notes = notes(model, text, request, mask);
   return heatmap;

@@ -12,9 +12,13 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
-Labels labels(double low, double high, std::size_t most) {
+Labels labels(float low, float high, std::size_t most, ScaleKind kind = ScaleKind::kLinear) {
   Labels result;
-  for (const ColorTick& tick : color_ticks(low, high, most)) {
+  ColorScale scale;
+  scale.low = low;
+  scale.high = high;
+  scale.kind = kind;
+  for (const ColorTick& tick : color_ticks(scale, most)) {
     result.push_back(tick.label);
   }
   return result;
@@ -27,27 +31,42 @@ TEST_CASE("color_ticks: both ends and round numbers between them") {
   CHECK(labels(0, 1, 11).size() == 11);
   CHECK(labels(0, 1, 4) == Labels{"0", "0.5", "1"});
   CHECK(labels(-3, 3, 7) == Labels{"-3", "-2", "-1", "0", "1", "2", "3"});
-  CHECK(labels(0, 0.004, 5) == Labels{"0", "0.001", "0.002", "0.003", "0.004"});
+  CHECK(labels(0, 0.004f, 5) == Labels{"0", "0.001", "0.002", "0.003", "0.004"});
   CHECK(labels(0, 25000, 6) == Labels{"0", "5000", "1e+04", "1.5e+04", "2e+04", "2.5e+04"});
 }
 
 TEST_CASE("color_ticks: no round number crowds an end that is not round") {
-  CHECK(labels(0, 0.83, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.83"});
-  CHECK(labels(0.19, 1, 6) == Labels{"0.19", "0.4", "0.6", "0.8", "1"});
+  CHECK(labels(0, 0.83f, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.83"});
+  CHECK(labels(0.19f, 1, 6) == Labels{"0.19", "0.4", "0.6", "0.8", "1"});
+}
+
+TEST_CASE(
+    "color_ticks: logarithmic scales get powers of ten, then fives and twos where there is room") {
+  CHECK(labels(0.001f, 1, 4, ScaleKind::kLog) == Labels{"0.001", "0.01", "0.1", "1"});
+  CHECK(labels(0.1f, 10, 4, ScaleKind::kLog) == Labels{"0.1", "1", "10"});
+  CHECK(labels(0.1f, 1, 9, ScaleKind::kLog) == Labels{"0.1", "0.2", "0.5", "1"});
+}
+
+TEST_CASE("color_ticks: square-root scales get round values where they lie, not crowding") {
+  // Positions: 0.01 at 0.1, 0.1 at 0.32, 0.5 at 0.71.
+  CHECK(labels(0, 1, 6, ScaleKind::kSqrt) == Labels{"0", "0.1", "0.5", "1"});
 }
 
 TEST_CASE("color_ticks: no more than asked for, in rising order, ends exact") {
-  for (const double high : {1e-6, 0.037, 0.99, 1.0, 7.3, 123456.0}) {
+  for (const float high : {1e-6f, 0.037f, 0.99f, 1.0f, 7.3f, 123456.0f}) {
     for (const std::size_t most : {2u, 3u, 5u, 12u}) {
       CAPTURE(high);
       CAPTURE(most);
-      const std::vector<ColorTick> ticks = color_ticks(-high / 3, high, most);
+      ColorScale scale;
+      scale.low = -high / 3;
+      scale.high = high;
+      const std::vector<ColorTick> ticks = color_ticks(scale, most);
       CHECK(ticks.size() >= 2);
       CHECK(ticks.size() <= most);
-      CHECK(ticks.front().value == -high / 3);
-      CHECK(ticks.back().value == high);
+      CHECK(ticks.front().position == 0.0);
+      CHECK(ticks.back().position == 1.0);
       for (std::size_t i = 1; i < ticks.size(); ++i) {
-        CHECK(ticks[i - 1].value < ticks[i].value);
+        CHECK(ticks[i - 1].position < ticks[i].position);
       }
     }
   }

@@ -171,7 +171,9 @@ TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and n
     test::SampleHeatmap bare(200, n_panels);
     bare.heatmap.title.clear();
     bare.heatmap.notes.clear();
-    bare.heatmap.visible = nullptr;
+    for (HeatmapPanel& panel : bare.heatmap.panels) {
+      panel.visible = nullptr;
+    }
     for (HeatmapPanel& panel : bare.heatmap.panels) {
       panel.title.clear();
     }

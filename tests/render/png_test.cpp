@@ -77,7 +77,7 @@ TEST_CASE("render_png: cells have the colour of their value, masked cells one of
             const Corner corner = cell_corner(layout, panel, query, key);
             const Rgb actual = image.at(corner.x, corner.y);
             const bool right =
-                key <= query ? actual == colormap(heatmap.panels[panel].values(query, key))
+                key <= query ? actual == Colormap()(heatmap.panels[panel].values(query, key))
                              : actual.r == actual.g && actual.g == actual.b && !(actual == kWhite);
             n_wrong += right ? 0 : 1;
           }
@@ -95,8 +95,8 @@ TEST_CASE("render_png: a masked cell looks different from a weight of zero") {
   const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
   const Corner zero = cell_corner(layout, 0, 2, 1);
   const Corner masked = cell_corner(layout, 0, 0, 1);
-  CHECK(image.at(zero.x, zero.y) == colormap(0.0f));
-  CHECK_FALSE(image.at(masked.x, masked.y) == colormap(0.0f));
+  CHECK(image.at(zero.x, zero.y) == Colormap()(0.0f));
+  CHECK_FALSE(image.at(masked.x, masked.y) == Colormap()(0.0f));
   CHECK(image.at(masked.x, masked.y) ==
         image.at(layout.masked_swatch.x + 2, layout.masked_swatch.y + 2));
 }
@@ -120,8 +120,8 @@ TEST_CASE("render_png: every text leaves ink and the margin none, with hard labe
 
 TEST_CASE("render_png: the colour scale runs from low to high") {
   test::SampleHeatmap sample(3, 1);
-  sample.heatmap.low = -2.0f;
-  sample.heatmap.high = 6.0f;
+  sample.heatmap.scale.low = -2.0f;
+  sample.heatmap.scale.high = 6.0f;
   sample.values[0] = {-2, 0, 0, 6, 2, 0, 100, -100, 0};
   const FigureLayout layout = lay_out_figure(sample.heatmap);
   const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
@@ -129,14 +129,14 @@ TEST_CASE("render_png: the colour scale runs from low to high") {
     const Corner corner = cell_corner(layout, 0, query, key);
     return image.at(corner.x, corner.y);
   };
-  CHECK(color(0, 0) == colormap(0.0f));
-  CHECK(color(1, 0) == colormap(1.0f));
-  CHECK(color(1, 1) == colormap(0.5f));
-  CHECK(color(2, 0) == colormap(1.0f));
-  CHECK(color(2, 1) == colormap(0.0f));
+  CHECK(color(0, 0) == Colormap()(0.0f));
+  CHECK(color(1, 0) == Colormap()(1.0f));
+  CHECK(color(1, 1) == Colormap()(0.5f));
+  CHECK(color(2, 0) == Colormap()(1.0f));
+  CHECK(color(2, 1) == Colormap()(0.0f));
   const PixelRect& bar = layout.color_bar;
-  CHECK(image.at(bar.x + 2, bar.y) == colormap(1.0f));
-  CHECK(image.at(bar.x + 2, bar.bottom() - 1) == colormap(0.0f));
+  CHECK(image.at(bar.x + 2, bar.y) == Colormap()(1.0f));
+  CHECK(image.at(bar.x + 2, bar.bottom() - 1) == Colormap()(0.0f));
 }
 
 TEST_CASE("render_png: NaN weights are drawn and stand out") {
@@ -157,8 +157,8 @@ TEST_CASE("render_png: a matrix too large for the picture keeps its largest weig
   const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
   CHECK(margin_is_white(image));
   const Corner peak = cell_corner(layout, 0, 1000, 499);
-  CHECK(image.at(peak.x, peak.y) == colormap(1.0f));
-  CHECK(image.at(peak.x, peak.y + layout.grid.queries.pitch) == colormap(0.0f));
+  CHECK(image.at(peak.x, peak.y) == Colormap()(1.0f));
+  CHECK(image.at(peak.x, peak.y + layout.grid.queries.pitch) == Colormap()(0.0f));
 }
 
 TEST_CASE("render_png: the same heatmap gives the same bytes") {
@@ -169,7 +169,7 @@ TEST_CASE("render_png: the same heatmap gives the same bytes") {
 TEST_CASE("render_png: heatmaps that cannot be drawn are usage errors") {
   CHECK_THROWS_AS(render_png(Heatmap{}), Error);
   test::SampleHeatmap no_scale(3, 1);
-  no_scale.heatmap.high = no_scale.heatmap.low;
+  no_scale.heatmap.scale.high = no_scale.heatmap.scale.low;
   CHECK_THROWS_WITH_AS(render_png(no_scale.heatmap),
                        "picture: a colour scale from 0 to 0 cannot be drawn", Error);
   test::SampleHeatmap other_shape(3, 1);

@@ -46,12 +46,12 @@ SampleHeatmap::SampleHeatmap(std::size_t n_queries, std::size_t n_keys, std::siz
     for (float& value : values.back()) {
       value = (value + 1.0f) / 2.0f;
     }
-    heatmap.panels.push_back(
-        {fmt::format("L{}H{}", i / 12, i % 12), matrix_over(values.back(), n_queries, n_keys)});
+    heatmap.panels.push_back({fmt::format("L{}H{}", i / 12, i % 12),
+                              matrix_over(values.back(), n_queries, n_keys),
+                              [](std::size_t query, std::size_t key) { return key <= query; }});
   }
   heatmap.query_labels = label_list(n_queries, labels);
   heatmap.key_labels = label_list(n_keys, labels);
-  heatmap.visible = [](std::size_t query, std::size_t key) { return key <= query; };
   heatmap.title = "attention: random weights (seed 42)";
   heatmap.notes = {"RANDOM WEIGHTS: these patterns mean nothing.", "mask causal"};
 }

@@ -118,10 +118,13 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
 
 TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"a", "b"}, {"a", "b"});
-  picture.heatmap.visible = [](std::size_t query, std::size_t key) { return key <= query; };
+  picture.heatmap.panels.front().visible = [](std::size_t query, std::size_t key) {
+    return key <= query;
+  };
   picture.heatmap.title = "attention";
   picture.heatmap.notes = {"mask causal"};
-  picture.heatmap.panels.push_back({"L0H1", picture.heatmap.panels[0].values});
+  picture.heatmap.panels.push_back(picture.heatmap.panels[0]);
+  picture.heatmap.panels[1].title = "L0H1";
   CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 40}) ==
         "attention\n"
         "\n"
@@ -137,7 +140,7 @@ TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
 
 TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
   Picture picture = full_picture({0.0f, 0.0f}, {"a"}, {"a", "b"});
-  picture.heatmap.visible = [](std::size_t, std::size_t key) { return key == 0; };
+  picture.heatmap.panels.front().visible = [](std::size_t, std::size_t key) { return key == 0; };
   const auto row = [&picture](TerminalStyle style, ColorDepth depth) {
     return lines_of(render_terminal(picture.heatmap, {style, depth, 20})).at(2);
   };
@@ -279,8 +282,8 @@ TEST_CASE("render_terminal: NaN is seen, and said in the legend only then") {
 
 TEST_CASE("render_terminal: the legend tells scale and notes; masked only when there are such") {
   Picture picture = full_picture({-0.5f, 2.0f}, {"a"}, {"a", "b"});
-  picture.heatmap.low = -0.5f;
-  picture.heatmap.high = 2.0f;
+  picture.heatmap.scale.low = -0.5f;
+  picture.heatmap.scale.high = 2.0f;
   picture.heatmap.notes = {"RANDOM WEIGHTS: this means nothing"};
   const std::string out = render_terminal(picture.heatmap, kAscii80);
   CHECK(contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));

@@ -48,7 +48,7 @@ const char* fixed_text_on(Rgb background) noexcept {
 
 }  // namespace
 
-TerminalColor terminal_color(float t, ColorDepth depth) {
+TerminalColor terminal_color(const Colormap& colormap, float t, ColorDepth depth) {
   if (depth == ColorDepth::k16) {
     const PaletteColor color = pick(kRamp16, kNan16, t);
     return {fmt::format("{}", color.index - 10), fmt::format("{}", color.index),

@@ -19,7 +19,7 @@ struct TerminalColor {
 /// The colour of `t` in [0, 1] (clamped; NaN has its own): of the colour map, or with 256 colours
 /// one of eight that follow it, or with 16 blue, bright blue, cyan, bright green and bright yellow,
 /// which grow lighter on every usual palette. Precondition: depth is not kNone.
-TerminalColor terminal_color(float t, ColorDepth depth);
+TerminalColor terminal_color(const Colormap& colormap, float t, ColorDepth depth);
 
 /// Builds one line. Every coloured run ends in a reset, so that a cut line does not bleed.
 class AnsiLine {

@@ -47,35 +47,39 @@ std::size_t value_columns(const TerminalOptions& options, float low, float high,
 
 }  // namespace
 
-CellPainter::CellPainter(const TerminalOptions& options, float low, float high,
+CellPainter::CellPainter(const TerminalOptions& options, const ColorScale& scale,
                          std::size_t cell_width)
     : options_(options),
-      low_(low),
-      high_(high),
+      scale_(scale),
       width_(cell_width),
-      format_(low, high, value_columns(options, low, high, cell_width)),
+      format_(scale.low, scale.high, value_columns(options, scale.low, scale.high, cell_width)),
       blank_masked_(!colored() && options.style != TerminalStyle::kNumbers) {}
 
-std::string CellPainter::glyph(float value) const {
-  if (std::isnan(value)) {
+std::string CellPainter::glyph(const CellNumber& cell) const {
+  if (std::isnan(cell.value)) {
     return "?";
   }
   const std::span<const std::string_view> ramp = ramp_of(options_.style);
   const auto levels = static_cast<float>(ramp.size());
-  const float level = std::clamp(std::floor(position(value) * levels), 0.0f, levels - 1.0f);
+  const float level =
+      std::clamp(std::floor(scale_.position(cell.shown) * levels), 0.0f, levels - 1.0f);
   return std::string(ramp[static_cast<std::size_t>(level)]);
 }
 
+TerminalColor CellPainter::color(const CellNumber& cell) const {
+  return terminal_color(scale_.colormap, scale_.position(cell.shown), options_.color);
+}
+
 void CellPainter::swatch(AnsiLine& line, float t, std::string_view text) const {
-  const TerminalColor color = terminal_color(t, options_.color);
+  const TerminalColor color = terminal_color(scale_.colormap, t, options_.color);
   const bool blank = text.find_first_not_of(' ') == std::string_view::npos;
   line.put(text, blank ? color.background : color.background + ";" + color.text_on_it);
 }
 
 void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
-  saw_nan_ = saw_nan_ || (value && std::isnan(*value));
+  saw_nan_ = saw_nan_ || (value && std::isnan(value->value));
   if (options_.style == TerminalStyle::kNumbers) {
-    line.put(pad_left(value ? format_.text(*value) : "·", width_));
+    line.put(pad_left(value ? format_.text(value->value) : "·", width_));
   } else if (!colored()) {
     const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space tells cells apart
     line.put(value ? repeated(glyph(*value), filled) : std::string(filled, ' '));
@@ -87,22 +91,19 @@ void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
     line.put(std::string(width_ - before - 1, ' '));
   } else {
     const bool has_room = width_ >= kLeastValueCell;
-    const std::string text = show_value && has_room ? format_.text(*value) : "";
+    const std::string text = show_value && has_room ? format_.text(value->value) : "";
     const std::size_t before = (width_ - text.size() + 1) / 2;
-    swatch(line, position(*value), pad_right(std::string(before, ' ') + text, width_));
+    swatch(line, scale_.position(value->shown), pad_right(std::string(before, ' ') + text, width_));
   }
 }
 
 void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
-  saw_nan_ = saw_nan_ || (upper && std::isnan(*upper)) || (lower && std::isnan(*lower));
+  saw_nan_ = saw_nan_ || (upper && std::isnan(upper->value)) || (lower && std::isnan(lower->value));
   blank_masked_ = true;
   if (!upper && !lower) {
     line.put(" ");
     return;
   }
-  const auto color = [this](float value) {
-    return terminal_color(position(value), options_.color);
-  };
   if (upper && lower) {
     line.put("▀", color(*upper).foreground + ";" + color(*lower).background);
   } else if (upper) {
@@ -114,8 +115,8 @@ void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
 
 std::vector<InlineItem> CellPainter::legend(bool has_masked, std::size_t columns) const {
   std::vector<InlineItem> items;
-  const std::string low = fmt::format("{:.4g}", low_);
-  const std::string high = fmt::format("{:.4g}", high_);
+  const std::string low = fmt::format("{:.4g}", scale_.low);
+  const std::string high = fmt::format("{:.4g}", scale_.high);
   const std::size_t ends = low.size() + high.size() + 2;
   const std::span<const std::string_view> ramp = ramp_of(options_.style);
   AnsiLine line;

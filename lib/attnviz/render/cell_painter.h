@@ -13,19 +13,27 @@
 
 namespace attnviz {
 
+/// A value, and what the colour scale is asked for.
+struct CellNumber {
+  float value;
+  float shown;
+};
+
 /// One cell of a panel; absent when masked.
-using CellValue = std::optional<float>;
+using CellValue = std::optional<CellNumber>;
 
 inline CellValue cell_of(const PooledMatrix& matrix, std::size_t row, std::size_t col) {
-  return row < matrix.rows && matrix.is_visible(row, col) ? CellValue(matrix.value(row, col))
-                                                          : std::nullopt;
+  if (row >= matrix.rows || !matrix.is_visible(row, col)) {
+    return std::nullopt;
+  }
+  return CellNumber{matrix.value(row, col), matrix.shown(row, col)};
 }
 
 /// Draws cells of one width and knows how to explain them.
 class CellPainter {
  public:
-  /// `low` and `high` are the ends of the scale.
-  CellPainter(const TerminalOptions& options, float low, float high, std::size_t cell_width);
+  /// `scale` must outlive the painter.
+  CellPainter(const TerminalOptions& options, const ColorScale& scale, std::size_t cell_width);
 
   /// Appends cell_width columns. Only one line of a high cell shows its value.
   void cell(AnsiLine& line, CellValue value, bool show_value);
@@ -40,13 +48,12 @@ class CellPainter {
   bool colored() const {
     return options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
   }
-  float position(float value) const { return (value - low_) / (high_ - low_); }
-  std::string glyph(float value) const;
+  std::string glyph(const CellNumber& cell) const;
+  TerminalColor color(const CellNumber& cell) const;
   void swatch(AnsiLine& line, float t, std::string_view text) const;
 
   TerminalOptions options_;
-  float low_;
-  float high_;
+  const ColorScale& scale_;
   std::size_t width_;
   NumberFormat format_;
   bool blank_masked_;  // else a dot

@@ -13,7 +13,7 @@ namespace {
 double round_step(double width) {
   const double power = std::pow(10.0, std::floor(std::log10(width)));
   for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= width * (1.0 - 1e-9)) {
+    if (factor * power >= width * (1.0 - 1e-6)) {
       return factor * power;
     }
   }
@@ -26,17 +26,57 @@ std::string written(double value, double step) {
   return fmt::format("{:.4g}", exact == 0.0 ? 0.0 : exact);
 }
 
+std::string end_label(float value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::vector<ColorTick> linear_ticks(double low, double high, std::size_t most) {
+  const double step = round_step((high - low) / (static_cast<double>(most) - 1.0));
+  const double margin = 2.0 / 3.0 * step;
+  std::vector<ColorTick> ticks;
+  for (double i = std::ceil((low + margin) / step); i * step <= high - margin; ++i) {
+    ticks.push_back({(i * step - low) / (high - low), written(i * step, step)});
+  }
+  return ticks;
+}
+
+// Powers of ten first, then their fives, then their twos, each where the ones before leave room.
+std::vector<ColorTick> uneven_ticks(const ColorScale& scale, std::size_t most) {
+  constexpr int kLeastPower = -38;
+  constexpr int kMostPower = 38;
+  const double distance = 0.8 / (static_cast<double>(most) - 1.0);
+  std::vector<ColorTick> ticks;
+  for (const double factor : {1.0, 5.0, 2.0}) {
+    for (int power = kMostPower; power >= kLeastPower; --power) {
+      const double value = factor * std::pow(10.0, power);
+      if (value <= scale.low || value >= scale.high || ticks.size() + 2 >= most) {
+        continue;
+      }
+      const double position = scale.position(static_cast<float>(value));
+      const auto crowds = [position, distance](const ColorTick& tick) {
+        return std::abs(tick.position - position) < distance;
+      };
+      if (position >= distance && position <= 1.0 - distance &&
+          std::none_of(ticks.begin(), ticks.end(), crowds)) {
+        ticks.push_back({position, fmt::format("{:.4g}", value)});
+      }
+    }
+  }
+  std::sort(ticks.begin(), ticks.end(),
+            [](const ColorTick& a, const ColorTick& b) { return a.position < b.position; });
+  return ticks;
+}
+
 }  // namespace
 
-std::vector<ColorTick> color_ticks(double low, double high, std::size_t most) {
-  const double intervals = static_cast<double>(std::max<std::size_t>(most, 2)) - 1.0;
-  const double step = round_step((high - low) / intervals);
-  std::vector<ColorTick> ticks = {{low, fmt::format("{:.4g}", low)}};
-  const double margin = 2.0 / 3.0 * step;
-  for (double i = std::ceil((low + margin) / step); i * step <= high - margin && most > 2; ++i) {
-    ticks.push_back({i * step, written(i * step, step)});
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most) {
+  std::vector<ColorTick> ticks;
+  if (most > 2) {
+    const bool even = scale.kind == ScaleKind::kLinear || scale.kind == ScaleKind::kRowMax;
+    ticks = even ? linear_ticks(scale.low, scale.high, most) : uneven_ticks(scale, most);
   }
-  ticks.push_back({high, fmt::format("{:.4g}", high)});
+  ticks.insert(ticks.begin(), {0.0, end_label(scale.low)});
+  ticks.push_back({1.0, end_label(scale.high)});
   return ticks;
 }
 

@@ -5,17 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/render/color_scale.h"
+
 namespace attnviz {
 
 struct ColorTick {
-  double value = 0.0;
+  double position = 0.0;  // 0 at the low end of the scale, 1 at the high one
   std::string label;
 };
 
-/// low, high and the multiples of 1, 2 or 5 times a power of ten between them, in rising order: at
-/// most `most` (at least 2), none closer to an end than two thirds of the distance between two.
-/// Precondition: low < high, both finite.
-std::vector<ColorTick> color_ticks(double low, double high, std::size_t most);
+/// low, high and round numbers between them, in rising order: at most `most` (at least 2), none
+/// crowding another or an end. Linear scales get the multiples of 1, 2 or 5 times a power of ten;
+/// the others the roundest numbers that their distances leave room for. Precondition: check(scale).
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most);
 
 /// How a cell's value is written: as many decimals as tell values in [low, high] apart, two for
 /// probabilities.

@@ -1,18 +1,49 @@
 #include "attnviz/render/colormap.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
+#include <iterator>
+#include <mutex>
+#include <span>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 
 namespace {
 
-constexpr Rgb kAnchors[] = {{0x44, 0x01, 0x54}, {0x47, 0x2D, 0x7B}, {0x3B, 0x52, 0x8B},
-                            {0x2C, 0x72, 0x8E}, {0x21, 0x91, 0x8C}, {0x28, 0xAE, 0x80},
-                            {0x5E, 0xC9, 0x62}, {0xAD, 0xDC, 0x30}, {0xFD, 0xE7, 0x25}};
-constexpr std::size_t kSteps = 256;
+struct Palette {
+  std::string_view name;
+  bool diverging;
+  std::span<const std::uint32_t> anchors;  // 0xRRGGBB, evenly spaced
+};
+
+constexpr std::uint32_t kViridis[] = {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21918C,
+                                      0x28AE80, 0x5EC962, 0xADDC30, 0xFDE725};
+constexpr std::uint32_t kMagma[] = {0x000004, 0x1D1147, 0x51127C, 0x832681, 0xB73779,
+                                    0xE55064, 0xFB8761, 0xFEC287, 0xFCFDBF};
+constexpr std::uint32_t kInferno[] = {0x000004, 0x210C4A, 0x57106E, 0x8A226A, 0xBC3754,
+                                      0xE35933, 0xF98C0A, 0xF9C932, 0xFCFFA4};
+constexpr std::uint32_t kPlasma[] = {0x0D0887, 0x4C02A1, 0x7E03A8, 0xAA2395, 0xCC4778,
+                                     0xE56B5D, 0xF89441, 0xFDC328, 0xF0F921};
+constexpr std::uint32_t kCividis[] = {0x00224E, 0x1A386F, 0x434E6C, 0x61656F, 0x7D7C78,
+                                      0x9A9376, 0xBBAD6D, 0xDDC858, 0xFEE838};
+constexpr std::uint32_t kBlues[] = {0xF6F9FE, 0xC6DCF3, 0x86B6E0, 0x4288C6, 0x1B5B9E, 0x0B2C5E};
+constexpr std::uint32_t kGreens[] = {0xF5FBF4, 0xC5E6C3, 0x82C68B, 0x3A9D5E, 0x15703C, 0x073D20};
+constexpr std::uint32_t kGray[] = {0x121212, 0xFFFFFF};
+constexpr std::uint32_t kBlueRed[] = {0x123E8C, 0x5B8FD0, 0xF4F4F4, 0xDF7C66, 0x8E1420};
+constexpr std::uint32_t kPurpleGreen[] = {0x512379, 0xA580C0, 0xF4F4F4, 0x76B478, 0x0E4522};
+
+constexpr Palette kPalettes[] = {
+    {"viridis", false, kViridis},        {"magma", false, kMagma},     {"inferno", false, kInferno},
+    {"plasma", false, kPlasma},          {"cividis", false, kCividis}, {"blues", false, kBlues},
+    {"greens", false, kGreens},          {"gray", false, kGray},       {"blue-red", true, kBlueRed},
+    {"purple-green", true, kPurpleGreen}};
+
+constexpr std::string_view kReversed = "_r";
 
 constexpr double kLuminance[] = {0.2126, 0.7152, 0.0722};  // of linear red, green, blue
 
@@ -79,13 +110,21 @@ Rgb nearest_rgb(const Triple& linear_rgb) noexcept {
   return {rounded[0][nearest & 1], rounded[1][nearest >> 1 & 1], rounded[2][nearest >> 2]};
 }
 
-std::array<Rgb, kSteps> make_table() noexcept {
-  std::array<Triple, std::size(kAnchors)> anchors;
-  std::transform(std::begin(kAnchors), std::end(kAnchors), anchors.begin(), oklab_from);
-  std::array<Rgb, kSteps> table;
-  for (std::size_t step = 0; step < kSteps; ++step) {
+using Table = std::array<Rgb, 256>;
+
+Rgb unpacked(std::uint32_t color) noexcept {
+  return {static_cast<std::uint8_t>(color >> 16), static_cast<std::uint8_t>(color >> 8 & 0xFF),
+          static_cast<std::uint8_t>(color & 0xFF)};
+}
+
+Table make_table(std::span<const std::uint32_t> colors) {
+  std::vector<Triple> anchors;
+  std::transform(colors.begin(), colors.end(), std::back_inserter(anchors),
+                 [](std::uint32_t color) { return oklab_from(unpacked(color)); });
+  Table table;
+  for (std::size_t step = 0; step < table.size(); ++step) {
     const double position =
-        static_cast<double>(step * (anchors.size() - 1)) / static_cast<double>(kSteps - 1);
+        static_cast<double>(step * (anchors.size() - 1)) / static_cast<double>(table.size() - 1);
     const std::size_t left = std::min(static_cast<std::size_t>(position), anchors.size() - 2);
     Triple mixed;
     for (std::size_t axis = 0; axis < mixed.size(); ++axis) {
@@ -97,23 +136,59 @@ std::array<Rgb, kSteps> make_table() noexcept {
   return table;
 }
 
+// Pictures ask millions of times, a program for one map or two.
+const Table& table_of(std::size_t palette) {
+  static std::array<std::once_flag, std::size(kPalettes)> made;
+  static std::array<Table, std::size(kPalettes)> tables;
+  std::call_once(made[palette],
+                 [palette] { tables[palette] = make_table(kPalettes[palette].anchors); });
+  return tables[palette];
+}
+
 }  // namespace
 
-Rgb colormap(float t) noexcept {
-  static const std::array<Rgb, kSteps> table = make_table();  // pictures ask millions of times
+Colormap::Colormap(std::string_view name) : name_(name), reversed_(name.ends_with(kReversed)) {
+  const std::string_view plain = name.substr(0, name.size() - (reversed_ ? kReversed.size() : 0));
+  const auto* const found =
+      std::find_if(std::begin(kPalettes), std::end(kPalettes),
+                   [plain](const Palette& palette) { return palette.name == plain; });
+  if (found == std::end(kPalettes)) {
+    const auto names = colormap_names();
+    const std::vector<std::string> known(names.begin(), names.end());
+    throw Error(ErrorKind::kUsage,
+                fmt::format("colormap: expected {}, or one of them with _r (reversed), found "
+                            "\"{}\"{}",
+                            fmt::join(known, ", "), name, did_you_mean(plain, known)));
+  }
+  diverging_ = found->diverging;
+  table_ = &table_of(static_cast<std::size_t>(found - std::begin(kPalettes)));
+}
+
+Rgb Colormap::operator()(float t) const noexcept {
   if (std::isnan(t)) {
     return kNanColor;
   }
-  return table[static_cast<std::size_t>(
-      std::lround(std::clamp(t, 0.0f, 1.0f) * static_cast<float>(kSteps - 1)))];
+  const float along = std::clamp(reversed_ ? 1.0f - t : t, 0.0f, 1.0f);
+  return (*table_)[static_cast<std::size_t>(std::lround(along * static_cast<float>(kSteps - 1)))];
+}
+
+std::vector<std::string_view> colormap_names() {
+  std::vector<std::string_view> names;
+  for (const Palette& palette : kPalettes) {
+    names.push_back(palette.name);
+  }
+  return names;
 }
 
 bool dark_text_on(Rgb background) noexcept {
-  const double luminance = kLuminance[0] * linear(background.r) +
-                           kLuminance[1] * linear(background.g) +
-                           kLuminance[2] * linear(background.b);
-  // Black gives (luminance + 0.05) / 0.05, white 1.05 / (luminance + 0.05).
-  return (luminance + 0.05) * (luminance + 0.05) > 1.05 * 0.05;
+  // Black gives (y + 0.05) / 0.05, white 1.05 / (y + 0.05).
+  const double y = luminance(background);
+  return (y + 0.05) * (y + 0.05) > 1.05 * 0.05;
+}
+
+double luminance(Rgb color) noexcept {
+  return kLuminance[0] * linear(color.r) + kLuminance[1] * linear(color.g) +
+         kLuminance[2] * linear(color.b);
 }
 
 }  // namespace attnviz

@@ -1,7 +1,12 @@
-// The colours of weights: one perceptually even scale from dark violet to bright yellow.
+// The colours of values: named scales, perceptually even from one end to the other.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace attnviz {
 
@@ -14,19 +19,52 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
-/// What colormap() gives for NaN: a red that the scale does not have.
+/// What every colour map gives for NaN: a red that is no colour of the default one.
 inline constexpr Rgb kNanColor{0xE0, 0x20, 0x20};
 
-/// The colour of `t`, clamped to [0, 1]. Lightness grows strictly over 256 even steps, so the scale
-/// survives grey print and colour-blind eyes. NaN gives kNanColor.
+/// One colour map: a sequential one, whose lightness rises (or falls) strictly over 256 even steps,
+/// so that it survives grey print and colour-blind eyes; or a diverging one, lightest in its middle
+/// and strictly darker towards either end, for signed values around zero.
 ///
-/// Source  nine colours along viridis (van der Walt and Smith 2015, CC0), interpolated in OKLab
-///         (Ottosson 2020).
-Rgb colormap(float t) noexcept;
+/// Source  viridis, magma, inferno and plasma (van der Walt and Smith 2015, CC0) and cividis (Nuñez
+///         et al. 2018, CC0) by nine of their colours; the others are our own. Interpolated in
+///         OKLab (Ottosson 2020).
+class Colormap {
+ public:
+  /// viridis.
+  Colormap() : Colormap("viridis") {}
+
+  /// One of colormap_names(), or one with `_r` behind it: the same reversed. Throws Error{kUsage}
+  /// with did-you-mean.
+  explicit Colormap(std::string_view name);
+
+  /// As it was asked for: "viridis", "blues_r".
+  const std::string& name() const noexcept { return name_; }
+  bool diverging() const noexcept { return diverging_; }
+
+  /// The colour of `t`, clamped to [0, 1]; NaN gives kNanColor.
+  Rgb operator()(float t) const noexcept;
+
+  bool operator==(const Colormap& other) const { return name_ == other.name_; }
+
+ private:
+  static constexpr std::size_t kSteps = 256;
+
+  std::string name_;
+  bool diverging_ = false;
+  bool reversed_ = false;
+  const std::array<Rgb, kSteps>* table_;  // made once for each map, never destroyed before the end
+};
+
+/// Every map, sequential ones first.
+std::vector<std::string_view> colormap_names();
 
 /// Whether black text contrasts more with `background` than white text does.
 ///
 /// Source  contrast ratio and relative luminance of WCAG 2.1.
 bool dark_text_on(Rgb background) noexcept;
+
+/// Relative luminance of WCAG 2.1, in [0, 1].
+double luminance(Rgb color) noexcept;
 
 }  // namespace attnviz

@@ -30,9 +30,6 @@ constexpr int kBarWidth = 14;
 constexpr int kShortestBar = 120;
 constexpr int kLongestBar = 480;
 constexpr int kSwatch = 12;
-constexpr const char* kQueryAxis = "query (attending)";
-constexpr const char* kKeyAxis = "key (attended to)";
-constexpr const char* kBarName = "attention weight";
 constexpr const char* kMaskedName = "masked";
 
 int ceiled(double x) {
@@ -116,6 +113,20 @@ int key_labels_height(const AxisLabels& labels) {
   return ceiled((static_cast<double>(labels.longest) * labels.column_width + high) * kSlope) + 1;
 }
 
+bool has_masked(const HeatmapPanel& panel) {
+  if (!panel.visible) {
+    return false;
+  }
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    for (std::size_t key = 0; key < panel.values.cols; ++key) {
+      if (!panel.visible(query, key)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class Builder {
  public:
@@ -127,8 +138,7 @@ class Builder {
     layout_.grid = grid_;
     queries_ = query_labels(grid_.queries, heatmap.query_labels, fonts_);
     keys_ = key_labels(grid_.keys, heatmap.key_labels, fonts_, queries_.column_width);
-    ticks_ =
-        color_ticks(heatmap.low, heatmap.high, static_cast<std::size_t>(bar_height() / 40) + 1);
+    ticks_ = color_ticks(heatmap.scale, static_cast<std::size_t>(bar_height() / 40) + 1);
   }
 
   FigureLayout build() {
@@ -162,17 +172,7 @@ class Builder {
   }
 
   bool has_masked_cell() const {
-    if (!heatmap_.visible) {
-      return false;
-    }
-    for (std::size_t query = 0; query < heatmap_.n_queries(); ++query) {
-      for (std::size_t key = 0; key < heatmap_.n_keys(); ++key) {
-        if (!heatmap_.visible(query, key)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return std::any_of(heatmap_.panels.begin(), heatmap_.panels.end(), &has_masked);
   }
 
   void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
@@ -314,10 +314,9 @@ class Builder {
     const PixelRect bar = {legend_x_, layout_.panels.front().y, kBarWidth, bar_height()};
     layout_.color_bar = bar;
     int widest = 0;
-    const double range = static_cast<double>(heatmap_.high) - heatmap_.low;
     for (ColorTick& tick : ticks_) {
-      const double along = (tick.value - heatmap_.low) / range;
-      const int y = bar.bottom() - 1 - static_cast<int>(std::lround(along * (bar.height - 1)));
+      const int y =
+          bar.bottom() - 1 - static_cast<int>(std::lround(tick.position * (bar.height - 1)));
       layout_.ticks.push_back({bar.right() + 1, y, kTickLength, 1});
       const int wide = static_cast<int>(tick.label.size()) * kTextColumn;
       widest = std::max(widest, wide);
@@ -325,8 +324,8 @@ class Builder {
           bar.right() + 1 + kTickLength + kLabelGap,
           std::max(y - line_height(kTextColumn) / 2, top));
     }
-    const int name_length = static_cast<int>(fonts_.columns(kBarName)) * kTextColumn;
-    add(TextRole::kLegend, kBarName, kTextColumn, TextAngle::kUp,
+    const int name_length = static_cast<int>(fonts_.columns(heatmap_.value_name)) * kTextColumn;
+    add(TextRole::kLegend, heatmap_.value_name, kTextColumn, TextAngle::kUp,
         bar.right() + 1 + kTickLength + kLabelGap + widest + kSpace / 2,
         bar.y + (bar.height + name_length) / 2);
     int bottom = bar.bottom() + line_height(kTextColumn) / 2;
@@ -341,18 +340,18 @@ class Builder {
   }
 
   void place_axis_names(int top, int grid_bottom) {
-    const int query_length = static_cast<int>(fonts_.columns(kQueryAxis)) * kTextColumn;
+    const int query_length = static_cast<int>(fonts_.columns(heatmap_.query_axis)) * kTextColumn;
     const int first_y = layout_.panels.front().y;
     const int last_y = layout_.panels.back().bottom();
     const int bottom = std::max((first_y + last_y + query_length) / 2, top + query_length);
-    add(TextRole::kAxisName, kQueryAxis, kTextColumn, TextAngle::kUp, name_x_, bottom);
+    add(TextRole::kAxisName, heatmap_.query_axis, kTextColumn, TextAngle::kUp, name_x_, bottom);
 
-    const int key_length = static_cast<int>(fonts_.columns(kKeyAxis)) * kTextColumn;
+    const int key_length = static_cast<int>(fonts_.columns(heatmap_.key_axis)) * kTextColumn;
     const int key_y = std::max(grid_bottom, bottom) + kSpace / 2;
     // Under a narrow panel the name would reach below the legend.
     const int key_x =
         std::min(body_x_ + (body_width() - key_length) / 2, legend_x_ - kSpace - key_length);
-    add(TextRole::kAxisName, kKeyAxis, kTextColumn, TextAngle::kLevel, key_x, key_y);
+    add(TextRole::kAxisName, heatmap_.key_axis, kTextColumn, TextAngle::kLevel, key_x, key_y);
     y_ = std::max(y_, key_y + line_height(kTextColumn));
   }
 
@@ -361,9 +360,10 @@ class Builder {
     const PoolAxis& queries = grid_.queries.tokens;
     const PoolAxis& keys = grid_.keys.tokens;
     if (queries.pooled() || keys.pooled()) {
-      notes.push_back(fmt::format(
-          "pooled: {} x {} weights on {} x {} cells, each the largest of {} x {}", queries.size,
-          keys.size, queries.cells(), keys.cells(), queries.block, keys.block));
+      notes.push_back(
+          fmt::format("pooled: {} x {} weights on {} x {} cells, each the {} of {} x {}",
+                      queries.size, keys.size, queries.cells(), keys.cells(),
+                      pool_name(heatmap_.pool), queries.block, keys.block));
     }
     if (!notes.empty()) {
       y_ += kSpace;
@@ -377,7 +377,8 @@ class Builder {
     if (grid_.queries.tokens.pooled() || grid_.keys.tokens.pooled()) {
       return;
     }
-    const auto columns = static_cast<int>(cell_numbers(heatmap_.low, heatmap_.high).columns);
+    const auto columns =
+        static_cast<int>(cell_numbers(heatmap_.scale.low, heatmap_.scale.high).columns);
     for (const int column_width : {8, 7, 6}) {
       const bool fits = columns * column_width + 4 <= grid_.keys.pitch - grid_.keys.gap &&
                         line_height(column_width) <= grid_.queries.pitch - grid_.queries.gap;

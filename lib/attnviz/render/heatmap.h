@@ -1,12 +1,14 @@
-// What every picture of attention is made from: values, labels, range.
+// What every picture of attention is made from: values, labels, colour scale.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
+#include "attnviz/render/color_scale.h"
 
 namespace attnviz {
 
@@ -14,28 +16,40 @@ namespace attnviz {
 struct HeatmapPanel {
   std::string title;   // "L0H3"
   ConstMatrix values;  // [n_queries, n_keys]; a view
+  /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
+  std::function<bool(std::size_t query, std::size_t key)> visible = nullptr;
+
+  bool is_visible(std::size_t query, std::size_t key) const {
+    return !visible || visible(query, key);
+  }
 };
 
-/// One picture: panels that share labels, mask and colour scale. Row = query, row 0 on top; column
-/// = key.
+/// What stands for several cells where a picture has room for one.
+enum class PoolKind { kMax, kMean };
+
+/// One picture: panels that share labels and colour scale. Row = query, row 0 on top; column = key.
 struct Heatmap {
   std::vector<HeatmapPanel> panels;       // at least one, all of one shape
   std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
   std::vector<std::string> query_labels;  // [n_queries], raw pieces: the renderer makes them safe
   std::vector<std::string> key_labels;    // [n_keys]
-  /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
-  std::function<bool(std::size_t query, std::size_t key)> visible;
-  float low = 0.0f;                // the values that the ends of the colour scale stand for;
-  float high = 1.0f;               // low < high
+  std::string query_axis = "query (attending)";
+  std::string key_axis = "key (attended to)";
+  std::string value_name = "attention weight";  // along the colour bar
+  ColorScale scale;
+  PoolKind pool = PoolKind::kMax;
   std::string title;               // "attention: random weights (seed 42)"
   std::vector<std::string> notes;  // said in the legend: "RANDOM WEIGHTS: …", "mask causal"
+  std::string facts;               // what it was made from, as JSON, for formats that can carry it
+  std::shared_ptr<const void> storage;  // keeps values alive that nobody else owns; may be empty
 
   std::size_t n_queries() const noexcept { return query_labels.size(); }
   std::size_t n_keys() const noexcept { return key_labels.size(); }
-  bool is_visible(std::size_t query, std::size_t key) const {
-    return !visible || visible(query, key);
-  }
 };
+
+/// Throws Error{kUsage} for a heatmap without cells, with panels of another shape than the labels,
+/// or with a scale that cannot be drawn.
+void check(const Heatmap& heatmap);
 
 /// Whether in rows of `n_panels` every group of `together` panels begins a row, or rows hold whole
 /// groups.

@@ -1,15 +1,10 @@
 #include "attnviz/render/png.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <map>
 #include <string>
 
-#include "attnviz/core/error.h"
 #include "attnviz/render/canvas.h"
 #include "attnviz/render/color_ticks.h"
-#include "attnviz/render/colormap.h"
 #include "attnviz/render/figure_layout.h"
 #include "attnviz/render/font.h"
 #include "attnviz/render/png_encode.h"
@@ -19,25 +14,6 @@
 namespace attnviz {
 
 namespace {
-
-void check_shape(const Heatmap& heatmap) {
-  if (heatmap.panels.empty() || heatmap.n_queries() == 0 || heatmap.n_keys() == 0) {
-    throw Error(ErrorKind::kUsage, "picture: nothing to draw (no panel, query or key)");
-  }
-  if (!(heatmap.low < heatmap.high) || !std::isfinite(heatmap.high - heatmap.low)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("picture: a colour scale from {} to {} cannot be drawn", heatmap.low,
-                            heatmap.high));
-  }
-  for (const HeatmapPanel& panel : heatmap.panels) {
-    if (panel.values.rows != heatmap.n_queries() || panel.values.cols != heatmap.n_keys()) {
-      throw Error(
-          ErrorKind::kUsage,
-          fmt::format("picture: {}: expected [{}, {}] weights, found [{}, {}]", panel.title,
-                      heatmap.n_queries(), heatmap.n_keys(), panel.values.rows, panel.values.cols));
-    }
-  }
-}
 
 class Painter {
  public:
@@ -49,7 +25,7 @@ class Painter {
 
   std::string paint() {
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
-      paint_panel(heatmap_.panels[i].values, layout_.panels[i]);
+      paint_panel(heatmap_.panels[i], layout_.panels[i]);
     }
     paint_legend();
     for (const PixelRect& tick : layout_.ticks) {
@@ -65,14 +41,10 @@ class Painter {
   }
 
  private:
-  Rgb color_of(float value) const {
-    return colormap((value - heatmap_.low) / (heatmap_.high - heatmap_.low));
-  }
-
-  void paint_panel(ConstMatrix values, const PixelRect& panel) {
+  void paint_panel(const HeatmapPanel& from, const PixelRect& panel) {
     const CellAxis& queries = layout_.grid.queries;
     const CellAxis& keys = layout_.grid.keys;
-    const PooledMatrix cells = pool(heatmap_, values, queries.tokens, keys.tokens);
+    const PooledMatrix cells = pool(heatmap_, from, queries.tokens, keys.tokens);
     if (queries.gap == 0) {
       outline(panel);
     }
@@ -81,7 +53,8 @@ class Painter {
       for (std::size_t col = 0; col < cells.cols; ++col) {
         const int x = panel.x + static_cast<int>(col) * keys.pitch;
         canvas_.fill({x, y, keys.pitch - keys.gap, 1},
-                     cells.is_visible(row, col) ? color_of(cells.value(row, col)) : kMaskedColor);
+                     cells.is_visible(row, col) ? heatmap_.scale.color(cells.shown(row, col))
+                                                : kMaskedColor);
       }
       canvas_.repeat_top_row({panel.x, y, panel.width, queries.pitch - queries.gap});
     }
@@ -93,7 +66,7 @@ class Painter {
   void paint_values(const PooledMatrix& cells, const PixelRect& panel) {
     const CellAxis& queries = layout_.grid.queries;
     const CellAxis& keys = layout_.grid.keys;
-    const CellNumbers numbers = cell_numbers(heatmap_.low, heatmap_.high);
+    const CellNumbers numbers = cell_numbers(heatmap_.scale.low, heatmap_.scale.high);
     const int column_width = layout_.value_column_width;
     for (std::size_t row = 0; row < cells.rows; ++row) {
       for (std::size_t col = 0; col < cells.cols; ++col) {
@@ -108,7 +81,7 @@ class Painter {
         const int wide = static_cast<int>(text.size()) * column_width;
         const int x = panel.x + static_cast<int>(col) * keys.pitch;
         const int y = panel.y + static_cast<int>(row) * queries.pitch;
-        const bool dark = dark_text_on(color_of(cells.value(row, col)));
+        const bool dark = dark_text_on(heatmap_.scale.color(cells.shown(row, col)));
         canvas_.draw(found->second, x + (keys.pitch - keys.gap - wide) / 2,
                      y + (queries.pitch - queries.gap - line_height(column_width)) / 2,
                      dark ? kTextColor : kWhite);
@@ -121,7 +94,7 @@ class Painter {
     outline(bar);
     for (int i = 0; i < bar.height; ++i) {
       const float along = static_cast<float>(i) / static_cast<float>(bar.height - 1);
-      canvas_.fill({bar.x, bar.bottom() - 1 - i, bar.width, 1}, colormap(along));
+      canvas_.fill({bar.x, bar.bottom() - 1 - i, bar.width, 1}, heatmap_.scale.colormap(along));
     }
     if (!layout_.masked_swatch.empty()) {
       outline(layout_.masked_swatch);
@@ -144,7 +117,7 @@ class Painter {
 }  // namespace
 
 std::string render_png(const Heatmap& heatmap, const FigureStyle& style) {
-  check_shape(heatmap);
+  check(heatmap);
   const FigureLayout layout = lay_out_figure(heatmap, style);
   return Painter(heatmap, layout, style).paint();
 }

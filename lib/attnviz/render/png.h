@@ -11,8 +11,8 @@ namespace attnviz {
 /// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left,
 /// key labels, named axes, one colour bar. At most about 4096 pixels a side; more cells than that
 /// are pooled (each pixel the largest weight under it) and the picture says so. The same heatmap
-/// with the same fonts gives the same bytes. Throws Error{kUsage} for a heatmap without cells, with
-/// panels of another shape than the labels, or without low < high.
+/// with the same fonts gives the same bytes. Throws Error{kUsage} for a heatmap that check()
+/// refuses.
 std::string render_png(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace attnviz

@@ -1,9 +1,10 @@
-// Matrices larger than the picture: each cell of a coarser grid shows the largest weight under it.
+// Matrices larger than the picture: each cell of a coarser grid stands for the weights under it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
@@ -28,19 +29,30 @@ struct PoolAxis {
   std::string range(std::size_t cell, const char* dash = "–") const;
 };
 
+/// "largest" or "mean": what each cell is of the weights under it.
+std::string_view pool_name(PoolKind kind) noexcept;
+
 /// What is left of one panel, [rows, cols].
 struct PooledMatrix {
   std::size_t rows = 0;
   std::size_t cols = 0;
   std::vector<float> values;          // 0 where nothing is visible, NaN where a visible weight is
+  std::vector<float> shares;          // of the largest in its row; empty unless the scale asks
   std::vector<std::uint8_t> visible;  // whether anything visible lies under the cell
 
   float value(std::size_t row, std::size_t col) const { return values[row * cols + col]; }
+  /// What the colour scale is asked for.
+  float shown(std::size_t row, std::size_t col) const {
+    return shares.empty() ? value(row, col) : shares[row * cols + col];
+  }
   bool is_visible(std::size_t row, std::size_t col) const { return visible[row * cols + col] != 0; }
 };
 
-/// The largest visible weight under each cell. `queries` and `keys` cut the axes of `values`, a
-/// matrix of one of the heatmap's panels; blocks of 1 copy it. Memory: the cells only.
-PooledMatrix pool(const Heatmap& heatmap, ConstMatrix values, PoolAxis queries, PoolAxis keys);
+/// The largest, or the mean, of the visible weights under each cell, as heatmap.pool says.
+/// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With
+/// ScaleKind::kRowMax the shares too: pooled from each weight over the largest visible one of its
+/// query (of all 0: 0). Memory: the cells, and one row.
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
+                  PoolAxis keys);
 
 }  // namespace attnviz

@@ -30,7 +30,7 @@ class Screen {
         options_(options),
         labels_(heatmap, options.style),
         layout_(plan_layout(heatmap, labels_, options)),
-        painter_(options, heatmap.low, heatmap.high, layout_.cell_width) {}
+        painter_(options, heatmap.scale, layout_.cell_width) {}
 
   std::string draw();
 
@@ -130,10 +130,12 @@ void Screen::cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_l
 void Screen::band(std::size_t first_panel, std::size_t n_panels) {
   std::vector<PooledMatrix> panels;
   for (std::size_t i = first_panel; i < first_panel + n_panels; ++i) {
-    panels.push_back(pool(heatmap_, heatmap_.panels[i].values, layout_.queries, layout_.keys));
+    panels.push_back(pool(heatmap_, heatmap_.panels[i], layout_.queries, layout_.keys));
   }
-  const auto& visible = panels.front().visible;
-  has_masked_ = has_masked_ || std::find(visible.begin(), visible.end(), 0) != visible.end();
+  const auto has_masked = [](const PooledMatrix& panel) {
+    return std::find(panel.visible.begin(), panel.visible.end(), 0) != panel.visible.end();
+  };
+  has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
 
   AnsiLine line;
   const std::size_t rest = layout_.slot - layout_.cells_width();
@@ -196,10 +198,10 @@ void Screen::legend() {
   }
   add_lines(flow(items, kLegendGap, layout_.columns));
   if (layout_.queries.pooled() || layout_.keys.pooled()) {
-    add_lines(
-        wrap(fmt::format("pooled: each cell is the largest of up to {} {} {} weights",
-                         layout_.queries.block, labels_.ascii ? "x" : "×", layout_.keys.block),
-             layout_.columns));
+    add_lines(wrap(fmt::format("pooled: each cell is the {} of up to {} {} {} weights",
+                               pool_name(heatmap_.pool), layout_.queries.block,
+                               labels_.ascii ? "x" : "×", layout_.keys.block),
+                   layout_.columns));
   }
   for (const std::string& note : heatmap_.notes) {
     add_lines(wrap(safe_message(note, labels_.ascii), layout_.columns));

@@ -79,7 +79,7 @@ std::vector<Attempt> Planner::attempts() const {
   if (numbers()) {
     // Two decimals, or what a wide range leaves of them, and a space.
     const std::size_t width =
-        1 + std::clamp<std::size_t>(number_width(heatmap_.low, heatmap_.high, 2), 3, 7);
+        1 + std::clamp<std::size_t>(number_width(heatmap_.scale.low, heatmap_.scale.high, 2), 3, 7);
     return {{width, false, full}, {width, false, brief}};
   }
   return {{2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
