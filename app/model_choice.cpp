@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
-#include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
 #include "memory.h"
@@ -65,32 +62,6 @@ Model open_model(const ModelOptions& options) {
     model.config.seed = *options.seed;  // of embeddings that the file leaves out
   }
   return model;
-}
-
-std::string model_title(const Model& model) {
-  return model.config.random_weights ? fmt::format("random weights (seed {})", model.config.seed)
-                                     : model.config.name;
-}
-
-std::string random_embeddings_note(const Model& model, const TokenizedText& text) {
-  if (model.config.random_weights) {
-    return {};
-  }
-  constexpr std::size_t kMostNamed = 5;
-  const std::vector<std::string_view> pieces = text.pieces();
-  const std::vector<std::string_view> random = random_pieces(model, pieces);
-  if (random.empty()) {
-    return {};
-  }
-  std::string named;
-  for (std::size_t i = 0; i < std::min(random.size(), kMostNamed); ++i) {
-    named += (i == 0 ? "" : ", ") + attnviz::quoted(random[i]);
-  }
-  if (random.size() > kMostNamed) {
-    named += fmt::format(" and {} more", random.size() - kMostNamed);
-  }
-  return fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}", model.config.seed,
-                     model.config.name, named);
 }
 
 }  // namespace attnviz::app

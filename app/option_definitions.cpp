@@ -10,6 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/model/mask.h"
+#include "attnviz/render/pooling.h"
 #include "attnviz/text/tokenizer.h"
 #include "option_values.h"
 
@@ -162,6 +163,35 @@ void define_attention(CLI::App& app, ShowOptions& options) {
             [&options](const std::string& word) { options.heads = word; });
 }
 
+void define_drawing(CLI::App& app, DrawingOptions& drawing) {
+  DrawingRequest& request = drawing.request;
+  add_choice(app, "Output", "--style", "auto|ascii|blocks|numbers",
+             "how to draw (default: blocks on a terminal, else ascii, which is pure 7-bit)",
+             drawing.style);
+  add_choice(app, "Output", "--color", "auto|always|never",
+             "colour (default: on a terminal, unless NO_COLOR is set)", drawing.color);
+  add_value(app, "Output", "--colormap", "NAME",
+            fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
+            [&request](const std::string& word) { request.colormap = Colormap(word).name(); });
+  add_value(app, "Output", "--scale", "linear|sqrt|log|row-max",
+            "how a weight becomes a colour (default linear)",
+            [&request](const std::string& word) { request.scale = parse_scale(word); });
+  add_value(app, "Output", "--range", "LO:HI|auto",
+            "the weights at the ends of the colour scale (default 0:1); auto: those of the data",
+            [&request](const std::string& word) {
+              request.automatic_range = word == "auto";
+              request.range = request.automatic_range ? std::nullopt
+                                                      : std::optional(parse_range("--range", word));
+            });
+  add_flag(app, "Output", "--drop-sink",
+           "leave the first token out of the pictures and rescale the rows", request.drop_sink);
+  add_value(app, "Output", "--pool", "max|mean",
+            "what a cell shows of the weights under it, in pictures of long texts (default max)",
+            [&request](const std::string& word) { request.pool = parse_pool(word); });
+  add_value(app, "Output", "--title", "TEXT", "title of the picture; empty: none",
+            [&request](const std::string& word) { request.title = word; });
+}
+
 void define_output(CLI::App& app, ShowOptions& options) {
   app.add_option("-o,--output", options.outputs,
                  "also write FILE.png, .json, .npy or .txt; - is standard output, in place of the "
@@ -175,11 +205,7 @@ void define_output(CLI::App& app, ShowOptions& options) {
                   parse_choice("--format", word, {"png", "json", "npy", "txt"}));
             });
   add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", options.json);
-  add_choice(app, "Output", "--style", "auto|ascii|blocks|numbers",
-             "how to draw (default: blocks on a terminal, else ascii, which is pure 7-bit)",
-             options.style);
-  add_choice(app, "Output", "--color", "auto|always|never",
-             "colour (default: on a terminal, unless NO_COLOR is set)", options.color);
+  define_drawing(app, options.drawing);
 }
 
 void define_talk(CLI::App& app, TalkOptions& talk) {

@@ -48,6 +48,17 @@ float parse_decimal(std::string_view option, std::string_view word) {
   return *number;
 }
 
+ValueRange parse_range(std::string_view option, std::string_view word) {
+  const std::size_t colon = word.find(':');
+  const auto low = read_number<float>(word.substr(0, colon));
+  const auto high =
+      colon == std::string_view::npos ? std::nullopt : read_number<float>(word.substr(colon + 1));
+  if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high) || *low >= *high) {
+    fail(option, "LO:HI with LO below HI, as in 0:0.5, or auto", word);
+  }
+  return {*low, *high};
+}
+
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
   std::vector<TokenId> ids;
   for (std::size_t begin = 0; begin <= word.size();) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/suggest.h"
+#include "attnviz/render/drawing_choice.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
@@ -18,6 +19,9 @@ std::uint64_t parse_count(std::string_view option, std::string_view word, std::u
 
 /// A finite decimal number. Throws Error{kUsage}.
 float parse_decimal(std::string_view option, std::string_view word);
+
+/// "0:0.5": two finite numbers, the first one less. Throws Error{kUsage}.
+ValueRange parse_range(std::string_view option, std::string_view word);
 
 /// "5,17,3". Throws Error{kUsage} when one is no id, or there is none.
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word);

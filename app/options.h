@@ -12,6 +12,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/render/drawing_choice.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
@@ -46,6 +47,13 @@ struct TalkOptions {
   bool verbose = false;
 };
 
+/// How pictures look, for every command that draws attention.
+struct DrawingOptions {
+  DrawingRequest request;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
 struct ShowOptions {
   InputOptions input;
   ModelOptions model;
@@ -56,8 +64,7 @@ struct ShowOptions {
   std::vector<std::string> outputs;  // "-" is standard output
   std::optional<OutputFormat> format;
   bool json = false;
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
+  DrawingOptions drawing;
   std::string simd = "auto";
   TalkOptions talk;
 };

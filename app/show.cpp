@@ -15,12 +15,14 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
+#include "attnviz/render/attention_document.h"
+#include "attnviz/render/attention_heatmap.h"
+#include "attnviz/render/drawing_choice.h"
 #include "attnviz/text/tokenizer.h"
 #include "command_line.h"
 #include "input.h"
 #include "memory.h"
 #include "model_choice.h"
-#include "picture.h"
 #include "show_outputs.h"
 #include "talk.h"
 
@@ -91,14 +93,15 @@ void tell_randomness(const ShowOptions& options, const Model& model, const Token
   if (options.talk.quiet) {
     return;
   }
-  if (model.config.random_weights && is_first) {
+  const ModelFacts facts = model_facts(model, text);
+  if (facts.random && is_first) {
     say(options.model.weights
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
                           "they are your own",
                           options.model.weights->string())
-            : model_title(model) + " mean nothing; -m FILE takes real ones");
+            : model_title(facts) + " mean nothing; -m FILE takes real ones");
   }
-  if (const std::string note = random_embeddings_note(model, text); !note.empty()) {
+  if (const std::string note = random_embeddings_note(facts); !note.empty()) {
     say(note);
   }
 }
@@ -129,8 +132,9 @@ void run_show(const ShowOptions& options) {
     PatternStore patterns(heads, text.size());
     run_attention(model, text.pieces(), request, patterns);
     phases.done("attention");
-    const Heatmap picture = attention_picture(model, text, request, patterns);
-    const Result result{model, text, request, patterns, picture};
+    AttentionDocument document = attention_document(model, text, request, patterns);
+    document.drawing = choose_drawing(options.drawing.request, document);
+    const Result result{document, attention_heatmap(document)};
     outputs.write_files(result);
     if (!options.input.many_texts()) {
       outputs.commit();

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/byte_sink.h"
@@ -66,22 +67,23 @@ bool same_place(const fs::path& a, const fs::path& b) {
   return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
 }
 
-void write_npy(const PatternStore& patterns, const ByteSink& sink) {
-  const auto heads = patterns.heads();
+void write_npy(const AttentionDocument& document, const ByteSink& sink) {
+  std::vector<HeadId> heads;
+  std::set<std::size_t> layers;
+  for (const DocumentPattern& pattern : document.patterns) {
+    heads.push_back(pattern.head);
+    layers.insert(pattern.head.layer);
+  }
   if (!is_rectangle(heads)) {
     throw Error(ErrorKind::kUsage,
                 "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
                 "write .json");
   }
-  std::set<std::size_t> layers;
-  for (const HeadId head : heads) {
-    layers.insert(head.layer);
-  }
-  const std::size_t n = patterns.n_tokens();
-  const std::array shape = {layers.size(), heads.size() / layers.size(), n, n};
+  const std::array shape = {layers.size(), heads.size() / layers.size(),
+                            document.query_tokens.size(), document.key_tokens.size()};
   sink(npy_header(shape));
-  for (const HeadId head : heads) {
-    write_npy_values(patterns.pattern(head), sink);
+  for (const DocumentPattern& pattern : document.patterns) {
+    write_npy_values(pattern.weights, sink);
   }
 }
 
@@ -92,10 +94,10 @@ void write_format(OutputFormat format, const Result& result, const TerminalOptio
       sink(render_png(result.picture));
       break;
     case OutputFormat::kJson:
-      write_attention_json(result.model, result.text, result.request, result.patterns, sink);
+      write_attention_json(result.document, sink);
       break;
     case OutputFormat::kNpy:
-      write_npy(result.patterns, sink);
+      write_npy(result.document, sink);
       break;
     case OutputFormat::kText:
       sink(render_terminal(result.picture, drawing));
@@ -156,7 +158,7 @@ void ShowOutputs::open(const std::string& name) {
 }
 
 void ShowOutputs::write_files(const Result& result) {
-  const TerminalOptions drawing = file_drawing(options_.style, options_.color);
+  const TerminalOptions drawing = file_drawing(options_.drawing.style, options_.drawing.color);
   for (File& entry : files_) {
     write_format(entry.format, result, drawing,
                  [&entry](std::string_view bytes) { entry.file.write(bytes); });
@@ -177,7 +179,7 @@ void ShowOutputs::write_to_standard_output(const Result& result) {
   if (!stdout_is_open_) {
     return;
   }
-  const TerminalOptions drawing = stdout_drawing(options_.style, options_.color);
+  const TerminalOptions drawing = stdout_drawing(options_.drawing.style, options_.drawing.color);
   const auto format = stdout_format_.value_or(OutputFormat::kText);
   try {
     if (format == OutputFormat::kText && !is_first_) {

@@ -5,11 +5,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "attnviz/attention/engine.h"
-#include "attnviz/attention/pattern_store.h"
-#include "attnviz/model/model.h"
+#include "attnviz/render/attention_document.h"
 #include "attnviz/render/heatmap.h"
-#include "attnviz/text/tokenized_text.h"
 #include "options.h"
 #include "output_file.h"
 
@@ -17,11 +14,8 @@ namespace attnviz::app {
 
 /// One text's attention, ready to be written.
 struct Result {
-  const Model& model;
-  const TokenizedText& text;
-  const AttentionRequest& request;
-  const PatternStore& patterns;
-  const Heatmap& picture;
+  const AttentionDocument& document;
+  Heatmap picture;
 };
 
 class ShowOutputs {

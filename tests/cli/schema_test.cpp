@@ -36,6 +36,9 @@ const std::vector<Case>& cases() {
       {"random-embedding.json", {"known unknown", "-m", "known.json"}},
       {"what-if.json",
        {"The cat", "--no-scale", "--temperature", "0.5", "--dropout", "0.5", "--mask", "none"}},
+      {"drawing.json",
+       {"The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues", "--title", "t",
+        "--positions", "rope"}},
       {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
 }

@@ -49,7 +49,7 @@ PatternStore filled_store(const std::vector<HeadId>& heads, std::size_t n_tokens
 std::string written(const Model& model, const TokenizedText& text, const AttentionRequest& request,
                     const PatternStore& store) {
   std::string out;
-  write_attention_json(model, text, request, store,
+  write_attention_json(attention_document(model, text, request, store),
                        [&out](std::string_view bytes) { out += bytes; });
   return out;
 }
@@ -169,6 +169,52 @@ TEST_CASE("write_attention_json: weights from a file are not called random; a us
   const Json by_position = Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
   CHECK_FALSE(by_position.contains("seed"));
   CHECK_FALSE(by_position.contains("random_embeddings"));
+}
+
+TEST_CASE("write_attention_json: tells how the picture was drawn") {
+  const PatternStore store = filled_store({{0, 0}}, 2);
+  AttentionDocument document = attention_document(small_model(), text_of({"a", "b"}), {}, store);
+  const auto drawing_of = [](const AttentionDocument& from) {
+    std::string out;
+    write_attention_json(from, [&out](std::string_view bytes) { out += bytes; });
+    return Json::parse(out).at("drawing");
+  };
+  CHECK(
+      drawing_of(document) ==
+      Json({{"colormap", "viridis"}, {"scale", "linear"}, {"range", {0.0, 1.0}}, {"pool", "max"}}));
+  document.drawing.scale.colormap = Colormap("blues_r");
+  document.drawing.scale.kind = ScaleKind::kRowMax;
+  document.drawing.scale.high = 0.5f;
+  document.drawing.pool = PoolKind::kMean;
+  document.drawing.drop_sink = true;
+  document.drawing.title = "";
+  CHECK(drawing_of(document) == Json({{"colormap", "blues_r"},
+                                      {"scale", "row-max"},
+                                      {"range", {0.0, 0.5}},
+                                      {"pool", "mean"},
+                                      {"drop_sink", true},
+                                      {"title", ""}}));
+}
+
+TEST_CASE("attention_facts: the document without its weights, on one line") {
+  for (const std::vector<HeadId>& heads :
+       {std::vector<HeadId>{{0, 0}}, std::vector<HeadId>{{0, 1}, {1, 0}}}) {
+    const PatternStore store = filled_store(heads, 2);
+    const AttentionDocument document =
+        attention_document(small_model(), text_of({"a", "\n"}), {}, store);
+    std::string whole;
+    write_attention_json(document, [&whole](std::string_view bytes) { whole += bytes; });
+    Json expected = Json::parse(whole);
+    expected.erase("attention");
+    if (expected.contains("selected")) {
+      for (Json& entry : expected.at("selected")) {
+        entry.erase("attention");
+      }
+    }
+    const std::string facts = attention_facts(document);
+    CHECK(facts.find('\n') == std::string::npos);
+    CHECK(Json::parse(facts) == expected);
+  }
 }
 
 }  // namespace attnviz

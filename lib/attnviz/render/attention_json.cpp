@@ -1,84 +1,152 @@
 #include "attnviz/render/attention_json.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <vector>
 
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/render/model_json.h"
-#include "attnviz/render/tokens_json.h"
+#include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
 namespace {
 
-void write_indices(JsonWriter& json, std::string_view key, const std::set<std::size_t>& indices) {
+void write_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& list) {
   json.key(key);
   json.begin_array();
-  for (const std::size_t index : indices) {
+  for (const std::string& item : list) {
+    json.value(item);
+  }
+  json.end_array();
+}
+
+template <class Indices>
+void write_indices(JsonWriter& json, std::string_view key, const Indices& indices) {
+  json.key(key);
+  json.begin_array();
+  for (const auto index : indices) {
     json.value(std::uint64_t{index});
   }
   json.end_array();
 }
 
-void write_rectangle(JsonWriter& json, const PatternStore& patterns) {
-  std::set<std::size_t> layers;
-  std::set<std::size_t> heads;
-  for (const HeadId id : patterns.heads()) {
-    layers.insert(id.layer);
-    heads.insert(id.head);
+void write_tokens(JsonWriter& json, const AttentionDocument& document) {
+  if (document.text) {
+    json.key("text");
+    json.value(*document.text);
   }
+  write_strings(json, "tokens", document.query_tokens);
+  if (document.key_tokens != document.query_tokens) {
+    write_strings(json, "key_tokens", document.key_tokens);
+  }
+  if (!document.token_ids.empty()) {
+    write_indices(json, "token_ids", document.token_ids);
+  }
+}
+
+void write_drawing(JsonWriter& json, const Drawing& drawing) {
+  json.key("drawing");
+  json.begin_object();
+  json.key("colormap");
+  json.value(drawing.scale.colormap.name());
+  json.key("scale");
+  json.value(scale_name(drawing.scale.kind));
+  json.key("range");
+  json.values(std::array{drawing.scale.low, drawing.scale.high});
+  json.key("pool");
+  json.value(pool_option(drawing.pool));
+  if (drawing.drop_sink) {
+    json.key("drop_sink");
+    json.value(true);
+  }
+  if (drawing.title) {
+    json.key("title");
+    json.value(*drawing.title);
+  }
+  json.end_object();
+}
+
+void write_rectangle(JsonWriter& json, const AttentionDocument& document,
+                     const std::set<std::size_t>& layers, const std::set<std::size_t>& heads,
+                     bool with_weights) {
   write_indices(json, "layers", layers);
   write_indices(json, "heads", heads);
+  if (!with_weights) {
+    return;
+  }
   json.key("attention");
   json.begin_array();
-  for (const std::size_t layer : layers) {
+  auto pattern = document.patterns.begin();
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     json.begin_array();
-    for (const std::size_t head : heads) {
-      json.matrix(patterns.pattern({layer, head}));
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      json.matrix((pattern++)->weights);
     }
     json.end_array();
   }
   json.end_array();
 }
 
-void write_selected(JsonWriter& json, const PatternStore& patterns) {
+void write_selected(JsonWriter& json, const AttentionDocument& document, bool with_weights) {
   json.key("selected");
   json.begin_array();
-  for (const HeadId id : patterns.heads()) {
+  for (const DocumentPattern& pattern : document.patterns) {
     json.begin_object();
     json.key("layer");
-    json.value(std::uint64_t{id.layer});
+    json.value(std::uint64_t{pattern.head.layer});
     json.key("head");
-    json.value(std::uint64_t{id.head});
-    json.key("attention");
-    json.matrix(patterns.pattern(id));
+    json.value(std::uint64_t{pattern.head.head});
+    if (with_weights) {
+      json.key("attention");
+      json.matrix(pattern.weights);
+    }
     json.end_object();
   }
   json.end_array();
 }
 
-}  // namespace
-
-void write_attention_json(const Model& model, const TokenizedText& text,
-                          const AttentionRequest& request, const PatternStore& patterns,
-                          const ByteSink& sink) {
-  JsonWriter json(sink);
+void write_document(JsonWriter& json, const AttentionDocument& document, bool with_weights) {
   json.begin_object();
   json.key("schema");
   json.value("attnviz.attention/1");
-  write_text_members(json, text);
-  write_model_member(json, model, text);
-  write_request_members(json, model, request);
-  if (is_rectangle(patterns.heads())) {
-    write_rectangle(json, patterns);
+  write_tokens(json, document);
+  if (document.model) {
+    write_model_member(json, *document.model);
+  }
+  write_run_members(json, document.run);
+  write_drawing(json, document.drawing);
+  std::set<std::size_t> layers;
+  std::set<std::size_t> heads;
+  for (const DocumentPattern& pattern : document.patterns) {
+    layers.insert(pattern.head.layer);
+    heads.insert(pattern.head.head);
+  }
+  if (document.patterns.size() == layers.size() * heads.size()) {
+    write_rectangle(json, document, layers, heads, with_weights);
   } else {
-    write_selected(json, patterns);
+    write_selected(json, document, with_weights);
   }
   json.end_object();
   json.finish();
+}
+
+}  // namespace
+
+void write_attention_json(const AttentionDocument& document, const ByteSink& sink) {
+  JsonWriter json(sink);
+  write_document(json, document, /*with_weights=*/true);
+}
+
+std::string attention_facts(const AttentionDocument& document) {
+  std::string facts;
+  JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
+  write_document(json, document, /*with_weights=*/false);
+  facts.resize(facts.size() - 1);  // the line's end
+  return facts;
 }
 
 }  // namespace attnviz

@@ -114,8 +114,8 @@ void write_inspection_json(const Model& model, const TokenizedText& text,
   json.key("schema");
   json.value("attnviz.inspection/1");
   write_text_members(json, text);
-  write_model_member(json, model, text);
-  write_request_members(json, model, first.request);
+  write_model_member(json, model_facts(model, text));
+  write_run_members(json, run_facts(model, first.request));
   json.key("positions");
   json.value(positions_name(first.positions));
   json.key("residual");

@@ -1,8 +1,9 @@
 #include "attnviz/render/model_json.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
-#include <vector>
 
 namespace attnviz {
 
@@ -11,58 +12,64 @@ namespace {
 constexpr std::string_view kRandomWeightsNote =
     "The weights are random: the patterns mean nothing. The same seed gives the same numbers.";
 
+void write_size(JsonWriter& json, std::string_view key, std::size_t size) {
+  if (size != 0) {
+    json.key(key);
+    json.value(std::uint64_t{size});
+  }
+}
+
 }  // namespace
 
-void write_model_member(JsonWriter& json, const Model& model, const TokenizedText& text) {
-  const ModelConfig& config = model.config;
-  const std::vector<std::string_view> pieces = text.pieces();
-  const std::vector<std::string_view> random = random_pieces(model, pieces);
+void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   json.key("model");
   json.begin_object();
   json.key("name");
-  json.value(config.name);
-  if (config.random_weights) {
+  json.value(facts.name);
+  if (facts.random) {
     json.key("random");
     json.value(true);
     json.key("note");
     json.value(kRandomWeightsNote);
   }
-  // Of a random model every token's vector is random, which need not be listed.
-  if (!config.random_weights && !random.empty()) {
+  if (!facts.random_embeddings.empty()) {
     json.key("random_embeddings");
     json.begin_array();
-    for (const std::string_view piece : random) {
-      json.value(piece);
+    for (const std::string& token : facts.random_embeddings) {
+      json.value(token);
     }
     json.end_array();
   }
-  if (config.random_weights || !random.empty()) {
+  if (facts.seed) {
     json.key("seed");
-    json.value(config.seed);
+    json.value(*facts.seed);
   }
-  json.key("n_layers");
-  json.value(std::uint64_t{model.n_layers()});
-  json.key("n_heads");
-  json.value(std::uint64_t{model.n_heads()});
-  json.key("d_model");
-  json.value(std::uint64_t{config.d_model});
+  write_size(json, "n_layers", facts.n_layers);
+  write_size(json, "n_heads", facts.n_heads);
+  write_size(json, "d_model", facts.d_model);
+  if (facts.positions != Positions::kNone) {
+    json.key("positions");
+    json.value(positions_name(facts.positions));
+  }
   json.end_object();
 }
 
-void write_request_members(JsonWriter& json, const Model& model, const AttentionRequest& request) {
-  json.key("mask");
-  json.value(request.mask.value_or(model.config.mask).name());
+void write_run_members(JsonWriter& json, const RunFacts& facts) {
+  if (facts.mask) {
+    json.key("mask");
+    json.value(facts.mask->name());
+  }
   json.key("temperature");
-  json.value(request.temperature);
-  if (!request.scale) {
+  json.value(facts.temperature);
+  if (!facts.scale) {
     json.key("scale");
     json.value(false);
   }
-  if (request.dropout > 0.0f) {
+  if (facts.dropout > 0.0f) {
     json.key("dropout");
-    json.value(request.dropout);
+    json.value(facts.dropout);
     json.key("dropout_seed");
-    json.value(request.dropout_seed);
+    json.value(facts.dropout_seed);
   }
 }
 

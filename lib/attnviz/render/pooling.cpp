@@ -1,9 +1,14 @@
 #include "attnviz/render/pooling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -24,6 +29,20 @@ std::string PoolAxis::range(std::size_t cell, const char* dash) const {
 
 std::string_view pool_name(PoolKind kind) noexcept {
   return kind == PoolKind::kMax ? "largest" : "mean";
+}
+
+std::string_view pool_option(PoolKind kind) noexcept {
+  return kind == PoolKind::kMax ? "max" : "mean";
+}
+
+PoolKind parse_pool(std::string_view option) {
+  for (const PoolKind kind : {PoolKind::kMax, PoolKind::kMean}) {
+    if (option == pool_option(kind)) {
+      return kind;
+    }
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("pool: expected max or mean, found {}", attnviz::quoted(option)));
 }
 
 namespace {

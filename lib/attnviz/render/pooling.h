@@ -32,6 +32,10 @@ struct PoolAxis {
 /// "largest" or "mean": what each cell is of the weights under it.
 std::string_view pool_name(PoolKind kind) noexcept;
 
+/// "max" or "mean", as options and documents call it. Throws Error{kUsage} for another word.
+std::string_view pool_option(PoolKind kind) noexcept;
+PoolKind parse_pool(std::string_view option);
+
 /// What is left of one panel, [rows, cols].
 struct PooledMatrix {
   std::size_t rows = 0;

@@ -1,0 +1,16 @@
+// Attention without its sink: the first token, on which many heads rest when nothing else fits.
+#pragma once
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row
+/// divided by what is left of it, so that rows that summed to 1 do so again. A row that had nothing
+/// but the first column becomes 0. Precondition: n_keys >= 2.
+///
+/// Source  attention sinks: Xiao et al. 2024, "Efficient streaming language models with attention
+///         sinks".
+MatrixBuffer without_first_key(ConstMatrix weights);
+
+}  // namespace attnviz

@@ -1,0 +1,137 @@
+#include "attnviz/render/attention_heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/drop_sink.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/render/attention_json.h"
+
+namespace attnviz {
+
+namespace {
+
+// The heads of each of several layers; 1 where there is no such order to keep.
+std::size_t panels_together(const std::vector<DocumentPattern>& patterns) {
+  std::vector<HeadId> heads;
+  for (const DocumentPattern& pattern : patterns) {
+    heads.push_back(pattern.head);
+  }
+  const std::size_t first_layer = heads.front().layer;
+  if (heads.back().layer == first_layer || !is_rectangle(heads)) {
+    return 1;
+  }
+  return static_cast<std::size_t>(
+      std::count_if(heads.begin(), heads.end(),
+                    [first_layer](HeadId head) { return head.layer == first_layer; }));
+}
+
+std::vector<std::string> notes(const AttentionDocument& document) {
+  std::vector<std::string> lines;
+  const auto append = [&lines](std::vector<std::string> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(lines));
+  };
+  if (document.model) {
+    append(model_notes(*document.model));
+  }
+  if (document.run.mask) {
+    lines.push_back("mask " + document.run.mask->name());
+  }
+  append(run_notes(document.run));
+  if (document.drawing.drop_sink) {
+    lines.push_back(
+        fmt::format("first token ({}) left out, the rest of each row scaled to sum to 1",
+                    document.key_tokens.front()));
+  }
+  return lines;
+}
+
+std::string value_name(ScaleKind kind) {
+  switch (kind) {
+    case ScaleKind::kLinear:
+      break;
+    case ScaleKind::kSqrt:
+      return "attention weight (square root scale)";
+    case ScaleKind::kLog:
+      return "attention weight (log scale)";
+    case ScaleKind::kRowMax:
+      return "share of the row's largest weight";
+  }
+  return "attention weight";
+}
+
+// Panels without the first key, and without the first query where it sees nothing else.
+void drop_first_key(Heatmap& heatmap) {
+  if (heatmap.n_keys() < 2) {
+    throw Error(ErrorKind::kUsage, "--drop-sink: the text has only one token, found nothing else");
+  }
+  const std::size_t n_keys = heatmap.n_keys();
+  const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {
+    for (std::size_t key = 1; key < n_keys; ++key) {
+      if (panel.is_visible(0, key)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const std::size_t first_query =
+      heatmap.n_queries() > 1 &&
+              std::all_of(heatmap.panels.begin(), heatmap.panels.end(), sees_only_the_first)
+          ? 1
+          : 0;
+  const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
+  owned->reserve(heatmap.panels.size());
+  for (HeatmapPanel& panel : heatmap.panels) {
+    owned->push_back(
+        without_first_key(panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
+    panel.values = owned->back().view();
+    if (panel.visible) {
+      panel.visible = [first_query, visible = std::move(panel.visible)](std::size_t query,
+                                                                        std::size_t key) {
+        return visible(query + first_query, key + 1);
+      };
+    }
+  }
+  heatmap.key_labels.erase(heatmap.key_labels.begin());
+  heatmap.query_labels.erase(
+      heatmap.query_labels.begin(),
+      heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
+  heatmap.storage = owned;
+}
+
+}  // namespace
+
+Heatmap attention_heatmap(const AttentionDocument& document) {
+  Heatmap heatmap;
+  for (const DocumentPattern& pattern : document.patterns) {
+    heatmap.panels.push_back({head_title(pattern.head), pattern.weights});
+    if (const auto& mask = document.run.mask; mask && mask->kind != MaskKind::kNone) {
+      heatmap.panels.back().visible = [mask = *mask](std::size_t query, std::size_t key) {
+        return mask.visible(query, key);
+      };
+    }
+  }
+  heatmap.panels_together = panels_together(document.patterns);
+  heatmap.query_labels = document.query_tokens;
+  heatmap.key_labels = document.key_tokens;
+  heatmap.value_name = value_name(document.drawing.scale.kind);
+  heatmap.scale = document.drawing.scale;
+  heatmap.pool = document.drawing.pool;
+  heatmap.title = document.drawing.title.value_or(
+      document.model ? "attention: " + model_title(*document.model) : "attention");
+  heatmap.notes = notes(document);
+  heatmap.facts = attention_facts(document);
+  if (document.drawing.drop_sink) {
+    drop_first_key(heatmap);
+  }
+  return heatmap;
+}
+
+}  // namespace attnviz

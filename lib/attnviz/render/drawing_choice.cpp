@@ -1,0 +1,64 @@
+#include "attnviz/render/drawing_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace attnviz {
+
+namespace {
+
+constexpr float kLogDecades = 1000.0f;  // from the low to the high end of a logarithmic range
+
+ValueRange automatic_range(const ValueRange& values) {
+  if (values.low < 0.0f) {
+    const float largest = std::max(-values.low, values.high);
+    return {-largest, largest};
+  }
+  return {0.0f, values.high > 0.0f ? values.high : 1.0f};
+}
+
+}  // namespace
+
+ValueRange value_range(const AttentionDocument& document) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  ValueRange range{kInfinity, -kInfinity};
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      for (const float weight : pattern.weights.row(query)) {
+        if (std::isfinite(weight)) {
+          range.low = std::min(range.low, weight);
+          range.high = std::max(range.high, weight);
+        }
+      }
+    }
+  }
+  return range.low <= range.high ? range : ValueRange{};
+}
+
+Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  ValueRange range{0.0f, 1.0f};
+  if (request.range) {
+    range = *request.range;
+  } else if (request.scale != ScaleKind::kRowMax) {
+    range = request.automatic_range ? automatic_range(value_range(document))
+                                    : ValueRange{0.0f, 1.0f / (1.0f - document.run.dropout)};
+    if (request.scale == ScaleKind::kLog) {
+      range.low = range.high / kLogDecades;
+    }
+  }
+  const bool is_signed = !request.range && range.low < 0.0f;
+  Drawing drawing;
+  drawing.scale.colormap = Colormap(request.colormap.value_or(is_signed ? "blue-red" : "viridis"));
+  drawing.scale.kind = request.scale;
+  drawing.scale.low = range.low;
+  drawing.scale.high = range.high;
+  check(drawing.scale);
+  drawing.pool = request.pool;
+  drawing.drop_sink = request.drop_sink;
+  drawing.title = request.title;
+  return drawing;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,40 @@
+// How a document is drawn when somebody asked for some of it only: the rest follows from the data.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "attnviz/render/attention_document.h"
+
+namespace attnviz {
+
+/// Values [low, high].
+struct ValueRange {
+  float low = 0.0f;
+  float high = 0.0f;
+
+  bool operator==(const ValueRange&) const = default;
+};
+
+/// What was asked for; what is absent is chosen.
+struct DrawingRequest {
+  std::optional<std::string> colormap;
+  ScaleKind scale = ScaleKind::kLinear;
+  bool automatic_range = false;     // the range of the data, where none is given
+  std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
+  PoolKind pool = PoolKind::kMax;
+  bool drop_sink = false;
+  std::optional<std::string> title;
+};
+
+/// The least and the largest finite weight; {0, 0} when there is none.
+ValueRange value_range(const AttentionDocument& document);
+
+/// Range: as given; else for an automatic one from 0 to the largest value, or with negative values
+/// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -
+/// dropout). Logarithmic ranges begin at a thousandth of their end. Colour map: as given; else
+/// blue-red for an automatic range with negative values, and viridis. Throws Error{kUsage} for a
+/// map that does not exist and a scale that cannot be drawn.
+Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
+
+}  // namespace attnviz

@@ -1,0 +1,93 @@
+#include "attnviz/render/run_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+ModelFacts model_facts(const Model& model, const TokenizedText& text) {
+  const ModelConfig& config = model.config;
+  ModelFacts facts;
+  facts.name = valid_utf8(config.name);
+  facts.random = config.random_weights;
+  // Of a random model every token's vector is random, which need not be listed.
+  if (!facts.random) {
+    const std::vector<std::string_view> pieces = text.pieces();
+    for (const std::string_view piece : random_pieces(model, pieces)) {
+      facts.random_embeddings.push_back(valid_utf8(piece));
+    }
+  }
+  if (facts.random || !facts.random_embeddings.empty()) {
+    facts.seed = config.seed;
+  }
+  facts.n_layers = model.n_layers();
+  facts.n_heads = model.n_heads();
+  facts.d_model = config.d_model;
+  facts.positions = config.positions;
+  return facts;
+}
+
+RunFacts run_facts(const Model& model, const AttentionRequest& request) {
+  return {request.mask.value_or(model.config.mask), request.temperature, request.scale,
+          request.dropout, request.dropout_seed};
+}
+
+std::string model_title(const ModelFacts& facts) {
+  if (!facts.random) {
+    return facts.name;
+  }
+  return facts.seed ? fmt::format("random weights (seed {})", *facts.seed) : "random weights";
+}
+
+std::string random_embeddings_note(const ModelFacts& facts) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::string>& random = facts.random_embeddings;
+  if (random.empty()) {
+    return {};
+  }
+  std::string named;
+  for (std::size_t i = 0; i < std::min(random.size(), kMostNamed); ++i) {
+    named += (i == 0 ? "" : ", ") + attnviz::quoted(random[i]);
+  }
+  if (random.size() > kMostNamed) {
+    named += fmt::format(" and {} more", random.size() - kMostNamed);
+  }
+  return fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}", facts.seed.value_or(0),
+                     facts.name, named);
+}
+
+std::vector<std::string> model_notes(const ModelFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.random) {
+    lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
+  }
+  if (std::string note = random_embeddings_note(facts); !note.empty()) {
+    lines.push_back(std::move(note));
+  }
+  if (facts.positions != Positions::kNone) {
+    lines.push_back(fmt::format("positions {}", positions_name(facts.positions)));
+  }
+  return lines;
+}
+
+std::vector<std::string> run_notes(const RunFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.temperature != 1.0f) {
+    lines.push_back(fmt::format("temperature {}", facts.temperature));
+  }
+  if (!facts.scale) {
+    lines.emplace_back("scores not scaled");
+  }
+  if (facts.dropout > 0.0f) {
+    lines.push_back(fmt::format("dropout {} (seed {})", facts.dropout, facts.dropout_seed));
+  }
+  return lines;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,50 @@
+// What every document and picture says of the model and of how it was run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+struct ModelFacts {
+  std::string name;
+  bool random = false;                         // the weights: the patterns mean nothing
+  std::vector<std::string> random_embeddings;  // tokens, in order of first appearance, valid UTF-8
+  std::optional<std::uint64_t> seed;           // of what is random
+  std::size_t n_layers = 0;                    // 0: not known, here and below
+  std::size_t n_heads = 0;
+  std::size_t d_model = 0;
+  Positions positions = Positions::kNone;
+};
+
+struct RunFacts {
+  std::optional<Mask> mask;  // absent: not known, every key may be seen
+  float temperature = 1.0f;
+  bool scale = true;
+  float dropout = 0.0f;
+  std::uint64_t dropout_seed = 0;
+};
+
+ModelFacts model_facts(const Model& model, const TokenizedText& text);
+RunFacts run_facts(const Model& model, const AttentionRequest& request);
+
+/// "random weights (seed 42)", or the model's name.
+std::string model_title(const ModelFacts& facts);
+
+/// "RANDOM EMBEDDINGS (seed 42): w.json has none for "cat"", or nothing.
+std::string random_embeddings_note(const ModelFacts& facts);
+
+/// What a reader of a picture must know, one line each: "RANDOM WEIGHTS: …", "temperature 0.5". The
+/// mask is not among them.
+std::vector<std::string> model_notes(const ModelFacts& facts);
+std::vector<std::string> run_notes(const RunFacts& facts);
+
+}  // namespace attnviz
