@@ -116,6 +116,13 @@ std::uint64_t JsonNode::as_unsigned() const {
   return record.integer;
 }
 
+float JsonNode::as_number() const {
+  if (kind() != JsonKind::kNumber) {
+    fail_kind("a number");
+  }
+  return data_->records[index_].number;
+}
+
 std::string_view JsonNode::as_string() const {
   if (kind() != JsonKind::kString) {
     fail_kind("a string");

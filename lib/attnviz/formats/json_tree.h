@@ -44,6 +44,7 @@ class JsonNode {
 
   bool as_bool() const;
   std::uint64_t as_unsigned() const;
+  float as_number() const;
   std::string_view as_string() const;
   /// Lists of numbers that follow one another in the file lie back to back in memory.
   std::span<const float> as_numbers() const;

@@ -39,6 +39,7 @@ struct AttentionDocument {
   std::vector<TokenId> token_ids;       // of the queries; may be empty
   std::optional<ModelFacts> model;
   RunFacts run;
+  std::vector<std::string> notes;         // whatever else a reader must know, one line each
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   Drawing drawing;
   std::shared_ptr<const void> storage;

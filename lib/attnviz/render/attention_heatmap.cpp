@@ -45,6 +45,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back("mask " + document.run.mask->name());
   }
   append(run_notes(document.run));
+  append(document.notes);
   if (document.drawing.drop_sink) {
     lines.push_back(
         fmt::format("first token ({}) left out, the rest of each row scaled to sum to 1",

@@ -118,6 +118,9 @@ void write_document(JsonWriter& json, const AttentionDocument& document, bool wi
     write_model_member(json, *document.model);
   }
   write_run_members(json, document.run);
+  if (!document.notes.empty()) {
+    write_strings(json, "notes", document.notes);
+  }
   write_drawing(json, document.drawing);
   std::set<std::size_t> layers;
   std::set<std::size_t> heads;

@@ -1,0 +1,26 @@
+// The 16-bit floating point format of IEEE 754.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace attnviz {
+
+/// The value of a binary16 (1 sign, 5 exponent, 10 fraction bits), exactly; NaN stays NaN.
+constexpr float float_from_half(std::uint16_t bits) noexcept {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = bits >> 10 & 0x1Fu;
+  const std::uint32_t fraction = bits & 0x3FFu;
+  if (exponent == 0x1F) {  // infinity, NaN
+    return std::bit_cast<float>(sign | 0x7F800000u | fraction << 13);
+  }
+  if (exponent != 0) {
+    constexpr std::uint32_t kBiasDifference = 127 - 15;
+    return std::bit_cast<float>(sign | (exponent + kBiasDifference) << 23 | fraction << 13);
+  }
+  constexpr float kSmallest = 1.0f / 16777216.0f;  // 2^-24, the step of subnormal numbers
+  const float magnitude = static_cast<float>(fraction) * kSmallest;
+  return sign != 0 ? -magnitude : magnitude;
+}
+
+}  // namespace attnviz

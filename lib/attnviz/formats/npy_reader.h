@@ -1,0 +1,32 @@
+// NumPy's .npy format, read.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// An array of any number of axes.
+struct NpyArray {
+  std::vector<std::size_t> shape;  // at least one axis, no axis of 0
+  MatrixBuffer values;             // [product of all axes but the last, last axis], C order
+
+  /// The matrix of the last two axes at `index` of the axes before them, counted in C order.
+  ConstMatrix matrix(std::size_t index) const noexcept;
+};
+
+/// Whether the bytes begin as an .npy file does.
+bool is_npy(std::string_view bytes) noexcept;
+
+/// Reads float16, float32 and float64 (rounded to float32) of either byte order, in C or Fortran
+/// order, format versions 1 to 3.
+///
+/// Source  numpy.lib.format. `name` stands in front of every message. Throws Error{kMalformed} for
+/// bytes that are no such file, or too few or too many; Error{kUnsupported} for other types;
+/// Error{kIo} when memory is not to be had.
+NpyArray read_npy(std::string_view bytes, std::string_view name);
+
+}  // namespace attnviz

@@ -1,0 +1,394 @@
+#include "attnviz/render/attention_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/npy_reader.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/render/pooling.h"
+
+namespace attnviz {
+
+namespace {
+
+[[noreturn]] void fail(ErrorKind kind, std::string_view name, const std::string& what) {
+  throw Error(kind, fmt::format("{}: {}", name, what));
+}
+
+// Errors of our parsers for words say what is wrong; the file's place goes in front.
+template <class Parse>
+auto parsed(const JsonNode& node, const Parse& parse) {
+  try {
+    return parse(node.as_string());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kUsage) {
+      node.fail(error.what());
+    }
+    throw;
+  }
+}
+
+std::vector<std::string> strings(const JsonNode& node, std::string_view what) {
+  if (node.kind() == JsonKind::kNumbers && node.as_numbers().empty()) {
+    return {};
+  }
+  std::vector<std::string> list;
+  for (const JsonNode& item : node.as_list(what)) {
+    list.emplace_back(item.as_string());
+  }
+  return list;
+}
+
+std::vector<std::size_t> indices(const JsonNode& node) {
+  std::vector<std::size_t> list;
+  for (const float number : node.as_numbers()) {
+    constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
+    if (!(number >= 0.0f && number <= kMost) || number != std::floor(number)) {
+      node.fail(fmt::format("expected indices from 0, found {}", number));
+    }
+    list.push_back(static_cast<std::size_t>(number));
+  }
+  return list;
+}
+
+std::size_t size_of(const JsonNode& object, std::string_view key) {
+  const auto node = object.find(key);
+  return node ? static_cast<std::size_t>(node->as_unsigned()) : 0;
+}
+
+ModelFacts read_model(const JsonNode& node) {
+  ModelFacts facts;
+  if (const auto name = node.find("name")) {
+    facts.name = name->as_string();
+  }
+  if (const auto random = node.find("random")) {
+    facts.random = random->as_bool();
+  }
+  if (const auto tokens = node.find("random_embeddings")) {
+    facts.random_embeddings = strings(*tokens, "a list of tokens");
+  }
+  if (const auto seed = node.find("seed")) {
+    facts.seed = seed->as_unsigned();
+  }
+  facts.n_layers = size_of(node, "n_layers");
+  facts.n_heads = size_of(node, "n_heads");
+  facts.d_model = size_of(node, "d_model");
+  if (const auto positions = node.find("positions")) {
+    facts.positions = parsed(*positions, parse_positions);
+  }
+  return facts;
+}
+
+RunFacts read_run(const JsonNode& root) {
+  RunFacts facts;
+  if (const auto mask = root.find("mask")) {
+    facts.mask = parsed(*mask, parse_mask);
+  }
+  if (const auto temperature = root.find("temperature")) {
+    facts.temperature = temperature->as_number();
+  }
+  if (const auto scale = root.find("scale")) {
+    facts.scale = scale->as_bool();
+  }
+  if (const auto dropout = root.find("dropout")) {
+    facts.dropout = dropout->as_number();
+    if (!(facts.dropout >= 0.0f && facts.dropout < 1.0f)) {
+      dropout->fail(fmt::format("expected a number from 0 to below 1, found {}", facts.dropout));
+    }
+  }
+  if (const auto seed = root.find("dropout_seed")) {
+    facts.dropout_seed = seed->as_unsigned();
+  }
+  return facts;
+}
+
+Drawing read_drawing(const JsonNode& node) {
+  Drawing drawing;
+  if (const auto colormap = node.find("colormap")) {
+    drawing.scale.colormap =
+        parsed(*colormap, [](std::string_view name) { return Colormap(name); });
+  }
+  if (const auto scale = node.find("scale")) {
+    drawing.scale.kind = parsed(*scale, parse_scale);
+  }
+  if (const auto range = node.find("range")) {
+    const auto ends = range->as_numbers();
+    if (ends.size() != 2) {
+      range->fail(fmt::format("expected [low, high], found {} numbers", ends.size()));
+    }
+    drawing.scale.low = ends[0];
+    drawing.scale.high = ends[1];
+  }
+  try {
+    check(drawing.scale);
+  } catch (const Error& error) {
+    node.fail(error.what());
+  }
+  if (const auto pool = node.find("pool")) {
+    drawing.pool = parsed(*pool, parse_pool);
+  }
+  if (const auto drop = node.find("drop_sink")) {
+    drawing.drop_sink = drop->as_bool();
+  }
+  if (const auto title = node.find("title")) {
+    drawing.title = title->as_string();
+  }
+  return drawing;
+}
+
+// [layer][head] of a rectangle; `layers` and `heads` name them, else they count from 0.
+void read_layers(const std::vector<JsonNode>& layers, const std::vector<std::size_t>& layer_names,
+                 const std::vector<std::size_t>& head_names, AttentionDocument& document) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto heads = layers[i].as_list("a list of heads' [query][key] matrices");
+    if (heads.size() != head_names.size()) {
+      layers[i].fail(fmt::format("expected {} heads, found {}", head_names.size(), heads.size()));
+    }
+    for (std::size_t j = 0; j < heads.size(); ++j) {
+      document.patterns.push_back({{layer_names[i], head_names[j]}, heads[j].as_matrix()});
+    }
+  }
+}
+
+std::vector<std::size_t> counted_from_zero(std::size_t count) {
+  std::vector<std::size_t> names(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    names[i] = i;
+  }
+  return names;
+}
+
+void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDocument& document) {
+  const auto layers = attention.as_list("a list of layers");
+  const auto names = [&root](std::string_view key, std::size_t count) {
+    const auto node = root.find(key);
+    if (!node) {
+      return counted_from_zero(count);
+    }
+    std::vector<std::size_t> list = indices(*node);
+    if (list.size() != count || !std::is_sorted(list.begin(), list.end()) ||
+        std::adjacent_find(list.begin(), list.end()) != list.end()) {
+      node->fail(fmt::format("expected {} different indices in rising order", count));
+    }
+    return list;
+  };
+  const std::size_t n_heads =
+      layers.front().as_list("a list of heads' [query][key] matrices").size();
+  read_layers(layers, names("layers", layers.size()), names("heads", n_heads), document);
+}
+
+void read_selected(const JsonNode& selected, AttentionDocument& document) {
+  for (const JsonNode& entry : selected.as_list("a list of heads")) {
+    const HeadId head{size_of(entry, "layer"), size_of(entry, "head")};
+    if (!document.patterns.empty() && head <= document.patterns.back().head) {
+      entry.fail("expected different heads in rising order");
+    }
+    document.patterns.push_back({head, entry.at("attention").as_matrix()});
+  }
+}
+
+// Three nested lists of heads or four of layers; the innermost two are matrices.
+void read_nested_list(const JsonNode& root, AttentionDocument& document) {
+  if (root.kind() != JsonKind::kList) {
+    document.patterns.push_back({{0, 0}, root.as_matrix()});
+    return;
+  }
+  const auto items = root.as_list("[q][k], [head][q][k] or [layer][head][q][k]");
+  if (items.front().kind() == JsonKind::kList) {
+    const std::size_t n_heads = items.front().as_list("a list of heads").size();
+    return read_layers(items, counted_from_zero(items.size()), counted_from_zero(n_heads),
+                       document);
+  }
+  for (std::size_t head = 0; head < items.size(); ++head) {
+    document.patterns.push_back({{0, head}, items[head].as_matrix()});
+  }
+}
+
+void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocument& document) {
+  const ConstMatrix first = document.patterns.front().weights;
+  for (const DocumentPattern& pattern : document.patterns) {
+    if (pattern.weights.rows != first.rows || pattern.weights.cols != first.cols) {
+      fail(ErrorKind::kMalformed, name,
+           fmt::format("head {}: expected [{}, {}] weights as of the first head, found [{}, {}]",
+                       head_name(pattern.head), first.rows, first.cols, pattern.weights.rows,
+                       pattern.weights.cols));
+    }
+  }
+  const auto settle = [name](std::vector<std::string>& tokens,
+                             const std::optional<std::vector<std::string>>& asked,
+                             std::size_t count, const char* option, const char* axis) {
+    const bool from_file = !asked && !tokens.empty();
+    if (asked) {
+      tokens = *asked;
+    }
+    if (tokens.empty()) {
+      for (std::size_t i = 0; i < count; ++i) {
+        tokens.push_back(std::to_string(i));
+      }
+    }
+    if (tokens.size() != count) {
+      const std::string found =
+          fmt::format("expected {} {} tokens, found {}", count, axis, tokens.size());
+      fail(from_file ? ErrorKind::kMalformed : ErrorKind::kUsage, from_file ? name : option, found);
+    }
+    for (std::string& token : tokens) {
+      token = valid_utf8(token);
+    }
+  };
+  const bool square = first.rows == first.cols;
+  const auto& keys = given.keys ? given.keys : square ? given.queries : std::nullopt;
+  if (document.key_tokens.empty() && square) {
+    document.key_tokens = document.query_tokens;
+  }
+  settle(document.query_tokens, given.queries, first.rows, "--tokens", "query");
+  settle(document.key_tokens, keys, first.cols, given.keys ? "--key-tokens" : "--tokens", "key");
+}
+
+ReadDocument read_json(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
+  const JsonTree tree = JsonTree::parse(bytes, name);
+  const JsonNode root = tree.root();
+  ReadDocument read;
+  AttentionDocument& document = read.document;
+  document.storage = tree.numbers();
+  if (root.kind() != JsonKind::kObject) {
+    read_nested_list(root, document);
+    document.model = ModelFacts{};
+    document.model->name = valid_utf8(name);
+  } else {
+    constexpr std::string_view kSchema = "attnviz.attention/1";
+    if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
+      schema->fail(fmt::format("expected \"{}\", found \"{}\"", kSchema, schema->as_string()));
+    }
+    if (const auto text = root.find("text")) {
+      document.text = text->as_string();
+    }
+    if (const auto list = root.find("tokens")) {
+      document.query_tokens = strings(*list, "a list of tokens");
+    }
+    if (const auto list = root.find("key_tokens")) {
+      document.key_tokens = strings(*list, "a list of tokens");
+    }
+    if (const auto list = root.find("token_ids")) {
+      for (const std::size_t id : indices(*list)) {
+        document.token_ids.push_back(static_cast<TokenId>(id));
+      }
+    }
+    if (const auto model = root.find("model")) {
+      document.model = read_model(*model);
+    }
+    document.run = read_run(root);
+    if (const auto drawing = root.find("drawing")) {
+      document.drawing = read_drawing(*drawing);
+      read.drawn_before = true;
+    }
+    if (const auto selected = root.find("selected")) {
+      read_selected(*selected, document);
+    } else {
+      read_rectangle(root, root.at("attention"), document);
+    }
+  }
+  name_tokens(tokens, name, document);
+  return read;
+}
+
+ReadDocument read_array(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
+  const auto array = std::make_shared<NpyArray>(read_npy(bytes, name));
+  const std::vector<std::size_t>& shape = array->shape;
+  if (shape.size() < 2 || shape.size() > 4) {
+    fail(ErrorKind::kUnsupported, name,
+         fmt::format("expected axes [q, k], [head, q, k] or [layer, head, q, k], found {} of them",
+                     shape.size()));
+  }
+  const std::size_t n_heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
+  const std::size_t n_layers = shape.size() < 4 ? 1 : shape[0];
+  ReadDocument read;
+  for (std::size_t layer = 0; layer < n_layers; ++layer) {
+    for (std::size_t head = 0; head < n_heads; ++head) {
+      read.document.patterns.push_back({{layer, head}, array->matrix(layer * n_heads + head)});
+    }
+  }
+  read.document.storage = array;
+  read.document.model = ModelFacts{};
+  read.document.model->name = valid_utf8(name);
+  name_tokens(tokens, name, read.document);
+  return read;
+}
+
+// The documents of JSON lines: more than one line, each an object.
+std::vector<std::string_view> object_lines(std::string_view bytes) {
+  std::vector<std::string_view> lines;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos) {
+      continue;
+    }
+    if (line[begin] != '{' || line[line.find_last_not_of(" \t\r")] != '}') {
+      return {};
+    }
+    lines.push_back(line);
+  }
+  return lines.size() > 1 ? lines : std::vector<std::string_view>{};
+}
+
+}  // namespace
+
+std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
+                                         const GivenTokens& tokens) {
+  std::vector<ReadDocument> documents;
+  if (is_npy(bytes)) {
+    documents.push_back(read_array(bytes, name, tokens));
+    return documents;
+  }
+  const std::vector<std::string_view> lines = object_lines(bytes);
+  if (lines.empty()) {
+    documents.push_back(read_json(bytes, name, tokens));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    documents.push_back(read_json(lines[i], fmt::format("{}: line {}", name, i + 1), tokens));
+  }
+  return documents;
+}
+
+std::string row_sum_note(const AttentionDocument& document) {
+  constexpr double kTolerance = 1e-3;
+  if (document.run.dropout > 0.0f) {
+    return {};
+  }
+  std::size_t n_rows = 0;
+  std::size_t n_off = 0;
+  std::string first;
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      double sum = 0.0;
+      bool blank = true;
+      for (const float weight : pattern.weights.row(query)) {
+        sum += static_cast<double>(weight);
+        blank = blank && weight == 0.0f;
+      }
+      ++n_rows;
+      if (blank || std::abs(sum - 1.0) <= kTolerance) {
+        continue;
+      }
+      if (n_off++ == 0) {
+        first =
+            fmt::format("head {}, query {} sums to {:.3g}", head_name(pattern.head), query, sum);
+      }
+    }
+  }
+  return n_off == 0 ? std::string()
+                    : fmt::format("{} of {} rows do not sum to 1: {}", n_off, n_rows, first);
+}
+
+}  // namespace attnviz
