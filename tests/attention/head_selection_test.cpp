@@ -101,4 +101,16 @@ TEST_CASE("is_rectangle: every layer with the same heads") {
   CHECK(!is_rectangle(Heads{{0, 1}, {0, 2}, {3, 1}}));
 }
 
+TEST_CASE("select_heads: among given heads, whose layers and numbers need not begin at 0") {
+  const std::vector<HeadId> available = {{2, 1}, {2, 3}, {5, 1}, {5, 3}};
+  CHECK(select_heads(available, "", "") == available);
+  CHECK(select_heads(available, "3", "") == std::vector<HeadId>{{2, 3}, {5, 3}});
+  CHECK(select_heads(available, "5.1", "") == std::vector<HeadId>{{5, 1}});
+  CHECK(select_heads(available, "*.1", "3-9") == std::vector<HeadId>{{5, 1}});
+  CHECK_THROWS_WITH_AS(select_heads(available, "0.1", ""),
+                       "\"0.1\": there is no such head: there are 2.1, 2.3, 5.1, 5.3", Error);
+  CHECK_THROWS_AS(select_heads(available, "", "0-1"), Error);
+  CHECK_THROWS_AS(select_heads(available, "5.1", "2"), Error);
+}
+
 }  // namespace attnviz

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -112,40 +113,80 @@ void check_head(const Model& model, const HeadPattern& pattern, std::string_view
   }
 }
 
-std::vector<HeadPattern> parse_heads(const Model& model, std::string_view list) {
+template <class Check>
+std::vector<HeadPattern> parse_heads(std::string_view list, const Check& check) {
   if (list.empty()) {
     return {HeadPattern{}};
   }
   std::vector<HeadPattern> patterns;
   for (const std::string_view item : split_list(list)) {
     patterns.push_back(parse_head(item));
-    check_head(model, patterns.back(), item);
+    check(patterns.back(), item);
   }
   return patterns;
 }
 
-std::vector<bool> parse_layers(const Model& model, std::string_view list) {
-  std::vector<bool> chosen(model.n_layers(), list.empty());
-  if (list.empty()) {
-    return chosen;
+// One item of a layer list: [first, last].
+struct LayerRange {
+  std::size_t first;
+  std::size_t last;
+};
+
+// An item that is * is every layer.
+LayerRange parse_layer_range(std::string_view item) {
+  if (item == "*") {
+    return {0, std::numeric_limits<std::size_t>::max()};
   }
-  for (const std::string_view item : split_list(list)) {
-    if (item == "*") {
-      chosen.assign(chosen.size(), true);
-      continue;
+  const std::size_t dash = item.find('-');
+  const auto first = parse_number(item.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(item.substr(dash + 1));
+  if (!first || !last || *last < *first) {
+    fail(fmt::format("layer \"{}\": expected a number, a range as in 0-2, or *", item));
+  }
+  return {*first, *last};
+}
+
+// The layers of a list; an empty list is every layer.
+class LayerList {
+ public:
+  template <class Check>
+  LayerList(std::string_view list, const Check& check) {
+    if (list.empty()) {
+      ranges_.push_back(parse_layer_range("*"));
+      return;
     }
-    const std::size_t dash = item.find('-');
-    const auto first = parse_number(item.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse_number(item.substr(dash + 1));
-    if (!first || !last || *last < *first) {
-      fail(fmt::format("layer \"{}\": expected a number, a range as in 0-2, or *", item));
-    }
-    check_layer(model, *last, item);
-    for (std::size_t layer = *first; layer <= *last; ++layer) {
-      chosen[layer] = true;
+    for (const std::string_view item : split_list(list)) {
+      ranges_.push_back(parse_layer_range(item));
+      if (item != "*") {
+        check(ranges_.back(), item);
+      }
     }
   }
-  return chosen;
+
+  bool has(std::size_t layer) const noexcept {
+    return std::any_of(ranges_.begin(), ranges_.end(), [layer](const LayerRange& range) {
+      return range.first <= layer && layer <= range.last;
+    });
+  }
+
+ private:
+  std::vector<LayerRange> ranges_;
+};
+
+std::vector<HeadId> selected_of(std::span<const HeadId> available,
+                                std::span<const HeadPattern> patterns, const LayerList& layer_list,
+                                std::string_view heads, std::string_view layers) {
+  std::vector<HeadId> selected;
+  for (const HeadId id : available) {
+    const auto matches = [id](const HeadPattern& pattern) { return pattern.matches(id); };
+    if (layer_list.has(id.layer) && std::any_of(patterns.begin(), patterns.end(), matches)) {
+      selected.push_back(id);
+    }
+  }
+  if (selected.empty()) {
+    fail(fmt::format("no head is both in heads \"{}\" and in layers \"{}\"", heads, layers));
+  }
+  return selected;
 }
 
 }  // namespace
@@ -160,22 +201,47 @@ std::string head_title(HeadId head) {
 
 std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
                                  std::string_view layers) {
-  const std::vector<HeadPattern> patterns = parse_heads(model, heads);
-  const std::vector<bool> chosen_layers = parse_layers(model, layers);
-  std::vector<HeadId> selected;
+  const auto patterns =
+      parse_heads(heads, [&model](const HeadPattern& pattern, std::string_view item) {
+        check_head(model, pattern, item);
+      });
+  const LayerList layer_list(layers, [&model](const LayerRange& range, std::string_view item) {
+    check_layer(model, range.last, item);
+  });
+  std::vector<HeadId> available;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
-      const HeadId id{layer, head};
-      const auto matches = [id](const HeadPattern& pattern) { return pattern.matches(id); };
-      if (chosen_layers[layer] && std::any_of(patterns.begin(), patterns.end(), matches)) {
-        selected.push_back(id);
-      }
+      available.push_back({layer, head});
     }
   }
-  if (selected.empty()) {
-    fail(fmt::format("no head is both in heads \"{}\" and in layers \"{}\"", heads, layers));
-  }
-  return selected;
+  return selected_of(available, patterns, layer_list, heads, layers);
+}
+
+std::vector<HeadId> select_heads(std::span<const HeadId> available, std::string_view heads,
+                                 std::string_view layers) {
+  const auto require_one = [available](std::string_view item, const auto& matches) {
+    if (std::none_of(available.begin(), available.end(), matches)) {
+      std::string names;
+      constexpr std::size_t kMostNamed = 8;
+      for (std::size_t i = 0; i < std::min(available.size(), kMostNamed); ++i) {
+        names += (i == 0 ? "" : ", ") + head_name(available[i]);
+      }
+      fail(fmt::format("\"{}\": there is no such head: there are {}{}", item, names,
+                       available.size() > kMostNamed
+                           ? fmt::format(" and others to {}", head_name(available.back()))
+                           : ""));
+    }
+  };
+  const auto patterns =
+      parse_heads(heads, [&require_one](const HeadPattern& pattern, std::string_view item) {
+        require_one(item, [&pattern](HeadId id) { return pattern.matches(id); });
+      });
+  const LayerList layer_list(
+      layers, [&require_one](const LayerRange& range, std::string_view item) {
+        require_one(
+            item, [range](HeadId id) { return range.first <= id.layer && id.layer <= range.last; });
+      });
+  return selected_of(available, patterns, layer_list, heads, layers);
 }
 
 bool is_rectangle(std::span<const HeadId> heads) {

@@ -23,6 +23,11 @@ std::string head_title(HeadId head);
 std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
                                  std::string_view layers);
 
+/// The same among `available`, for attention whose model is not there: an item that names none of
+/// them is an error that lists them.
+std::vector<HeadId> select_heads(std::span<const HeadId> available, std::string_view heads,
+                                 std::string_view layers);
+
 /// True when `heads` is every combination of its layers and its head indices.
 bool is_rectangle(std::span<const HeadId> heads);
 
