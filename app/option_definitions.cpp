@@ -190,6 +190,12 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
             [&request](const std::string& word) { request.pool = parse_pool(word); });
   add_value(app, "Output", "--title", "TEXT", "title of the picture; empty: none",
             [&request](const std::string& word) { request.title = word; });
+  app.add_option("--font", drawing.fonts,
+                 "font of a picture's labels for characters that the built-in one lacks, before "
+                 "those installed; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Output");
 }
 
 void define_output(CLI::App& app, ShowOptions& options) {

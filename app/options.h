@@ -50,6 +50,7 @@ struct TalkOptions {
 /// How pictures look, for every command that draws attention.
 struct DrawingOptions {
   DrawingRequest request;
+  std::vector<std::filesystem::path> fonts;  // for what the embedded font lacks
   StyleChoice style = StyleChoice::kAuto;
   ColorChoice color = ColorChoice::kAuto;
 };

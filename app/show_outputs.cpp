@@ -17,6 +17,7 @@
 #include "attnviz/render/attention_json.h"
 #include "attnviz/render/png.h"
 #include "attnviz/render/terminal.h"
+#include "system_fonts.h"
 #include "talk.h"
 #include "terminal_info.h"
 
@@ -88,10 +89,10 @@ void write_npy(const AttentionDocument& document, const ByteSink& sink) {
 }
 
 void write_format(OutputFormat format, const Result& result, const TerminalOptions& drawing,
-                  const ByteSink& sink) {
+                  const FontSet& fonts, const ByteSink& sink) {
   switch (format) {
     case OutputFormat::kPng:
-      sink(render_png(result.picture));
+      sink(render_png(result.picture, {.fonts = &fonts}));
       break;
     case OutputFormat::kJson:
       write_attention_json(result.document, sink);
@@ -107,7 +108,8 @@ void write_format(OutputFormat format, const Result& result, const TerminalOptio
 
 }  // namespace
 
-ShowOutputs::ShowOutputs(const ShowOptions& options) : options_(options) {
+ShowOutputs::ShowOutputs(const ShowOptions& options)
+    : options_(options), fonts_(open_fonts(options.drawing.fonts)) {
   if (options.json) {
     stdout_format_ = OutputFormat::kJson;
   }
@@ -160,7 +162,7 @@ void ShowOutputs::open(const std::string& name) {
 void ShowOutputs::write_files(const Result& result) {
   const TerminalOptions drawing = file_drawing(options_.drawing.style, options_.drawing.color);
   for (File& entry : files_) {
-    write_format(entry.format, result, drawing,
+    write_format(entry.format, result, drawing, *fonts_,
                  [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }
 }
@@ -185,7 +187,7 @@ void ShowOutputs::write_to_standard_output(const Result& result) {
     if (format == OutputFormat::kText && !is_first_) {
       write_to_stdout("\n");
     }
-    write_format(format, result, drawing, write_to_stdout);
+    write_format(format, result, drawing, *fonts_, write_to_stdout);
   } catch (const ClosedPipe&) {
     if (files_.empty() || committed_) {
       throw;

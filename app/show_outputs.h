@@ -3,9 +3,11 @@
 
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "attnviz/render/attention_document.h"
+#include "attnviz/render/font_set.h"
 #include "attnviz/render/heatmap.h"
 #include "options.h"
 #include "output_file.h"
@@ -21,7 +23,7 @@ struct Result {
 class ShowOutputs {
  public:
   /// Opens every file. Throws Error{kUsage} when a format is unknown, or cannot go where it is
-  /// sent, and Error{kIo} when a file cannot be opened.
+  /// sent, Error{kIo} when a file cannot be opened, and what open_fonts throws.
   explicit ShowOutputs(const ShowOptions& options);
 
   /// Throws Error{kUsage} when a head selection does not fit a format, Error{kIo} when a write
@@ -43,6 +45,7 @@ class ShowOutputs {
   void open(const std::string& name);
 
   const ShowOptions& options_;
+  std::unique_ptr<FontSet> fonts_;
   std::deque<File> files_;
   std::optional<OutputFormat> stdout_format_;  // empty: the drawing
   bool stdout_is_open_ = true;

@@ -61,6 +61,7 @@ macro(attnviz_find_link_dependencies)
   find_package(Threads REQUIRED)
   attnviz_find(utf8proc HEADER utf8proc.h LIBRARY utf8proc DEFINITION UTF8PROC_STATIC)
   attnviz_find(unistring HEADER uniwbrk.h LIBRARY unistring)
+  attnviz_find(fribidi HEADER fribidi/fribidi.h LIBRARY fribidi)
   attnviz_find(deflate HEADER libdeflate.h LIBRARY deflate)
 endmacro()
 
@@ -70,6 +71,9 @@ macro(attnviz_find_build_dependencies)
   attnviz_find(fmt HEADER fmt/format.h DEFINITION FMT_HEADER_ONLY)
   attnviz_find(nlohmann_json HEADER nlohmann/json.hpp)
   attnviz_find(CLI11 HEADER CLI/CLI.hpp)
+  # Their libraries are opened when a picture needs them, so only the headers count here.
+  attnviz_find(harfbuzz HEADER harfbuzz/hb-draw.h)
+  attnviz_find(fontconfig HEADER fontconfig/fontconfig.h)
   attnviz_find(stb HEADER stb/stb_truetype.h)
   find_file(ATTNVIZ_FONT DejaVuSansMono.ttf
     PATHS /usr/share/fonts/truetype/dejavu /usr/share/fonts/dejavu /usr/share/fonts/TTF

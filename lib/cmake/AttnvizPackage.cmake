@@ -17,4 +17,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Opened when a picture needs them, and done without where they are missing.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libharfbuzz0b (>= 4.0), libfontconfig1")
 include(CPack)

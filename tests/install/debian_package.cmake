@@ -21,6 +21,11 @@ run(package ${dpkg_deb} --field ${packages} Package)
 expect_match("${package}" "^attnviz\n$" "Package")
 run(depends ${dpkg_deb} --field ${packages} Depends)
 expect_match("${depends}" "libc6 " "Depends")
+if(depends MATCHES "harfbuzz|fontconfig|glib")
+  message(FATAL_ERROR "what pictures can do without is required: ${depends}")
+endif()
+run(recommends ${dpkg_deb} --field ${packages} Recommends)
+expect_match("${recommends}" "libharfbuzz0b .*libfontconfig1" "Recommends")
 
 run(ignored ${dpkg_deb} --extract ${packages} ${WORK_DIR}/unpacked)
 foreach(file IN ITEMS bin/attnviz share/doc/attnviz/copyright share/man/man1/attnviz.1.gz

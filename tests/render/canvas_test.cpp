@@ -67,7 +67,7 @@ TEST_CASE("Canvas::repeat_top_row: the rows below become the top row") {
 
 TEST_CASE("Canvas::draw: full ink covers, half ink mixes, no ink leaves the pixel alone") {
   Canvas canvas(4, 2);
-  const InkMap ink = {1, 0, 3, 1, {255, 128, 0}};
+  const InkMap ink = {1, 0, 3, 1, {255, 128, 0}, {}};
   canvas.draw(ink, 0, 1, {0, 0, 0});
   CHECK(pixel(canvas, 0, 1) == kWhite);
   CHECK(pixel(canvas, 1, 1) == Rgb{0, 0, 0});
@@ -76,9 +76,19 @@ TEST_CASE("Canvas::draw: full ink covers, half ink mixes, no ink leaves the pixe
   CHECK(count(canvas, kWhite) == 6);
 }
 
+TEST_CASE("Canvas::draw: an image lies over the ink in its own colours") {
+  Canvas canvas(3, 1);
+  // Full red; half blue (colour times alpha, alpha); nothing.
+  const InkMap ink = {0, 0, 3, 1, {255, 255, 255}, {255, 0, 0, 255, 0, 0, 128, 128, 0, 0, 0, 0}};
+  canvas.draw(ink, 0, 0, {0, 0, 0});
+  CHECK(pixel(canvas, 0, 0) == Rgb{255, 0, 0});
+  CHECK(pixel(canvas, 1, 0) == Rgb{0, 0, 128});
+  CHECK(pixel(canvas, 2, 0) == Rgb{0, 0, 0});
+}
+
 TEST_CASE("Canvas::draw: ink beyond the edges is cut off") {
   Canvas canvas(2, 2);
-  const InkMap ink = {0, 0, 3, 3, {255, 255, 255, 255, 255, 255, 255, 255, 255}};
+  const InkMap ink = {0, 0, 3, 3, {255, 255, 255, 255, 255, 255, 255, 255, 255}, {}};
   canvas.draw(ink, -2, -2, kRed);
   CHECK(count(canvas, kRed) == 1);
   canvas.draw(ink, 1, 1, kRed);

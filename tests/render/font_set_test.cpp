@@ -45,9 +45,9 @@ TEST_CASE("columns: a text of nothing but marks is drawn as a box, never as noth
   for (const char* text : {"\u0301", "\uFE0F", "\u200D", "\u0301\u0302"}) {
     CAPTURE(text);
     CHECK(columns(text) == 2);
-    const std::vector<Glyph> glyphs = FontSet::embedded().glyphs(text);
-    REQUIRE(glyphs.size() == 1);
-    CHECK_FALSE(glyphs[0].in_font);
+    const GlyphRun run = FontSet::embedded().run(text);
+    REQUIRE(run.glyphs.size() == 1);
+    CHECK(run.glyphs[0].kind == Glyph::Kind::kBox);
   }
 }
 

@@ -69,18 +69,21 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) noexcept {
   const std::array<unsigned, 3> over = {color.r, color.g, color.b};
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
   for (int row = area.y; row < area.bottom(); ++row) {
-    const std::uint8_t* amount = ink.ink.data() +
-                                 static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width +
-                                 (area.x - x - ink.left);
+    const std::ptrdiff_t first =
+        static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width + (area.x - x - ink.left);
+    const std::uint8_t* amount = ink.ink.data() + first;
+    const std::uint8_t* image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
     std::uint8_t* target = pixel(area.x, row);
     for (int column = 0; column < area.width; ++column, ++amount, target += 3) {
-      if (*amount == 0) {
-        continue;
-      }
-      for (std::size_t channel = 0; channel < 3; ++channel) {
+      for (std::size_t channel = 0; *amount != 0 && channel < 3; ++channel) {
         target[channel] = static_cast<std::uint8_t>(
             (over[channel] * *amount + target[channel] * (255u - *amount) + 127u) / 255u);
       }
+      for (std::size_t channel = 0; image != nullptr && channel < 3; ++channel) {
+        const unsigned mixed = image[channel] + (target[channel] * (255u - image[3]) + 127u) / 255u;
+        target[channel] = static_cast<std::uint8_t>(std::min(255u, mixed));
+      }
+      image = image == nullptr ? nullptr : image + 4;
     }
   }
 }

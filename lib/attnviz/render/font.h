@@ -1,4 +1,4 @@
-// Anti-aliased text from the embedded monospaced font, level or turned.
+// Anti-aliased text, level or turned.
 #pragma once
 
 #include <array>
@@ -7,9 +7,9 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "attnviz/render/font_set.h"
+#include "attnviz/render/glyph_outline.h"
 #include "attnviz/render/pixel_geometry.h"
 
 namespace attnviz {
@@ -21,22 +21,10 @@ enum class TextAngle { kLevel, kRising, kUp };
 /// sits on whole pixels. A line is about twice as high.
 int line_height(int column_width) noexcept;
 
-/// Whether the font can draw the character; false too for what is no character.
-bool font_has(char32_t code_point) noexcept;
-
 /// The corners of a text's box (columns x line height), turned around its top left corner `origin`:
 /// top left, top right, bottom right, bottom left, as the reader of the text would call them.
 std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
                                        TextAngle angle) noexcept;
-
-/// How much ink falls on each pixel: 0 none, 255 full.
-struct InkMap {
-  int left = 0;  // of the first pixel, from the text's origin
-  int top = 0;
-  int width = 0;
-  int height = 0;
-  std::vector<std::uint8_t> ink;  // [height, width]
-};
 
 /// Draws texts and remembers glyphs, so that a picture's many labels cost little. One a thread.
 class TextRasterizer {
@@ -49,9 +37,10 @@ class TextRasterizer {
   InkMap rasterize(std::string_view text, int column_width, TextAngle angle);
 
  private:
-  // Code point, whether the font has it, column width, angle, and the origin's fraction of a pixel
-  // in quarters: everything a glyph's pixels depend on.
-  using GlyphKey = std::tuple<char32_t, bool, int, TextAngle, int, int>;
+  // Kind, number, face, size, column width, angle, and the origin's fraction of a pixel in
+  // quarters: everything a glyph's pixels depend on.
+  using GlyphKey =
+      std::tuple<Glyph::Kind, std::uint32_t, const FontFace*, double, int, TextAngle, int, int>;
 
   const InkMap& glyph_ink(const GlyphKey& key);
 

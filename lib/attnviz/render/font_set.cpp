@@ -1,16 +1,25 @@
 #include "attnviz/render/font_set.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/render/font_fallback.h"
+#include "attnviz/render/harfbuzz-inl.h"
 
 namespace attnviz {
 
 namespace {
 
-bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+// The end of the longest run of whole clusters, of those that end at `ends`, whose columns are at
+// most `columns`; 0 when the first is too wide.
+template <class Columns>
+std::size_t fitting_end(const std::vector<std::size_t>& ends, std::size_t columns,
+                        Columns columns_up_to) {
+  const auto too_far = std::partition_point(
+      ends.begin(), ends.end(), [&](std::size_t end) { return columns_up_to(end) <= columns; });
+  return too_far == ends.begin() ? 0 : *std::prev(too_far);
 }
 
 }  // namespace
@@ -20,25 +29,29 @@ const FontSet& FontSet::embedded() {
   return set;
 }
 
-FontSet::FontSet(std::vector<FontFile> given, FindFont find)
-    : given_(std::move(given)), find_(std::move(find)) {}
+FontSet::FontSet() = default;
 
-std::vector<Glyph> FontSet::glyphs(std::string_view text) const {
-  return glyph_run(text);
+FontSet::FontSet(std::vector<FontFile> given, FindFont find)
+    : fallback_(std::make_unique<FontFallback>(std::move(given), std::move(find))) {}
+
+FontSet::~FontSet() = default;
+
+GlyphRun FontSet::run(std::string_view text) const {
+  return glyph_run(text, fallback_.get());
 }
 
-// The longest run of whole clusters that takes at most `columns`, in bytes.
+std::size_t FontSet::columns(std::string_view text) const {
+  return run(text).columns;
+}
+
 std::size_t FontSet::fitting_bytes(std::string_view text, std::size_t columns) const {
-  std::size_t bytes = 0;
-  std::size_t used = 0;
+  std::vector<std::size_t> ends;
+  std::size_t end = 0;
   for (const std::string_view cluster : grapheme_clusters(text)) {
-    used += this->columns(cluster);
-    if (used > columns) {
-      break;
-    }
-    bytes += cluster.size();
+    ends.push_back(end += cluster.size());
   }
-  return bytes;
+  return fitting_end(ends, columns,
+                     [&](std::size_t bytes) { return this->columns(text.substr(0, bytes)); });
 }
 
 std::string FontSet::ended_by_ellipsis(std::string_view text, std::size_t columns) const {
@@ -56,17 +69,6 @@ std::size_t FontSet::line_bytes(std::string_view text, std::size_t columns) cons
     return space;
   }
   return std::max(fitting, grapheme_clusters(text).front().size());
-}
-
-std::size_t FontSet::columns(std::string_view text) const {
-  if (is_ascii(text)) {
-    return text.size();
-  }
-  std::size_t end = 0;
-  for (const Glyph& glyph : glyphs(text)) {
-    end = std::max(end, glyph.column + glyph.columns);
-  }
-  return end;
 }
 
 std::string FontSet::shorten(std::string_view text, std::size_t columns) const {
@@ -97,6 +99,10 @@ std::vector<std::string> FontSet::wrap(std::string_view text, std::size_t column
     text = rest;
   }
   return lines;
+}
+
+bool can_draw_other_fonts() noexcept {
+  return harfbuzz() != nullptr;
 }
 
 }  // namespace attnviz

@@ -2,40 +2,30 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/render/font_file.h"
 #include "attnviz/render/glyph_run.h"
 
 namespace attnviz {
 
-/// One face of a font file (TrueType, OpenType or a collection of them), untrusted.
-struct FontFile {
-  std::string name;                   // for messages: the path
-  std::string_view bytes;             // the whole file
-  std::shared_ptr<const void> owner;  // keeps the bytes in place
-  unsigned face = 0;                  // in a collection
-};
-
-/// A font that has the character, or nothing. The same character must always get the same answer.
-using FindFont = std::function<std::optional<FontFile>(char32_t code_point)>;
-
 /// Fonts in the order in which a character is looked for: the embedded monospaced font, given ones,
 /// what `find` knows. What none has is drawn as a box with its code point. Texts are measured in
-/// whole columns of the embedded font. One a thread, because it remembers what it found.
+/// whole columns of the embedded font. Other fonts need HarfBuzz on the system (see
+/// can_draw_other_fonts). One a thread, because it remembers what it found.
 class FontSet {
  public:
   /// The embedded font alone: the same everywhere. May be used by many threads.
   static const FontSet& embedded();
 
   explicit FontSet(std::vector<FontFile> given, FindFont find = nullptr);
+  ~FontSet();
 
-  /// The glyphs that draw `text` (valid UTF-8), from left to right as they are read.
-  std::vector<Glyph> glyphs(std::string_view text) const;
+  /// The glyphs that draw `text` (valid UTF-8) as glyph_run says. Their faces live as long as this.
+  GlyphRun run(std::string_view text) const;
 
   /// Columns that `text` takes when drawn; 0 only for the empty text.
   std::size_t columns(std::string_view text) const;
@@ -51,14 +41,16 @@ class FontSet {
                                 std::size_t max_lines) const;
 
  private:
-  FontSet() = default;
+  FontSet();
 
   std::size_t fitting_bytes(std::string_view text, std::size_t columns) const;
   std::size_t line_bytes(std::string_view text, std::size_t columns) const;
   std::string ended_by_ellipsis(std::string_view text, std::size_t columns) const;
 
-  std::vector<FontFile> given_;
-  FindFont find_;
+  std::unique_ptr<FontFallback> fallback_;  // null: the embedded font alone
 };
+
+/// Whether fonts other than the embedded one can be drawn on this system. Loads HarfBuzz.
+bool can_draw_other_fonts() noexcept;
 
 }  // namespace attnviz

@@ -1,0 +1,34 @@
+// What Unicode says about a text: the order of right-to-left words, scripts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// A text in the order of its characters, and what its directions make of it.
+struct OrderedText {
+  std::u32string characters;
+  /// As long: Arabic letters in the forms that join them and mirrored brackets, for a font that is
+  /// drawn character by character. U+FEFF stands where a letter became part of the one before.
+  std::u32string forms;
+  std::vector<std::uint8_t> levels;  // odd: right to left
+};
+
+/// Levels and forms of one line. Its direction is that of its first letter.
+///
+/// Source  Unicode Bidirectional Algorithm (UAX 9), as FriBidi has it.
+OrderedText order_text(std::u32string characters);
+
+/// The indices of items with these levels from left to right (rule L2 of UAX 9).
+std::vector<std::size_t> visual_order(std::span<const std::uint8_t> levels);
+
+/// The script that a character belongs to ("Arabic", "Han"); empty for what all scripts share, such
+/// as punctuation, accents and emoji.
+std::string_view script_of(char32_t code_point) noexcept;
+
+}  // namespace attnviz

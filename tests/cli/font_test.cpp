@@ -1,0 +1,57 @@
+// Fonts of pictures: --font and what is installed.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "attnviz/render/font_set.h"
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+constexpr const char* kLohit = "/usr/share/fonts/truetype/lohit-devanagari/Lohit-Devanagari.ttf";
+
+// A system without fonts.
+constexpr const char* kNoFonts = "<?xml version=\"1.0\"?><fontconfig></fontconfig>\n";
+
+std::string picture(const TemporaryFolder& folder, const std::string& font = {}) {
+  write_file(folder.file("none.conf"), kNoFonts);
+  ProgramRun run;
+  run.environment = {{"FONTCONFIG_FILE", folder.file("none.conf")}};
+  run.arguments = {"-q", "-o", folder.file("a.png"), "हिन्दी cat 猫"};
+  if (!font.empty()) {
+    run.arguments.insert(run.arguments.end(), {"--font", font});
+  }
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  return read_file(folder.file("a.png"));
+}
+
+}  // namespace
+
+TEST_CASE("--font: the font draws what the built-in one lacks") {
+  const TemporaryFolder folder;
+  const std::string boxes = picture(folder);
+  CHECK(boxes == picture(folder));
+  if (!can_draw_other_fonts() || !std::filesystem::exists(kLohit)) {
+    MESSAGE("SKIPPED: needs libharfbuzz.so.0 and the font " << kLohit);
+    return;
+  }
+  CHECK(picture(folder, kLohit) != boxes);
+  CHECK(picture(folder, kLohit) == picture(folder, kLohit));
+}
+
+TEST_CASE("--font: a file that is missing or no font is told, even when nothing needs it") {
+  const TemporaryFolder folder;
+  const ProgramResult missing = attnviz({"--font", "/no/such.ttf", "cat"});
+  CHECK(missing.exit_code == 1);
+  CHECK(contains(missing.err, "/no/such.ttf"));
+  write_file(folder.file("text.ttf"), "this is no font");
+  const ProgramResult text = attnviz({"--font", folder.file("text.ttf"), "cat"});
+  CHECK(text.exit_code == 3);
+  CHECK(contains(text.err, "text.ttf: expected a TrueType or OpenType font"));
+}
+
+}  // namespace attnviz::test
