@@ -24,6 +24,7 @@ struct Fontconfig {
           use(PatternAddCharSet) use(PatternAddInteger) use(PatternAddString) use(PatternCreate) \
               use(PatternDestroy) use(PatternGetCharSet) use(PatternGetInteger)                  \
                   use(PatternGetString)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define ATTNVIZ_FONTCONFIG_MEMBER(name) decltype(&Fc##name) name;
   ATTNVIZ_FONTCONFIG_FUNCTIONS(ATTNVIZ_FONTCONFIG_MEMBER)
 #undef ATTNVIZ_FONTCONFIG_MEMBER

@@ -23,6 +23,7 @@ struct HarfBuzz {
                                               use(font_get_nominal_glyph)                       \
                                                   use(ot_color_glyph_reference_png)             \
                                                       use(ot_color_has_png) use(shape)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define ATTNVIZ_HARFBUZZ_MEMBER(name) decltype(&hb_##name) name;
   ATTNVIZ_HARFBUZZ_FUNCTIONS(ATTNVIZ_HARFBUZZ_MEMBER)
 #undef ATTNVIZ_HARFBUZZ_MEMBER
