@@ -165,8 +165,9 @@ void define_attention(CLI::App& app, ShowOptions& options) {
 
 void define_drawing(CLI::App& app, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
-  add_choice(app, "Output", "--style", "auto|ascii|blocks|numbers",
-             "how to draw (default: blocks on a terminal, else ascii, which is pure 7-bit)",
+  add_choice(app, "Output", "--style", "auto|ascii|blocks|dots|numbers|mask",
+             "how to draw (default: blocks on a terminal, else ascii); ascii and mask are pure "
+             "7-bit, mask shows only who may see whom",
              drawing.style);
   add_choice(app, "Output", "--color", "auto|always|never",
              "colour (default: on a terminal, unless NO_COLOR is set)", drawing.color);

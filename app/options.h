@@ -20,7 +20,7 @@ namespace attnviz::app {
 inline constexpr std::uint64_t kDefaultSeed = 42;
 
 enum class OutputFormat { kPng, kJson, kNpy, kText };
-enum class StyleChoice { kAuto, kAscii, kBlocks, kNumbers };
+enum class StyleChoice { kAuto, kAscii, kBlocks, kDots, kNumbers, kMask };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 /// Where the texts come from. Nothing given: standard input.

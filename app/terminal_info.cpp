@@ -68,8 +68,12 @@ TerminalStyle drawn_style(StyleChoice choice, TerminalStyle automatic) {
       return TerminalStyle::kAscii;
     case StyleChoice::kBlocks:
       return TerminalStyle::kBlocks;
+    case StyleChoice::kDots:
+      return TerminalStyle::kDots;
     case StyleChoice::kNumbers:
       return TerminalStyle::kNumbers;
+    case StyleChoice::kMask:
+      return TerminalStyle::kMask;
     case StyleChoice::kAuto:
       break;
   }

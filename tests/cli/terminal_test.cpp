@@ -89,6 +89,14 @@ TEST_CASE("style: blocks on a terminal, ascii when piped or on a dumb one") {
   }
 }
 
+TEST_CASE("style: mask is 7-bit and shows who may see whom once, however many heads there are") {
+  const std::string out = attnviz({"The cat sat", "--style", "mask", "--heads", "12"}).out;
+  CHECK(contains(out, "    mask causal\n    The cat sat\nThe #   .   .\ncat #   #   .\n"));
+  for (const char c : out) {
+    REQUIRE(static_cast<unsigned char>(c) < 0x80);
+  }
+}
+
 TEST_CASE("width: the terminal's, COLUMNS before it, 80 when nobody knows") {
   const std::string text = "one two three four five six seven eight nine ten eleven twelve";
   const auto drawing = [&text](std::size_t tty, Environment environment) {
@@ -117,7 +125,7 @@ TEST_CASE("width: the terminal's, COLUMNS before it, 80 when nobody knows") {
 }
 
 TEST_CASE("wide characters and emoji stay inside the width") {
-  for (const char* style : {"blocks", "ascii", "numbers"}) {
+  for (const char* style : {"blocks", "ascii", "dots", "numbers", "mask"}) {
     ProgramRun run = on_terminal({{"TERM", "xterm-256color"}}, {"--style", style});
     run.arguments.back() = "猫がマットに座った 👩‍👩‍👧 e\u0301 fin";
     run.tty_columns = 60;

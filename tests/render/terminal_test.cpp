@@ -80,11 +80,18 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
     TerminalStyle style;
     ColorDepth depth;
   };
-  constexpr Look kLooks[] = {
-      {TerminalStyle::kAscii, ColorDepth::kNone},      {TerminalStyle::kAscii, ColorDepth::k16},
-      {TerminalStyle::kNumbers, ColorDepth::kNone},    {TerminalStyle::kBlocks, ColorDepth::kNone},
-      {TerminalStyle::kBlocks, ColorDepth::k16},       {TerminalStyle::kBlocks, ColorDepth::k256},
-      {TerminalStyle::kBlocks, ColorDepth::kTrueColor}};
+  constexpr Look kLooks[] = {{TerminalStyle::kAscii, ColorDepth::kNone},
+                             {TerminalStyle::kAscii, ColorDepth::k16},
+                             {TerminalStyle::kNumbers, ColorDepth::kNone},
+                             {TerminalStyle::kBlocks, ColorDepth::kNone},
+                             {TerminalStyle::kBlocks, ColorDepth::k16},
+                             {TerminalStyle::kBlocks, ColorDepth::k256},
+                             {TerminalStyle::kBlocks, ColorDepth::kTrueColor},
+                             {TerminalStyle::kNumbers, ColorDepth::k256},
+                             {TerminalStyle::kDots, ColorDepth::kNone},
+                             {TerminalStyle::kDots, ColorDepth::k16},
+                             {TerminalStyle::kMask, ColorDepth::kNone},
+                             {TerminalStyle::kMask, ColorDepth::kTrueColor}};
   for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
     for (const std::size_t n : {1U, 2U, 3U, 6U, 11U, 37U, 61U, 150U, 1003U}) {
       for (const std::size_t n_panels : {1U, 4U, 12U}) {
@@ -107,8 +114,9 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
             }
             CHECK(widest <= columns);
             CHECK((look.depth != ColorDepth::kNone || !contains(out, "\x1b")));
-            CHECK((look.style != TerminalStyle::kAscii ||
-                   std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
+            const bool ascii =
+                look.style == TerminalStyle::kAscii || look.style == TerminalStyle::kMask;
+            CHECK((!ascii || std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
           }
         }
       }
@@ -136,6 +144,70 @@ TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
         "0 .:-=+*#%@ 1   blank = masked\n"
         "row = query   column = key\n"
         "mask causal\n");
+}
+
+TEST_CASE("render_terminal: dots grow with the weight, masked cells stay blank") {
+  Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.25f}, {"a", "b"}, {"a", "b"});
+  picture.heatmap.panels.front().visible = [](std::size_t query, std::size_t key) {
+    return key <= query;
+  };
+  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}) ==
+        "  L0H0\n"
+        "  a b\n"
+        "a ●\n"
+        "b • ◦\n"
+        "\n"
+        "0 ·◦•○● 1   blank = masked   row = query   column = key\n");
+}
+
+TEST_CASE("render_terminal: dots of signed values are rings below the middle, discs above") {
+  Picture picture =
+      full_picture({-1.0f, -0.5f, 0.0f, 0.5f, 1.0f}, {"q"}, {"a", "b", "c", "d", "e"});
+  picture.heatmap.scale.low = -1.0f;
+  picture.heatmap.scale.colormap = Colormap("blue-red");
+  const auto lines =
+      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}));
+  CHECK(lines.at(2) == "q ○ ◦ · • ●");
+}
+
+TEST_CASE("render_terminal: the mask's style shows who may see whom, once for each mask") {
+  Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"The", "cat"}, {"The", "cat"});
+  HeatmapPanel& causal = picture.heatmap.panels.front();
+  causal.visible = [](std::size_t query, std::size_t key) { return key <= query; };
+  causal.mask = "causal";
+  picture.heatmap.panels.push_back(causal);
+  picture.heatmap.panels.push_back({"L0H2", causal.values, nullptr, "none"});
+  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kMask, ColorDepth::kNone, 60}) ==
+        "    mask causal  mask none\n"
+        "    The cat      The cat\n"
+        "The #   .        #   #\n"
+        "cat #   #        #   #\n"
+        "\n"
+        "# = sees   . = masked   row = query   column = key\n");
+}
+
+TEST_CASE("render_terminal: an uneven scale has its numbers below it") {
+  Picture picture = full_picture({1.0f, 0.01f}, {"a"}, {"a", "b"});
+  picture.heatmap.scale.kind = ScaleKind::kSqrt;
+  const auto lines = lines_of(render_terminal(picture.heatmap, kAscii80));
+  CHECK(lines.at(5) == ".....:::::-----=====+++++*****#####%%%%%@@@@@");
+  CHECK(lines.at(6) == "0            0.1              0.5           1");
+  CHECK(lines.at(7) == "sqrt scale   row = query   column = key");
+  picture.heatmap.scale.kind = ScaleKind::kRowMax;
+  CHECK(contains(render_terminal(picture.heatmap, kAscii80),
+                 "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
+}
+
+TEST_CASE("render_terminal: small multiples show values and labels where they fit on one screen") {
+  const test::SampleHeatmap picture(6, 4);
+  const auto lines =
+      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  CHECK(lines.size() <= 45);
+  CHECK(stripped(lines.at(3)) ==
+        "     The  cat  sat   on  the  mat    The  cat  sat   on  the  mat");
+  const test::SampleHeatmap many(6, 48);
+  CHECK(lines_of(render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+            .size() < 120);
 }
 
 TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {

@@ -118,6 +118,7 @@ Heatmap attention_heatmap(const AttentionDocument& document) {
         return mask.visible(query, key);
       };
     }
+    heatmap.panels.back().mask = document.run.mask ? document.run.mask->name() : "";
   }
   heatmap.panels_together = panels_together(document.patterns);
   heatmap.query_labels = document.query_tokens;

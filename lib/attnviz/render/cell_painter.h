@@ -3,13 +3,17 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "attnviz/render/ansi.h"
 #include "attnviz/render/number_format.h"
 #include "attnviz/render/paragraph.h"
 #include "attnviz/render/pooling.h"
 #include "attnviz/render/terminal.h"
+#include "attnviz/render/terminal_palette.h"
 
 namespace attnviz {
 
@@ -44,16 +48,28 @@ class CellPainter {
   /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
   std::vector<InlineItem> legend(bool has_masked, std::size_t columns) const;
 
+  /// A scale whose steps are uneven, with round numbers below it; else empty.
+  std::vector<std::string> ticked_scale(std::size_t columns) const;
+
  private:
-  bool colored() const {
-    return options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
+  bool colored() const { return options_.color != ColorDepth::kNone; }
+  bool blocks() const { return options_.style == TerminalStyle::kBlocks && colored(); }
+  bool ticked() const {
+    return options_.style != TerminalStyle::kNumbers && options_.style != TerminalStyle::kMask &&
+           (scale_.kind == ScaleKind::kSqrt || scale_.kind == ScaleKind::kLog);
   }
-  std::string glyph(const CellNumber& cell) const;
-  TerminalColor color(const CellNumber& cell) const;
+  std::span<const std::string_view> ramp() const;
+  std::string_view sign(float t) const;
+  std::string ink(float t) const;
   void swatch(AnsiLine& line, float t, std::string_view text) const;
+  void bar(AnsiLine& line, std::size_t columns) const;
+  std::optional<InlineItem> scale_item(std::size_t columns) const;
+  std::optional<InlineItem> masked_item() const;
+  InlineItem nan_item() const;
 
   TerminalOptions options_;
   const ColorScale& scale_;
+  TerminalPalette palette_;
   std::size_t width_;
   NumberFormat format_;
   bool blank_masked_;  // else a dot

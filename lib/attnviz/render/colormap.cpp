@@ -10,6 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/render/oklab.h"
 
 namespace attnviz {
 
@@ -47,54 +48,19 @@ constexpr std::string_view kReversed = "_r";
 
 constexpr double kLuminance[] = {0.2126, 0.7152, 0.0722};  // of linear red, green, blue
 
-using Triple = std::array<double, 3>;
-
-double linear(std::uint8_t channel) noexcept {
-  const double c = channel / 255.0;
-  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
-}
-
-// Not rounded: in [0, 255].
-double encoded(double intensity) noexcept {
-  return 255.0 * (intensity <= 0.0031308 ? 12.92 * intensity
-                                         : 1.055 * std::pow(intensity, 1.0 / 2.4) - 0.055);
-}
-
-Triple oklab_from(Rgb color) noexcept {
-  const double r = linear(color.r);
-  const double g = linear(color.g);
-  const double b = linear(color.b);
-  const double l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
-  const double m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
-  const double s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
-          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
-          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
-}
-
-Triple linear_rgb_from(const Triple& oklab) noexcept {
-  const auto [lightness, a, b] = oklab;
-  const auto cube = [](double x) { return x * x * x; };
-  const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
-  const double m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
-  const double s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
-  return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-          -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-          -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
-}
-
 // Rounding each channel by itself would make some steps darker than the one before. So of the
 // eight colours around the exact one, this is the one of the nearest luminance.
-Rgb nearest_rgb(const Triple& linear_rgb) noexcept {
+Rgb nearest_rgb(const std::array<double, 3>& linear_rgb) noexcept {
   std::array<std::array<std::uint8_t, 2>, 3> rounded{};  // [channel]: down, up
   std::array<std::array<double, 2>, 3> shift{};          // of the luminance
   for (std::size_t channel = 0; channel < 3; ++channel) {
     const double intensity = std::clamp(linear_rgb[channel], 0.0, 1.0);
-    const double exact = encoded(intensity);
+    const double exact = encoded_intensity(intensity);
     rounded[channel] = {static_cast<std::uint8_t>(std::floor(exact)),
                         static_cast<std::uint8_t>(std::ceil(exact))};
     for (std::size_t side = 0; side < 2; ++side) {
-      shift[channel][side] = kLuminance[channel] * (linear(rounded[channel][side]) - intensity);
+      shift[channel][side] =
+          kLuminance[channel] * (linear_intensity(rounded[channel][side]) - intensity);
     }
   }
   std::size_t nearest = 0;
@@ -118,7 +84,7 @@ Rgb unpacked(std::uint32_t color) noexcept {
 }
 
 Table make_table(std::span<const std::uint32_t> colors) {
-  std::vector<Triple> anchors;
+  std::vector<Oklab> anchors;
   std::transform(colors.begin(), colors.end(), std::back_inserter(anchors),
                  [](std::uint32_t color) { return oklab_from(unpacked(color)); });
   Table table;
@@ -126,7 +92,7 @@ Table make_table(std::span<const std::uint32_t> colors) {
     const double position =
         static_cast<double>(step * (anchors.size() - 1)) / static_cast<double>(table.size() - 1);
     const std::size_t left = std::min(static_cast<std::size_t>(position), anchors.size() - 2);
-    Triple mixed;
+    Oklab mixed;
     for (std::size_t axis = 0; axis < mixed.size(); ++axis) {
       mixed[axis] = std::lerp(anchors[left][axis], anchors[left + 1][axis],
                               position - static_cast<double>(left));
@@ -187,8 +153,8 @@ bool dark_text_on(Rgb background) noexcept {
 }
 
 double luminance(Rgb color) noexcept {
-  return kLuminance[0] * linear(color.r) + kLuminance[1] * linear(color.g) +
-         kLuminance[2] * linear(color.b);
+  return kLuminance[0] * linear_intensity(color.r) + kLuminance[1] * linear_intensity(color.g) +
+         kLuminance[2] * linear_intensity(color.b);
 }
 
 }  // namespace attnviz

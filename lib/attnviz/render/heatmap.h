@@ -18,6 +18,8 @@ struct HeatmapPanel {
   ConstMatrix values;  // [n_queries, n_keys]; a view
   /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
   std::function<bool(std::size_t query, std::size_t key)> visible = nullptr;
+  /// Name of who may see whom ("causal"): panels that share it have the same visible cells.
+  std::string mask = {};
 
   bool is_visible(std::size_t query, std::size_t key) const {
     return !visible || visible(query, key);

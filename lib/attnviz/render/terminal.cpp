@@ -79,8 +79,7 @@ std::string Screen::aligned(std::string_view text) const {
   if (options_.style == TerminalStyle::kNumbers) {
     return pad_left(fitted, width);
   }
-  const bool centred =
-      options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone && width > 2;
+  const bool centred = layout_.filled_cells && width > 2;
   const std::size_t before = centred ? (width - display_width(fitted) + 1) / 2 : 0;
   return pad_right(std::string(before, ' ') + fitted, width);
 }
@@ -192,15 +191,19 @@ void Screen::key_list() {
 }
 
 void Screen::legend() {
+  add_lines(painter_.ticked_scale(layout_.columns));
   std::vector<InlineItem> items = painter_.legend(has_masked_, layout_.columns);
   for (const char* text : {"row = query", "column = key"}) {
     items.push_back({text, std::string_view(text).size()});
   }
   add_lines(flow(items, kLegendGap, layout_.columns));
   if (layout_.queries.pooled() || layout_.keys.pooled()) {
-    add_lines(wrap(fmt::format("pooled: each cell is the {} of up to {} {} {} weights",
-                               pool_name(heatmap_.pool), layout_.queries.block,
-                               labels_.ascii ? "x" : "×", layout_.keys.block),
+    const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
+                                          labels_.ascii ? "x" : "×", layout_.keys.block);
+    const bool mask = options_.style == TerminalStyle::kMask;
+    add_lines(wrap(mask ? fmt::format("pooled: # where anything of {} is seen", block)
+                        : fmt::format("pooled: each cell is the {} of {} weights",
+                                      pool_name(heatmap_.pool), block),
                    layout_.columns));
   }
   for (const std::string& note : heatmap_.notes) {
@@ -221,9 +224,35 @@ std::string Screen::draw() {
 
 }  // namespace
 
+namespace {
+
+// The first panel of each mask, and those whose mask nobody knows.
+Heatmap one_panel_a_mask(const Heatmap& heatmap) {
+  Heatmap masks = heatmap;
+  masks.panels.clear();
+  masks.panels_together = 1;
+  for (const HeatmapPanel& panel : heatmap.panels) {
+    const auto same = [&panel](const HeatmapPanel& other) {
+      return panel.mask.empty() ? !panel.visible && !other.visible : panel.mask == other.mask;
+    };
+    if (std::none_of(masks.panels.begin(), masks.panels.end(), same)) {
+      masks.panels.push_back(panel);
+      if (!panel.mask.empty()) {
+        masks.panels.back().title = "mask " + panel.mask;
+      }
+    }
+  }
+  return masks;
+}
+
+}  // namespace
+
 std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
   TerminalOptions effective = options;
   effective.columns = std::max(options.columns, kLeastColumns);
+  if (options.style == TerminalStyle::kMask) {
+    return Screen(one_panel_a_mask(heatmap), effective).draw();
+  }
   return Screen(heatmap, effective).draw();
 }
 

@@ -1,4 +1,4 @@
-// Heatmaps as text for a terminal: colour blocks, a 7-bit ramp, or numbers.
+// Heatmaps as text for a terminal: colour blocks, a 7-bit ramp, dots, numbers, or only the mask.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,12 @@
 
 namespace attnviz {
 
-enum class TerminalStyle { kBlocks, kAscii, kNumbers };
+/// blocks   cells filled with colour, or without colour with shades.
+/// ascii    a ramp of 7-bit characters.
+/// dots     bigger dots for more; a scale around zero has rings below it.
+/// numbers  the weights.
+/// mask     only who may see whom: # and ., 7-bit. Panels with one mask are drawn once.
+enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask };
 enum class ColorDepth { kNone, k16, k256, kTrueColor };
 
 struct TerminalOptions {
@@ -20,8 +25,8 @@ struct TerminalOptions {
 /// The picture as lines ending in '\n', none wider than options.columns (at least 20 are assumed).
 /// Several panels are small multiples, as many side by side as fit; one panel is drawn large. Row
 /// and column labels always; then a legend. What does not fit is shortened, then shrunk, then
-/// pooled (each cell the largest weight under it), and the legend says so. kAscii output is 7-bit.
-/// With ColorDepth::kNone there is no escape code.
+/// pooled (each cell the largest weight under it), and the legend says so. kAscii and kMask are
+/// 7-bit. With ColorDepth::kNone there is no escape code.
 std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options);
 
 }  // namespace attnviz

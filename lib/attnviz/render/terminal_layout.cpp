@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "attnviz/core/utf8.h"
@@ -12,7 +13,9 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kMostLines = 60;         // of one panel
+constexpr std::size_t kMostLines = 60;         // of one panel of several
+constexpr std::size_t kMostLinesAlone = 100;   // of the only one
+constexpr std::size_t kWindow = 45;            // lines of a usual window
 constexpr std::size_t kScreen = 66;            // lines that are still looked at without paging
 constexpr std::size_t kPooledPanelWidth = 64;  // of several pooled panels side by side
 constexpr std::size_t kFewRows = 30;           // rows that are worth keeping apart
@@ -41,6 +44,7 @@ struct Attempt {
   std::size_t cell_width;
   bool half_blocks;
   std::size_t most_gutter;
+  std::size_t most_lines = std::numeric_limits<std::size_t>::max();
 };
 
 class Planner {
@@ -55,6 +59,10 @@ class Planner {
     return options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
   }
   bool numbers() const { return options_.style == TerminalStyle::kNumbers; }
+  // One sign a cell, which does not grow.
+  bool signs() const {
+    return options_.style == TerminalStyle::kDots || options_.style == TerminalStyle::kMask;
+  }
   std::size_t n_panels() const { return heatmap_.panels.size(); }
 
   std::vector<Attempt> attempts() const;
@@ -82,7 +90,14 @@ std::vector<Attempt> Planner::attempts() const {
         1 + std::clamp<std::size_t>(number_width(heatmap_.scale.low, heatmap_.scale.high, 2), 3, 7);
     return {{width, false, full}, {width, false, brief}};
   }
-  return {{2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
+  std::vector<Attempt> all = {
+      {2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
+  if (colored()) {
+    // Cells that show their value, where all panels still stand on one screen.
+    const std::size_t width = 2 + number_width(heatmap_.scale.low, heatmap_.scale.high, 2);
+    all.insert(all.begin(), {width, false, full, kWindow});
+  }
+  return all;
 }
 
 std::size_t Planner::gutter_for(const TerminalLayout& layout, bool with_index,
@@ -126,11 +141,13 @@ std::optional<TerminalLayout> Planner::unpooled(const Attempt& attempt) const {
   TerminalLayout layout;
   layout.columns = options_.columns;
   layout.cell_width = attempt.cell_width;
+  layout.filled_cells = colored();
   layout.half_blocks = attempt.half_blocks;
   layout.queries = {heatmap_.n_queries(), 1};
   layout.keys = {heatmap_.n_keys(), 1};
   layout.lines = {heatmap_.n_queries(), per_line};
-  if (layout.lines.cells() > kMostLines || heatmap_.n_keys() > options_.columns) {
+  if (layout.lines.cells() > (n_panels() == 1 ? kMostLinesAlone : kMostLines) ||
+      heatmap_.n_keys() > options_.columns) {
     return std::nullopt;
   }
   layout.gutter = gutter_for(layout, /*with_index=*/true, attempt.most_gutter);
@@ -146,6 +163,7 @@ TerminalLayout Planner::pooled(const Attempt& attempt) const {
   TerminalLayout layout;
   layout.columns = options_.columns;
   layout.cell_width = attempt.cell_width;
+  layout.filled_cells = colored();
   layout.half_blocks = attempt.half_blocks;
   layout.gutter = std::max(attempt.most_gutter, digits(heatmap_.n_queries()) + 1);
 
@@ -178,7 +196,7 @@ void Planner::enlarge(TerminalLayout& layout) const {
     const std::size_t most_slot =
         (room(layout) - (layout.panels_per_band - 1) * kPanelGap) / layout.panels_per_band;
     const std::size_t most = most_slot / layout.keys.cells();
-    const std::size_t comfortable = numbers() ? 6 : alone ? 7 : 5;
+    const std::size_t comfortable = numbers() ? 6 : signs() ? 2 : alone ? 7 : 5;
     const std::size_t labelled = widest(labels_.keys) + 1;
     const std::size_t most_labelled = alone ? 12 : 8;
     std::size_t width = std::min(most, comfortable);
@@ -195,7 +213,7 @@ void Planner::enlarge(TerminalLayout& layout) const {
                  std::max(layout.gutter, std::min(layout.columns - panels, kMostGutter)));
   constexpr std::size_t kLargeLines = 24;
   const std::size_t height = colored() ? 3 : 2;
-  if (alone && !numbers() && layout.cell_width >= 6 &&
+  if (alone && !numbers() && !signs() && layout.cell_width >= 6 &&
       layout.lines.cells() * height <= kLargeLines) {
     layout.cell_height = height;
   }
@@ -205,7 +223,8 @@ TerminalLayout Planner::plan() const {
   std::optional<TerminalLayout> best;
   for (const Attempt& attempt : attempts()) {
     const std::optional<TerminalLayout> layout = unpooled(attempt);
-    if (layout && (!best || total_lines(*layout) < total_lines(*best))) {
+    if (layout && total_lines(*layout) <= attempt.most_lines &&
+        (!best || total_lines(*layout) < total_lines(*best))) {
       best = layout;
     }
     if (best && total_lines(*best) <= kScreen) {
@@ -220,7 +239,8 @@ TerminalLayout Planner::plan() const {
 }  // namespace
 
 TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
-    : same(heatmap.query_labels == heatmap.key_labels), ascii(style == TerminalStyle::kAscii) {
+    : same(heatmap.query_labels == heatmap.key_labels),
+      ascii(style == TerminalStyle::kAscii || style == TerminalStyle::kMask) {
   const auto safe = [this](const std::string& raw) {
     return ascii ? printable_ascii(raw) : printable(raw);
   };

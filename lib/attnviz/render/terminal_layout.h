@@ -14,7 +14,7 @@ namespace attnviz {
 
 inline constexpr std::size_t kPanelGap = 2;  // columns between panels
 
-/// Labels and titles made safe for one style, 7-bit for kAscii.
+/// Labels and titles made safe for one style, 7-bit for kAscii and kMask.
 struct TerminalLabels {
   std::vector<std::string> queries;
   std::vector<std::string> keys;
@@ -41,6 +41,7 @@ struct TerminalLayout {
   std::size_t slot = 0;             // one panel: its cells, or its title when that is wider
   std::size_t cell_width = 1;
   std::size_t cell_height = 1;
+  bool filled_cells = false;    // blocks of colour, values and labels in their middle
   bool half_blocks = false;     // two rows of cells in one line of text
   bool indexed_header = false;  // columns carry indices, which row labels repeat
   PoolAxis queries;             // rows of cells
