@@ -197,6 +197,19 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Output");
+  FigureStyle& figure = drawing.figure;
+  add_value(app, "Output", "--theme", "light|dark", "background of PNG pictures (default light)",
+            [&figure](const std::string& word) { figure.theme = parse_theme(word); });
+  add_value(app, "Output", "--cell", "PX",
+            "size of a PNG picture's cells at 96 dpi; none are pooled then (default: what fits)",
+            [&figure](const std::string& word) {
+              figure.cell = static_cast<int>(parse_count("--cell", word, 1, kLargestCell));
+            });
+  add_value(app, "Output", "--dpi", "N",
+            "resolution of PNG pictures: text, gaps and cells grow with it (default 96)",
+            [&figure](const std::string& word) {
+              figure.dpi = static_cast<int>(parse_count("--dpi", word, kLeastDpi, kMostDpi));
+            });
 }
 
 void define_output(CLI::App& app, ShowOptions& options) {

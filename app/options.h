@@ -13,6 +13,7 @@
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/render/drawing_choice.h"
+#include "attnviz/render/figure_style.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
@@ -53,6 +54,7 @@ struct DrawingOptions {
   std::vector<std::filesystem::path> fonts;  // for what the embedded font lacks
   StyleChoice style = StyleChoice::kAuto;
   ColorChoice color = ColorChoice::kAuto;
+  FigureStyle figure;  // of PNG files
 };
 
 struct ShowOptions {

@@ -89,10 +89,10 @@ void write_npy(const AttentionDocument& document, const ByteSink& sink) {
 }
 
 void write_format(OutputFormat format, const Result& result, const TerminalOptions& drawing,
-                  const FontSet& fonts, const ByteSink& sink) {
+                  const FigureStyle& figure, const ByteSink& sink) {
   switch (format) {
     case OutputFormat::kPng:
-      sink(render_png(result.picture, {.fonts = &fonts}));
+      sink(render_png(result.picture, figure));
       break;
     case OutputFormat::kJson:
       write_attention_json(result.document, sink);
@@ -159,10 +159,16 @@ void ShowOutputs::open(const std::string& name) {
   stdout_format_ = format;
 }
 
+FigureStyle ShowOutputs::figure_style() const {
+  FigureStyle style = options_.drawing.figure;
+  style.fonts = fonts_.get();
+  return style;
+}
+
 void ShowOutputs::write_files(const Result& result) {
   const TerminalOptions drawing = file_drawing(options_.drawing.style, options_.drawing.color);
   for (File& entry : files_) {
-    write_format(entry.format, result, drawing, *fonts_,
+    write_format(entry.format, result, drawing, figure_style(),
                  [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }
 }
@@ -187,7 +193,7 @@ void ShowOutputs::write_to_standard_output(const Result& result) {
     if (format == OutputFormat::kText && !is_first_) {
       write_to_stdout("\n");
     }
-    write_format(format, result, drawing, *fonts_, write_to_stdout);
+    write_format(format, result, drawing, figure_style(), write_to_stdout);
   } catch (const ClosedPipe&) {
     if (files_.empty() || committed_) {
       throw;

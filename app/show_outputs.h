@@ -43,6 +43,7 @@ class ShowOutputs {
   };
 
   void open(const std::string& name);
+  FigureStyle figure_style() const;
 
   const ShowOptions& options_;
   std::unique_ptr<FontSet> fonts_;

@@ -237,6 +237,30 @@ TEST_CASE("show: --style chooses how to draw") {
   CHECK(attnviz({"--style", "blocks", kText}).out != ascii);
 }
 
+TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which tells what it shows") {
+  const auto png = [](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"The cat sat", "-o", "-", "--format", "png"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return attnviz(arguments).out;
+  };
+  // IHDR: the width as a big-endian number from byte 16 on.
+  const auto width = [](const std::string& bytes) {
+    REQUIRE(bytes.size() > 24);
+    return static_cast<unsigned char>(bytes[18]) << 8 | static_cast<unsigned char>(bytes[19]);
+  };
+  const std::string usual = png({});
+  CHECK(width(png({"--dpi", "192"})) == 2 * width(usual));
+  CHECK(width(png({"--cell", "100"})) > width(usual));
+  const std::string dark = png({"--theme", "dark"});
+  CHECK(width(dark) == width(usual));
+  CHECK(dark != usual);
+  CHECK(contains(usual, "iTXtSoftware"));
+  CHECK(contains(usual, "\"text\": \"The cat sat\""));
+  CHECK(contains(
+      attnviz({"The cat sat", "--dpi", "1200", "--cell", "1000", "-o", "-", "--format", "png"}).err,
+      "choose smaller cells (--cell) or a lower resolution (--dpi)"));
+}
+
 TEST_CASE("show: --threads changes no byte") {
   const auto document = [](const char* threads) {
     return attnviz({"--threads", threads, "--layers", "2", "--json", kText}).out;

@@ -71,6 +71,19 @@ std::uint32_t crc32(std::string_view bytes) {
 
 }  // namespace
 
+std::vector<PngChunk> chunks_of(const std::string& bytes) {
+  std::vector<PngChunk> chunks;
+  std::string_view rest = std::string_view(bytes).substr(8);
+  while (!rest.empty()) {
+    REQUIRE(rest.size() >= 12);
+    const std::size_t length = big_endian(rest);
+    REQUIRE(length <= rest.size() - 12);
+    chunks.push_back({std::string(rest.substr(4, 4)), std::string(rest.substr(8, length))});
+    rest.remove_prefix(12 + length);
+  }
+  return chunks;
+}
+
 bool has_sound_chunks(const std::string& bytes) {
   std::string_view rest = bytes;
   if (!rest.starts_with("\x89PNG\r\n\x1A\n")) {

@@ -23,6 +23,14 @@ struct DecodedPng {
 /// Fails the test when the bytes are no PNG.
 DecodedPng decode_png(const std::string& bytes);
 
+struct PngChunk {
+  std::string type;
+  std::string data;
+};
+
+/// Every chunk, in the order of the file. Fails the test where one reaches past the end.
+std::vector<PngChunk> chunks_of(const std::string& bytes);
+
 /// Whether the file has its signature, each chunk's CRC-32 is right, and IEND comes last.
 bool has_sound_chunks(const std::string& bytes);
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "render/sample_heatmap.h"
 
 namespace attnviz {
@@ -65,60 +66,81 @@ Box bounds(const Corners& c) {
           std::max({c[0].x, c[1].x, c[2].x, c[3].x}), std::max({c[0].y, c[1].y, c[2].y, c[3].y})};
 }
 
-void check_layout(const FigureLayout& layout) {
-  struct Item {
-    Corners corners;
-    Box box;
-    std::string name;
+struct Item {
+  Corners corners;
+  Box box;
+  std::string name;
+};
+
+bool inside(const Box& box, const FigureLayout& layout) {
+  const int margin = layout.margin - 1;  // origins are rounded to whole pixels
+  return box.left >= margin && box.top >= margin && box.right <= layout.width - margin &&
+         box.bottom <= layout.height - margin;
+}
+
+bool near(const Box& a, const Box& b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+std::vector<Item> shapes_of(const FigureLayout& layout) {
+  std::vector<Item> shapes;
+  const auto add = [&shapes](const PixelRect& rect, const char* name) {
+    shapes.push_back({corners_of(rect), bounds(corners_of(rect)), name});
   };
+  for (const PixelRect& panel : layout.panels) {
+    add(panel, "panel");
+  }
+  add(layout.color_bar, "colour bar");
+  for (const PixelRect& swatch : {layout.masked_swatch, layout.nan_swatch}) {
+    if (!swatch.empty()) {
+      add(swatch, "swatch");
+    }
+  }
+  return shapes;
+}
+
+// Thousands of texts: only what fails is told.
+void check_layout(const FigureLayout& layout) {
   std::vector<Item> texts;
   for (const PlacedText& text : layout.texts) {
     const Corners corners = corners_of(text);
     texts.push_back({corners, bounds(corners), text.text});
-    CAPTURE(text.text);
-    CHECK(text.columns == FontSet::embedded().columns(text.text));
-    CHECK(text.columns > 0);
-    CHECK(texts.back().box.left >= kFigureMargin - 1);
-    CHECK(texts.back().box.top >= kFigureMargin - 1);
-    CHECK(texts.back().box.right <= layout.width - kFigureMargin + 1);
-    CHECK(texts.back().box.bottom <= layout.height - kFigureMargin + 1);
+    if (text.columns == 0 || text.columns != FontSet::embedded().columns(text.text)) {
+      FAIL_CHECK("text ", text.text, " has ", text.columns, " columns");
+    }
+    if (!inside(texts.back().box, layout)) {
+      FAIL_CHECK("text ", text.text, " reaches into the margin");
+    }
   }
-  std::vector<Item> shapes;
-  const auto add_shape = [&](const PixelRect& rect, const char* name) {
-    const Corners corners = corners_of(rect);
-    shapes.push_back({corners, bounds(corners), name});
-    CHECK(rect.x >= kFigureMargin);
-    CHECK(rect.y >= kFigureMargin);
-    CHECK(rect.right() <= layout.width - kFigureMargin);
-    CHECK(rect.bottom() <= layout.height - kFigureMargin);
-  };
-  for (const PixelRect& panel : layout.panels) {
-    add_shape(panel, "panel");
+  const std::vector<Item> shapes = shapes_of(layout);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (!inside(shapes[i].box, layout)) {
+      FAIL_CHECK("the ", shapes[i].name, " reaches into the margin");
+    }
+    for (std::size_t j = i + 1; j < shapes.size(); ++j) {
+      if (near(shapes[i].box, shapes[j].box)) {
+        FAIL_CHECK("the ", shapes[i].name, " and the ", shapes[j].name, " overlap");
+      }
+    }
   }
-  add_shape(layout.color_bar, "colour bar");
-  if (!layout.masked_swatch.empty()) {
-    add_shape(layout.masked_swatch, "masked swatch");
+  for (const PixelRect& tick : layout.ticks) {
+    if (!inside(bounds(corners_of(tick)), layout)) {
+      FAIL_CHECK("a tick reaches into the margin");
+    }
   }
 
   std::sort(texts.begin(), texts.end(),
             [](const Item& a, const Item& b) { return a.box.top < b.box.top; });
   for (std::size_t i = 0; i < texts.size(); ++i) {
     for (std::size_t j = i + 1; j < texts.size() && texts[j].box.top < texts[i].box.bottom; ++j) {
-      const bool near =
-          texts[i].box.left < texts[j].box.right && texts[j].box.left < texts[i].box.right;
-      if (near && overlap(texts[i].corners, texts[j].corners)) {
+      if (near(texts[i].box, texts[j].box) && overlap(texts[i].corners, texts[j].corners)) {
         FAIL_CHECK("texts overlap: ", texts[i].name, " and ", texts[j].name);
       }
     }
     for (const Item& shape : shapes) {
-      if (overlap(texts[i].corners, shape.corners)) {
+      if (near(texts[i].box, shape.box) && overlap(texts[i].corners, shape.corners)) {
         FAIL_CHECK("text ", texts[i].name, " lies on the ", shape.name);
       }
-    }
-  }
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    for (std::size_t j = i + 1; j < shapes.size(); ++j) {
-      CHECK_FALSE(overlap(shapes[i].corners, shapes[j].corners));
     }
   }
 }
@@ -161,6 +183,70 @@ TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stay
   }
 }
 
+TEST_CASE("lay_out_figure: the same holds for every resolution and size of cells") {
+  struct Look {
+    int dpi;
+    int cell;
+  };
+  for (const Look& look : {Look{30, 0}, Look{48, 0}, Look{144, 0}, Look{192, 0}, Look{300, 0},
+                           Look{96, 1}, Look{96, 3}, Look{96, 30}, Look{144, 7}, Look{30, 1}}) {
+    for (const std::size_t n : {1u, 3u, 20u, 100u}) {
+      for (const std::size_t n_panels : {1u, 5u, 12u}) {
+        CAPTURE(look.dpi);
+        CAPTURE(look.cell);
+        CAPTURE(n);
+        CAPTURE(n_panels);
+        const test::SampleHeatmap sample(n, n_panels, test::Labels::kHard);
+        FigureStyle style;
+        style.dpi = look.dpi;
+        style.cell = look.cell;
+        const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+        check_layout(layout);
+        if (look.cell != 0) {
+          CHECK(layout.grid.keys.n_cells() == n);
+          CHECK(layout.grid.keys.pitch >= style.pixels(look.cell));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("lay_out_figure: at twice the resolution everything is twice as large") {
+  const test::SampleHeatmap sample(12, 4);
+  FigureStyle fine;
+  fine.dpi = 192;
+  const FigureLayout usual = lay_out_figure(sample.heatmap);
+  const FigureLayout twice = lay_out_figure(sample.heatmap, fine);
+  CHECK(twice.grid.queries.pitch == 2 * usual.grid.queries.pitch);
+  CHECK(twice.margin == 2 * usual.margin);
+  CHECK(twice.value_column_width == 2 * usual.value_column_width);
+  CHECK(std::abs(twice.width - 2 * usual.width) <= 8);
+  CHECK(std::abs(twice.height - 2 * usual.height) <= 16);  // lines of text are rounded
+  REQUIRE(twice.texts.size() == usual.texts.size());
+  for (std::size_t i = 0; i < usual.texts.size(); ++i) {
+    CHECK(twice.texts[i].column_width == 2 * usual.texts[i].column_width);
+  }
+}
+
+TEST_CASE("lay_out_figure: too many pixels are refused before they take memory") {
+  const test::SampleHeatmap sample(400, 1);
+  FigureStyle style;
+  style.cell = 100;
+  CHECK_THROWS_WITH_AS(lay_out_figure(sample.heatmap, style),
+                       "picture: it would have 40024 x 40044 pixels, 1603 million; at most 150 "
+                       "million are drawn: choose smaller cells (--cell)",
+                       Error);
+  style.cell = 0;
+  style.dpi = 1200;
+  const test::SampleHeatmap many(100, 12);
+  CHECK_THROWS_WITH_AS(lay_out_figure(many.heatmap, style), doctest::Contains("(--dpi)"), Error);
+  const test::SampleHeatmap ribbon(1, 2'000'000, 0, test::Labels::kWords);
+  Heatmap heatmap = ribbon.heatmap;
+  heatmap.panels.resize(1);
+  style.cell = 1000;
+  CHECK_THROWS_AS(lay_out_figure(heatmap, style), Error);
+}
+
 TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and notes") {
   for (const std::size_t n_panels : {1u, 5u}) {
     test::SampleHeatmap row(1, 60, n_panels, test::Labels::kHard);
@@ -180,6 +266,7 @@ TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and n
     const FigureLayout layout = lay_out_figure(bare.heatmap);
     check_layout(layout);
     CHECK(layout.masked_swatch.empty());
+    CHECK(layout.nan_swatch.empty());
 
     test::SampleHeatmap wordy(3, n_panels);
     wordy.heatmap.title = std::string(5000, 'x') + " 猫\n\x1B[31m";
@@ -250,7 +337,7 @@ TEST_CASE("lay_out_figure: axes are named, the legend tells masked cells, notes 
   const std::set<std::string> legend = strings_of(layout, TextRole::kLegend);
   CHECK(legend.count("masked") == 1);
   CHECK(legend.count("0") == 1);
-  CHECK(legend.count("0.5") == 1);
+  CHECK(legend.count("0.2") == 1);
   CHECK(legend.count("1") == 1);
   CHECK(strings_of(layout, TextRole::kNote).count("mask causal") == 1);
   CHECK(strings_of(layout, TextRole::kPanelTitle) ==

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/render/colormap.h"
@@ -97,8 +102,112 @@ TEST_CASE("render_png: a masked cell looks different from a weight of zero") {
   const Corner masked = cell_corner(layout, 0, 0, 1);
   CHECK(image.at(zero.x, zero.y) == Colormap()(0.0f));
   CHECK_FALSE(image.at(masked.x, masked.y) == Colormap()(0.0f));
-  CHECK(image.at(masked.x, masked.y) ==
-        image.at(layout.masked_swatch.x + 2, layout.masked_swatch.y + 2));
+  const auto colors_in = [&image](int left, int top, int side) {
+    std::set<int> colors;
+    for (int y = top; y < top + side; ++y) {
+      for (int x = left; x < left + side; ++x) {
+        const Rgb color = image.at(x, y);
+        colors.insert(color.r << 16 | color.g << 8 | color.b);
+      }
+    }
+    return colors;
+  };
+  const std::set<int> hatched = colors_in(masked.x, masked.y, 12);
+  CHECK(hatched.size() == 2);
+  CHECK(colors_in(layout.masked_swatch.x, layout.masked_swatch.y, 12) == hatched);
+}
+
+TEST_CASE("render_png: masked cells have no colour of the scale, in either theme, hatched or not") {
+  for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
+    for (const std::string_view name : colormap_names()) {
+      for (const std::size_t n : {4u, 120u}) {
+        CAPTURE(theme_name(theme));
+        CAPTURE(name);
+        CAPTURE(n);
+        test::SampleHeatmap sample(n, 1);
+        sample.heatmap.scale.colormap = Colormap(name);
+        FigureStyle style;
+        style.theme = theme;
+        const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+        const test::DecodedPng image = test::decode_png(render_png(sample.heatmap, style));
+        // The upper right corner of the panel, a few cells wide: what it is painted with is either
+        // one grey that no value has, or two in stripes.
+        const PixelRect& panel = layout.panels[0];
+        const int side = n == 4 ? layout.grid.keys.pitch - layout.grid.keys.gap : 30;
+        const int left = panel.right() - side;
+        const Rgb corner = image.at(left, panel.y);
+        if (image.is_filled(left, panel.y, side, side, corner)) {
+          for (int step = 0; step <= 255; ++step) {
+            const Rgb color = sample.heatmap.scale.colormap(static_cast<float>(step) / 255.0f);
+            const int distance = std::abs(color.r - corner.r) + std::abs(color.g - corner.g) +
+                                 std::abs(color.b - corner.b);
+            CHECK(distance >= 40);
+          }
+        } else {
+          CHECK(image.at(left + 1, panel.y) == image.at(left, panel.y + 1));  // stripes rise
+          CHECK(image.at(left + 6, panel.y) == image.at(left, panel.y));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("render_png: numbers are light on dark cells and dark on light ones") {
+  test::SampleHeatmap sample(2, 1);
+  sample.values[0] = {1, 0, 0, 1};
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const auto extremes = [&](std::size_t query, std::size_t key) {
+    const Corner corner = cell_corner(layout, 0, query, key);
+    int least = 765;
+    int most = 0;
+    for (int y = 0; y < layout.grid.queries.pitch - layout.grid.queries.gap; ++y) {
+      for (int x = 0; x < layout.grid.keys.pitch - layout.grid.keys.gap; ++x) {
+        const Rgb color = image.at(corner.x + x, corner.y + y);
+        least = std::min(least, color.r + color.g + color.b);
+        most = std::max(most, color.r + color.g + color.b);
+      }
+    }
+    return std::pair(least, most);
+  };
+  CHECK(extremes(0, 0).first < 150);   // on yellow
+  CHECK(extremes(1, 0).second > 700);  // on dark violet
+}
+
+TEST_CASE("render_png: the dark theme has a dark background, and cells as in the light one") {
+  const test::SampleHeatmap sample(12, 4);
+  FigureStyle style;
+  style.theme = FigureTheme::kDark;
+  const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap, style));
+  const Rgb background = image.at(0, 0);
+  CHECK(luminance(background) < 0.02);
+  CHECK(image.is_filled(0, 0, image.width, kFigureMargin - 2, background));
+  const Corner corner = cell_corner(layout, 2, 7, 3);
+  CHECK(image.at(corner.x, corner.y) == Colormap()(sample.heatmap.panels[2].values(7, 3)));
+}
+
+TEST_CASE("render_png: the file tells resolution, title, program and facts") {
+  test::SampleHeatmap sample(3, 1);
+  sample.heatmap.title = "猫 attention";
+  sample.heatmap.facts = "{\"text\":\"猫\"}";
+  FigureStyle style;
+  style.dpi = 150;
+  const std::string bytes = render_png(sample.heatmap, style);
+  CHECK(test::has_sound_chunks(bytes));
+  std::map<std::string, std::string> texts;
+  for (const test::PngChunk& chunk : test::chunks_of(bytes)) {
+    if (chunk.type == "iTXt") {
+      const std::size_t end = chunk.data.find('\0');
+      texts[chunk.data.substr(0, end)] = chunk.data.substr(end + 5);
+    }
+  }
+  CHECK(texts == std::map<std::string, std::string>{
+                     {"Title", "猫 attention"},
+                     {"Software", "attnviz"},
+                     {"attnviz", "{\"text\":\"猫\"}"},
+                     {"attnviz-figure", "{\"theme\": \"light\", \"cell\": null, \"dpi\": 150}"}});
+  CHECK(test::chunks_of(bytes)[1].type == "pHYs");
 }
 
 TEST_CASE("render_png: every text leaves ink and the margin none, with hard labels too") {
@@ -145,6 +254,8 @@ TEST_CASE("render_png: NaN weights are drawn and stand out") {
   const FigureLayout layout = lay_out_figure(sample.heatmap);
   const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
   CHECK(image.at(layout.panels[0].x, layout.panels[0].y) == kNanColor);
+  REQUIRE_FALSE(layout.nan_swatch.empty());
+  CHECK(image.at(layout.nan_swatch.x + 2, layout.nan_swatch.y + 2) == kNanColor);
 }
 
 TEST_CASE("render_png: a matrix too large for the picture keeps its largest weights") {

@@ -24,8 +24,12 @@ std::size_t checked_bytes(int width, int height) {
 
 }  // namespace
 
-Canvas::Canvas(int width, int height)
-    : width_(width), height_(height), pixels_(checked_bytes(width, height), 255) {}
+Canvas::Canvas(int width, int height, Rgb background)
+    : width_(width), height_(height), pixels_(checked_bytes(width, height), background.r) {
+  if (background.r != background.g || background.g != background.b) {
+    fill({0, 0, width, height}, background);
+  }
+}
 
 PixelRect Canvas::clipped(const PixelRect& rect) const noexcept {
   const int left = std::clamp(rect.x, 0, width_);
@@ -52,6 +56,23 @@ void Canvas::fill(const PixelRect& rect, Rgb color) noexcept {
     *target++ = color.b;
   }
   repeat_top_row(area);
+}
+
+void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) noexcept {
+  const PixelRect area = clipped(rect);
+  for (int y = area.y; y < area.bottom(); ++y) {
+    // Lines begin where x + y is a multiple of the spacing; the first may begin left of the area.
+    int x = area.x - (area.x + y) % spacing;
+    for (; x < area.right(); x += spacing) {
+      const int end = std::min(x + thickness, area.right());
+      for (int column = std::max(x, area.x); column < end; ++column) {
+        std::uint8_t* target = pixel(column, y);
+        target[0] = color.r;
+        target[1] = color.g;
+        target[2] = color.b;
+      }
+    }
+  }
 }
 
 void Canvas::repeat_top_row(const PixelRect& rect) noexcept {

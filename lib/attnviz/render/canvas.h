@@ -12,11 +12,11 @@
 
 namespace attnviz {
 
-/// White at first. Everything drawn is cut off at the edges.
+/// Of one colour at first. Everything drawn is cut off at the edges.
 class Canvas {
  public:
   /// Throws Error{kUsage} when a side is not positive or the bytes overflow.
-  Canvas(int width, int height);
+  Canvas(int width, int height, Rgb background = {255, 255, 255});
 
   int width() const noexcept { return width_; }
   int height() const noexcept { return height_; }
@@ -24,6 +24,10 @@ class Canvas {
   std::span<const std::uint8_t> pixels() const noexcept { return pixels_; }
 
   void fill(const PixelRect& rect, Rgb color) noexcept;
+
+  /// Draws lines from the lower left to the upper right, `thickness` wide to the right and
+  /// `spacing` apart, which go on in every other rectangle hatched alike.
+  void hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) noexcept;
 
   /// Copies the topmost row of `rect` over its other rows.
   void repeat_top_row(const PixelRect& rect) noexcept;

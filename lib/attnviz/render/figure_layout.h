@@ -13,7 +13,17 @@
 
 namespace attnviz {
 
-enum class TextRole { kTitle, kPanelTitle, kAxisName, kQueryLabel, kKeyLabel, kLegend, kNote };
+/// kIndex: the index behind a label, where not every token has one.
+enum class TextRole {
+  kTitle,
+  kPanelTitle,
+  kAxisName,
+  kQueryLabel,
+  kKeyLabel,
+  kIndex,
+  kLegend,
+  kNote
+};
 
 /// A text and the box it is drawn in: text_corners with its top left corner at (x, y).
 struct PlacedText {
@@ -26,24 +36,29 @@ struct PlacedText {
   int y = 0;
 };
 
-/// The blank ring around every figure, in pixels.
+/// The blank ring around every figure, in pixels at 96 dpi.
 constexpr int kFigureMargin = 14;
 
+/// All in the figure's own pixels.
 struct FigureLayout {
   int width = 0;
   int height = 0;
+  int margin = 0;  // the blank ring
+  int line = 1;    // the thickness of outlines and ticks
   FigureGrid grid;
   std::vector<PixelRect> panels;  // the cells of each panel, in the heatmap's order
   PixelRect color_bar;            // low at its bottom
   PixelRect masked_swatch;        // empty when no cell is masked
-  std::vector<PixelRect> ticks;   // one pixel thin
+  PixelRect nan_swatch;           // empty when every visible weight is a number
+  std::vector<PixelRect> ticks;
   std::vector<PlacedText> texts;
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit
 };
 
 /// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
-/// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them) where
-/// cells are smaller than text. Precondition: at least one panel, query and key.
+/// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them, each
+/// with its index) where cells are smaller than text. Precondition: at least one panel, query and
+/// key, and check(style). Throws as check_size.
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace attnviz

@@ -1,27 +1,58 @@
 #include "attnviz/render/png.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 
+#include "attnviz/core/utf8.h"
 #include "attnviz/render/canvas.h"
 #include "attnviz/render/color_ticks.h"
 #include "attnviz/render/figure_layout.h"
+#include "attnviz/render/figure_theme.h"
 #include "attnviz/render/font.h"
+#include "attnviz/render/png_chunks.h"
 #include "attnviz/render/png_encode.h"
-#include "attnviz/render/png_style.h"
 #include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
 namespace {
 
+// Pixels at 96 dpi.
+constexpr int kHatchSpacing = 6;
+constexpr int kSmallestHatched = 12;  // cells smaller than this are grey
+
+// Whether a colour of the scale could be taken for `color`.
+bool resembles(const Colormap& colormap, Rgb color) {
+  constexpr int kSteps = 32;
+  constexpr int kAlike = 60;  // sum of the channels' distances
+  for (int step = 0; step <= kSteps; ++step) {
+    const Rgb other = colormap(static_cast<float>(step) / kSteps);
+    const int distance =
+        std::abs(other.r - color.r) + std::abs(other.g - color.g) + std::abs(other.b - color.b);
+    if (distance < kAlike) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class Painter {
  public:
   Painter(const Heatmap& heatmap, const FigureLayout& layout, const FigureStyle& style)
       : heatmap_(heatmap),
         layout_(layout),
-        canvas_(layout.width, layout.height),
-        text_(*style.fonts) {}
+        style_(style),
+        colors_(theme_colors(style.theme)),
+        canvas_(layout.width, layout.height, colors_.background),
+        text_(*style.fonts) {
+    const int smallest = std::min(layout.grid.queries.pitch, layout.grid.keys.pitch);
+    hatched_ = smallest >= style.pixels(kSmallestHatched) ||
+               resembles(heatmap.scale.colormap, colors_.masked);
+  }
 
   std::string paint() {
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
@@ -29,12 +60,12 @@ class Painter {
     }
     paint_legend();
     for (const PixelRect& tick : layout_.ticks) {
-      canvas_.fill(tick, kTickColor);
+      canvas_.fill(tick, colors_.tick);
     }
     for (const PlacedText& text : layout_.texts) {
-      const Rgb color = text.role == TextRole::kNote ? kNoteColor : kTextColor;
+      const bool aside = text.role == TextRole::kNote || text.role == TextRole::kIndex;
       canvas_.draw(text_.rasterize(text.text, text.column_width, text.angle), text.x, text.y,
-                   color);
+                   aside ? colors_.note : colors_.text);
     }
     return encode_png(canvas_.pixels(), static_cast<std::size_t>(canvas_.width()),
                       static_cast<std::size_t>(canvas_.height()));
@@ -54,13 +85,34 @@ class Painter {
         const int x = panel.x + static_cast<int>(col) * keys.pitch;
         canvas_.fill({x, y, keys.pitch - keys.gap, 1},
                      cells.is_visible(row, col) ? heatmap_.scale.color(cells.shown(row, col))
-                                                : kMaskedColor);
+                                                : colors_.masked);
       }
       canvas_.repeat_top_row({panel.x, y, panel.width, queries.pitch - queries.gap});
+    }
+    if (hatched_) {
+      hatch_masked(cells, panel);
     }
     if (layout_.value_column_width != 0) {
       paint_values(cells, panel);
     }
+  }
+
+  void hatch_masked(const PooledMatrix& cells, const PixelRect& panel) {
+    const CellAxis& queries = layout_.grid.queries;
+    const CellAxis& keys = layout_.grid.keys;
+    for (std::size_t row = 0; row < cells.rows; ++row) {
+      for (std::size_t col = 0; col < cells.cols; ++col) {
+        if (!cells.is_visible(row, col)) {
+          hatch({panel.x + static_cast<int>(col) * keys.pitch,
+                 panel.y + static_cast<int>(row) * queries.pitch, keys.pitch - keys.gap,
+                 queries.pitch - queries.gap});
+        }
+      }
+    }
+  }
+
+  void hatch(const PixelRect& rect) {
+    canvas_.hatch(rect, colors_.hatch, style_.pixels(kHatchSpacing), layout_.line);
   }
 
   void paint_values(const PooledMatrix& cells, const PixelRect& panel) {
@@ -84,7 +136,7 @@ class Painter {
         const bool dark = dark_text_on(heatmap_.scale.color(cells.shown(row, col)));
         canvas_.draw(found->second, x + (keys.pitch - keys.gap - wide) / 2,
                      y + (queries.pitch - queries.gap - line_height(column_width)) / 2,
-                     dark ? kTextColor : kWhite);
+                     dark ? kDarkNumber : kLightNumber);
       }
     }
   }
@@ -98,17 +150,29 @@ class Painter {
     }
     if (!layout_.masked_swatch.empty()) {
       outline(layout_.masked_swatch);
-      canvas_.fill(layout_.masked_swatch, kMaskedColor);
+      canvas_.fill(layout_.masked_swatch, colors_.masked);
+      if (hatched_) {
+        hatch(layout_.masked_swatch);
+      }
+    }
+    if (!layout_.nan_swatch.empty()) {
+      outline(layout_.nan_swatch);
+      canvas_.fill(layout_.nan_swatch, kNanColor);
     }
   }
 
-  // A line of one pixel around the rectangle, which is painted over it next.
+  // A line around the rectangle, which is painted over it next.
   void outline(const PixelRect& rect) {
-    canvas_.fill({rect.x - 1, rect.y - 1, rect.width + 2, rect.height + 2}, kOutlineColor);
+    const int line = layout_.line;
+    canvas_.fill({rect.x - line, rect.y - line, rect.width + 2 * line, rect.height + 2 * line},
+                 colors_.outline);
   }
 
   const Heatmap& heatmap_;
   const FigureLayout& layout_;
+  const FigureStyle& style_;
+  const ThemeColors& colors_;
+  bool hatched_ = false;
   Canvas canvas_;
   TextRasterizer text_;
   std::map<std::string, InkMap> values_;
@@ -116,10 +180,25 @@ class Painter {
 
 }  // namespace
 
+namespace {
+
+std::string figure_facts(const FigureStyle& style) {
+  return fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}}})", theme_name(style.theme),
+                     style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi);
+}
+
+}  // namespace
+
 std::string render_png(const Heatmap& heatmap, const FigureStyle& style) {
   check(heatmap);
+  check(style);
   const FigureLayout layout = lay_out_figure(heatmap, style);
-  return Painter(heatmap, layout, style).paint();
+  return with_facts(Painter(heatmap, layout, style).paint(),
+                    {style.dpi,
+                     {{"Title", printable_message(heatmap.title)},
+                      {"Software", "attnviz"},
+                      {"attnviz", heatmap.facts},
+                      {"attnviz-figure", figure_facts(style)}}});
 }
 
 }  // namespace attnviz

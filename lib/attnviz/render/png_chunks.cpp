@@ -1,0 +1,61 @@
+#include "attnviz/render/png_chunks.h"
+
+#include <libdeflate.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kHeaderBytes = 8 + 12 + 13;  // the signature and the whole IHDR chunk
+constexpr double kMetersPerInch = 0.0254;
+
+void append_big_endian(std::string& bytes, std::uint32_t number) {
+  for (const int shift : {24, 16, 8, 0}) {
+    bytes.push_back(static_cast<char>(number >> shift & 0xFF));
+  }
+}
+
+void append_chunk(std::string& bytes, std::string_view type, std::string_view data) {
+  append_big_endian(bytes, static_cast<std::uint32_t>(data.size()));
+  const std::size_t begin = bytes.size();
+  bytes.append(type).append(data);
+  append_big_endian(bytes, libdeflate_crc32(0, bytes.data() + begin, bytes.size() - begin));
+}
+
+std::string resolution(int dpi) {
+  const auto pixels_a_meter = static_cast<std::uint32_t>(std::lround(dpi / kMetersPerInch));
+  std::string data;
+  append_big_endian(data, pixels_a_meter);
+  append_big_endian(data, pixels_a_meter);
+  data.push_back(1);  // the unit: meters
+  return data;
+}
+
+// Not compressed, in no language in particular.
+std::string international_text(std::string_view keyword, std::string_view text) {
+  constexpr std::string_view kPlain("\0\0\0\0\0", 5);
+  return std::string(keyword).append(kPlain).append(text);
+}
+
+}  // namespace
+
+std::string with_facts(std::string png, const PngFacts& facts) {
+  std::string chunks;
+  if (facts.dpi > 0) {
+    append_chunk(chunks, "pHYs", resolution(facts.dpi));
+  }
+  for (const auto& [keyword, text] : facts.texts) {
+    if (!text.empty()) {
+      append_chunk(chunks, "iTXt", international_text(keyword, text));
+    }
+  }
+  png.insert(kHeaderBytes, chunks);
+  return png;
+}
+
+}  // namespace attnviz
