@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Draws the README's pictures again: samples/gallery.sh [PROGRAM] [FOLDER]
+# PROGRAM is build/release/app/attnviz unless given, FOLDER is samples. The same everywhere: these
+# labels need no font but the built-in one.
+set -euo pipefail
+
+samples="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+program="${1:-$samples/../build/release/app/attnviz}"
+folder="${2:-$samples}"
+
+draw() {
+  local picture="$1"
+  shift
+  "$program" "$@" -q -o "$folder/$picture"
+}
+
+draw four-heads.png -m "$samples/four-heads.json" "the cat saw the dog and the cat ran"
+
+# One head, with numbers, dark for slides.
+draw dark.png -m "$samples/verbs-and-nouns.json" "the cat saw a dog and the dog slept ." \
+  --theme dark --colormap magma --title "Verbs look at the nouns before them"
+
+# Random weights say so in the picture.
+draw twelve-heads.png "The cat sat on the mat because it was tired" --heads 12 --scale row-max \
+  --colormap blues --cell 16
