@@ -7,6 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "command_line.h"
+#include "inspect.h"
 #include "output_file.h"
 #include "show.h"
 #include "talk.h"
@@ -19,6 +20,9 @@ namespace {
 
 void run(const ShowOptions& options) {
   run_show(options);
+}
+void run(const InspectOptions& options) {
+  run_inspect(options);
 }
 void run(const TokenizeOptions& options) {
   run_tokenize(options);

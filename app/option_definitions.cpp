@@ -87,6 +87,9 @@ void define_input(CLI::App& app, InputOptions& input) {
             [&input](const std::string& word) { input.file = word; });
   add_value(app, "Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
             [&input](const std::string& word) { input.ids = parse_ids("--ids", word); });
+}
+
+void define_many_texts(CLI::App& app, InputOptions& input) {
   add_flag(app, "Input", "--lines", "each line is a text of its own", input.lines);
   add_flag(app, "Input", "--json-lines",
            "each line is a JSON string, or an object with \"text\" or \"ids\"", input.json_lines);
@@ -128,7 +131,7 @@ void define_shape(CLI::App& app, ModelOptions& model) {
             [&model](const std::string& word) { model.positions = parse_positions(word); });
 }
 
-void define_attention(CLI::App& app, ShowOptions& options) {
+void define_attention(CLI::App& app, AttentionOptions& options, const char* default_heads) {
   AttentionRequest& request = options.request;
   add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
             "who may see whom (default: the model's own, else causal)",
@@ -159,8 +162,24 @@ void define_attention(CLI::App& app, ShowOptions& options) {
   add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
             [&options](const std::string& word) { options.layers = word; });
   add_value(app, "Attention", "--head", "SEL",
-            "only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with commas",
+            fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with "
+                        "commas (default {})",
+                        default_heads),
             [&options](const std::string& word) { options.heads = word; });
+}
+
+void define_color(CLI::App& app, ColorChoice& color) {
+  add_choice(app, "Output", "--color", "auto|always|never",
+             "colour (default: on a terminal, unless NO_COLOR is set)", color);
+}
+
+void define_fonts(CLI::App& app, std::vector<std::filesystem::path>& fonts) {
+  app.add_option("--font", fonts,
+                 "font of a picture's labels for characters that the built-in one lacks, before "
+                 "those installed; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group("Output");
 }
 
 void define_drawing(CLI::App& app, DrawingOptions& drawing) {
@@ -169,8 +188,7 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
              "how to draw (default: blocks on a terminal, else ascii); ascii and mask are pure "
              "7-bit, mask shows only who may see whom",
              drawing.style);
-  add_choice(app, "Output", "--color", "auto|always|never",
-             "colour (default: on a terminal, unless NO_COLOR is set)", drawing.color);
+  define_color(app, drawing.color);
   add_value(app, "Output", "--colormap", "NAME",
             fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
             [&request](const std::string& word) { request.colormap = Colormap(word).name(); });
@@ -191,12 +209,7 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
             [&request](const std::string& word) { request.pool = parse_pool(word); });
   add_value(app, "Output", "--title", "TEXT", "title of the picture; empty: none",
             [&request](const std::string& word) { request.title = word; });
-  app.add_option("--font", drawing.fonts,
-                 "font of a picture's labels for characters that the built-in one lacks, before "
-                 "those installed; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group("Output");
+  define_fonts(app, drawing.fonts);
   FigureStyle& figure = drawing.figure;
   add_value(app, "Output", "--theme", "light|dark", "background of PNG pictures (default light)",
             [&figure](const std::string& word) { figure.theme = parse_theme(word); });
@@ -212,20 +225,31 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
             });
 }
 
-void define_output(CLI::App& app, ShowOptions& options) {
+void define_files(CLI::App& app, AttentionOptions& options, const std::string& formats) {
+  std::vector<std::string> names = split_choices(formats);
   app.add_option("-o,--output", options.outputs,
-                 "also write FILE.png, .json, .npy or .txt; - is standard output, in place of the "
-                 "drawing; may be repeated")
+                 fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
+                             "drawing; may be repeated",
+                             fmt::join(names.begin(), names.end() - 1, ", ."), names.back()))
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Output");
-  add_value(app, "Output", "--format", "png|json|npy|txt",
-            "format of -o where the name does not tell it", [&options](const std::string& word) {
-              options.format = static_cast<OutputFormat>(
-                  parse_choice("--format", word, {"png", "json", "npy", "txt"}));
+  add_value(app, "Output", "--format", formats, "format of -o where the name does not tell it",
+            [&options, names = std::move(names)](const std::string& word) {
+              const std::vector<std::string> all = {"png", "json", "npy", "txt"};
+              parse_choice("--format", word, names);
+              options.format = static_cast<OutputFormat>(parse_choice("--format", word, all));
             });
   add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", options.json);
-  define_drawing(app, options.drawing);
+}
+
+void define_inspection_output(CLI::App& app, InspectOptions& options) {
+  define_files(app, options, "png|json|txt");
+  add_choice(app, "Output", "--style", "auto|ascii|blocks",
+             "how to write (default: blocks on a terminal, else ascii, which is pure 7-bit)",
+             options.style);
+  define_color(app, options.color);
+  define_fonts(app, options.fonts);
 }
 
 void define_talk(CLI::App& app, TalkOptions& talk) {
@@ -233,6 +257,44 @@ void define_talk(CLI::App& app, TalkOptions& talk) {
            talk.quiet);
   add_flag(app, "General", "-v,--verbose",
            "say on standard error what is done and how long it took", talk.verbose);
+}
+
+void define_model(CLI::App& app, AttentionOptions& options) {
+  define_tokenizer(app, options.tokenizer);
+  define_weights_file(app, options.model.weights,
+                      "weights JSON (default: random weights, whose pattern means nothing)");
+  add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
+  define_shape(app, options.model);
+}
+
+void define_run(CLI::App& app, AttentionOptions& options) {
+  options.request.n_threads = available_threads();
+  add_value(app, "General", "--threads", "N", "threads to compute with (default: all cores)",
+            [&options](const std::string& word) {
+              options.request.n_threads = parse_count("--threads", word, 1, 1024);
+            });
+  add_value(app, "General", "--simd", "TARGET",
+            "SIMD instructions to compute with: auto, or a name that --verbose shows",
+            [&options](const std::string& word) { options.simd = word; });
+  define_talk(app, options.talk);
+}
+
+void define_steps(CLI::App& app, InspectOptions& options) {
+  app.add_option_function<std::vector<std::string>>(
+         "--step",
+         [&options](const std::vector<std::string>& lists) {
+           options.steps =
+               parse_inspection_steps("--step", fmt::format("{}", fmt::join(lists, ",")));
+         },
+         fmt::format("only these steps: {}, or a list with commas; may be repeated",
+                     fmt::join(inspection_step_names(), ", ")))
+      ->type_name("STEP")
+      ->allow_extra_args(false)
+      ->group("Output");
+  add_flag(app, "Output", "--explain", "a plain sentence to each step, true for its numbers",
+           options.explain);
+  add_flag(app, "Output", "--full", "every key, every number, and the matrices of all queries",
+           options.full);
 }
 
 [[noreturn]] void conflict(std::string_view a, std::string_view b) {
@@ -267,49 +329,7 @@ void check_quiet(const TalkOptions& talk) {
   }
 }
 
-}  // namespace
-
-void define_help(CLI::App& app) {
-  add_counted_flag(app, "General", "-h,--help", "show this help");
-  add_counted_flag(app, "General", "--version", "show the version");
-}
-
-void define_show(CLI::App& app, ShowOptions& options) {
-  options.request.n_threads = available_threads();
-  define_input(app, options.input);
-  define_tokenizer(app, options.tokenizer);
-  define_weights_file(app, options.model.weights,
-                      "weights JSON (default: random weights, whose pattern means nothing)");
-  add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
-  define_shape(app, options.model);
-  define_attention(app, options);
-  define_output(app, options);
-  add_value(app, "General", "--threads", "N", "threads to compute with (default: all cores)",
-            [&options](const std::string& word) {
-              options.request.n_threads = parse_count("--threads", word, 1, 1024);
-            });
-  add_value(app, "General", "--simd", "TARGET",
-            "SIMD instructions to compute with: auto, or a name that --verbose shows",
-            [&options](const std::string& word) { options.simd = word; });
-  define_talk(app, options.talk);
-}
-
-void define_tokenize(CLI::App& app, TokenizeOptions& options) {
-  define_input(app, options.input);
-  define_tokenizer(app, options.tokenizer);
-  define_weights_file(app, options.weights, "weights JSON whose vocabulary gives the ids");
-  add_flag(app, "Output", "--json", "print a JSON document, one line a text", options.json);
-  define_talk(app, options.talk);
-}
-
-void define_weights(CLI::App& app, WeightsOptions& options) {
-  define_shape(app, options.model);
-  add_value(app, "Output", "-o,--output", "FILE", "write here (default: standard output)",
-            [&options](const std::string& word) { options.output = word; });
-  define_talk(app, options.talk);
-}
-
-void check_show(const CLI::App& app, const ShowOptions& options) {
+void check_attention(const CLI::App& app, const AttentionOptions& options) {
   check_input(options.input);
   check_quiet(options.talk);
   if (options.model.weights) {
@@ -336,6 +356,59 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
   if (options.format && options.outputs.empty()) {
     throw Error(ErrorKind::kUsage, "--format goes with -o: it says what is written there");
   }
+}
+
+}  // namespace
+
+void define_help(CLI::App& app) {
+  add_counted_flag(app, "General", "-h,--help", "show this help");
+  add_counted_flag(app, "General", "--version", "show the version");
+}
+
+void define_show(CLI::App& app, ShowOptions& options) {
+  define_input(app, options.input);
+  define_many_texts(app, options.input);
+  define_model(app, options);
+  define_attention(app, options, "all");
+  define_files(app, options, "png|json|npy|txt");
+  define_drawing(app, options.drawing);
+  define_run(app, options);
+}
+
+void define_inspect(CLI::App& app, InspectOptions& options) {
+  define_input(app, options.input);
+  define_model(app, options);
+  define_attention(app, options, "0.0");
+  add_value(app, "Attention", "--query", "TOKEN|INDEX",
+            "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last)",
+            [&options](const std::string& word) { options.query = word; });
+  define_steps(app, options);
+  define_inspection_output(app, options);
+  define_run(app, options);
+}
+
+void define_tokenize(CLI::App& app, TokenizeOptions& options) {
+  define_input(app, options.input);
+  define_many_texts(app, options.input);
+  define_tokenizer(app, options.tokenizer);
+  define_weights_file(app, options.weights, "weights JSON whose vocabulary gives the ids");
+  add_flag(app, "Output", "--json", "print a JSON document, one line a text", options.json);
+  define_talk(app, options.talk);
+}
+
+void define_weights(CLI::App& app, WeightsOptions& options) {
+  define_shape(app, options.model);
+  add_value(app, "Output", "-o,--output", "FILE", "write here (default: standard output)",
+            [&options](const std::string& word) { options.output = word; });
+  define_talk(app, options.talk);
+}
+
+void check_show(const CLI::App& app, const ShowOptions& options) {
+  check_attention(app, options);
+}
+
+void check_inspect(const CLI::App& app, const InspectOptions& options) {
+  check_attention(app, options);
 }
 
 void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {

@@ -22,11 +22,13 @@ inline constexpr const char* kSecondText = "SECOND_TEXT";
 // "a|b|c" where a choice is meant.
 void define_help(CLI::App& app);
 void define_show(CLI::App& app, ShowOptions& options);
+void define_inspect(CLI::App& app, InspectOptions& options);
 void define_tokenize(CLI::App& app, TokenizeOptions& options);
 void define_weights(CLI::App& app, WeightsOptions& options);
 
 // What no option can tell alone. Throw Error{kUsage}.
 void check_show(const CLI::App& app, const ShowOptions& options);
+void check_inspect(const CLI::App& app, const InspectOptions& options);
 void check_tokenize(const CLI::App& app, const TokenizeOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
 

@@ -14,6 +14,7 @@
 #include "attnviz/model/random_model.h"
 #include "attnviz/render/drawing_choice.h"
 #include "attnviz/render/figure_style.h"
+#include "attnviz/render/inspection_page.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
@@ -57,7 +58,8 @@ struct DrawingOptions {
   FigureStyle figure;  // of PNG files
 };
 
-struct ShowOptions {
+/// What every command that computes attention takes.
+struct AttentionOptions {
   InputOptions input;
   ModelOptions model;
   std::optional<std::string> tokenizer;
@@ -70,6 +72,20 @@ struct ShowOptions {
   DrawingOptions drawing;
   std::string simd = "auto";
   TalkOptions talk;
+};
+
+struct ShowOptions : AttentionOptions {
+  DrawingOptions drawing;
+};
+
+struct InspectOptions : AttentionOptions {
+  std::string query = "-1";           // as choose_token takes it
+  std::vector<InspectionStep> steps;  // empty: all
+  bool full = false;
+  bool explain = false;
+  std::vector<std::filesystem::path> fonts;  // of the figure, for what the embedded font lacks
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
 };
 
 struct TokenizeOptions {
@@ -91,6 +107,7 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<ShowOptions, TokenizeOptions, WeightsOptions, PrintText>;
+using Command =
+    std::variant<ShowOptions, InspectOptions, TokenizeOptions, WeightsOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -32,7 +32,7 @@ std::set<std::string> long_options(const std::string& text) {
 
 std::set<std::string> all_long_options() {
   std::set<std::string> names;
-  for (const char* command : {"show", "tokenize", "weights"}) {
+  for (const char* command : {"show", "inspect", "tokenize", "weights"}) {
     names.merge(long_options(help_of(command)));
   }
   return names;
@@ -59,6 +59,7 @@ TEST_CASE("help: examples first, then grouped options, in 80 columns, on standar
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
                                                     {"-h"},
                                                     {"show", "--help"},
+                                                    {"inspect", "--help"},
                                                     {"tokenize", "-h"},
                                                     {"weights", "--help"}}) {
     const ProgramResult run = attnviz(arguments);
@@ -77,10 +78,10 @@ TEST_CASE("help: examples first, then grouped options, in 80 columns, on standar
 
 TEST_CASE("help lists the commands there are, and no others") {
   const std::string help = attnviz({"--help"}).out;
-  for (const char* command : {"show", "tokenize", "weights"}) {
+  for (const char* command : {"show", "inspect", "tokenize", "weights"}) {
     CHECK(contains(help, std::string("\n  ") + command));
   }
-  for (const char* command : {"inspect", "heads ", "diff", "render", "models"}) {
+  for (const char* command : {"heads ", "diff", "render", "models"}) {
     CHECK(!contains(help, std::string("\n  ") + command));
   }
 }
@@ -93,7 +94,7 @@ TEST_CASE("help wins over every other mistake") {
 }
 
 TEST_CASE("--version tells name and version") {
-  for (const char* command : {"show", "tokenize", "weights"}) {
+  for (const char* command : {"show", "inspect", "tokenize", "weights"}) {
     const ProgramResult run = attnviz({command, "--version"});
     CHECK(run.exit_code == 0);
     CHECK(run.out == "attnviz " ATTNVIZ_VERSION "\n");

@@ -12,7 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kSchema = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.attention-1.schema.json";
+const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
+const std::string kAttention = kSchemas + "attention-1.schema.json";
+const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
 const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
@@ -43,12 +45,26 @@ const std::vector<Case>& cases() {
   return all;
 }
 
+// The same for attnviz inspect: all optional keys of heads and of the query.
+const std::vector<Case>& inspections() {
+  static const std::vector<Case> all = {
+      {"inspect-random.json", {"inspect", "The cat sat", "--query", "cat"}},
+      {"inspect-heads.json", {"inspect", "The cat sat", "--layers", "2", "--head", "*.1"}},
+      {"inspect-file.json", {"inspect", "known unknown", "-m", "known.json"}},
+      {"inspect-biases.json",
+       {"inspect", "a b c d e", "-m", ATTNVIZ_SOURCE_DIR "/tests/reference/torch_mha.json"}},
+      {"inspect-what-if.json",
+       {"inspect", "The cat", "--no-scale", "--dropout", "0.5", "--positions", "alibi", "--query",
+        "0"}}};
+  return all;
+}
+
 // The documents of all cases, by name.
 class Documents {
  public:
-  Documents() {
+  explicit Documents(const std::vector<Case>& cases) {
     write_file(folder_.file("known.json"), kKnown);
-    for (const Case& item : cases()) {
+    for (const Case& item : cases) {
       ProgramRun run;
       run.folder = folder_.path();
       run.arguments = item.arguments;
@@ -65,43 +81,74 @@ class Documents {
   TemporaryFolder folder_;
 };
 
-ProgramResult validate(const TemporaryFolder& folder, std::vector<std::string> names) {
+ProgramResult validate(const std::string& schema, const TemporaryFolder& folder,
+                       std::vector<std::string> names) {
   ProgramRun run;
   run.folder = folder.path();
-  run.arguments = {ATTNVIZ_SOURCE_DIR "/tests/model/validate_json.py", kSchema};
+  run.arguments = {ATTNVIZ_SOURCE_DIR "/tests/model/validate_json.py", schema};
   run.arguments.insert(run.arguments.end(), names.begin(), names.end());
   return run_program(kPython, run);
+}
+
+// All are valid, and without the key `needed` the first is not.
+void check_valid(const std::string& schema, const std::vector<Case>& cases, const char* needed) {
+  const Documents documents(cases);
+  const TemporaryFolder& folder = documents.folder();
+  std::vector<std::string> names;
+  for (const Case& item : cases) {
+    names.emplace_back(item.name);
+  }
+  json broken = documents[names.front()];
+  broken.erase(needed);
+  write_file(folder.file("broken.json"), broken.dump());
+
+  constexpr int kSkipped = 77;
+  if (!std::filesystem::exists(kPython) || validate(schema, folder, {}).exit_code == kSkipped) {
+    MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
+    return;
+  }
+  const ProgramResult valid = validate(schema, folder, names);
+  CAPTURE(valid.out);
+  CAPTURE(valid.err);
+  CHECK(valid.exit_code == 0);
+  CHECK(validate(schema, folder, {"broken.json"}).exit_code == 1);
+}
+
+void check_described(const json& described, const json& object) {
+  for (const auto& entry : object.items()) {
+    CAPTURE(entry.key());
+    CHECK(described["properties"].contains(entry.key()));
+  }
 }
 
 }  // namespace
 
 TEST_CASE("every attention document is valid by its schema") {
-  const Documents documents;
-  const TemporaryFolder& folder = documents.folder();
-  std::vector<std::string> names;
-  for (const Case& item : cases()) {
-    names.emplace_back(item.name);
-  }
-  json broken = documents["random.json"];
-  broken.erase("heads");
-  write_file(folder.file("broken.json"), broken.dump());
+  check_valid(kAttention, cases(), "heads");
+}
 
-  constexpr int kSkipped = 77;
-  if (!std::filesystem::exists(kPython) || validate(folder, {}).exit_code == kSkipped) {
-    MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
-    return;
+TEST_CASE("every inspection document is valid by its schema") {
+  check_valid(kInspection, inspections(), "heads");
+}
+
+TEST_CASE("the schema describes every key of an inspection document") {
+  const json schema = json::parse(read_file(kInspection));
+  const Documents documents(inspections());
+  for (const Case& item : inspections()) {
+    const json document = documents[item.name];
+    check_described(schema, document);
+    check_described(schema["properties"]["model"], document["model"]);
+    for (const json& head : document["heads"]) {
+      check_described(schema["$defs"]["head"], head);
+      check_described(schema["$defs"]["steps"], head["for_query"]);
+    }
   }
-  const ProgramResult valid = validate(folder, names);
-  CAPTURE(valid.out);
-  CAPTURE(valid.err);
-  CHECK(valid.exit_code == 0);
-  CHECK(validate(folder, {"broken.json"}).exit_code == 1);
 }
 
 TEST_CASE("the schema describes every key of an attention document") {
-  const json schema = json::parse(read_file(kSchema));
+  const json schema = json::parse(read_file(kAttention));
   const json& described = schema["properties"];
-  const Documents documents;
+  const Documents documents(cases());
   for (const Case& item : cases()) {
     const json document = documents[item.name];
     for (const auto& entry : document.items()) {

@@ -265,20 +265,11 @@ std::vector<Inspection> inspect_heads(const Model& model, std::span<const std::s
 
 double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens,
                         bool all_queries) noexcept {
-  constexpr double kStreams = 3.0;  // a layer's input and output, and the contexts between
   constexpr double kRowsOfTheQuery = 7.0;
   constexpr double kMatrices = 4.0;
   const auto n = static_cast<double>(n_tokens);
   const auto d_model = static_cast<double>(model.config.d_model);
-  double widest = 0.0;
   double kept = 0.0;
-  for (const LayerWeights& layer : model.layers) {
-    double width = kStreams * d_model;
-    for (const HeadWeights& head : layer.heads) {
-      width += static_cast<double>(2 * head.d_head() + head.d_value());
-    }
-    widest = std::max(widest, width);
-  }
   for (const HeadId id : heads) {
     const HeadWeights& head = model.layers[id.layer].heads[id.head];
     const auto d_value = static_cast<double>(head.d_value());
@@ -288,7 +279,7 @@ double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::
       kept += kMatrices * n * n + n * (d_value + d_model);
     }
   }
-  return (n * widest + kept) * static_cast<double>(sizeof(float));
+  return layer_bytes(model, n_tokens) + kept * static_cast<double>(sizeof(float));
 }
 
 }  // namespace attnviz

@@ -253,4 +253,17 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
   return LayerRun(model, layer, stream, request, sink).output();
 }
 
+double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
+  constexpr double kStreams = 3.0;  // its input and its output, and the contexts between
+  double widest = 0.0;
+  for (const LayerWeights& layer : model.layers) {
+    double width = kStreams * static_cast<double>(model.config.d_model);
+    for (const HeadWeights& head : layer.heads) {
+      width += static_cast<double>(2 * head.d_head() + head.d_value());
+    }
+    widest = std::max(widest, width);
+  }
+  return static_cast<double>(n_tokens) * widest * static_cast<double>(sizeof(float));
+}
+
 }  // namespace attnviz

@@ -20,4 +20,8 @@ namespace attnviz {
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
                        const AttentionRequest& request, PatternSink& sink);
 
+/// Bytes that run_layer takes at most, in any layer of the model, without the rows for sinks; an
+/// estimate.
+double layer_bytes(const Model& model, std::size_t n_tokens) noexcept;
+
 }  // namespace attnviz

@@ -116,8 +116,6 @@ void write_inspection_json(const Model& model, const TokenizedText& text,
   write_text_members(json, text);
   write_model_member(json, model_facts(model, text));
   write_run_members(json, run_facts(model, first.request));
-  json.key("positions");
-  json.value(positions_name(first.positions));
   json.key("residual");
   json.value(first.residual);
   json.key("query");

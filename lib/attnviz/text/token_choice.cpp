@@ -113,7 +113,7 @@ std::string token_list(const TokenizedText& text) {
 TokenChoice by_index(const TokenizedText& text, std::string_view word, std::string_view option) {
   const auto n = static_cast<std::int64_t>(text.size());
   const auto number = whole_number<std::int64_t>(word);
-  const Indices same = tokens_named(text, word);
+  const Indices same = tokens_named(text, word, /*fold=*/false);
   const std::string as_text =
       same.empty() ? "" : fmt::format("={} takes the token {}", word, quoted(word));
   if (!number || *number >= n || *number < -n) {

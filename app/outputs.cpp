@@ -1,23 +1,16 @@
-#include "show_outputs.h"
+#include "outputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/error.h"
-#include "attnviz/formats/npy.h"
-#include "attnviz/render/attention_json.h"
-#include "attnviz/render/png.h"
-#include "attnviz/render/terminal.h"
-#include "system_fonts.h"
 #include "talk.h"
 #include "terminal_info.h"
 
@@ -56,6 +49,19 @@ bool is_text(OutputFormat format) {
   });
 }
 
+// "png, json or txt".
+std::string alternatives(std::span<const OutputFormat> formats, std::string_view prefix) {
+  std::string list;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const auto found = std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& entry) {
+      return entry.format == formats[i];
+    });
+    list += i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ";
+    list += fmt::format("{}{}", prefix, found->extension.substr(1));
+  }
+  return list;
+}
+
 // A slip of the hand that would cost the weights or the text.
 void refuse_to_overwrite(const std::string& name, const std::optional<fs::path>& input) {
   std::error_code ignored;  // what does not exist is not overwritten
@@ -68,48 +74,11 @@ bool same_place(const fs::path& a, const fs::path& b) {
   return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
 }
 
-void write_npy(const AttentionDocument& document, const ByteSink& sink) {
-  std::vector<HeadId> heads;
-  std::set<std::size_t> layers;
-  for (const DocumentPattern& pattern : document.patterns) {
-    heads.push_back(pattern.head);
-    layers.insert(pattern.head.layer);
-  }
-  if (!is_rectangle(heads)) {
-    throw Error(ErrorKind::kUsage,
-                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
-                "write .json");
-  }
-  const std::array shape = {layers.size(), heads.size() / layers.size(),
-                            document.query_tokens.size(), document.key_tokens.size()};
-  sink(npy_header(shape));
-  for (const DocumentPattern& pattern : document.patterns) {
-    write_npy_values(pattern.weights, sink);
-  }
-}
-
-void write_format(OutputFormat format, const Result& result, const TerminalOptions& drawing,
-                  const FigureStyle& figure, const ByteSink& sink) {
-  switch (format) {
-    case OutputFormat::kPng:
-      sink(render_png(result.picture, figure));
-      break;
-    case OutputFormat::kJson:
-      write_attention_json(result.document, sink);
-      break;
-    case OutputFormat::kNpy:
-      write_npy(result.document, sink);
-      break;
-    case OutputFormat::kText:
-      sink(render_terminal(result.picture, drawing));
-      break;
-  }
-}
-
 }  // namespace
 
-ShowOutputs::ShowOutputs(const ShowOptions& options)
-    : options_(options), fonts_(open_fonts(options.drawing.fonts)) {
+Outputs::Outputs(const AttentionOptions& options, const TextStyle& style,
+                 std::span<const OutputFormat> formats)
+    : options_(options), style_(style), formats_(formats.begin(), formats.end()) {
   if (options.json) {
     stdout_format_ = OutputFormat::kJson;
   }
@@ -126,16 +95,15 @@ ShowOutputs::ShowOutputs(const ShowOptions& options)
   stdout_is_open_ = !draws_nothing;
 }
 
-void ShowOutputs::open(const std::string& name) {
+void Outputs::open(const std::string& name) {
   const bool to_stdout = name == "-";
   const auto by_name = to_stdout ? std::nullopt : format_of(name);
   const auto format = by_name ? by_name : options_.format;
-  if (!format) {
+  if (!format || std::find(formats_.begin(), formats_.end(), *format) == formats_.end()) {
     throw Error(ErrorKind::kUsage,
-                to_stdout ? std::string("-o - needs --format png, json, npy or txt")
-                          : fmt::format("-o {}: expected a name that ends in .png, .json, .npy or "
-                                        ".txt, or --format",
-                                        name));
+                to_stdout ? fmt::format("-o - needs --format {}", alternatives(formats_, ""))
+                          : fmt::format("-o {}: expected a name that ends in {}, or --format", name,
+                                        alternatives(formats_, ".")));
   }
   if (options_.input.many_texts() && *format != OutputFormat::kJson) {
     throw Error(
@@ -159,21 +127,20 @@ void ShowOutputs::open(const std::string& name) {
   stdout_format_ = format;
 }
 
-FigureStyle ShowOutputs::figure_style() const {
-  FigureStyle style = options_.drawing.figure;
-  style.fonts = fonts_.get();
-  return style;
+bool Outputs::writes(OutputFormat format) const {
+  return stdout_format_ == format ||
+         std::any_of(files_.begin(), files_.end(),
+                     [format](const File& file) { return file.format == format; });
 }
 
-void ShowOutputs::write_files(const Result& result) {
-  const TerminalOptions drawing = file_drawing(options_.drawing.style, options_.drawing.color);
+void Outputs::write_files(const FormatWriter& write) {
+  const TerminalOptions drawing = file_drawing(style_.style, style_.color);
   for (File& entry : files_) {
-    write_format(entry.format, result, drawing, figure_style(),
-                 [&entry](std::string_view bytes) { entry.file.write(bytes); });
+    write(entry.format, drawing, [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }
 }
 
-void ShowOutputs::commit() {
+void Outputs::commit() {
   for (File& entry : files_) {
     entry.file.commit();
     if (!options_.talk.quiet) {
@@ -183,17 +150,17 @@ void ShowOutputs::commit() {
   committed_ = true;
 }
 
-void ShowOutputs::write_to_standard_output(const Result& result) {
+void Outputs::write_to_standard_output(const FormatWriter& write) {
   if (!stdout_is_open_) {
     return;
   }
-  const TerminalOptions drawing = stdout_drawing(options_.drawing.style, options_.drawing.color);
+  const TerminalOptions drawing = stdout_drawing(style_.style, style_.color);
   const auto format = stdout_format_.value_or(OutputFormat::kText);
   try {
     if (format == OutputFormat::kText && !is_first_) {
       write_to_stdout("\n");
     }
-    write_format(format, result, drawing, figure_style(), write_to_stdout);
+    write(format, drawing, write_to_stdout);
   } catch (const ClosedPipe&) {
     if (files_.empty() || committed_) {
       throw;

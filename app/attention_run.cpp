@@ -1,0 +1,72 @@
+#include "attention_run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/kernels/simd.h"
+#include "attnviz/render/run_facts.h"
+#include "command_line.h"
+#include "talk.h"
+
+namespace attnviz::app {
+
+void choose_engine(const AttentionOptions& options) {
+  if (options.simd != "auto") {
+    kernels::force_simd_target(options.simd);
+  }
+  if (!options.talk.verbose) {
+    return;
+  }
+  say(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
+                  fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
+}
+
+void tell_slip(const AttentionOptions& options) {
+  if (options.talk.quiet || !options.input.text) {
+    return;
+  }
+  const std::string& word = *options.input.text;
+  std::vector<std::string> commands = command_names();
+  commands.emplace_back("--help");
+  std::error_code ignored;  // a text need not be a possible file name
+  const auto command = closest_word(word, commands);
+  if (command && *command != word) {
+    say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
+                    *command));
+  } else if (std::filesystem::is_regular_file(word, ignored)) {
+    say(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
+                    attnviz::quoted(word)));
+  }
+}
+
+void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
+                     bool is_first) {
+  if (options.talk.quiet) {
+    return;
+  }
+  const ModelFacts facts = model_facts(model, text);
+  if (facts.random && is_first) {
+    say(options.model.weights
+            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
+                          "they are your own",
+                          options.model.weights->string())
+            : model_title(facts) + " mean nothing; -m FILE takes real ones");
+  }
+  if (const std::string note = random_embeddings_note(facts); !note.empty()) {
+    say(note);
+  }
+}
+
+AttentionRequest request_of(const AttentionOptions& options) {
+  AttentionRequest request = options.request;
+  request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
+  return request;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,27 @@
+// What every command that computes attention does before and around it.
+#pragma once
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+#include "options.h"
+
+namespace attnviz::app {
+
+/// Chooses the SIMD target that was asked for, and tells it when asked to be verbose. Throws
+/// Error{kUsage} listing the available ones.
+void choose_engine(const AttentionOptions& options);
+
+/// A TEXT that may have been meant as a command or as a file's name is a text like any other; that
+/// is told.
+void tell_slip(const AttentionOptions& options);
+
+/// What of the model is random for this text, unless quiet. Random weights are told with the first
+/// text only.
+void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
+                     bool is_first = true);
+
+/// The request, with the seed that dropout takes.
+AttentionRequest request_of(const AttentionOptions& options);
+
+}  // namespace attnviz::app

@@ -1,0 +1,123 @@
+#include "inspect.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention_run.h"
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/render/inspection_figure.h"
+#include "attnviz/render/inspection_json.h"
+#include "attnviz/render/inspection_text.h"
+#include "attnviz/render/run_facts.h"
+#include "attnviz/text/token_choice.h"
+#include "attnviz/text/tokenizer.h"
+#include "input.h"
+#include "memory.h"
+#include "model_choice.h"
+#include "outputs.h"
+#include "system_fonts.h"
+#include "talk.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr std::array kFormats = {OutputFormat::kPng, OutputFormat::kJson, OutputFormat::kText};
+
+std::vector<HeadId> chosen_heads(const Model& model, const InspectOptions& options) {
+  const bool is_default = options.heads.empty() && options.layers.empty();
+  return select_heads(model, is_default ? "0.0" : options.heads, options.layers);
+}
+
+void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
+                        bool all_queries, bool full) {
+  constexpr double kCellOfATable = 100.0;  // a number of a matrix as text, while it is laid out
+  const auto n = static_cast<double>(n_tokens);
+  double bytes = inspection_bytes(model, heads, n_tokens, all_queries);
+  if (full) {
+    bytes += n * (n + static_cast<double>(model.config.d_model)) * kCellOfATable;
+  }
+  require_memory(bytes,
+                 fmt::format("inspecting {} over {}", counted(heads.size(), "head"),
+                             counted(n_tokens, "token")),
+                 heads.size() == 1 ? "take a shorter text"
+                                   : "take fewer heads (--head 0.0) or a shorter text");
+}
+
+std::size_t chosen_query(const TokenizedText& text, const InspectOptions& options) {
+  const TokenChoice choice = choose_token(text, options.query, "--query");
+  if (!choice.note.empty() && !options.talk.quiet) {
+    say(choice.note);
+  }
+  return choice.index;
+}
+
+std::vector<std::string> notes(const ModelFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.random) {
+    lines.emplace_back("RANDOM WEIGHTS: the numbers mean nothing");
+  }
+  if (std::string note = random_embeddings_note(facts); !note.empty()) {
+    lines.push_back(std::move(note));
+  }
+  return lines;
+}
+
+}  // namespace
+
+void run_inspect(const InspectOptions& options) {
+  Phases phases(options.talk);
+  choose_engine(options);
+  tell_slip(options);
+  TextSource source(options.input, options.talk);
+  const auto fonts = open_fonts(options.fonts);
+  FigureStyle figure;
+  figure.fonts = fonts.get();
+  Outputs outputs(options, {options.style, options.color}, kFormats);
+  const Model model = open_model(options.model);
+  phases.done("model");
+  const auto tokenizer =
+      make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
+  const std::vector<HeadId> heads = chosen_heads(model, options);
+  const auto input = source.next();
+  if (!input) {
+    return;
+  }
+  const TokenizedText text = tokenize(*tokenizer, *input);
+  phases.done("tokenize");
+  tell_randomness(options, model, text);
+  const std::size_t query = chosen_query(text, options);
+  // JSON always has the matrices over all queries, text when asked for.
+  const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
+  require_memory_for(model, heads, text.size(), all_queries, options.full);
+  const std::vector<std::string_view> pieces = text.pieces();
+  const std::vector<Inspection> inspections =
+      inspect_heads(model, pieces, request_of(options), heads, query, all_queries);
+  phases.done("attention");
+  const ModelFacts facts = model_facts(model, text);
+  const InspectionPage page{model_title(facts), notes(facts), pieces,         inspections,
+                            options.steps,      options.full, options.explain};
+  const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
+                                 const ByteSink& sink) {
+    if (format == OutputFormat::kJson) {
+      write_inspection_json(model, text, inspections, sink);
+    } else if (format == OutputFormat::kPng) {
+      sink(render_inspection_figure(page, figure));
+    } else {
+      sink(render_inspection(page, terminal));
+    }
+  };
+  outputs.write_files(write);
+  outputs.commit();
+  outputs.write_to_standard_output(write);
+  phases.done("render");
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,70 @@
+// Everything that a command writes of its result: files by format, and standard output.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/render/terminal.h"
+#include "options.h"
+#include "output_file.h"
+
+namespace attnviz::app {
+
+/// How text is written, wherever it goes.
+struct TextStyle {
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
+/// Writes a command's result in a format; `terminal` says how text is drawn where it goes.
+using FormatWriter =
+    std::function<void(OutputFormat format, const TerminalOptions& terminal, const ByteSink& sink)>;
+
+inline constexpr std::array kEveryFormat = {OutputFormat::kPng, OutputFormat::kJson,
+                                            OutputFormat::kNpy, OutputFormat::kText};
+
+class Outputs {
+ public:
+  /// Opens every file. Throws Error{kUsage} when a format is unknown, or cannot go where it is
+  /// sent, and Error{kIo} when a file cannot be opened.
+  Outputs(const AttentionOptions& options, const TextStyle& style,
+          std::span<const OutputFormat> formats);
+
+  /// Whether something is written in this format.
+  bool writes(OutputFormat format) const;
+
+  /// Throws what `write` throws, and Error{kIo} when a write fails.
+  void write_files(const FormatWriter& write);
+  /// The files take their names.
+  void commit();
+
+  /// The drawing or the document. Throws ClosedPipe, unless there are files still to be finished.
+  void write_to_standard_output(const FormatWriter& write);
+
+ private:
+  struct File {
+    File(OutputFormat how, const std::filesystem::path& where) : format(how), file(where) {}
+    OutputFormat format;
+    OutputFile file;
+  };
+
+  void open(const std::string& name);
+
+  const AttentionOptions& options_;
+  TextStyle style_;
+  std::vector<OutputFormat> formats_;  // that the command writes
+  std::deque<File> files_;
+  std::optional<OutputFormat> stdout_format_;  // empty: the drawing
+  bool stdout_is_open_ = true;
+  bool committed_ = false;
+  bool is_first_ = true;
+};
+
+}  // namespace attnviz::app

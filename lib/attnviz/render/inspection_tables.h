@@ -1,0 +1,66 @@
+// The tables of a page about one query: vectors, keys with their scores and weights, matrices.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/render/inspection_colors.h"
+#include "attnviz/render/inspection_page.h"
+#include "attnviz/render/inspection_words.h"
+#include "attnviz/render/number_group.h"
+#include "attnviz/render/terminal.h"
+#include "attnviz/render/text_table.h"
+
+namespace attnviz {
+
+/// How things are written on one screen.
+struct InspectionStyle {
+  TerminalOptions options;
+  bool ascii = false;
+  std::size_t indent = 3;
+
+  explicit InspectionStyle(const TerminalOptions& terminal);
+
+  std::string role(InspectionRole role) const { return role_style(role, options.color); }
+  std::string bold() const { return options.color == ColorDepth::kNone ? "" : "1"; }
+  std::string dim() const { return options.color == ColorDepth::kNone ? "" : "2"; }
+  const char* ellipsis() const noexcept { return ascii ? ".." : "…"; }
+  std::string sign(std::string_view text) const {
+    return ascii ? in_ascii(text) : std::string(text);
+  }
+};
+
+/// One vector of a table: "q sat" and its numbers.
+struct VectorRow {
+  std::string label;
+  std::span<const float> values;
+  InspectionRole role = InspectionRole::kPlain;
+};
+
+/// Vectors of one size below each other. `full`: all numbers; else the first, how many are between
+/// and the last, as many as fit on a line.
+TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow>& rows,
+                       const NumberGroup& numbers, bool full);
+
+/// One line a key, from q·k to weight, as far as the page shows these steps; then the sums.
+TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
+                    const TokenNames& names, const Inspection& head, const ShownKeys& shown);
+
+/// One line a visible key: its value, its weight, and the product.
+TextTable share_table(const InspectionStyle& style, const TokenNames& names, const Inspection& head,
+                      const ShownKeys& shown);
+
+/// What a row or a column of a matrix is labelled with: a token, or the number of a dimension.
+struct MatrixAxis {
+  const TokenNames* names = nullptr;  // nullptr: dimensions
+  InspectionRole role = InspectionRole::kPlain;
+};
+
+TextTable matrix_table(const InspectionStyle& style, ConstMatrix values, MatrixAxis rows,
+                       MatrixAxis columns, InspectionRole role);
+
+}  // namespace attnviz

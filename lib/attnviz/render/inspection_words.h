@@ -1,0 +1,55 @@
+// The words of a page about one query: what each step is called, its formula, its shapes, and one
+// plain sentence about its numbers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/render/inspection_page.h"
+
+namespace attnviz {
+
+/// The tokens of a page as labels: safe to print, 7-bit when `ascii`, told apart where one occurs
+/// several times.
+class TokenNames {
+ public:
+  TokenNames(const std::vector<std::string_view>& pieces, bool ascii);
+
+  /// The token as a label, not cut.
+  const std::string& label(std::size_t token) const { return labels_[token]; }
+  /// "3 sat": with its index, indices as wide as the largest.
+  std::string indexed(std::size_t token) const;
+  /// In a sentence: "sat" in quotes, and `"the" (token 4)` where there are several.
+  std::string quoted(std::size_t token) const;
+
+ private:
+  std::vector<std::string> labels_;
+  std::vector<bool> is_repeated_;
+  std::size_t index_width_ = 1;
+  bool ascii_ = false;
+};
+
+/// A step's heading: "q = x · W_Q" and "[4] · [4, 2] → [2]".
+struct StepHeading {
+  std::size_t number = 0;  // 1-based
+  std::string formula;
+  std::string shape;
+};
+
+StepHeading step_heading(const Inspection& head, InspectionStep step, bool ascii);
+
+/// One sentence, or two, true for the numbers of this head and query: "sat" looks mostly at "cat":
+/// 46 %, then at "The": 30 %.
+std::string step_sentence(const Inspection& head, const TokenNames& names, InspectionStep step,
+                          bool ascii);
+
+/// 0.463 is "46 %", 0.031 "3.1 %", 0.0001 "less than 0.1 %"; nothing but 1 is "100 %".
+std::string percentage(float share);
+
+/// The formulas' signs in 7 bits: q · k is q * k, √d is sqrt(d), → is ->.
+std::string in_ascii(std::string_view formula);
+
+}  // namespace attnviz

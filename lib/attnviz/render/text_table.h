@@ -1,0 +1,41 @@
+// A table on a terminal that is folded where it is too wide: its columns go on below, with the row
+// labels again, and every number is written as it would be in a wide one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace attnviz {
+
+/// A piece of text in one style, given as SGR parameters; empty: plain.
+struct StyledText {
+  std::string text;
+  std::string style;
+};
+
+/// One column under its heading. Cells as many as the table has rows.
+struct TextColumn {
+  StyledText heading;
+  std::vector<StyledText> cells;
+  bool to_right = true;        // numbers; texts stand on the left
+  bool with_previous = false;  // never folded away from the column before it
+};
+
+struct TextTable {
+  std::vector<StyledText> labels;  // one a row
+  StyledText corner;               // over the labels
+  std::vector<TextColumn> columns;
+  std::size_t indent = 0;
+  std::size_t gap = 2;  // between columns
+  bool has_headings = true;
+};
+
+/// The columns that the labels take of a table drawn in `columns`: their widest, at most a quarter.
+std::size_t label_columns(const TextTable& table, std::size_t columns);
+
+/// The table in lines of at most `columns`, each ending in '\n'; labels are cut to a quarter of
+/// them (ending in `ellipsis`), and single columns that are still too wide are cut, too.
+std::string draw_table(const TextTable& table, std::size_t columns, const char* ellipsis);
+
+}  // namespace attnviz

@@ -1,0 +1,278 @@
+// attnviz inspect, run as a person would: its screen, its numbers, its messages.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+// Three tokens with one number each. For "sat" q = [2 0 0 2], and q·k is 2, 4, 2; over √4 it is
+// 1, 2, 1, so that the weights are 1 / (e + 2), e / (e + 2), 1 / (e + 2).
+const char* const kByHand = R"({"schema": "attnviz.weights/1", "d_model": 3,
+  "inputs": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  "layers": [{"heads": [{"W_Q": [[0, 0, 0, 0], [0, 0, 0, 0], [2, 0, 0, 2]],
+                         "W_K": [[1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 0, 1]],
+                         "W_V": [[1, 0], [0, 2], [4, 0]],
+                         "W_O": [[1, 0, 0], [0, 0.5, 0]]}]}]})";
+
+class ByHand {
+ public:
+  ByHand() { write_file(folder_.file("hand.json"), kByHand); }
+
+  ProgramResult inspect(std::vector<std::string> arguments) const {
+    ProgramRun run;
+    run.folder = folder_.path();
+    run.arguments = {"inspect", "-m", "hand.json", "The cat sat"};
+    run.arguments.insert(run.arguments.end(), arguments.begin(), arguments.end());
+    return attnviz(run);
+  }
+  const TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+void check_close(const json& actual, const json& expected, double tolerance) {
+  REQUIRE(actual.is_array() == expected.is_array());
+  if (expected.is_array()) {
+    REQUIRE(actual.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      check_close(actual[i], expected[i], tolerance);
+    }
+    return;
+  }
+  CHECK(std::abs(actual.get<double>() - expected.get<double>()) <= tolerance);
+}
+
+json textbook() {
+  const std::filesystem::path path = ATTNVIZ_SOURCE_DIR "/../shared/reference/textbook.json";
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("SKIPPED: the worked examples are not there: " << path.string());
+    return nullptr;
+  }
+  std::ifstream file(path);
+  return json::parse(file);
+}
+
+json weights_document(const json& inputs, const json& w_q, const json& w_k, const json& w_v) {
+  const json head = {{"W_Q", w_q}, {"W_K", w_k}, {"W_V", w_v}};
+  return {{"schema", "attnviz.weights/1"},
+          {"d_model", inputs[0].size()},
+          {"inputs", inputs},
+          {"layers", {{{"heads", {head}}}}}};
+}
+
+// What inspect says of the only head of a model.
+json inspect_json(const json& weights, std::vector<std::string> arguments) {
+  const TemporaryFolder folder;
+  write_file(folder.file("w.json"), weights.dump());
+  std::string text = "t";
+  for (std::size_t i = 1; i < weights["inputs"].size(); ++i) {
+    text += " t";
+  }
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"inspect", "-m", "w.json", text, "--json"};
+  run.arguments.insert(run.arguments.end(), arguments.begin(), arguments.end());
+  const ProgramResult result = attnviz(run);
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  return json::parse(result.out)["heads"][0];
+}
+
+}  // namespace
+
+TEST_CASE("inspect: the screen of a head computed by hand, in 80 columns") {
+  const ByHand model;
+  const ProgramResult run = model.inspect({"--explain"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.err == "");
+  CHECK(run.out == read_file(ATTNVIZ_SOURCE_DIR "/tests/cli/inspect_80_columns.txt"));
+}
+
+TEST_CASE("inspect: numbers of the textbooks come out through the JSON document") {
+  const json examples = textbook();
+  if (examples.is_null()) {
+    return;
+  }
+  for (const char* name : {"book_d3", "numpy42_n3"}) {
+    CAPTURE(name);
+    const json& example = examples[name];
+    const json& inputs = example.contains("X") ? example["X"] : example["x"];
+    const json weights = weights_document(inputs, example["W_q"], example["W_k"], example["W_v"]);
+    const json& expected = example["f64"];
+    for (std::size_t query = 0; query < inputs.size(); ++query) {
+      const json whole =
+          inspect_json(weights, {"--mask", "none", "--query", std::to_string(query)});
+      const std::pair<const char*, const char*> pairs[] = {{"q", "Q"},
+                                                           {"k", "K"},
+                                                           {"v", "V"},
+                                                           {"scores", "scores"},
+                                                           {"scaled", "scaled"},
+                                                           {"weights", "attn"},
+                                                           {"context", "context"}};
+      for (const auto& [ours, theirs] : pairs) {
+        CAPTURE(ours);
+        check_close(whole[ours], expected[theirs], 2e-6);
+      }
+      const json& steps = whole["for_query"];
+      check_close(steps["scores"], expected["scores"][query], 2e-6);
+      check_close(steps["weights"], expected["attn"][query], 1e-6);
+      check_close(steps["context"], expected["context"][query], 1e-6);
+      check_close(steps["result"], expected["context"][query], 1e-6);
+      const json causal =
+          inspect_json(weights, {"--mask", "causal", "--query", std::to_string(query)});
+      check_close(causal["for_query"]["weights"], expected["attn_causal"][query], 1e-6);
+      check_close(causal["context"], expected["context_causal"], 1e-6);
+    }
+  }
+}
+
+TEST_CASE("inspect: the scores 2.1, 8.7, 3.2 over the root of 128, and unscaled") {
+  const json examples = textbook();
+  if (examples.is_null()) {
+    return;
+  }
+  const json& example = examples["softmax_sqrt128"];
+  constexpr std::size_t kHeadWidth = 128;
+  // q is the unit vector, and each key holds its score.
+  json zeros = json::array();
+  for (std::size_t i = 0; i < kHeadWidth; ++i) {
+    zeros.push_back(0.0);
+  }
+  json first = zeros;
+  first[0] = 1.0;
+  json inputs = json::array();
+  for (const json& score : example["x"]) {
+    inputs.push_back({1.0, score});
+  }
+  const json weights = weights_document(inputs, {first, zeros}, {zeros, first}, {{1.0}, {0.0}});
+  const json steps = inspect_json(weights, {})["for_query"];
+  check_close(steps["scores"], example["x"], 1e-6);
+  check_close(steps["scaled"], example["scaled"], 1e-6);
+  check_close(steps["weights"], example["softmax"], 1e-6);
+  const json unscaled = inspect_json(weights, {"--no-scale"})["for_query"];
+  check_close(unscaled["scaled"], example["x"], 1e-6);
+  check_close(unscaled["weights"], example["softmax_unscaled"], 1e-6);
+}
+
+TEST_CASE("inspect: its weights are those that show draws") {
+  const std::vector<std::string> common = {
+      "the cat saw the dog", "--layers", "2",      "--positions", "rope",
+      "--dropout",           "0.3",      "--head", "1.2"};
+  std::vector<std::string> inspect = {"inspect"};
+  inspect.insert(inspect.end(), common.begin(), common.end());
+  const json pattern = attnviz_json(common)["attention"][0][0];
+  const json document = attnviz_json(inspect);
+  CHECK(document["heads"][0]["weights"] == pattern);
+  CHECK(document["heads"][0]["for_query"]["weights"] == pattern[4]);
+}
+
+TEST_CASE("inspect: a token that occurs twice is told, and another can be named") {
+  const ProgramResult last = attnviz({"inspect", "the cat the", "--query", "the"});
+  CHECK(contains(last.err, "\"the\" occurs at 0 and 2: taking 2 (the#1 is the first)"));
+  CHECK(contains(last.out, "query 2 \"the\""));
+  const ProgramResult first = attnviz({"inspect", "the cat the", "--query", "the#1"});
+  CHECK(!contains(first.err, "occurs"));
+  CHECK(contains(first.out, "query 0 \"the\""));
+  CHECK(contains(attnviz({"inspect", "the cat the", "--query", "-2"}).out, "query 1 \"cat\""));
+}
+
+TEST_CASE("inspect: random weights and random embeddings are said loudly everywhere") {
+  const ProgramResult screen = attnviz({"inspect", "The cat sat"});
+  CHECK(contains(screen.err, "random weights (seed 42) mean nothing"));
+  CHECK(contains(screen.out, "RANDOM WEIGHTS: the numbers mean nothing"));
+  CHECK(attnviz_json({"inspect", "The cat sat"})["model"]["random"] == true);
+  const TemporaryFolder folder;
+  write_file(folder.file("known.json"), R"({"schema": "attnviz.weights/1", "d_model": 1,
+    "embeddings": {"known": [1]},
+    "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})");
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"inspect", "-m", "known.json", "known new"};
+  CHECK(contains(attnviz(run).out, "RANDOM EMBEDDINGS (seed 42)"));
+}
+
+TEST_CASE("inspect: several heads one after another, several steps, files beside the screen") {
+  const ByHand model;
+  const ProgramResult heads =
+      attnviz({"inspect", "The cat", "--head", "0.1,0.3", "--step", "softmax", "--step", "x"});
+  CHECK(contains(heads.out, "\nL0H1  query 1"));
+  CHECK(contains(heads.out, "\nL0H3  query 1"));
+  CHECK(contains(heads.out, "\n1  x, "));
+  CHECK(contains(heads.out, "\n7  weight"));
+  CHECK(!contains(heads.out, "\n8  v"));
+  CHECK(contains(attnviz({"inspect", "The cat"}).out, "\nL0H0  query 1"));
+  const ProgramResult files = model.inspect({"-o", "a.json", "-o", "a.txt", "-q"});
+  CHECK(files.exit_code == 0);
+  CHECK(files.out == "");
+  CHECK(json::parse(read_file(model.folder().file("a.json")))["heads"][0].contains("scores"));
+  CHECK(contains(read_file(model.folder().file("a.txt")), "+ output  1.0597  0.5761  0.0000"));
+  CHECK(contains(model.inspect({"--full"}).out, "   weights [3, 3]\n"));
+}
+
+TEST_CASE("inspect: nothing obeys the text, and colour comes only when asked for") {
+  const ProgramResult plain = attnviz({"inspect", "a\x1b[31mb", "--tokenizer", "chars"});
+  CHECK(!contains(plain.out, "\x1b"));
+  const ProgramResult colored = attnviz({"inspect", "a b", "--color", "always"});
+  CHECK(contains(colored.out, "\x1b["));
+  CHECK(
+      !contains(attnviz({"inspect", "a b", "--color", "never", "--style", "blocks"}).out, "\x1b"));
+  for (const char c : attnviz({"inspect", "猫 é", "--explain", "--full"}).out) {
+    const bool is_plain = c == '\n' || (c >= ' ' && c <= '~');
+    REQUIRE(is_plain);
+  }
+}
+
+TEST_CASE("inspect: command lines that make no sense end with 2 and say why") {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"--query", "dog"}, "--query: the text has no token \"dog\""},
+      {{"--query", "3"}, "--query 3: expected an index from 0 to 2"},
+      {{"--step", "sofmax"}, "(did you mean \"softmax\"?)"},
+      {{"--lines"}, "unknown option --lines"},
+      {{"--colormap", "gray"}, "unknown option --colormap"},
+      {{"-o", "a.npy"}, "-o a.npy: expected a name that ends in .png, .json or .txt"},
+      {{"--format", "npy", "-o", "a"}, "--format: expected png, json, txt, found \"npy\""},
+      {{"--style", "numbers"}, "--style: expected auto, ascii, blocks"},
+      {{"--head", "0.7"}, "0.7"},
+      {{"--heads", "2"}, "--heads shapes random weights"}};
+  const ByHand model;
+  for (const Case& c : cases) {
+    CAPTURE(c.message);
+    const ProgramResult run = model.inspect(c.arguments);
+    CHECK(run.exit_code == 2);
+    CHECK(run.out == "");
+    CAPTURE(run.err);
+    CHECK(contains(run.err, c.message));
+  }
+}
+
+TEST_CASE("inspect: a text whose matrices do not fit in memory is refused before it is computed") {
+  std::string text = "a";
+  for (int i = 0; i < 60000; ++i) {
+    text += " a";
+  }
+  ProgramRun run;
+  run.arguments = {"inspect", "-f", "-", "--json", "-q"};
+  run.input = text;
+  run.memory_limit = std::size_t{1} << 30;
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "inspecting 1 head over 60001 tokens needs about 58 GB of memory"));
+}
+
+}  // namespace attnviz::test
