@@ -53,7 +53,7 @@ class FigureSheet {
   static constexpr int kText = 7;
   static constexpr int kTitle = 9;
 
-  /// `style` must outlive it.
+  /// The fonts of `style` must outlive it.
   FigureSheet(int width, const FigureStyle& style) : width_(width), style_(style) {}
 
   int width() const noexcept { return width_; }
@@ -80,7 +80,7 @@ class FigureSheet {
 
  private:
   int width_;
-  const FigureStyle& style_;
+  FigureStyle style_;
   Colormap signed_colors_{"blue-red"};
   std::vector<SheetText> texts_;
   std::vector<SheetBox> boxes_;
