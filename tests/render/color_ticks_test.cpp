@@ -45,6 +45,9 @@ TEST_CASE(
   CHECK(labels(0.001f, 1, 4, ScaleKind::kLog) == Labels{"0.001", "0.01", "0.1", "1"});
   CHECK(labels(0.1f, 10, 4, ScaleKind::kLog) == Labels{"0.1", "1", "10"});
   CHECK(labels(0.1f, 1, 9, ScaleKind::kLog) == Labels{"0.1", "0.2", "0.5", "1"});
+  // Room for two of the three twos: none of them.
+  CHECK(labels(0.001f, 1, 9, ScaleKind::kLog) ==
+        Labels{"0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1"});
 }
 
 TEST_CASE("color_ticks: square-root scales get round values where they lie, not crowding") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attnviz {
 
@@ -40,27 +41,34 @@ std::vector<ColorTick> linear_ticks(double low, double high, std::size_t most) {
   return ticks;
 }
 
-// Powers of ten first, then their fives, then their twos, each where the ones before leave room.
+// Powers of ten first, then their fives, then their twos, each where the ones before leave room; no
+// fives or twos at all where there would be too many of them, because some alone look like a gap.
 std::vector<ColorTick> uneven_ticks(const ColorScale& scale, std::size_t most) {
   constexpr int kLeastPower = -38;
   constexpr int kMostPower = 38;
   const double distance = 0.8 / (static_cast<double>(most) - 1.0);
   std::vector<ColorTick> ticks;
   for (const double factor : {1.0, 5.0, 2.0}) {
+    std::vector<ColorTick> more = ticks;
     for (int power = kMostPower; power >= kLeastPower; --power) {
       const double value = factor * std::pow(10.0, power);
-      if (value <= scale.low || value >= scale.high || ticks.size() + 2 >= most) {
+      if (value <= scale.low || value >= scale.high) {
         continue;
       }
       const double position = scale.position(static_cast<float>(value));
       const auto crowds = [position, distance](const ColorTick& tick) {
         return std::abs(tick.position - position) < distance;
       };
-      if (position >= distance && position <= 1.0 - distance &&
-          std::none_of(ticks.begin(), ticks.end(), crowds)) {
-        ticks.push_back({position, fmt::format("{:.4g}", value)});
+      const bool wanted = factor > 1.0 || more.size() + 2 < most;
+      if (wanted && position >= distance && position <= 1.0 - distance &&
+          std::none_of(more.begin(), more.end(), crowds)) {
+        more.push_back({position, fmt::format("{:.4g}", value)});
       }
     }
+    if (more.size() + 2 > most) {
+      break;
+    }
+    ticks = std::move(more);
   }
   std::sort(ticks.begin(), ticks.end(),
             [](const ColorTick& a, const ColorTick& b) { return a.position < b.position; });
