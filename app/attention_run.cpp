@@ -63,6 +63,16 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
   }
 }
 
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : {options.model.weights, options.input.file}) {
+    if (file) {
+      files.push_back(*file);
+    }
+  }
+  return files;
+}
+
 AttentionRequest request_of(const AttentionOptions& options) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);

@@ -1,6 +1,9 @@
 // What every command that computes attention does before and around it.
 #pragma once
 
+#include <filesystem>
+#include <vector>
+
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
@@ -20,6 +23,9 @@ void tell_slip(const AttentionOptions& options);
 /// text only.
 void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
                      bool is_first = true);
+
+/// The files that the options read.
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
 
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);

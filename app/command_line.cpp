@@ -66,6 +66,15 @@ const std::vector<CommandEntry>& commands() {
         {"attnviz inspect -m w.json \"The cat sat\" --head 0.1", "your own weights"},
         {"attnviz inspect \"The cat sat\" -o steps.png", "all steps as one figure"}},
        builder(define_inspect, check_inspect)},
+      {"render",
+       "draw attention that any tool computed, from JSON or NumPy",
+       "attnviz render [OPTIONS] FILE",
+       {{"attnviz render cat.json", "what --json or -o cat.json wrote"},
+        {"attnviz render pattern.npy -o pattern.png",
+         "[q, k], [head, q, k] or [layer, head, q, k]"},
+        {"attnviz render a.json --tokens \"The cat sat\"", "a nested list, with its tokens"},
+        {"attnviz render cat.json --head 0.2 --scale log", "one head, drawn otherwise"}},
+       builder(define_render, check_render)},
       {"tokenize",
        "cut a text into tokens and print them",
        "attnviz tokenize [OPTIONS] TEXT",
@@ -185,8 +194,9 @@ void parse(CLI::App& app, const CommandEntry& entry, std::vector<std::string> ar
       fail_unknown_option(app, *option);
     }
     if (app.get_option_no_throw(kText) == nullptr) {
+      const char* takes = app.get_option_no_throw(kFile) == nullptr ? "no TEXT" : "one FILE";
       throw Error(ErrorKind::kUsage,
-                  fmt::format("{} takes no TEXT, found \"{}\"", entry.name, extras.front()));
+                  fmt::format("{} takes {}, found \"{}\"", entry.name, takes, extras.front()));
     }
   } catch (const CLI::ArgumentMismatch& error) {
     fail_missing_value(app, error.what());

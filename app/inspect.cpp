@@ -32,8 +32,8 @@ namespace {
 constexpr std::array kFormats = {OutputFormat::kPng, OutputFormat::kJson, OutputFormat::kText};
 
 std::vector<HeadId> chosen_heads(const Model& model, const InspectOptions& options) {
-  const bool is_default = options.heads.empty() && options.layers.empty();
-  return select_heads(model, is_default ? "0.0" : options.heads, options.layers);
+  const bool is_default = options.heads.heads.empty() && options.heads.layers.empty();
+  return select_heads(model, is_default ? "0.0" : options.heads.heads, options.heads.layers);
 }
 
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
@@ -80,7 +80,11 @@ void run_inspect(const InspectOptions& options) {
   const auto fonts = open_fonts(options.fonts);
   FigureStyle figure;
   figure.fonts = fonts.get();
-  Outputs outputs(options, {options.style, options.color}, kFormats);
+  Outputs outputs({options.output,
+                   options.talk,
+                   kFormats,
+                   {options.style, options.color},
+                   read_files(options)});
   const Model model = open_model(options.model);
   phases.done("model");
   const auto tokenizer =

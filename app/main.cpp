@@ -9,6 +9,7 @@
 #include "command_line.h"
 #include "inspect.h"
 #include "output_file.h"
+#include "render.h"
 #include "show.h"
 #include "talk.h"
 #include "tokenize.h"
@@ -23,6 +24,9 @@ void run(const ShowOptions& options) {
 }
 void run(const InspectOptions& options) {
   run_inspect(options);
+}
+void run(const RenderOptions& options) {
+  run_render(options);
 }
 void run(const TokenizeOptions& options) {
   run_tokenize(options);

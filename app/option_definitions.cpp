@@ -21,18 +21,7 @@ namespace {
 // The largest size an option takes; what fits in memory is checked later, with the other sizes.
 constexpr std::uint64_t kLargestSize = 1'000'000;
 
-constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
-                                         "--d-model", "--d-head", "--d-value"};
-
 using Setter = std::function<void(const std::string& word)>;
-
-// Only long names take an equals sign: -o=FILE would write a file named =FILE.
-void refuse_equals_sign(std::string_view name, const std::string& word) {
-  if (word.starts_with('=')) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: expected a value, found \"{}\": leave out the =", name, word));
-  }
-}
 
 // An option with one value; given twice, the last counts.
 void add_value(CLI::App& app, const char* group, const std::string& names, const std::string& value,
@@ -131,6 +120,16 @@ void define_shape(CLI::App& app, ModelOptions& model) {
             [&model](const std::string& word) { model.positions = parse_positions(word); });
 }
 
+void define_heads(CLI::App& app, HeadOptions& selection, const char* default_heads) {
+  add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
+            [&selection](const std::string& word) { selection.layers = word; });
+  add_value(app, "Attention", "--head", "SEL",
+            fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with "
+                        "commas (default {})",
+                        default_heads),
+            [&selection](const std::string& word) { selection.heads = word; });
+}
+
 void define_attention(CLI::App& app, AttentionOptions& options, const char* default_heads) {
   AttentionRequest& request = options.request;
   add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
@@ -159,13 +158,7 @@ void define_attention(CLI::App& app, AttentionOptions& options, const char* defa
                     "--dropout: expected a number from 0 to below 1, found \"" + word + "\"");
               }
             });
-  add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
-            [&options](const std::string& word) { options.layers = word; });
-  add_value(app, "Attention", "--head", "SEL",
-            fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with "
-                        "commas (default {})",
-                        default_heads),
-            [&options](const std::string& word) { options.heads = word; });
+  define_heads(app, options.heads, default_heads);
 }
 
 void define_color(CLI::App& app, ColorChoice& color) {
@@ -225,9 +218,9 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
             });
 }
 
-void define_files(CLI::App& app, AttentionOptions& options, const std::string& formats) {
+void define_files(CLI::App& app, OutputOptions& output, const std::string& formats) {
   std::vector<std::string> names = split_choices(formats);
-  app.add_option("-o,--output", options.outputs,
+  app.add_option("-o,--output", output.files,
                  fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
                              "drawing; may be repeated",
                              fmt::join(names.begin(), names.end() - 1, ", ."), names.back()))
@@ -235,16 +228,16 @@ void define_files(CLI::App& app, AttentionOptions& options, const std::string& f
       ->allow_extra_args(false)
       ->group("Output");
   add_value(app, "Output", "--format", formats, "format of -o where the name does not tell it",
-            [&options, names = std::move(names)](const std::string& word) {
+            [&output, names = std::move(names)](const std::string& word) {
               const std::vector<std::string> all = {"png", "json", "npy", "txt"};
               parse_choice("--format", word, names);
-              options.format = static_cast<OutputFormat>(parse_choice("--format", word, all));
+              output.format = static_cast<OutputFormat>(parse_choice("--format", word, all));
             });
-  add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", options.json);
+  add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", output.json);
 }
 
 void define_inspection_output(CLI::App& app, InspectOptions& options) {
-  define_files(app, options, "png|json|txt");
+  define_files(app, options.output, "png|json|txt");
   add_choice(app, "Output", "--style", "auto|ascii|blocks",
              "how to write (default: blocks on a terminal, else ascii, which is pure 7-bit)",
              options.style);
@@ -297,67 +290,6 @@ void define_steps(CLI::App& app, InspectOptions& options) {
            options.full);
 }
 
-[[noreturn]] void conflict(std::string_view a, std::string_view b) {
-  throw Error(ErrorKind::kUsage, fmt::format("{} and {} exclude each other", a, b));
-}
-
-void check_input(const InputOptions& input) {
-  const std::pair<const char*, bool> sources[] = {{"TEXT", input.text.has_value()},
-                                                  {"--file", input.file.has_value()},
-                                                  {"--ids", input.ids.has_value()}};
-  const char* given = nullptr;
-  for (const auto& [name, present] : sources) {
-    if (!present) {
-      continue;
-    }
-    if (given != nullptr) {
-      conflict(given, name);
-    }
-    given = name;
-  }
-  if (input.lines && input.json_lines) {
-    conflict("--lines", "--json-lines");
-  }
-  if (input.ids && input.many_texts()) {
-    conflict("--ids", input.lines ? "--lines" : "--json-lines");
-  }
-}
-
-void check_quiet(const TalkOptions& talk) {
-  if (talk.quiet && talk.verbose) {
-    conflict("--quiet", "--verbose");
-  }
-}
-
-void check_attention(const CLI::App& app, const AttentionOptions& options) {
-  check_input(options.input);
-  check_quiet(options.talk);
-  if (options.model.weights) {
-    if (app.count("--random") > 0) {
-      conflict("--random", "--model");
-    }
-    for (const char* option : kShapeOptions) {
-      if (app.count(option) > 0) {
-        throw Error(ErrorKind::kUsage,
-                    fmt::format("{} shapes random weights; with --model the file does", option));
-      }
-    }
-  }
-  for (const std::string& output : options.outputs) {
-    refuse_equals_sign("-o", output);
-  }
-  const auto to_stdout = std::count(options.outputs.begin(), options.outputs.end(), "-");
-  if (to_stdout > 1) {
-    throw Error(ErrorKind::kUsage, "-o - may be given once");
-  }
-  if (to_stdout == 1 && options.json) {
-    conflict("--json", "-o -");
-  }
-  if (options.format && options.outputs.empty()) {
-    throw Error(ErrorKind::kUsage, "--format goes with -o: it says what is written there");
-  }
-}
-
 }  // namespace
 
 void define_help(CLI::App& app) {
@@ -370,7 +302,7 @@ void define_show(CLI::App& app, ShowOptions& options) {
   define_many_texts(app, options.input);
   define_model(app, options);
   define_attention(app, options, "all");
-  define_files(app, options, "png|json|npy|txt");
+  define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);
   define_run(app, options);
 }
@@ -387,6 +319,31 @@ void define_inspect(CLI::App& app, InspectOptions& options) {
   define_run(app, options);
 }
 
+void define_render(CLI::App& app, RenderOptions& options) {
+  app.add_option_function<std::string>(
+         kFile, [&options](const std::string& name) { options.file = name; },
+         "attention as JSON or .npy; - or a pipe: standard input")
+      ->group("");
+  const auto take_tokens = [&app](const std::string& name, const std::string& description,
+                                  std::optional<std::vector<std::string>>& tokens) {
+    add_value(app, "Input", name, "TOKENS", description,
+              [name, &tokens](const std::string& word) { tokens = parse_tokens(name, word); });
+  };
+  take_tokens("--tokens",
+              "the tokens, with spaces between them or as a JSON list (default: the file's, else "
+              "their indices)",
+              options.tokens.queries);
+  take_tokens("--key-tokens", "those of the keys, when they are others (cross-attention)",
+              options.tokens.keys);
+  add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
+            "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
+            [&options](const std::string& word) { options.mask = parse_mask(word); });
+  define_heads(app, options.heads, "all");
+  define_files(app, options.output, "png|json|npy|txt");
+  define_drawing(app, options.drawing);
+  define_talk(app, options.talk);
+}
+
 void define_tokenize(CLI::App& app, TokenizeOptions& options) {
   define_input(app, options.input);
   define_many_texts(app, options.input);
@@ -401,23 +358,6 @@ void define_weights(CLI::App& app, WeightsOptions& options) {
   add_value(app, "Output", "-o,--output", "FILE", "write here (default: standard output)",
             [&options](const std::string& word) { options.output = word; });
   define_talk(app, options.talk);
-}
-
-void check_show(const CLI::App& app, const ShowOptions& options) {
-  check_attention(app, options);
-}
-
-void check_inspect(const CLI::App& app, const InspectOptions& options) {
-  check_attention(app, options);
-}
-
-void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {
-  check_input(options.input);
-  check_quiet(options.talk);
-}
-
-void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
-  check_quiet(options.talk);
 }
 
 }  // namespace attnviz::app

@@ -16,6 +16,7 @@ inline constexpr std::array kOptionGroups = {"Input", "Model", "Attention", "Out
 /// Names of the positional arguments: the text, and a word after it that nobody expects.
 inline constexpr const char* kText = "TEXT";
 inline constexpr const char* kSecondText = "SECOND_TEXT";
+inline constexpr const char* kFile = "FILE";
 
 // Each binds `options`, which must outlive the app's parse; values out of range throw
 // Error{kUsage} from it. An option's type name is what help shows as its value: "FILE", "N", or
@@ -23,12 +24,14 @@ inline constexpr const char* kSecondText = "SECOND_TEXT";
 void define_help(CLI::App& app);
 void define_show(CLI::App& app, ShowOptions& options);
 void define_inspect(CLI::App& app, InspectOptions& options);
+void define_render(CLI::App& app, RenderOptions& options);
 void define_tokenize(CLI::App& app, TokenizeOptions& options);
 void define_weights(CLI::App& app, WeightsOptions& options);
 
 // What no option can tell alone. Throw Error{kUsage}.
 void check_show(const CLI::App& app, const ShowOptions& options);
 void check_inspect(const CLI::App& app, const InspectOptions& options);
+void check_render(const CLI::App& app, const RenderOptions& options);
 void check_tokenize(const CLI::App& app, const TokenizeOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "attnviz/core/error.h"
+#include "attnviz/formats/json_tree.h"
 
 namespace attnviz::app {
 
@@ -30,6 +31,13 @@ std::optional<Number> read_number(std::string_view word) {
 }
 
 }  // namespace
+
+void refuse_equals_sign(std::string_view option, std::string_view word) {
+  if (word.starts_with('=')) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a value, found \"{}\": leave out the =", option, word));
+  }
+}
 
 std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
                           std::uint64_t high) {
@@ -57,6 +65,30 @@ ValueRange parse_range(std::string_view option, std::string_view word) {
     fail(option, "LO:HI with LO below HI, as in 0:0.5, or auto", word);
   }
   return {*low, *high};
+}
+
+std::vector<std::string> parse_tokens(std::string_view option, std::string_view word) {
+  std::vector<std::string> tokens;
+  if (word.starts_with('[')) {
+    try {
+      const JsonTree tree = JsonTree::parse(word, option);
+      for (const JsonNode& token : tree.root().as_list("a list of strings")) {
+        tokens.emplace_back(token.as_string());
+      }
+    } catch (const Error& error) {
+      throw Error(ErrorKind::kUsage, error.what());
+    }
+    return tokens;
+  }
+  for (std::size_t begin = word.find_first_not_of(' '); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(word.find(' ', begin), word.size());
+    tokens.emplace_back(word.substr(begin, end - begin));
+    begin = word.find_first_not_of(' ', end);
+  }
+  if (tokens.empty()) {
+    fail(option, "tokens with spaces between them", word);
+  }
+  return tokens;
 }
 
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {

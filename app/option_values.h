@@ -13,6 +13,10 @@
 
 namespace attnviz::app {
 
+/// Only long names take an equals sign: -o=FILE would write a file named =FILE. Throws
+/// Error{kUsage}.
+void refuse_equals_sign(std::string_view option, std::string_view word);
+
 /// A whole number in [low, high]. Throws Error{kUsage}.
 std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
                           std::uint64_t high);
@@ -22,6 +26,9 @@ float parse_decimal(std::string_view option, std::string_view word);
 
 /// "0:0.5": two finite numbers, the first one less. Throws Error{kUsage}.
 ValueRange parse_range(std::string_view option, std::string_view word);
+
+/// Words with spaces between them, or a JSON list of strings. Throws Error{kUsage}.
+std::vector<std::string> parse_tokens(std::string_view option, std::string_view word);
 
 /// "5,17,3". Throws Error{kUsage} when one is no id, or there is none.
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word);

@@ -12,6 +12,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
+#include "attnviz/render/attention_reader.h"
 #include "attnviz/render/drawing_choice.h"
 #include "attnviz/render/figure_style.h"
 #include "attnviz/render/inspection_page.h"
@@ -58,18 +59,27 @@ struct DrawingOptions {
   FigureStyle figure;  // of PNG files
 };
 
+/// Which heads, as select_heads takes them.
+struct HeadOptions {
+  std::string layers;
+  std::string heads;
+};
+
+/// Where a command's result goes besides the drawing.
+struct OutputOptions {
+  std::vector<std::string> files;  // "-" is standard output
+  std::optional<OutputFormat> format;
+  bool json = false;
+};
+
 /// What every command that computes attention takes.
 struct AttentionOptions {
   InputOptions input;
   ModelOptions model;
   std::optional<std::string> tokenizer;
   AttentionRequest request;
-  std::string layers;  // as select_heads takes them
-  std::string heads;
-  std::vector<std::string> outputs;  // "-" is standard output
-  std::optional<OutputFormat> format;
-  bool json = false;
-  DrawingOptions drawing;
+  HeadOptions heads;
+  OutputOptions output;
   std::string simd = "auto";
   TalkOptions talk;
 };
@@ -86,6 +96,16 @@ struct InspectOptions : AttentionOptions {
   std::vector<std::filesystem::path> fonts;  // of the figure, for what the embedded font lacks
   StyleChoice style = StyleChoice::kAuto;
   ColorChoice color = ColorChoice::kAuto;
+};
+
+struct RenderOptions {
+  std::optional<std::filesystem::path> file;  // "-" or absent is standard input
+  GivenTokens tokens;
+  HeadOptions heads;
+  std::optional<Mask> mask;
+  OutputOptions output;
+  DrawingOptions drawing;
+  TalkOptions talk;
 };
 
 struct TokenizeOptions {
@@ -107,7 +127,7 @@ struct PrintText {
   std::string text;
 };
 
-using Command =
-    std::variant<ShowOptions, InspectOptions, TokenizeOptions, WeightsOptions, PrintText>;
+using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
+                             WeightsOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -63,9 +63,9 @@ std::string alternatives(std::span<const OutputFormat> formats, std::string_view
 }
 
 // A slip of the hand that would cost the weights or the text.
-void refuse_to_overwrite(const std::string& name, const std::optional<fs::path>& input) {
+void refuse_to_overwrite(const std::string& name, const fs::path& input) {
   std::error_code ignored;  // what does not exist is not overwritten
-  if (input && fs::is_regular_file(name, ignored) && fs::equivalent(name, *input, ignored)) {
+  if (fs::is_regular_file(name, ignored) && fs::equivalent(name, input, ignored)) {
     throw Error(ErrorKind::kUsage, fmt::format("-o {}: is read, and would be overwritten", name));
   }
 }
@@ -76,43 +76,44 @@ bool same_place(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-Outputs::Outputs(const AttentionOptions& options, const TextStyle& style,
-                 std::span<const OutputFormat> formats)
-    : options_(options), style_(style), formats_(formats.begin(), formats.end()) {
+Outputs::Outputs(OutputPlan plan) : plan_(std::move(plan)) {
+  const OutputOptions& options = plan_.options;
   if (options.json) {
     stdout_format_ = OutputFormat::kJson;
   }
-  for (const std::string& name : options.outputs) {
+  for (const std::string& name : options.files) {
     open(name);
   }
   const bool format_is_used =
-      std::any_of(options.outputs.begin(), options.outputs.end(),
+      std::any_of(options.files.begin(), options.files.end(),
                   [](const std::string& name) { return name == "-" || !format_of(name); });
   if (options.format && !format_is_used) {
     throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
   }
-  const bool draws_nothing = options.talk.quiet && !files_.empty() && !stdout_format_;
+  const bool draws_nothing = plan_.talk.quiet && !files_.empty() && !stdout_format_;
   stdout_is_open_ = !draws_nothing;
 }
 
 void Outputs::open(const std::string& name) {
   const bool to_stdout = name == "-";
   const auto by_name = to_stdout ? std::nullopt : format_of(name);
-  const auto format = by_name ? by_name : options_.format;
-  if (!format || std::find(formats_.begin(), formats_.end(), *format) == formats_.end()) {
+  const auto format = by_name ? by_name : plan_.options.format;
+  if (!format ||
+      std::find(plan_.formats.begin(), plan_.formats.end(), *format) == plan_.formats.end()) {
     throw Error(ErrorKind::kUsage,
-                to_stdout ? fmt::format("-o - needs --format {}", alternatives(formats_, ""))
+                to_stdout ? fmt::format("-o - needs --format {}", alternatives(plan_.formats, ""))
                           : fmt::format("-o {}: expected a name that ends in {}, or --format", name,
-                                        alternatives(formats_, ".")));
+                                        alternatives(plan_.formats, ".")));
   }
-  if (options_.input.many_texts() && *format != OutputFormat::kJson) {
+  if (plan_.many_results && *format != OutputFormat::kJson) {
     throw Error(
         ErrorKind::kUsage,
         fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines", name));
   }
   if (!to_stdout) {
-    refuse_to_overwrite(name, options_.model.weights);
-    refuse_to_overwrite(name, options_.input.file);
+    for (const fs::path& file : plan_.read_files) {
+      refuse_to_overwrite(name, file);
+    }
     for (const File& earlier : files_) {
       if (same_place(name, earlier.file.path())) {
         throw Error(ErrorKind::kUsage, fmt::format("-o {}: given twice", name));
@@ -134,7 +135,7 @@ bool Outputs::writes(OutputFormat format) const {
 }
 
 void Outputs::write_files(const FormatWriter& write) {
-  const TerminalOptions drawing = file_drawing(style_.style, style_.color);
+  const TerminalOptions drawing = file_drawing(plan_.style.style, plan_.style.color);
   for (File& entry : files_) {
     write(entry.format, drawing, [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }
@@ -143,7 +144,7 @@ void Outputs::write_files(const FormatWriter& write) {
 void Outputs::commit() {
   for (File& entry : files_) {
     entry.file.commit();
-    if (!options_.talk.quiet) {
+    if (!plan_.talk.quiet) {
       say("wrote " + entry.file.path().string());
     }
   }
@@ -154,7 +155,7 @@ void Outputs::write_to_standard_output(const FormatWriter& write) {
   if (!stdout_is_open_) {
     return;
   }
-  const TerminalOptions drawing = stdout_drawing(style_.style, style_.color);
+  const TerminalOptions drawing = stdout_drawing(plan_.style.style, plan_.style.color);
   const auto format = stdout_format_.value_or(OutputFormat::kText);
   try {
     if (format == OutputFormat::kText && !is_first_) {

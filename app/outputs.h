@@ -30,12 +30,21 @@ using FormatWriter =
 inline constexpr std::array kEveryFormat = {OutputFormat::kPng, OutputFormat::kJson,
                                             OutputFormat::kNpy, OutputFormat::kText};
 
+/// What a command may write, and where to.
+struct OutputPlan {
+  const OutputOptions& options;
+  const TalkOptions& talk;
+  std::span<const OutputFormat> formats;  // that the command writes; outlives the outputs
+  TextStyle style;
+  std::vector<std::filesystem::path> read_files;  // that must not be written over
+  bool many_results = false;                      // one after the other, in formats that allow it
+};
+
 class Outputs {
  public:
   /// Opens every file. Throws Error{kUsage} when a format is unknown, or cannot go where it is
   /// sent, and Error{kIo} when a file cannot be opened.
-  Outputs(const AttentionOptions& options, const TextStyle& style,
-          std::span<const OutputFormat> formats);
+  explicit Outputs(OutputPlan plan);
 
   /// Whether something is written in this format.
   bool writes(OutputFormat format) const;
@@ -57,9 +66,7 @@ class Outputs {
 
   void open(const std::string& name);
 
-  const AttentionOptions& options_;
-  TextStyle style_;
-  std::vector<OutputFormat> formats_;  // that the command writes
+  OutputPlan plan_;
   std::deque<File> files_;
   std::optional<OutputFormat> stdout_format_;  // empty: the drawing
   bool stdout_is_open_ = true;

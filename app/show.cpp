@@ -53,12 +53,17 @@ void run_show(const ShowOptions& options) {
   const auto fonts = open_fonts(options.drawing.fonts);
   FigureStyle figure = options.drawing.figure;
   figure.fonts = fonts.get();
-  Outputs outputs(options, {options.drawing.style, options.drawing.color}, kEveryFormat);
+  Outputs outputs({options.output,
+                   options.talk,
+                   kEveryFormat,
+                   {options.drawing.style, options.drawing.color},
+                   read_files(options),
+                   options.input.many_texts()});
   const Model model = open_model(options.model);
   phases.done("model");
   const auto tokenizer =
       make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
-  const std::vector<HeadId> heads = select_heads(model, options.heads, options.layers);
+  const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   const AttentionRequest request = request_of(options);
   bool is_first = true;
   while (const auto input = source.next()) {

@@ -109,4 +109,26 @@ TEST_CASE("choose_drawing: an automatic range is that of the data, around 0 wher
   CHECK(choose_drawing(request, document).scale.colormap.name() == "magma");
 }
 
+TEST_CASE("changed_drawing: keeps what the document says, changes what is asked for") {
+  AttentionDocument document = causal_document();
+  document.drawing.scale = {Colormap("magma"), ScaleKind::kSqrt, 0.0f, 0.5f};
+  document.drawing.pool = PoolKind::kMean;
+  document.drawing.drop_sink = true;
+  document.drawing.title = "before";
+  const Drawing same = changed_drawing({}, document);
+  CHECK(same.scale.colormap.name() == "magma");
+  CHECK(same.scale.kind == ScaleKind::kSqrt);
+  CHECK(same.scale.high == 0.5f);
+  CHECK(same.pool == PoolKind::kMean);
+  CHECK(same.drop_sink);
+  CHECK(same.title == "before");
+  DrawingRequest request;
+  request.scale = ScaleKind::kLog;
+  request.title = "after";
+  const Drawing changed = changed_drawing(request, document);
+  CHECK(changed.scale.low == 0.001f);
+  CHECK(changed.scale.high == 1.0f);
+  CHECK(changed.title == "after");
+}
+
 }  // namespace attnviz

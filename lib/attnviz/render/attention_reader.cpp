@@ -24,6 +24,10 @@ namespace {
   throw Error(kind, fmt::format("{}: {}", name, what));
 }
 
+std::string file_name(std::string_view path) {
+  return valid_utf8(path.substr(path.find_last_of('/') + 1));
+}
+
 // Errors of our parsers for words say what is wrong; the file's place goes in front.
 template <class Parse>
 auto parsed(const JsonNode& node, const Parse& parse) {
@@ -262,7 +266,7 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
   if (root.kind() != JsonKind::kObject) {
     read_nested_list(root, document);
     document.model = ModelFacts{};
-    document.model->name = valid_utf8(name);
+    document.model->name = file_name(name);
   } else {
     constexpr std::string_view kSchema = "attnviz.attention/1";
     if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
@@ -318,7 +322,7 @@ ReadDocument read_array(std::string_view bytes, std::string_view name, const Giv
   }
   read.document.storage = array;
   read.document.model = ModelFacts{};
-  read.document.model->name = valid_utf8(name);
+  read.document.model->name = file_name(name);
   name_tokens(tokens, name, read.document);
   return read;
 }

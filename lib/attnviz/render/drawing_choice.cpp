@@ -38,27 +38,46 @@ ValueRange value_range(const AttentionDocument& document) {
 }
 
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  const ScaleKind kind = request.scale.value_or(ScaleKind::kLinear);
   ValueRange range{0.0f, 1.0f};
   if (request.range) {
     range = *request.range;
-  } else if (request.scale != ScaleKind::kRowMax) {
+  } else if (kind != ScaleKind::kRowMax) {
     range = request.automatic_range ? automatic_range(value_range(document))
                                     : ValueRange{0.0f, 1.0f / (1.0f - document.run.dropout)};
-    if (request.scale == ScaleKind::kLog) {
+    if (kind == ScaleKind::kLog) {
       range.low = range.high / kLogDecades;
     }
   }
   const bool is_signed = !request.range && range.low < 0.0f;
   Drawing drawing;
   drawing.scale.colormap = Colormap(request.colormap.value_or(is_signed ? "blue-red" : "viridis"));
-  drawing.scale.kind = request.scale;
+  drawing.scale.kind = kind;
   drawing.scale.low = range.low;
   drawing.scale.high = range.high;
   check(drawing.scale);
-  drawing.pool = request.pool;
+  drawing.pool = request.pool.value_or(PoolKind::kMax);
   drawing.drop_sink = request.drop_sink;
   drawing.title = request.title;
   return drawing;
+}
+
+Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  const Drawing& before = document.drawing;
+  DrawingRequest all = request;
+  all.scale = request.scale.value_or(before.scale.kind);
+  if (!all.range && !all.automatic_range && *all.scale == before.scale.kind) {
+    all.range = ValueRange{before.scale.low, before.scale.high};
+  }
+  if (!all.colormap) {
+    all.colormap = before.scale.colormap.name();
+  }
+  all.pool = request.pool.value_or(before.pool);
+  all.drop_sink = request.drop_sink || before.drop_sink;
+  if (!all.title) {
+    all.title = before.title;
+  }
+  return choose_drawing(all, document);
 }
 
 }  // namespace attnviz

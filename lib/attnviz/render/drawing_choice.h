@@ -19,10 +19,10 @@ struct ValueRange {
 /// What was asked for; what is absent is chosen.
 struct DrawingRequest {
   std::optional<std::string> colormap;
-  ScaleKind scale = ScaleKind::kLinear;
+  std::optional<ScaleKind> scale;   // linear
   bool automatic_range = false;     // the range of the data, where none is given
   std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
-  PoolKind pool = PoolKind::kMax;
+  std::optional<PoolKind> pool;     // max
   bool drop_sink = false;
   std::optional<std::string> title;
 };
@@ -36,5 +36,9 @@ ValueRange value_range(const AttentionDocument& document);
 /// blue-red for an automatic range with negative values, and viridis. Throws Error{kUsage} for a
 /// map that does not exist and a scale that cannot be drawn.
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
+
+/// The document's own drawing with what was asked for changed in it. Another kind of scale takes a
+/// range of its own, where none is given. Throws as choose_drawing does.
+Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
 }  // namespace attnviz

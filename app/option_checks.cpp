@@ -1,0 +1,108 @@
+// What no option can tell alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "option_definitions.h"
+#include "option_values.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
+                                         "--d-model", "--d-head", "--d-value"};
+
+[[noreturn]] void conflict(std::string_view a, std::string_view b) {
+  throw Error(ErrorKind::kUsage, fmt::format("{} and {} exclude each other", a, b));
+}
+
+void check_input(const InputOptions& input) {
+  const std::pair<const char*, bool> sources[] = {{"TEXT", input.text.has_value()},
+                                                  {"--file", input.file.has_value()},
+                                                  {"--ids", input.ids.has_value()}};
+  const char* given = nullptr;
+  for (const auto& [name, present] : sources) {
+    if (!present) {
+      continue;
+    }
+    if (given != nullptr) {
+      conflict(given, name);
+    }
+    given = name;
+  }
+  if (input.lines && input.json_lines) {
+    conflict("--lines", "--json-lines");
+  }
+  if (input.ids && input.many_texts()) {
+    conflict("--ids", input.lines ? "--lines" : "--json-lines");
+  }
+}
+
+void check_quiet(const TalkOptions& talk) {
+  if (talk.quiet && talk.verbose) {
+    conflict("--quiet", "--verbose");
+  }
+}
+
+void check_output(const OutputOptions& output) {
+  for (const std::string& file : output.files) {
+    refuse_equals_sign("-o", file);
+  }
+  const auto to_stdout = std::count(output.files.begin(), output.files.end(), "-");
+  if (to_stdout > 1) {
+    throw Error(ErrorKind::kUsage, "-o - may be given once");
+  }
+  if (to_stdout == 1 && output.json) {
+    conflict("--json", "-o -");
+  }
+  if (output.format && output.files.empty()) {
+    throw Error(ErrorKind::kUsage, "--format goes with -o: it says what is written there");
+  }
+}
+
+void check_attention(const CLI::App& app, const AttentionOptions& options) {
+  check_input(options.input);
+  check_quiet(options.talk);
+  if (options.model.weights) {
+    if (app.count("--random") > 0) {
+      conflict("--random", "--model");
+    }
+    for (const char* option : kShapeOptions) {
+      if (app.count(option) > 0) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("{} shapes random weights; with --model the file does", option));
+      }
+    }
+  }
+  check_output(options.output);
+}
+
+}  // namespace
+
+void check_show(const CLI::App& app, const ShowOptions& options) {
+  check_attention(app, options);
+}
+
+void check_inspect(const CLI::App& app, const InspectOptions& options) {
+  check_attention(app, options);
+}
+
+void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
+  check_quiet(options.talk);
+  check_output(options.output);
+}
+
+void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {
+  check_input(options.input);
+  check_quiet(options.talk);
+}
+
+void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
+  check_quiet(options.talk);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,133 @@
+// attnviz render: attention from files of any tool.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ProgramResult in_folder(const TemporaryFolder& folder, Words arguments, std::string input = {}) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = std::move(arguments);
+  run.input = std::move(input);
+  return attnviz(run);
+}
+
+}  // namespace
+
+TEST_CASE("render: what show wrote as JSON gives the same picture, array, document and drawing") {
+  const TemporaryFolder folder;
+  const std::vector<Words> runs = {
+      {"The cat sat on the mat"},
+      {"naïve 猫 \x1b\xff", "--layers", "2", "--head", "0.1,1.2", "--seed", "7"},
+      {"one", "--mask", "none", "--temperature", "0.7", "--no-scale"},
+      {"The cat sat on the mat", "--positions", "rope", "--dropout", "0.3", "--mask", "window:2"},
+      {"The cat sat", "--drop-sink", "--scale", "sqrt", "--colormap", "magma_r", "--title", "T"},
+      {"The cat sat", "--scale", "row-max", "--pool", "mean", "--title", ""},
+      {"The cat sat", "--scale", "log", "--range", "0.01:0.5"},
+      {"the cat saw the dog and the cat ran", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}};
+  for (const Words& run : runs) {
+    CAPTURE(run.back());
+    Words direct = run;
+    direct.insert(direct.end(), {"-q", "-o", "a.json", "-o", "a.png", "-o", "a.txt"});
+    REQUIRE(in_folder(folder, direct).exit_code == 0);
+    const ProgramResult again =
+        in_folder(folder, {"render", "a.json", "-q", "-o", "b.json", "-o", "b.png", "-o", "b.txt"});
+    REQUIRE(again.exit_code == 0);
+    CHECK(again.err.empty());
+    for (const char* ending : {".json", ".png", ".txt"}) {
+      CAPTURE(ending);
+      CHECK(read_file(folder.file(std::string("a") + ending)) ==
+            read_file(folder.file(std::string("b") + ending)));
+    }
+  }
+}
+
+TEST_CASE("render: an .npy array drawn with its tokens is the array again") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"The cat sat", "--layers", "2", "-q", "-o", "a.npy"}).exit_code == 0);
+  const ProgramResult result = in_folder(
+      folder, {"render", "a.npy", "--tokens", "The cat sat", "--head", "1.3", "--mask", "causal"});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "attention: a.npy"));
+  CHECK(contains(result.out, "L1H3"));
+  CHECK_FALSE(contains(result.out, "L0H3"));
+  CHECK(contains(result.out, "mask causal"));
+  REQUIRE(in_folder(folder, {"render", "a.npy", "-q", "-o", "b.npy"}).exit_code == 0);
+  CHECK(read_file(folder.file("a.npy")) == read_file(folder.file("b.npy")));
+}
+
+TEST_CASE("render: nested lists from standard input, queries and keys of their own") {
+  const ProgramResult cross = attnviz({"render", "--tokens", "le chat", "--key-tokens",
+                                       R"(["the", " cat", "!"])", "--style", "numbers"},
+                                      "[[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]");
+  CHECK(cross.exit_code == 0);
+  CHECK(contains(cross.out, "chat"));
+  CHECK(contains(cross.out, "␠cat"));
+  CHECK(contains(cross.out, "0.80"));
+  CHECK(cross.err.empty());
+}
+
+TEST_CASE(
+    "render: rows that do not sum to 1 are drawn and noted; other values get their own range") {
+  const ProgramResult sums = attnviz({"render", "-"}, "[[0.5, 0.25], [0.5, 0.5]]");
+  CHECK(sums.exit_code == 0);
+  const std::string note = "1 of 2 rows do not sum to 1: head 0.0, query 0 sums to 0.75";
+  CHECK(contains(sums.err, note));
+  CHECK(contains(sums.out, "1 of 2 rows do not sum to 1"));
+  const nlohmann::json scores = attnviz_json({"render", "-q"}, "[[-3, 1], [2, 0]]");
+  CHECK(scores.at("drawing").at("range") == nlohmann::json({-3.0, 3.0}));
+  CHECK(scores.at("drawing").at("colormap") == "blue-red");
+  CHECK(scores.at("notes").size() == 1);
+}
+
+TEST_CASE("render: what is asked for changes how the file was drawn, and nothing else") {
+  const std::string json = attnviz({"The cat sat", "--json", "-q", "--colormap", "magma"}).out;
+  const nlohmann::json before = nlohmann::json::parse(json);
+  nlohmann::json after = attnviz_json({"render", "--scale", "sqrt"}, json);
+  CHECK(after.at("drawing").at("scale") == "sqrt");
+  CHECK(after.at("drawing").at("colormap") == "magma");
+  after.at("drawing") = before.at("drawing");
+  CHECK(after == before);
+}
+
+TEST_CASE("render: several documents are drawn one after the other") {
+  const std::string lines = attnviz({"--lines", "--json", "-q"}, "one two\nthree four\n").out;
+  const ProgramResult result = attnviz({"render", "-q"}, lines);
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "two"));
+  CHECK(contains(result.out, "four"));
+}
+
+TEST_CASE("render: errors say what is wrong with which file, and how to call it") {
+  const TemporaryFolder folder;
+  write_file(folder.file("bad.json"), "[[1, 2], [3]]");
+  write_file(folder.file("bad.npy"), "\x93NUMPY\x01");
+  const auto fails = [&folder](Words arguments, int exit_code, const std::string& message) {
+    CAPTURE(message);
+    arguments.insert(arguments.begin(), "render");
+    const ProgramResult result = in_folder(folder, arguments, "[[1, 0], [0, 1]]");
+    CHECK(result.exit_code == exit_code);
+    CHECK(contains(result.err, message));
+    CHECK(result.out.empty());
+  };
+  fails({"missing.json"}, 1, "missing.json");
+  fails({"bad.json"}, 3, "bad.json");
+  fails({"bad.npy"}, 3, "bad.npy");
+  fails({"-", "--tokens", "a b c"}, 2, "--tokens: expected 2 query tokens, found 3");
+  fails({"-", "--tokens", "  "}, 2, "--tokens");
+  fails({"-", "--tokens", "[1]"}, 2, "--tokens");
+  fails({"-", "--head", "0.4"}, 2, "there is no such head");
+  fails({"-", "--range", "1:0"}, 2, "--range");
+  fails({"a.json", "b.json"}, 2, "render takes one FILE");
+  fails({"bad.json", "-o", "bad.json"}, 2, "would be overwritten");
+  CHECK(read_file(folder.file("bad.json")) == "[[1, 2], [3]]");
+}
+
+}  // namespace attnviz::test
