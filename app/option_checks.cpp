@@ -85,6 +85,14 @@ void check_attention(const CLI::App& app, const AttentionOptions& options) {
 
 void check_show(const CLI::App& app, const ShowOptions& options) {
   check_attention(app, options);
+  for (const Variant& variant : options.side_by_side) {
+    if (const char* same = variant.mask ? "--mask" : "--temperature"; app.count(same) > 0) {
+      conflict("--side-by-side " + variant.name(), same);
+    }
+  }
+  if (options.as_key && !options.focus) {
+    throw Error(ErrorKind::kUsage, "--as-key goes with --focus: it says how that token is taken");
+  }
 }
 
 void check_inspect(const CLI::App& app, const InspectOptions& options) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -137,12 +136,7 @@ void define_attention(CLI::App& app, AttentionOptions& options, const char* defa
             [&request](const std::string& word) { request.mask = parse_mask(word); });
   add_value(app, "Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",
             [&request](const std::string& word) {
-              request.temperature = parse_decimal("--temperature", word);
-              if (!std::isnormal(request.temperature) || request.temperature < 0.0f) {
-                throw Error(
-                    ErrorKind::kUsage,
-                    "--temperature: expected a number from 1e-37 to 1e38, found \"" + word + "\"");
-              }
+              request.temperature = parse_temperature("--temperature", word);
             });
   app.add_flag_callback(
          "--no-scale", [&request] { request.scale = false; },
@@ -159,6 +153,19 @@ void define_attention(CLI::App& app, AttentionOptions& options, const char* defa
               }
             });
   define_heads(app, options.heads, default_heads);
+}
+
+void define_selected_drawing(CLI::App& app, ShowOptions& options) {
+  add_value(app, "Attention", "--average", "heads|layers|all",
+            "the mean over the heads of each layer, over the layers, or over all",
+            [&options](const std::string& word) { options.average = parse_average(word); });
+  add_value(app, "Attention", "--side-by-side", "LIST",
+            "masks or temperatures beside each other: causal,none or 0.5,1,2",
+            [&options](const std::string& word) { options.side_by_side = parse_variants(word); });
+  add_value(app, "Output", "--focus", "TOKEN|INDEX",
+            "draw only what this token looks at, as bars: cat, cat#2 (the second one), 3, -1",
+            [&options](const std::string& word) { options.focus = word; });
+  add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", options.as_key);
 }
 
 void define_color(CLI::App& app, ColorChoice& color) {
@@ -302,6 +309,7 @@ void define_show(CLI::App& app, ShowOptions& options) {
   define_many_texts(app, options.input);
   define_model(app, options);
   define_attention(app, options, "all");
+  define_selected_drawing(app, options);
   define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);
   define_run(app, options);

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/analysis/average.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
@@ -17,6 +18,7 @@
 #include "attnviz/render/figure_style.h"
 #include "attnviz/render/inspection_page.h"
 #include "attnviz/text/tokenized_text.h"
+#include "side_by_side.h"
 
 namespace attnviz::app {
 
@@ -85,6 +87,10 @@ struct AttentionOptions {
 };
 
 struct ShowOptions : AttentionOptions {
+  std::optional<AverageOver> average;
+  std::optional<std::string> focus;  // as choose_token takes it
+  bool as_key = false;               // the focus
+  std::vector<Variant> side_by_side;
   DrawingOptions drawing;
 };
 

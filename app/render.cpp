@@ -107,7 +107,7 @@ void run_render(const RenderOptions& options) {
                               name, documents.size()));
     }
     for (const AttentionDocument& document : documents) {
-      write_attention(format, document, attention_heatmap(document), figure, terminal, sink);
+      write_attention(format, {&document, 1}, attention_heatmap(document), figure, terminal, sink);
     }
   };
   outputs.write_files(write);

@@ -2,18 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attention_run.h"
+#include "attnviz/analysis/average.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/error.h"
 #include "attnviz/render/attention_document.h"
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/drawing_choice.h"
+#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
 #include "input.h"
 #include "memory.h"
@@ -35,12 +41,75 @@ double attention_bytes(const Model& model, std::size_t n_heads, std::size_t n_to
 }
 
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
-                        std::size_t n_tokens) {
-  require_memory(attention_bytes(model, heads.size(), n_tokens),
+                        const ShowOptions& options, std::size_t n_tokens) {
+  // A mean needs its sums, of twice the size, and is made while they are still there.
+  const std::size_t n_patterns =
+      options.average ? 2 * average_groups(heads, *options.average).size() + 1 : heads.size();
+  const std::size_t n_runs = std::max<std::size_t>(options.side_by_side.size(), 1);
+  require_memory(attention_bytes(model, n_patterns * n_runs, n_tokens),
                  fmt::format("the attention of {} head{} over {} tokens", heads.size(),
                              heads.size() == 1 ? "" : "s", n_tokens),
                  heads.size() == 1 ? "take a shorter text"
                                    : "take fewer heads (--head 0.0) or a shorter text");
+}
+
+// One for each of the variants that stand side by side.
+std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
+  const AttentionRequest request = request_of(options);
+  std::vector<AttentionRequest> requests;
+  for (const Variant& variant : options.side_by_side) {
+    requests.push_back(variant.applied_to(request));
+  }
+  if (requests.empty()) {
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+AttentionDocument run_document(const Model& model, const TokenizedText& text,
+                               const AttentionRequest& request, const std::vector<HeadId>& heads,
+                               std::optional<AverageOver> average) {
+  if (average) {
+    AverageSink means(average_groups(heads, *average), text.size(),
+                      1.0f / (1.0f - request.dropout));
+    run_attention(model, text.pieces(), request, means);
+    return attention_document(model, text, request, means, *average);
+  }
+  const auto patterns = std::make_shared<PatternStore>(heads, text.size());
+  run_attention(model, text.pieces(), request, *patterns);
+  AttentionDocument document = attention_document(model, text, request, *patterns);
+  document.storage = patterns;
+  return document;
+}
+
+// A text without tokens is refused later.
+std::optional<Focus> chosen_focus(const ShowOptions& options, const TokenizedText& text) {
+  if (!options.focus || text.size() == 0) {
+    return std::nullopt;
+  }
+  const TokenChoice choice = choose_token(text, *options.focus, "--focus");
+  if (!choice.note.empty() && !options.talk.quiet) {
+    say(choice.note);
+  }
+  return Focus{choice.index, options.as_key};
+}
+
+// One way of drawing for all of them, so that their colours mean the same.
+void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOptions& options,
+                       const std::optional<Focus>& focus) {
+  AttentionDocument all = documents.front();
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    all.patterns.insert(all.patterns.end(), documents[i].patterns.begin(),
+                        documents[i].patterns.end());
+  }
+  Drawing drawing = choose_drawing(options.drawing.request, all);
+  for (const Variant& variant : options.side_by_side) {
+    drawing.side_by_side.push_back(variant.name());
+  }
+  drawing.focus = focus;
+  for (AttentionDocument& document : documents) {
+    document.drawing = drawing;
+  }
 }
 
 }  // namespace
@@ -59,27 +128,33 @@ void run_show(const ShowOptions& options) {
                    {options.drawing.style, options.drawing.color},
                    read_files(options),
                    options.input.many_texts()});
+  if (!options.side_by_side.empty() && outputs.writes(OutputFormat::kNpy)) {
+    throw Error(ErrorKind::kUsage,
+                "--side-by-side: an .npy array has no place for several patterns; .json has");
+  }
   const Model model = open_model(options.model);
   phases.done("model");
   const auto tokenizer =
       make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
-  const AttentionRequest request = request_of(options);
+  const std::vector<AttentionRequest> requests = requests_of(options);
   bool is_first = true;
   while (const auto input = source.next()) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
-    require_memory_for(model, heads, text.size());
-    PatternStore patterns(heads, text.size());
-    run_attention(model, text.pieces(), request, patterns);
+    const std::optional<Focus> focus = chosen_focus(options, text);
+    require_memory_for(model, heads, options, text.size());
+    std::vector<AttentionDocument> documents;
+    for (const AttentionRequest& request : requests) {
+      documents.push_back(run_document(model, text, request, heads, options.average));
+    }
     phases.done("attention");
-    AttentionDocument document = attention_document(model, text, request, patterns);
-    document.drawing = choose_drawing(options.drawing.request, document);
-    const Heatmap picture = attention_heatmap(document);
+    choose_drawing_of(documents, options, focus);
+    const Heatmap picture = attention_heatmap(documents);
     const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                    const ByteSink& sink) {
-      write_attention(format, document, picture, figure, terminal, sink);
+      write_attention(format, documents, picture, figure, terminal, sink);
     };
     outputs.write_files(write);
     if (!options.input.many_texts()) {

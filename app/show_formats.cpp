@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
@@ -11,6 +12,7 @@
 #include "attnviz/render/attention_json.h"
 #include "attnviz/render/png.h"
 #include "attnviz/render/terminal.h"
+#include "attnviz/render/terminal_bars.h"
 
 namespace attnviz::app {
 
@@ -36,23 +38,37 @@ void write_npy(const AttentionDocument& document, const ByteSink& sink) {
   }
 }
 
+// Bars for one token, else cells.
+std::string drawn_text(const AttentionDocument& document, const Heatmap& picture,
+                       const TerminalOptions& terminal) {
+  const auto& focus = document.drawing.focus;
+  if (!focus) {
+    return render_terminal(picture, terminal);
+  }
+  const auto& tokens = focus->as_key ? document.query_tokens : document.key_tokens;
+  return render_bars(picture, {focus->token, tokens.size() - picture.n_keys(), focus->as_key},
+                     terminal);
+}
+
 }  // namespace
 
-void write_attention(OutputFormat format, const AttentionDocument& document, const Heatmap& picture,
-                     const FigureStyle& figure, const TerminalOptions& terminal,
-                     const ByteSink& sink) {
+void write_attention(OutputFormat format, std::span<const AttentionDocument> documents,
+                     const Heatmap& picture, const FigureStyle& figure,
+                     const TerminalOptions& terminal, const ByteSink& sink) {
   switch (format) {
     case OutputFormat::kPng:
       sink(render_png(picture, figure));
       break;
     case OutputFormat::kJson:
-      write_attention_json(document, sink);
+      for (const AttentionDocument& document : documents) {
+        write_attention_json(document, sink);
+      }
       break;
     case OutputFormat::kNpy:
-      write_npy(document, sink);
+      write_npy(documents.front(), sink);
       break;
     case OutputFormat::kText:
-      sink(render_terminal(picture, terminal));
+      sink(drawn_text(documents.front(), picture, terminal));
       break;
   }
 }

@@ -1,6 +1,8 @@
 // Attention in each format that a file can have.
 #pragma once
 
+#include <span>
+
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/render/attention_document.h"
 #include "attnviz/render/figure_style.h"
@@ -11,9 +13,9 @@
 namespace attnviz::app {
 
 /// Throws Error{kUsage} when the selection of heads does not fit the format. `picture` is the
-/// document's.
-void write_attention(OutputFormat format, const AttentionDocument& document, const Heatmap& picture,
-                     const FigureStyle& figure, const TerminalOptions& terminal,
-                     const ByteSink& sink);
+/// documents'; a NumPy array takes the first one, JSON a line each.
+void write_attention(OutputFormat format, std::span<const AttentionDocument> documents,
+                     const Heatmap& picture, const FigureStyle& figure,
+                     const TerminalOptions& terminal, const ByteSink& sink);
 
 }  // namespace attnviz::app

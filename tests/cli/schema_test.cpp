@@ -41,6 +41,10 @@ const std::vector<Case>& cases() {
       {"drawing.json",
        {"The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues", "--title", "t",
         "--positions", "rope"}},
+      {"average-heads.json", {"The cat sat", "--layers", "2", "--average", "heads"}},
+      {"average-all.json",
+       {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
+      {"focus.json", {"The cat sat", "--focus", "cat", "--as-key"}},
       {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
 }

@@ -26,7 +26,7 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"--colour", "never", "cat"}, "did you mean \"--color\""},
       {{"-Z", "cat"}, "unknown option -Z"},
       {{"-qZ", "cat"}, "unknown option -Z"},
-      {{"--focus", "1", "cat"}, "unknown option --focus"},
+      {{"--focal", "1", "cat"}, "unknown option --focal"},
       {{"tokenize", "--heads", "3", "cat"}, "unknown option --heads"},
       {{"weights", "--mask", "none"}, "unknown option --mask"},
       {{"The", "cat"}, "more than one TEXT, \"The\" and \"cat\""},

@@ -209,6 +209,12 @@ TEST_CASE("render_terminal: small multiples show values and labels where they fi
   CHECK(lines.size() <= 45);
   CHECK(stripped(lines.at(3)) ==
         "     The  cat  sat   on  the  mat    The  cat  sat   on  the  mat");
+  test::SampleHeatmap threes(6, 6);
+  threes.heatmap.panels_together = 3;  // two of them with values would fit in a line
+  CHECK(contains(stripped(lines_of(render_terminal(threes.heatmap,
+                                                   {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+                              .at(2)),
+                 "L0H2"));
   const test::SampleHeatmap many(6, 48);
   CHECK(lines_of(render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
             .size() < 120);

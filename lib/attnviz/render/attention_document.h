@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/analysis/average.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/tensor.h"
@@ -17,18 +18,33 @@
 
 namespace attnviz {
 
+/// The only token whose attention is drawn: what it looks at, or as a key: who looks at it.
+struct Focus {
+  std::size_t token = 0;
+  bool as_key = false;
+};
+
 /// How weights become colours. Part of the document, so that its picture can be made again.
 struct Drawing {
   ColorScale scale;
   PoolKind pool = PoolKind::kMax;
   bool drop_sink = false;            // leave the first key out; its rows' rest sums to 1 again
   std::optional<std::string> title;  // in place of the usual one
+  std::optional<Focus> focus;
+  std::vector<std::string> side_by_side;  // names of the documents that are drawn together
 };
 
-/// One head's weights.
+/// One head's weights, or the mean of several heads'.
 struct DocumentPattern {
-  HeadId head;
-  ConstMatrix weights;  // [n_queries, n_keys]
+  HeadId head;             // of a mean: 0 on the axis that was averaged
+  ConstMatrix weights;     // [n_queries, n_keys]
+  std::string title = {};  // "L0 mean of 4 heads"; empty: the head's name
+};
+
+/// Says that every pattern is a mean.
+struct DocumentAverage {
+  AverageOver over = AverageOver::kHeads;
+  std::vector<HeadId> heads;  // all that went into the means
 };
 
 /// Views into `storage`, or into the patterns that it was made from.
@@ -41,6 +57,7 @@ struct AttentionDocument {
   RunFacts run;
   std::vector<std::string> notes;         // whatever else a reader must know, one line each
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
+  std::optional<DocumentAverage> average;
   Drawing drawing;
   std::shared_ptr<const void> storage;
 };
@@ -48,5 +65,13 @@ struct AttentionDocument {
 /// The document of a run whose wanted heads `patterns` has kept, drawn as usual.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, const PatternStore& patterns);
+
+/// The same of a run whose heads `means` has averaged; takes the means out of it.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, AverageSink& means,
+                                     AverageOver over);
+
+/// Gives the patterns of an averaged document their titles.
+void name_means(AttentionDocument& document);
 
 }  // namespace attnviz

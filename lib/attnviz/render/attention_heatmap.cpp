@@ -13,6 +13,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/render/attention_json.h"
+#include "attnviz/render/focus_heatmap.h"
 
 namespace attnviz {
 
@@ -107,31 +108,74 @@ void drop_first_key(Heatmap& heatmap) {
   heatmap.storage = owned;
 }
 
-}  // namespace
+// Lines that every document says.
+std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents) {
+  std::vector<std::string> shared = notes(documents.front());
+  for (const AttentionDocument& document : documents.subspan(1)) {
+    const std::vector<std::string> others = notes(document);
+    std::erase_if(shared, [&others](const std::string& line) {
+      return std::find(others.begin(), others.end(), line) == others.end();
+    });
+  }
+  return shared;
+}
 
-Heatmap attention_heatmap(const AttentionDocument& document) {
-  Heatmap heatmap;
-  for (const DocumentPattern& pattern : document.patterns) {
-    heatmap.panels.push_back({head_title(pattern.head), pattern.weights});
-    if (const auto& mask = document.run.mask; mask && mask->kind != MaskKind::kNone) {
-      heatmap.panels.back().visible = [mask = *mask](std::size_t query, std::size_t key) {
+HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
+  const DocumentPattern& pattern = document.patterns[index];
+  HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
+                     pattern.weights};
+  if (const auto& mask = document.run.mask) {
+    panel.mask = mask->name();
+    if (mask->kind != MaskKind::kNone) {
+      panel.visible = [mask = *mask](std::size_t query, std::size_t key) {
         return mask.visible(query, key);
       };
     }
-    heatmap.panels.back().mask = document.run.mask ? document.run.mask->name() : "";
   }
-  heatmap.panels_together = panels_together(document.patterns);
+  return panel;
+}
+
+}  // namespace
+
+Heatmap attention_heatmap(const AttentionDocument& document) {
+  return attention_heatmap(std::span(&document, 1));
+}
+
+Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
+  const AttentionDocument& document = documents.front();
+  const Drawing& drawing = document.drawing;
+  Heatmap heatmap;
+  for (std::size_t i = 0; i < document.patterns.size(); ++i) {
+    for (std::size_t variant = 0; variant < documents.size(); ++variant) {
+      heatmap.panels.push_back(panel_of(documents[variant], i));
+      if (documents.size() > 1) {
+        heatmap.panels.back().title += " " + drawing.side_by_side[variant];
+      }
+    }
+  }
+  heatmap.panels_together =
+      documents.size() > 1 ? documents.size() : panels_together(document.patterns);
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
-  heatmap.value_name = value_name(document.drawing.scale.kind);
-  heatmap.scale = document.drawing.scale;
-  heatmap.pool = document.drawing.pool;
-  heatmap.title = document.drawing.title.value_or(
-      document.model ? "attention: " + model_title(*document.model) : "attention");
-  heatmap.notes = notes(document);
+  heatmap.value_name = value_name(drawing.scale.kind);
+  heatmap.scale = drawing.scale;
+  heatmap.pool = drawing.pool;
+  heatmap.title = "attention";
+  if (drawing.focus) {
+    heatmap.title = focus_title(document);
+  }
+  if (document.model) {
+    heatmap.title += ": " + model_title(*document.model);
+  }
+  heatmap.title = drawing.title.value_or(heatmap.title);
+  heatmap.notes = shared_notes(documents);
   heatmap.facts = attention_facts(document);
-  if (document.drawing.drop_sink) {
+  if (drawing.drop_sink) {
     drop_first_key(heatmap);
+  }
+  if (drawing.focus) {
+    return focus_heatmap(heatmap, *drawing.focus, document.query_tokens.size(),
+                         document.key_tokens.size());
   }
   return heatmap;
 }

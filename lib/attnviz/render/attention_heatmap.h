@@ -13,4 +13,10 @@ namespace attnviz {
 /// there is no other.
 Heatmap attention_heatmap(const AttentionDocument& document);
 
+/// The same of documents of one text and the same heads, each head's panels side by side, named as
+/// the first document's drawing.side_by_side says. What they share stands in the notes. With
+/// drawing.focus the one panel has a row for each head and a column for each token.
+/// Precondition: at least one document, as many names as documents when there are several.
+Heatmap attention_heatmap(std::span<const AttentionDocument> documents);
+
 }  // namespace attnviz

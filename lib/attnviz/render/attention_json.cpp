@@ -67,23 +67,46 @@ void write_drawing(JsonWriter& json, const Drawing& drawing) {
     json.key("title");
     json.value(*drawing.title);
   }
+  if (drawing.focus) {
+    json.key("focus");
+    json.begin_object();
+    json.key("token");
+    json.value(std::uint64_t{drawing.focus->token});
+    json.key("as_key");
+    json.value(drawing.focus->as_key);
+    json.end_object();
+  }
+  if (!drawing.side_by_side.empty()) {
+    write_strings(json, "side_by_side", drawing.side_by_side);
+  }
   json.end_object();
 }
 
-void write_rectangle(JsonWriter& json, const AttentionDocument& document,
-                     const std::set<std::size_t>& layers, const std::set<std::size_t>& heads,
-                     bool with_weights) {
-  write_indices(json, "layers", layers);
-  write_indices(json, "heads", heads);
+struct Axes {
+  std::set<std::size_t> layers;
+  std::set<std::size_t> heads;
+
+  void insert(HeadId head) {
+    layers.insert(head.layer);
+    heads.insert(head.head);
+  }
+  std::size_t cells() const { return layers.size() * heads.size(); }
+};
+
+// `names` are the indices that are listed: of a mean, what went into it.
+void write_rectangle(JsonWriter& json, const AttentionDocument& document, const Axes& axes,
+                     const Axes& names, bool with_weights) {
+  write_indices(json, "layers", names.layers);
+  write_indices(json, "heads", names.heads);
   if (!with_weights) {
     return;
   }
   json.key("attention");
   json.begin_array();
   auto pattern = document.patterns.begin();
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+  for (std::size_t layer = 0; layer < axes.layers.size(); ++layer) {
     json.begin_array();
-    for (std::size_t head = 0; head < heads.size(); ++head) {
+    for (std::size_t head = 0; head < axes.heads.size(); ++head) {
       json.matrix((pattern++)->weights);
     }
     json.end_array();
@@ -109,6 +132,31 @@ void write_selected(JsonWriter& json, const AttentionDocument& document, bool wi
   json.end_array();
 }
 
+void write_mean(JsonWriter& json, const AttentionDocument& document, const Axes& axes,
+                bool with_weights) {
+  const DocumentAverage& average = *document.average;
+  json.key("average");
+  json.value(average_name(average.over));
+  Axes names;
+  for (const HeadId head : average.heads) {
+    names.insert(head);
+  }
+  if (average.heads.size() != names.cells()) {
+    json.key("averaged");
+    json.begin_array();
+    for (const HeadId head : average.heads) {
+      json.begin_object();
+      json.key("layer");
+      json.value(std::uint64_t{head.layer});
+      json.key("head");
+      json.value(std::uint64_t{head.head});
+      json.end_object();
+    }
+    json.end_array();
+  }
+  write_rectangle(json, document, axes, names, with_weights);
+}
+
 void write_document(JsonWriter& json, const AttentionDocument& document, bool with_weights) {
   json.begin_object();
   json.key("schema");
@@ -122,14 +170,14 @@ void write_document(JsonWriter& json, const AttentionDocument& document, bool wi
     write_strings(json, "notes", document.notes);
   }
   write_drawing(json, document.drawing);
-  std::set<std::size_t> layers;
-  std::set<std::size_t> heads;
+  Axes axes;
   for (const DocumentPattern& pattern : document.patterns) {
-    layers.insert(pattern.head.layer);
-    heads.insert(pattern.head.head);
+    axes.insert(pattern.head);
   }
-  if (document.patterns.size() == layers.size() * heads.size()) {
-    write_rectangle(json, document, layers, heads, with_weights);
+  if (document.average) {
+    write_mean(json, document, axes, with_weights);
+  } else if (document.patterns.size() == axes.cells()) {
+    write_rectangle(json, document, axes, axes, with_weights);
   } else {
     write_selected(json, document, with_weights);
   }

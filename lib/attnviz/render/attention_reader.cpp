@@ -146,6 +146,9 @@ Drawing read_drawing(const JsonNode& node) {
   if (const auto title = node.find("title")) {
     drawing.title = title->as_string();
   }
+  if (const auto focus = node.find("focus")) {
+    drawing.focus = Focus{size_of(*focus, "token"), focus->at("as_key").as_bool()};
+  }
   return drawing;
 }
 
@@ -171,11 +174,41 @@ std::vector<std::size_t> counted_from_zero(std::size_t count) {
   return names;
 }
 
+// What went into the means: the heads in `averaged`, else every head of every layer that is listed.
+DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
+  DocumentAverage average{parsed(node, parse_average), {}};
+  if (const auto averaged = root.find("averaged")) {
+    for (const JsonNode& entry : averaged->as_list("a list of heads")) {
+      average.heads.push_back({size_of(entry, "layer"), size_of(entry, "head")});
+    }
+    return average;
+  }
+  constexpr std::size_t kMostHeads = 1'000'000;
+  const std::vector<std::size_t> heads = indices(root.at("heads"));
+  const std::vector<std::size_t> layers = indices(root.at("layers"));
+  if (layers.size() > kMostHeads / std::max<std::size_t>(heads.size(), 1)) {
+    node.fail(fmt::format("expected at most {} heads in layers and heads", kMostHeads));
+  }
+  for (const std::size_t layer : layers) {
+    for (const std::size_t head : heads) {
+      average.heads.push_back({layer, head});
+    }
+  }
+  return average;
+}
+
 void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDocument& document) {
   const auto layers = attention.as_list("a list of layers");
-  const auto names = [&root](std::string_view key, std::size_t count) {
+  const auto average = root.find("average");
+  if (average) {
+    document.average = read_average(root, *average);
+  }
+  const auto names = [&root, &document](std::string_view key, std::size_t count,
+                                        AverageOver averaged) {
     const auto node = root.find(key);
-    if (!node) {
+    const bool is_mean = document.average && (document.average->over == averaged ||
+                                              document.average->over == AverageOver::kAll);
+    if (!node || (is_mean && count == 1)) {
       return counted_from_zero(count);
     }
     std::vector<std::size_t> list = indices(*node);
@@ -187,7 +220,9 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
   };
   const std::size_t n_heads =
       layers.front().as_list("a list of heads' [query][key] matrices").size();
-  read_layers(layers, names("layers", layers.size()), names("heads", n_heads), document);
+  read_layers(layers, names("layers", layers.size(), AverageOver::kLayers),
+              names("heads", n_heads, AverageOver::kHeads), document);
+  name_means(document);
 }
 
 void read_selected(const JsonNode& selected, AttentionDocument& document) {

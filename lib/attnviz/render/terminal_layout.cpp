@@ -223,7 +223,9 @@ TerminalLayout Planner::plan() const {
   std::optional<TerminalLayout> best;
   for (const Attempt& attempt : attempts()) {
     const std::optional<TerminalLayout> layout = unpooled(attempt);
-    if (layout && total_lines(*layout) <= attempt.most_lines &&
+    const bool splits_groups = layout && attempt.most_lines == kWindow &&
+                               !keeps_together(layout->panels_per_band, heatmap_.panels_together);
+    if (layout && !splits_groups && total_lines(*layout) <= attempt.most_lines &&
         (!best || total_lines(*layout) < total_lines(*best))) {
       best = layout;
     }

@@ -1,0 +1,114 @@
+#include "attnviz/analysis/average.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"heads", "layers", "all"};
+
+}  // namespace
+
+std::string_view average_name(AverageOver over) noexcept {
+  return kNames[static_cast<std::size_t>(over)];
+}
+
+AverageOver parse_average(std::string_view name) {
+  const auto* const found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    throw Error(ErrorKind::kUsage,
+                fmt::format("average: expected {}, found {}{}", fmt::join(known, ", "),
+                            attnviz::quoted(name), did_you_mean(name, known)));
+  }
+  return static_cast<AverageOver>(found - kNames.begin());
+}
+
+std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, AverageOver over) {
+  if (over == AverageOver::kAll) {
+    return {{heads.begin(), heads.end()}};
+  }
+  if (!is_rectangle(heads)) {
+    throw Error(ErrorKind::kUsage,
+                std::string("--average ").append(average_name(over)) +
+                    ": needs the same heads of every layer; choose a rectangle with --layer and "
+                    "--head, or --average all");
+  }
+  std::map<std::size_t, std::vector<HeadId>> groups;
+  for (const HeadId head : heads) {
+    groups[over == AverageOver::kHeads ? head.layer : head.head].push_back(head);
+  }
+  std::vector<std::vector<HeadId>> in_order;
+  for (auto& [index, group] : groups) {
+    in_order.push_back(std::move(group));
+  }
+  return in_order;
+}
+
+AverageSink::AverageSink(std::vector<std::vector<HeadId>> groups, std::size_t n_tokens,
+                         float largest_weight)
+    : groups_(std::move(groups)), n_tokens_(n_tokens) {
+  std::size_t largest_group = 1;
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    largest_group = std::max(largest_group, groups_[group].size());
+    for (const HeadId head : groups_[group]) {
+      group_of_.emplace(head, group);
+    }
+  }
+  // The smallest power of two above any sum; rows add up to 1 within rounding.
+  const double bound =
+      static_cast<double>(largest_group) * static_cast<double>(largest_weight) * 1.001;
+  units_ = std::exp2(62.0 - std::ceil(std::log2(bound)));
+  const std::size_t n_weights = checked_product({n_tokens, n_tokens}, "an average of patterns");
+  checked_product({n_weights, groups_.size(), sizeof(std::int64_t)}, "averages of patterns");
+  try {
+    sums_.assign(groups_.size(), Sums(n_weights, 0));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::kIo, "not enough memory for the averages of these patterns");
+  }
+}
+
+bool AverageSink::wants(HeadId head) const {
+  return group_of_.contains(head);
+}
+
+void AverageSink::rows(HeadId head, std::size_t first_query, ConstMatrix weights) {
+  const auto group = group_of_.find(head);
+  if (group == group_of_.end()) {
+    return;
+  }
+  for (std::size_t row = 0; row < weights.rows; ++row) {
+    const std::size_t query = first_query + row;
+    const std::lock_guard lock(row_locks_[query % row_locks_.size()]);
+    std::int64_t* const sums = sums_[group->second].data() + query * n_tokens_;
+    const float* const from = weights.row_data(row);
+    for (std::size_t key = 0; key < n_tokens_; ++key) {
+      sums[key] += static_cast<std::int64_t>(static_cast<double>(from[key]) * units_);
+    }
+  }
+}
+
+MatrixBuffer AverageSink::take_mean(std::size_t group) {
+  MatrixBuffer mean(n_tokens_, n_tokens_);
+  const Sums sums = std::move(sums_[group]);
+  const double divisor = units_ * static_cast<double>(groups_[group].size());
+  float* const to = mean.view().data;
+  std::transform(sums.begin(), sums.end(), to, [divisor](std::int64_t sum) {
+    return static_cast<float>(static_cast<double>(sum) / divisor);
+  });
+  return mean;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,168 @@
+// One token's attention, means of heads, and variants side by side.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kFourHeads = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
+const std::string kText = "the cat saw the dog and the cat ran";
+
+std::vector<std::string> four_heads(std::vector<std::string> options) {
+  std::vector<std::string> arguments = {kText, "-m", kFourHeads};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+json document(const std::vector<std::string>& arguments) {
+  std::vector<std::string> with_json = arguments;
+  with_json.emplace_back("--json");
+  return json::parse(attnviz(with_json).out);
+}
+
+}  // namespace
+
+TEST_CASE("--focus: bars with percentages, and which token when it occurs twice") {
+  const auto run = attnviz(four_heads({"--focus", "cat", "--head", "0.0,0.2"}));
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, "\"cat\" occurs at 1 and 7: taking 7"));
+  CHECK(contains(run.out, "attention of \"cat\" (token 7): four-heads.json\n"));
+  CHECK(contains(run.out, "\n6 the 98.3% ########################   0.1%\n"));
+  CHECK(contains(run.out, "\n8 ran     .                               .\n"));
+  CHECK(contains(run.out, "full bar = 100%   . = masked\n"));
+  CHECK(contains(attnviz(four_heads({"--focus", "cat#1"})).out, "\"cat\" (token 1)"));
+  CHECK(contains(attnviz(four_heads({"--focus", "4"})).out, "\"dog\" (token 4)"));
+}
+
+TEST_CASE("--focus --as-key: who looks at the token") {
+  const auto run = attnviz(four_heads({"--focus", "cat#1", "--as-key", "--head", "0.2"}));
+  CHECK(contains(run.out, "attention to \"cat\" (token 1): four-heads.json\n"));
+  CHECK(contains(run.out, "\n0 the     .\n"));
+  CHECK(contains(run.out, "\n7 cat 49.7% ####"));
+  const auto alone = attnviz(four_heads({"--as-key"}));
+  CHECK(alone.exit_code == 2);
+  CHECK(contains(alone.err, "--as-key goes with --focus"));
+}
+
+TEST_CASE("--focus: a word that is not there is told, with those that are") {
+  const auto run = attnviz(four_heads({"--focus", "cow"}));
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "--focus"));
+  CHECK(run.out.empty());
+}
+
+TEST_CASE("--focus: the document keeps the whole patterns and tells what was drawn") {
+  const json whole = document(four_heads({}));
+  json focused = document(four_heads({"--focus", "dog"}));
+  CHECK(focused["drawing"]["focus"] == json{{"token", 4}, {"as_key", false}});
+  focused["drawing"].erase("focus");
+  CHECK(focused == whole);
+}
+
+TEST_CASE("--average: one entry on the axis that was averaged, means of what is without it") {
+  const std::vector<std::string> base = {"The cat sat", "--layers", "2", "--heads", "3"};
+  const json whole = document(base);
+  const auto averaged = [&base](const std::string& over) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), {"--average", over});
+    return document(arguments);
+  };
+  const auto weight = [](const json& from, std::size_t layer, std::size_t head) {
+    return from["attention"][layer][head][2][1].get<double>();
+  };
+  const json heads = averaged("heads");
+  CHECK(heads["average"] == "heads");
+  CHECK(heads["layers"] == json{0, 1});
+  CHECK(heads["heads"] == json{0, 1, 2});
+  REQUIRE(heads["attention"].size() == 2);
+  REQUIRE(heads["attention"][0].size() == 1);
+  const double of_heads = (weight(whole, 1, 0) + weight(whole, 1, 1) + weight(whole, 1, 2)) / 3.0;
+  CHECK(std::abs(weight(heads, 1, 0) - of_heads) < 1e-6);
+
+  const json layers = averaged("layers");
+  REQUIRE(layers["attention"].size() == 1);
+  REQUIRE(layers["attention"][0].size() == 3);
+  const double of_layers = (weight(whole, 0, 2) + weight(whole, 1, 2)) / 2.0;
+  CHECK(std::abs(weight(layers, 0, 2) - of_layers) < 1e-6);
+
+  const json all = averaged("all");
+  REQUIRE(all["attention"].size() == 1);
+  REQUIRE(all["attention"][0].size() == 1);
+  double sum = 0.0;
+  for (const std::size_t layer : {0U, 1U}) {
+    for (const std::size_t head : {0U, 1U, 2U}) {
+      sum += weight(whole, layer, head);
+    }
+  }
+  CHECK(std::abs(weight(all, 0, 0) - sum / 6.0) < 1e-6);
+}
+
+TEST_CASE("--average: titles tell what was averaged; holes are refused or averaged as a whole") {
+  const std::vector<std::string> base = {"The cat sat", "--layers", "2", "--average"};
+  const auto with = [&base](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = base;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return attnviz(arguments);
+  };
+  CHECK(contains(with({"heads"}).out, "L1 mean of 4 heads"));
+  CHECK(contains(with({"layers"}).out, "H3 mean of 2 layers"));
+  CHECK(contains(with({"all"}).out, "mean of 8 heads"));
+  CHECK(contains(with({"all", "--head", "0.1,1.2"}).out, "mean of 2 heads"));
+  const auto holes = with({"heads", "--head", "0.1,1.2"});
+  CHECK(holes.exit_code == 2);
+  CHECK(contains(holes.err, "--average heads: needs the same heads of every layer"));
+}
+
+TEST_CASE("--side-by-side: masks and temperatures beside each other, each with its name") {
+  const auto masks = attnviz({"The cat sat", "--heads", "1", "--side-by-side", "causal,none"});
+  CHECK(contains(masks.out, "L0H0 causal"));
+  CHECK(contains(masks.out, "L0H0 none"));
+  CHECK_FALSE(contains(masks.out, "mask causal"));
+  const auto warm = attnviz({"The cat sat", "--heads", "1", "--side-by-side", "0.5,T=1,2"});
+  for (const char* title : {"L0H0 T 0.5", "L0H0 T 1", "L0H0 T 2", "mask causal"}) {
+    CHECK(contains(warm.out, title));
+  }
+  const auto only_masks =
+      attnviz({"The cat", "--style", "mask", "--side-by-side", "causal,none"}).out;
+  CHECK(contains(only_masks, "mask causal  mask none\n"));
+  CHECK(contains(only_masks, "The #   .        #   #\n"));
+}
+
+TEST_CASE("--side-by-side: each variant is the run with that option, and a line of JSON") {
+  const auto both = attnviz({"The cat sat", "--side-by-side", "none,0.5", "--json"});
+  const std::vector<std::string> lines = lines_of(both.out);
+  REQUIRE(lines.size() == 2);
+  const json none = json::parse(lines[0]);
+  const json sharp = json::parse(lines[1]);
+  CHECK(none["attention"] == document({"The cat sat", "--mask", "none"})["attention"]);
+  CHECK(sharp["attention"] == document({"The cat sat", "--temperature", "0.5"})["attention"]);
+  CHECK(none["drawing"]["side_by_side"] == json{"none", "T 0.5"});
+}
+
+TEST_CASE("--side-by-side: what makes no sense is told") {
+  const auto error_of = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "The cat");
+    const auto run = attnviz(arguments);
+    CHECK(run.exit_code == 2);
+    return run.err;
+  };
+  CHECK(contains(error_of({"--side-by-side", "causal,none", "--mask", "none"}),
+                 "--side-by-side causal and --mask exclude each other"));
+  CHECK(contains(error_of({"--side-by-side", "1,2", "--temperature", "1"}),
+                 "--side-by-side T 1 and --temperature exclude each other"));
+  CHECK(contains(error_of({"--side-by-side", "causal"}), "expected two or more"));
+  CHECK(contains(error_of({"--side-by-side", "causal,causal"}), "causal stands there twice"));
+  CHECK(contains(error_of({"--side-by-side", "causal,caual"}), "--side-by-side: mask"));
+  CHECK(contains(error_of({"--side-by-side", "1,-2"}), "expected a number"));
+  CHECK(contains(error_of({"--side-by-side", "1,2", "-o", "x.npy"}), "an .npy array has no place"));
+}
+
+}  // namespace attnviz::test

@@ -1,0 +1,189 @@
+#include "attnviz/render/terminal_bars.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/render/focus_heatmap.h"
+#include "render/sample_heatmap.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  REQUIRE(begin == text.size());
+  return lines;
+}
+
+std::string stripped(const std::string& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b') {
+      i = line.find('m', i);
+    } else {
+      text += line[i];
+    }
+  }
+  return text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Two heads over three tokens; query 1 sees keys 0 and 1.
+struct Small {
+  std::vector<float> first = {1.0f, 0.0f, 0.0f, 0.25f, 0.75f, 0.0f, 0.5f, 0.25f, 0.25f};
+  std::vector<float> second = {1.0f, 0.0f, 0.0f, 0.5f, 0.5f, 0.0f, 0.998f, 0.0f, 0.002f};
+  Heatmap whole;
+
+  Small() {
+    const auto causal = [](std::size_t query, std::size_t key) { return key <= query; };
+    whole.panels = {{"L0H0", test::matrix_over(first, 3, 3), causal},
+                    {"L0H1", test::matrix_over(second, 3, 3), causal}};
+    whole.query_labels = {"The", "cat", "sat"};
+    whole.key_labels = whole.query_labels;
+    whole.title = "attention";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("focus_heatmap: a row for each head; of a query its keys, of a key its queries") {
+  const Small small;
+  const Heatmap query = focus_heatmap(small.whole, {1, false}, 3, 3);
+  REQUIRE(query.panels.size() == 1);
+  CHECK(query.query_labels == std::vector<std::string>{"L0H0", "L0H1"});
+  CHECK(query.key_labels == small.whole.key_labels);
+  const HeatmapPanel& of_query = query.panels.front();
+  CHECK(of_query.values(0, 1) == 0.75f);
+  CHECK(of_query.values(1, 0) == 0.5f);
+  CHECK(of_query.is_visible(1, 1));
+  CHECK_FALSE(of_query.is_visible(1, 2));
+
+  const Heatmap key = focus_heatmap(small.whole, {1, true}, 3, 3);
+  const HeatmapPanel& of_key = key.panels.front();
+  CHECK(key.key_axis == small.whole.query_axis);
+  CHECK(of_key.values(0, 2) == 0.25f);
+  CHECK_FALSE(of_key.is_visible(0, 0));
+  CHECK(of_key.is_visible(0, 2));
+  check(key);
+}
+
+TEST_CASE("focus_heatmap: a token that the picture left out is refused") {
+  const Small small;  // as if it were keys and queries 1 to 3 of four
+  CHECK(focus_heatmap(small.whole, {1, false}, 4, 4).panels.front().values(0, 0) == 1.0f);
+  CHECK_THROWS_AS(focus_heatmap(small.whole, {0, false}, 4, 4), Error);
+}
+
+TEST_CASE("render_bars: labelled bars with percentages, masked tokens told, at 80 columns") {
+  const Small small;
+  const Heatmap focus = focus_heatmap(small.whole, {1, false}, 3, 3);
+  CHECK(render_bars(focus, {1, 0, false}, {TerminalStyle::kAscii, ColorDepth::kNone, 80}) ==
+        "attention\n"
+        "\n"
+        "      L0H0                            L0H1\n"
+        "0 The 25.0% ######                    50.0% ############\n"
+        "1 cat 75.0% ##################        50.0% ############\n"
+        "2 sat     .                               .\n"
+        "\n"
+        "full bar = 100%   . = masked\n");
+  CHECK(contains(render_bars(focus, {1, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}),
+                 "1 cat 75.0% ██████████████████        50.0% ████████████\n"));
+}
+
+TEST_CASE("render_bars: eighths of a column, and small shares are not zero") {
+  const Small small;
+  const Heatmap focus = focus_heatmap(small.whole, {2, false}, 3, 3);
+  const auto lines =
+      lines_of(render_bars(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
+  // Of 30 columns 6 are labels; two heads have 11 each: 4 of a number, a space, 6 of a bar, which
+  // are 48 eighths.
+  CHECK(lines.at(3) == "0 The  50% ███     100% ██████");
+  CHECK(contains(lines.at(4), "25% █▌"));
+  CHECK(contains(lines.at(5), "<1%"));
+}
+
+TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") {
+  for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
+    for (const std::size_t n : {1U, 2U, 12U, 41U, 300U}) {
+      for (const std::size_t n_panels : {1U, 4U, 12U, 144U}) {
+        if (n * n_panels > 4000) {
+          continue;
+        }
+        const test::SampleHeatmap picture(n, n_panels, labels);
+        for (const bool as_key : {false, true}) {
+          const Heatmap focus = focus_heatmap(picture.heatmap, {n / 2, as_key}, n, n);
+          for (const TerminalOptions& look :
+               {TerminalOptions{TerminalStyle::kAscii, ColorDepth::kNone, 20},
+                TerminalOptions{TerminalStyle::kBlocks, ColorDepth::kTrueColor, 33},
+                TerminalOptions{TerminalStyle::kBlocks, ColorDepth::k16, 80},
+                TerminalOptions{TerminalStyle::kMask, ColorDepth::k256, 80},
+                TerminalOptions{TerminalStyle::kDots, ColorDepth::kNone, 200}}) {
+            CAPTURE(n);
+            CAPTURE(n_panels);
+            CAPTURE(look.columns);
+            const std::string out = render_bars(focus, {n / 2, 0, as_key}, look);
+            std::size_t widest = 0;
+            for (const std::string& line : lines_of(out)) {
+              widest = std::max(widest, display_width(stripped(line)));
+            }
+            CHECK(widest <= look.columns);
+            CHECK((look.color != ColorDepth::kNone || !contains(out, "\x1b")));
+            const bool ascii =
+                look.style == TerminalStyle::kAscii || look.style == TerminalStyle::kMask;
+            CHECK((!ascii || std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("render_bars: of many tokens the largest in the order of the text, and what is left") {
+  std::vector<float> weights(100, 0.0f);
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    labels.push_back("w" + std::to_string(i));
+    weights[i] = i < 80 ? 0.001f : 0.0f;
+  }
+  weights[70] = 0.5f;
+  weights[3] = 0.25f;
+  Heatmap focus;
+  focus.panels = {{"", test::matrix_over(weights, 1, 100),
+                   [](std::size_t, std::size_t token) { return token < 80; }}};
+  focus.query_labels = {"L0H0"};
+  focus.key_labels = labels;
+  const TerminalOptions look{TerminalStyle::kAscii, ColorDepth::kNone, 80};
+  const std::string out = render_bars(focus, {79, 0, false}, look);
+  CHECK(out.find(" 3 w3 ") < out.find("70 w70 "));
+  CHECK(contains(out, "70 w70    50.0% ####"));
+  CHECK(contains(out, "60 others  6.0%\n"));  // 80 - 20 of 0.001 each
+  CHECK(contains(out, "20 masked tokens left out   others: all together\n"));
+  CHECK(contains(render_bars(focus, {79, 0, true}, look), "60 others  0.1%\n"));
+}
+
+TEST_CASE("render_bars: twelve heads stay legible in 80 columns") {
+  const test::SampleHeatmap picture(6, 12);
+  const Heatmap focus = focus_heatmap(picture.heatmap, {5, false}, 6, 6);
+  const auto lines =
+      lines_of(render_bars(focus, {5, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}));
+  CHECK(lines.size() < 30);
+  CHECK(std::count_if(lines.begin(), lines.end(),
+                      [](const std::string& line) { return contains(line, "L0H"); }) == 2);
+}
+
+}  // namespace attnviz
