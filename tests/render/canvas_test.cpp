@@ -65,13 +65,14 @@ TEST_CASE("Canvas::repeat_top_row: the rows below become the top row") {
   CHECK(pixel(canvas, 2, 3) == kWhite);
 }
 
-TEST_CASE("Canvas::draw: full ink covers, half ink mixes, no ink leaves the pixel alone") {
+TEST_CASE("Canvas::draw: full ink covers, some ink mixes in fifteenths, no ink leaves the pixel") {
   Canvas canvas(4, 2);
-  const InkMap ink = {1, 0, 3, 1, {255, 128, 0}, {}};
+  const InkMap ink = {1, 0, 3, 1, {255, 127, 0}, {}};
   canvas.draw(ink, 0, 1, {0, 0, 0});
   CHECK(pixel(canvas, 0, 1) == kWhite);
   CHECK(pixel(canvas, 1, 1) == Rgb{0, 0, 0});
-  CHECK(pixel(canvas, 2, 1) == Rgb{127, 127, 127});
+  // 127 of 255 is nearest to 7 fifteenths of black.
+  CHECK(pixel(canvas, 2, 1) == Rgb{136, 136, 136});
   CHECK(pixel(canvas, 3, 1) == kWhite);
   CHECK(count(canvas, kWhite) == 6);
 }

@@ -43,6 +43,18 @@ TEST_CASE("encode_png: an independent decoder gets the same pixels back") {
   }
 }
 
+TEST_CASE("encode_png: few colours get a palette, and decode to the same pixels") {
+  std::vector<std::uint8_t> rgb = noise({40, 30});
+  for (std::uint8_t& byte : rgb) {
+    byte = byte < 128 ? 10 : 200;  // eight colours
+  }
+  const std::string bytes = encode_png(rgb, 40, 30);
+  CHECK(bytes.substr(24, 2) == std::string("\x08\x03"));  // bit depth, colour type
+  CHECK(bytes.find("PLTE") == 37);
+  CHECK(test::has_sound_chunks(bytes));
+  CHECK(test::decode_png(bytes).rgb == rgb);
+}
+
 TEST_CASE("encode_png: a flat picture packs into little") {
   const std::vector<std::uint8_t> white(std::size_t{3} * 1000 * 1000, 255);
   CHECK(encode_png(white, 1000, 1000).size() < 20'000);

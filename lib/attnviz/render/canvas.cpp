@@ -13,6 +13,9 @@ namespace attnviz {
 
 namespace {
 
+// 16 amounts of ink are as smooth as 256 to look at, and keep a picture's colours few.
+constexpr unsigned kInkStep = 17;
+
 std::size_t checked_bytes(int width, int height) {
   if (width <= 0 || height <= 0) {
     throw Error(ErrorKind::kUsage,
@@ -96,9 +99,10 @@ void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) noexcept {
     const std::uint8_t* image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
     std::uint8_t* target = pixel(area.x, row);
     for (int column = 0; column < area.width; ++column, ++amount, target += 3) {
-      for (std::size_t channel = 0; *amount != 0 && channel < 3; ++channel) {
+      const unsigned share = (*amount + kInkStep / 2) / kInkStep * kInkStep;
+      for (std::size_t channel = 0; share != 0 && channel < 3; ++channel) {
         target[channel] = static_cast<std::uint8_t>(
-            (over[channel] * *amount + target[channel] * (255u - *amount) + 127u) / 255u);
+            (over[channel] * share + target[channel] * (255u - share) + 127u) / 255u);
       }
       for (std::size_t channel = 0; image != nullptr && channel < 3; ++channel) {
         const unsigned mixed = image[channel] + (target[channel] * (255u - image[3]) + 127u) / 255u;

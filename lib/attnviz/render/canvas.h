@@ -32,9 +32,9 @@ class Canvas {
   /// Copies the topmost row of `rect` over its other rows.
   void repeat_top_row(const PixelRect& rect) noexcept;
 
-  /// Puts `color` where the ink is, mixed with what lies below by its amount, and its image over
-  /// it, with the origin of the ink at (x, y). Mixed in sRGB, not in linear light, where small dark
-  /// text turns too thin.
+  /// Puts `color` where the ink is, mixed with what lies below by its amount in fifteenths, and its
+  /// image over it, with the origin of the ink at (x, y). Mixed in sRGB, not in linear light, where
+  /// small dark text turns too thin.
   void draw(const InkMap& ink, int x, int y, Rgb color) noexcept;
 
  private:

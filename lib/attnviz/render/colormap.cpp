@@ -76,7 +76,7 @@ Rgb nearest_rgb(const std::array<double, 3>& linear_rgb) noexcept {
   return {rounded[0][nearest & 1], rounded[1][nearest >> 1 & 1], rounded[2][nearest >> 2]};
 }
 
-using Table = std::array<Rgb, 256>;
+using Table = std::array<Rgb, 192>;
 
 Rgb unpacked(std::uint32_t color) noexcept {
   return {static_cast<std::uint8_t>(color >> 16), static_cast<std::uint8_t>(color >> 8 & 0xFF),

@@ -22,7 +22,7 @@ struct Rgb {
 /// What every colour map gives for NaN: a red that is no colour of the default one.
 inline constexpr Rgb kNanColor{0xE0, 0x20, 0x20};
 
-/// One colour map: a sequential one, whose lightness rises (or falls) strictly over 256 even steps,
+/// One colour map: a sequential one, whose lightness rises (or falls) strictly over 192 even steps,
 /// so that it survives grey print and colour-blind eyes; or a diverging one, lightest in its middle
 /// and strictly darker towards either end, for signed values around zero.
 ///
@@ -48,7 +48,9 @@ class Colormap {
   bool operator==(const Colormap& other) const { return name_ == other.name_; }
 
  private:
-  static constexpr std::size_t kSteps = 256;
+  // Finer steps than eyes tell apart, and few enough that a picture's text and lines find room
+  // beside them in a palette of 256.
+  static constexpr std::size_t kSteps = 192;
 
   std::string name_;
   bool diverging_ = false;

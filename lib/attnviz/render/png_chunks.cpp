@@ -44,6 +44,24 @@ std::string international_text(std::string_view keyword, std::string_view text) 
 
 }  // namespace
 
+std::string with_palette(std::string png, std::span<const Rgb> palette) {
+  constexpr std::size_t kHeaderChunk = 8;  // where IHDR begins: its length, then its type
+  constexpr std::size_t kColorType = kHeaderChunk + 8 + 9;
+  constexpr char kIndexed = 3;
+  png[kColorType] = kIndexed;
+  std::string chunks;
+  append_chunk(chunks, "IHDR", std::string_view(png).substr(kHeaderChunk + 8, 13));
+  std::string colors;
+  for (const Rgb color : palette) {
+    for (const std::uint8_t channel : {color.r, color.g, color.b}) {
+      colors.push_back(static_cast<char>(channel));
+    }
+  }
+  append_chunk(chunks, "PLTE", colors);
+  png.replace(kHeaderChunk, kHeaderBytes - kHeaderChunk, chunks);
+  return png;
+}
+
 std::string with_facts(std::string png, const PngFacts& facts) {
   std::string chunks;
   if (facts.dpi > 0) {

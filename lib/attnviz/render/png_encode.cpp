@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "attnviz/core/error.h"
+#include "attnviz/render/pixel_palette.h"
+#include "attnviz/render/png_chunks.h"
 
 namespace {
 
@@ -78,14 +80,21 @@ std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std
     stbi_write_png_compression_level = kCompressionLevel;
     return true;
   }();
-  std::string png;
-  const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width),
-                                        static_cast<int>(height), 3, rgb.data(), 0);
-  if (ok == 0) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("png: out of memory for {} x {} pixels", width, height));
+  const auto encoded = [width, height](const std::uint8_t* pixels, int channels) {
+    std::string png;
+    const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width),
+                                          static_cast<int>(height), channels, pixels, 0);
+    if (ok == 0) {
+      throw Error(ErrorKind::kIo,
+                  fmt::format("png: out of memory for {} x {} pixels", width, height));
+    }
+    return png;
+  };
+  // A third of the bytes to pack. stb writes no palettes, but greys do as indices.
+  if (const auto indexed = index_pixels(rgb, width, height)) {
+    return with_palette(encoded(indexed->indices.data(), 1), indexed->palette);
   }
-  return png;
+  return encoded(rgb.data(), 3);
 }
 
 }  // namespace attnviz

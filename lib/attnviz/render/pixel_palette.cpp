@@ -1,0 +1,81 @@
+#include "attnviz/render/pixel_palette.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kMostColors = 256;
+
+// Colours by number, in an open hash table that is never more than a quarter full.
+class ColorNumbers {
+ public:
+  // The colour's number, a new one when it was not seen; nothing when numbers run out.
+  std::optional<std::uint8_t> number(Rgb color) {
+    const std::uint32_t key =
+        1 + (std::uint32_t{color.r} << 16 | std::uint32_t{color.g} << 8 | std::uint32_t{color.b});
+    constexpr std::uint32_t kGoldenRatio = 0x9E3779B1;  // Knuth's multiplicative hashing
+    std::size_t slot = key * kGoldenRatio >> (32 - kSlotBits);
+    while (keys_[slot] != 0 && keys_[slot] != key) {
+      slot = (slot + 1) % kSlots;
+    }
+    if (keys_[slot] == 0) {
+      if (colors_.size() == kMostColors) {
+        return std::nullopt;
+      }
+      keys_[slot] = key;
+      numbers_[slot] = static_cast<std::uint8_t>(colors_.size());
+      colors_.push_back(color);
+    }
+    return numbers_[slot];
+  }
+
+  std::vector<Rgb> take_colors() { return std::move(colors_); }
+
+ private:
+  static constexpr unsigned kSlotBits = 10;
+  static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+
+  std::array<std::uint32_t, kSlots> keys_{};  // 0: free
+  std::array<std::uint8_t, kSlots> numbers_{};
+  std::vector<Rgb> colors_;
+};
+
+}  // namespace
+
+std::optional<IndexedPixels> index_pixels(std::span<const std::uint8_t> rgb, std::size_t width,
+                                          std::size_t height) {
+  ColorNumbers numbers;
+  IndexedPixels pixels;
+  pixels.indices.resize(width * height);
+  for (std::size_t y = 0; y < height; ++y) {
+    const std::uint8_t* row = rgb.data() + y * width * 3;
+    std::uint8_t* indices = pixels.indices.data() + y * width;
+    // Cells are several pixels high: most rows repeat the one above.
+    if (y > 0 && std::memcmp(row, row - width * 3, width * 3) == 0) {
+      std::memcpy(indices, indices - width, width);
+      continue;
+    }
+    Rgb last;
+    for (std::size_t x = 0; x < width; ++x) {
+      const Rgb color{row[3 * x], row[3 * x + 1], row[3 * x + 2]};
+      if (x > 0 && color == last) {
+        indices[x] = indices[x - 1];
+        continue;
+      }
+      const auto number = numbers.number(color);
+      if (!number) {
+        return std::nullopt;
+      }
+      indices[x] = *number;
+      last = color;
+    }
+  }
+  pixels.palette = numbers.take_colors();
+  return pixels;
+}
+
+}  // namespace attnviz
