@@ -64,6 +64,12 @@ void check_output(const OutputOptions& output) {
   }
 }
 
+void check_patterns(const PatternOptions& pattern) {
+  if (pattern.as_key && !pattern.focus) {
+    throw Error(ErrorKind::kUsage, "--as-key goes with --focus: it says how that token is taken");
+  }
+}
+
 void check_attention(const CLI::App& app, const AttentionOptions& options) {
   check_input(options.input);
   check_quiet(options.talk);
@@ -90,9 +96,7 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
       conflict("--side-by-side " + variant.name(), same);
     }
   }
-  if (options.as_key && !options.focus) {
-    throw Error(ErrorKind::kUsage, "--as-key goes with --focus: it says how that token is taken");
-  }
+  check_patterns(options.pattern);
 }
 
 void check_inspect(const CLI::App& app, const InspectOptions& options) {
@@ -102,6 +106,7 @@ void check_inspect(const CLI::App& app, const InspectOptions& options) {
 void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
   check_quiet(options.talk);
   check_output(options.output);
+  check_patterns(options.pattern);
 }
 
 void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {

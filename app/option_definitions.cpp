@@ -155,17 +155,14 @@ void define_attention(CLI::App& app, AttentionOptions& options, const char* defa
   define_heads(app, options.heads, default_heads);
 }
 
-void define_selected_drawing(CLI::App& app, ShowOptions& options) {
+void define_patterns(CLI::App& app, PatternOptions& pattern) {
   add_value(app, "Attention", "--average", "heads|layers|all",
             "the mean over the heads of each layer, over the layers, or over all",
-            [&options](const std::string& word) { options.average = parse_average(word); });
-  add_value(app, "Attention", "--side-by-side", "LIST",
-            "masks or temperatures beside each other: causal,none or 0.5,1,2",
-            [&options](const std::string& word) { options.side_by_side = parse_variants(word); });
+            [&pattern](const std::string& word) { pattern.average = parse_average(word); });
   add_value(app, "Output", "--focus", "TOKEN|INDEX",
             "draw only what this token looks at, as bars: cat, cat#2 (the second one), 3, -1",
-            [&options](const std::string& word) { options.focus = word; });
-  add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", options.as_key);
+            [&pattern](const std::string& word) { pattern.focus = word; });
+  add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
 }
 
 void define_color(CLI::App& app, ColorChoice& color) {
@@ -309,7 +306,10 @@ void define_show(CLI::App& app, ShowOptions& options) {
   define_many_texts(app, options.input);
   define_model(app, options);
   define_attention(app, options, "all");
-  define_selected_drawing(app, options);
+  add_value(app, "Attention", "--side-by-side", "LIST",
+            "masks or temperatures beside each other: causal,none or 0.5,1,2",
+            [&options](const std::string& word) { options.side_by_side = parse_variants(word); });
+  define_patterns(app, options.pattern);
   define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);
   define_run(app, options);
@@ -347,6 +347,7 @@ void define_render(CLI::App& app, RenderOptions& options) {
             "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
             [&options](const std::string& word) { options.mask = parse_mask(word); });
   define_heads(app, options.heads, "all");
+  define_patterns(app, options.pattern);
   define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);
   define_talk(app, options.talk);

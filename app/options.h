@@ -86,10 +86,15 @@ struct AttentionOptions {
   TalkOptions talk;
 };
 
-struct ShowOptions : AttentionOptions {
+/// What of the patterns is drawn.
+struct PatternOptions {
   std::optional<AverageOver> average;
   std::optional<std::string> focus;  // as choose_token takes it
   bool as_key = false;               // the focus
+};
+
+struct ShowOptions : AttentionOptions {
+  PatternOptions pattern;
   std::vector<Variant> side_by_side;
   DrawingOptions drawing;
 };
@@ -109,6 +114,7 @@ struct RenderOptions {
   GivenTokens tokens;
   HeadOptions heads;
   std::optional<Mask> mask;
+  PatternOptions pattern;
   OutputOptions output;
   DrawingOptions drawing;
   TalkOptions talk;

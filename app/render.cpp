@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -14,6 +16,8 @@
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/attention_reader.h"
 #include "attnviz/render/drawing_choice.h"
+#include "attnviz/render/row_sums.h"
+#include "focus.h"
 #include "outputs.h"
 #include "show_formats.h"
 #include "system_fonts.h"
@@ -44,16 +48,14 @@ void keep_chosen_heads(const HeadOptions& options, AttentionDocument& document) 
     available.push_back(pattern.head);
   }
   const std::vector<HeadId> chosen = select_heads(available, options.heads, options.layers);
-  std::erase_if(document.patterns, [&chosen](const DocumentPattern& pattern) {
-    return std::find(chosen.begin(), chosen.end(), pattern.head) == chosen.end();
-  });
+  keep_patterns(document, chosen);
 }
 
 // What is no attention, as scores, gets the range of its own values.
 Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& document) {
-  constexpr float kMost = 1.001F;
+  constexpr float kMost = 1.001f;
   const ValueRange values = value_range(document);
-  const bool are_weights = values.low >= 0.0F && values.high <= kMost;
+  const bool are_weights = values.low >= 0.0f && values.high <= kMost;
   request.automatic_range = request.automatic_range || !are_weights;
   return choose_drawing(request, document);
 }
@@ -64,6 +66,12 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   if (options.mask) {
     document.run.mask = options.mask;
   }
+  if (options.pattern.average) {
+    average_patterns(document, *options.pattern.average);
+  }
+  if (options.drawing.style == StyleChoice::kMask && !document.run.mask) {
+    throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
+  }
   document.drawing = read.drawn_before ? changed_drawing(options.drawing.request, document)
                                        : drawing_of_values(options.drawing.request, document);
   if (std::string note = row_sum_note(document); !note.empty()) {
@@ -73,6 +81,39 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
     document.notes.push_back(std::move(note));
   }
   return document;
+}
+
+TokenizedText text_of(const std::vector<std::string>& tokens) {
+  TokenizedText text;
+  for (const std::string& token : tokens) {
+    text.tokens.push_back({0, token, 0, 0});
+  }
+  return text;
+}
+
+// JSON has no way to write them; a null would be read back as something else.
+void refuse_non_finite(const AttentionDocument& document) {
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      const auto row = pattern.weights.row(query);
+      if (!std::all_of(row.begin(), row.end(),
+                       [](float weight) { return std::isfinite(weight); })) {
+        throw Error(ErrorKind::kUnsupported,
+                    fmt::format("head {}, query {}: JSON cannot hold what is no finite number",
+                                head_name(pattern.head), query));
+      }
+    }
+  }
+}
+
+// The documents of one run with --side-by-side make one picture; others a picture each.
+bool belong_together(const std::vector<AttentionDocument>& documents) {
+  const AttentionDocument& first = documents.front();
+  return std::all_of(documents.begin(), documents.end(), [&](const AttentionDocument& document) {
+    return document.drawing.side_by_side.size() == documents.size() &&
+           document.patterns.size() == first.patterns.size() &&
+           document.query_tokens == first.query_tokens && document.key_tokens == first.key_tokens;
+  });
 }
 
 }  // namespace
@@ -97,14 +138,32 @@ void run_render(const RenderOptions& options) {
   for (ReadDocument& read : read_attention(file.bytes(), name, options.tokens)) {
     documents.push_back(prepared(options, std::move(read)));
   }
+  const AttentionDocument& first = documents.front();
+  if (const auto focus = chosen_focus(
+          options.pattern, text_of(options.pattern.as_key ? first.key_tokens : first.query_tokens),
+          options.talk)) {
+    for (AttentionDocument& document : documents) {
+      document.drawing.focus = focus;
+    }
+  }
   phases.done("read");
+  const bool together = belong_together(documents);
   const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                  const ByteSink& sink) {
-    if (documents.size() > 1 && (format == OutputFormat::kPng || format == OutputFormat::kNpy)) {
+    const bool one_only =
+        format == OutputFormat::kNpy || (format == OutputFormat::kPng && !together);
+    if (documents.size() > 1 && one_only) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{}: {} documents do not fit one picture or array; render them one "
                               "by one",
                               name, documents.size()));
+    }
+    if (format == OutputFormat::kJson) {
+      std::for_each(documents.begin(), documents.end(), refuse_non_finite);
+    }
+    if (together) {
+      return write_attention(format, documents, attention_heatmap(documents), figure, terminal,
+                             sink);
     }
     for (const AttentionDocument& document : documents) {
       write_attention(format, {&document, 1}, attention_heatmap(document), figure, terminal, sink);

@@ -19,8 +19,8 @@
 #include "attnviz/render/attention_document.h"
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/drawing_choice.h"
-#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
+#include "focus.h"
 #include "input.h"
 #include "memory.h"
 #include "model_choice.h"
@@ -44,7 +44,8 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
                         const ShowOptions& options, std::size_t n_tokens) {
   // A mean needs its sums, of twice the size, and is made while they are still there.
   const std::size_t n_patterns =
-      options.average ? 2 * average_groups(heads, *options.average).size() + 1 : heads.size();
+      options.pattern.average ? 2 * average_groups(heads, *options.pattern.average).size() + 1
+                              : heads.size();
   const std::size_t n_runs = std::max<std::size_t>(options.side_by_side.size(), 1);
   require_memory(attention_bytes(model, n_patterns * n_runs, n_tokens),
                  fmt::format("the attention of {} head{} over {} tokens", heads.size(),
@@ -80,18 +81,6 @@ AttentionDocument run_document(const Model& model, const TokenizedText& text,
   AttentionDocument document = attention_document(model, text, request, *patterns);
   document.storage = patterns;
   return document;
-}
-
-// A text without tokens is refused later.
-std::optional<Focus> chosen_focus(const ShowOptions& options, const TokenizedText& text) {
-  if (!options.focus || text.size() == 0) {
-    return std::nullopt;
-  }
-  const TokenChoice choice = choose_token(text, *options.focus, "--focus");
-  if (!choice.note.empty() && !options.talk.quiet) {
-    say(choice.note);
-  }
-  return Focus{choice.index, options.as_key};
 }
 
 // One way of drawing for all of them, so that their colours mean the same.
@@ -143,11 +132,13 @@ void run_show(const ShowOptions& options) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
-    const std::optional<Focus> focus = chosen_focus(options, text);
+    // A text without tokens is refused later.
+    const std::optional<Focus> focus =
+        text.size() == 0 ? std::nullopt : chosen_focus(options.pattern, text, options.talk);
     require_memory_for(model, heads, options, text.size());
     std::vector<AttentionDocument> documents;
     for (const AttentionRequest& request : requests) {
-      documents.push_back(run_document(model, text, request, heads, options.average));
+      documents.push_back(run_document(model, text, request, heads, options.pattern.average));
     }
     phases.done("attention");
     choose_drawing_of(documents, options, focus);

@@ -29,6 +29,11 @@ TEST_CASE("render: what show wrote as JSON gives the same picture, array, docume
       {"one", "--mask", "none", "--temperature", "0.7", "--no-scale"},
       {"The cat sat on the mat", "--positions", "rope", "--dropout", "0.3", "--mask", "window:2"},
       {"The cat sat", "--drop-sink", "--scale", "sqrt", "--colormap", "magma_r", "--title", "T"},
+      {"The cat sat on the mat", "--side-by-side", "causal,none,0.5"},
+      {"The cat sat on the mat", "--focus", "cat", "--side-by-side", "1,2"},
+      {"The cat sat on the mat", "--focus", "the", "--as-key", "--drop-sink"},
+      {"The cat sat on the mat", "--average", "heads", "--layers", "2"},
+      {"The cat sat on the mat", "--average", "all", "--focus", "-1"},
       {"The cat sat", "--scale", "row-max", "--pool", "mean", "--title", ""},
       {"The cat sat", "--scale", "log", "--range", "0.01:0.5"},
       {"the cat saw the dog and the cat ran", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}};
@@ -105,6 +110,59 @@ TEST_CASE("render: several documents are drawn one after the other") {
   CHECK(contains(result.out, "four"));
 }
 
+TEST_CASE("render: some of the means of an averaged document are a document again") {
+  const TemporaryFolder folder;
+  for (const Words& choice :
+       {Words{"--average", "heads", "--layer", "1"}, Words{"--average", "layers", "--head", "2"}}) {
+    REQUIRE(
+        in_folder(folder, {"a b c", "--layers", "3", "--average", choice[1], "-q", "-o", "a.json"})
+            .exit_code == 0);
+    REQUIRE(in_folder(folder, {"render", "a.json", choice[2], choice[3], "-q", "-o", "b.json"})
+                .exit_code == 0);
+    const ProgramResult again = in_folder(folder, {"render", "b.json", "-q", "--json"});
+    CHECK(again.exit_code == 0);
+    CHECK(again.out == read_file(folder.file("b.json")));
+  }
+}
+
+TEST_CASE("render: what JSON cannot hold is drawn, but not written as JSON") {
+  const TemporaryFolder folder;
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n";
+  std::string array("\x93NUMPY\x01\x00", 8);
+  array += static_cast<char>(header.size());
+  array += '\0';
+  array += header + std::string("\x00\x00\xC0\x7F\x00\x00\x80\x3F", 8);  // NaN, 1
+  write_file(folder.file("nan.npy"), array);
+  const ProgramResult drawn = in_folder(folder, {"render", "nan.npy"});
+  CHECK(drawn.exit_code == 0);
+  CHECK(contains(drawn.out, "? = NaN"));
+  const ProgramResult written = in_folder(folder, {"render", "nan.npy", "--json"});
+  CHECK(written.exit_code == 4);
+  CHECK(contains(written.err, "head 0.0, query 0"));
+}
+
+TEST_CASE("render: scores are not rescaled, and a mask that nobody named is not drawn") {
+  CHECK(attnviz({"render", "--drop-sink"}, "[[-3, 1], [2, 0]]").exit_code == 2);
+  CHECK(attnviz({"render", "--style", "mask"}, "[[0.5, 0.5]]").exit_code == 2);
+}
+
+TEST_CASE("render: heads are averaged and tokens looked at as show does") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"The cat sat", "--layers", "2", "-q", "-o", "a.json"}).exit_code == 0);
+  for (const Words& options :
+       {Words{"--average", "heads"}, Words{"--average", "layers"}, Words{"--average", "all"},
+        Words{"--focus", "cat"}, Words{"--focus", "cat", "--as-key"}}) {
+    CAPTURE(options.back());
+    Words direct = {"The cat sat", "--layers", "2", "-q"};
+    Words rendered = {"render", "a.json", "-q"};
+    direct.insert(direct.end(), options.begin(), options.end());
+    rendered.insert(rendered.end(), options.begin(), options.end());
+    const ProgramResult expected = in_folder(folder, direct);
+    CHECK(expected.exit_code == 0);
+    CHECK(in_folder(folder, rendered).out == expected.out);
+  }
+}
+
 TEST_CASE("render: errors say what is wrong with which file, and how to call it") {
   const TemporaryFolder folder;
   write_file(folder.file("bad.json"), "[[1, 2], [3]]");
@@ -120,7 +178,7 @@ TEST_CASE("render: errors say what is wrong with which file, and how to call it"
   fails({"missing.json"}, 1, "missing.json");
   fails({"bad.json"}, 3, "bad.json");
   fails({"bad.npy"}, 3, "bad.npy");
-  fails({"-", "--tokens", "a b c"}, 2, "--tokens: expected 2 query tokens, found 3");
+  fails({"-", "--tokens", "a b c"}, 2, "--tokens: expected 2 tokens, found 3");
   fails({"-", "--tokens", "  "}, 2, "--tokens");
   fails({"-", "--tokens", "[1]"}, 2, "--tokens");
   fails({"-", "--head", "0.4"}, 2, "there is no such head");

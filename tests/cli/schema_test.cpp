@@ -44,6 +44,8 @@ const std::vector<Case>& cases() {
       {"average-heads.json", {"The cat sat", "--layers", "2", "--average", "heads"}},
       {"average-all.json",
        {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
+      {"scores.json", {"render", "scores-in.json"}},
+      {"cross.json", {"render", "scores-in.json", "--tokens", "a b", "--key-tokens", "x y"}},
       {"focus.json", {"The cat sat", "--focus", "cat", "--as-key"}},
       {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
@@ -68,6 +70,7 @@ class Documents {
  public:
   explicit Documents(const std::vector<Case>& cases) {
     write_file(folder_.file("known.json"), kKnown);
+    write_file(folder_.file("scores-in.json"), "[[-3, 1], [2, 0]]");
     for (const Case& item : cases) {
       ProgramRun run;
       run.folder = folder_.path();

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,28 @@ TEST_CASE("read_npy: float16, float32 and float64 of either byte order") {
   }
 }
 
+TEST_CASE("read_npy: whole numbers and booleans are numbers too") {
+  CHECK(values_of(read_npy(
+            npy_file(dictionary("<i8", "(2,)"), bytes_of<std::uint64_t>({5, 0xFFFFFFFFFFFFFFFE})),
+            "x")) == std::vector<float>{5.0f, -2.0f});
+  CHECK(values_of(read_npy(
+            npy_file(dictionary(">i2", "(2,)"), bytes_of<std::uint16_t>({300, 0xFFFF}, true)),
+            "x")) == std::vector<float>{300.0f, -1.0f});
+  CHECK(values_of(read_npy(npy_file(dictionary("|u1", "(2,)"), "\x01\xFF"), "x")) ==
+        std::vector<float>{1.0f, 255.0f});
+  CHECK(values_of(read_npy(npy_file(dictionary("|b1", "(2,)"), std::string("\x01\x00", 2)), "x")) ==
+        std::vector<float>{1.0f, 0.0f});
+}
+
+TEST_CASE("read_npy: a double that no float can hold is refused, infinity is not") {
+  CHECK(kind_of_failure(
+            npy_file(dictionary("<f8", "(1,)"), bytes_of<std::uint64_t>({0x7E37E43C8800759C}))) ==
+        ErrorKind::kMalformed);  // 1e300
+  CHECK(values_of(read_npy(
+            npy_file(dictionary("<f8", "(1,)"), bytes_of<std::uint64_t>({0x7FF0000000000000})),
+            "x"))[0] == std::numeric_limits<float>::infinity());
+}
+
 TEST_CASE("read_npy: Fortran order runs along the first axis") {
   // np.asfortranarray(np.arange(6).reshape(2, 3)) lies in memory as 0 3 1 4 2 5.
   const NpyArray flat =
@@ -123,7 +146,7 @@ TEST_CASE("read_npy: versions 2 and 3, keys in any order, no trailing comma, no 
 
 TEST_CASE("read_npy: other types and versions are not supported, and said to be so") {
   const std::string data(64, '\0');
-  for (const char* type : {"<i8", "|b1", "<c8", "|S4", "<f16", "|O", ""}) {
+  for (const char* type : {"<c8", "|S4", "<f16", "|O", "<M8[s]", "<b1x", "<i3", "<f1", ""}) {
     CAPTURE(type);
     CHECK(kind_of_failure(npy_file(dictionary(type, "(2, 2)"), data)) == ErrorKind::kUnsupported);
   }

@@ -101,6 +101,7 @@ TEST_CASE("choose_drawing: an automatic range is that of the data, around 0 wher
   CHECK(choose_drawing(request, document).scale.high == 1.0f);
   const std::vector<float> scores = {0.5f, -3.0f, 1.0f};
   document.patterns[0].weights = test::matrix_over(scores, 1, 3);
+  document.run.mask.reset();
   const Drawing drawing = choose_drawing(request, document);
   CHECK(drawing.scale.low == -3.0f);
   CHECK(drawing.scale.high == 3.0f);
@@ -126,9 +127,31 @@ TEST_CASE("changed_drawing: keeps what the document says, changes what is asked 
   request.scale = ScaleKind::kLog;
   request.title = "after";
   const Drawing changed = changed_drawing(request, document);
-  CHECK(changed.scale.low == 0.001f);
-  CHECK(changed.scale.high == 1.0f);
+  CHECK(changed.scale.low == 0.0005f);  // a range that begins at 0 has no logarithm
+  CHECK(changed.scale.high == 0.5f);
   CHECK(changed.title == "after");
+}
+
+TEST_CASE("choose_drawing: what is masked or left out does not widen the range") {
+  AttentionDocument document = causal_document();
+  DrawingRequest request;
+  request.automatic_range = true;
+  const std::vector<float> weights = {0.25f, 9.0f, 0.5f, 0.125f};
+  document.patterns[0].weights = test::matrix_over(weights, 2, 2);
+  CHECK(choose_drawing(request, document).scale.high == 0.5f);
+  document.run.dropout = 0.5f;
+  request.drop_sink = true;
+  CHECK(choose_drawing(request, document).scale.high == 1.0f);
+}
+
+TEST_CASE("attention_heatmap: negative values are not scaled to sum to 1") {
+  const std::vector<float> scores = {0.5f, -3.0f, 1.0f};
+  AttentionDocument document = causal_document();
+  document.run.mask.reset();
+  document.query_tokens = {"q"};
+  document.patterns[0].weights = test::matrix_over(scores, 1, 3);
+  document.drawing.drop_sink = true;
+  CHECK_THROWS_WITH_AS(attention_heatmap(document), doctest::Contains("found -3"), Error);
 }
 
 }  // namespace attnviz

@@ -137,9 +137,17 @@ TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
   const GivenTokens same{Strings{"one", "two"}, {}};
   CHECK(read_one("[[1, 0], [0, 1]]", same).key_tokens == Strings{"one", "two"});
   CHECK(read_one("[[1, 0, 0], [0, 1, 0]]", same).key_tokens == Strings{"0", "1", "2"});
+  const AttentionDocument kept = read_one(
+      R"({"text": "a b", "tokens": ["a", "b"], "token_ids": [1, 2], "key_tokens": ["x", "y"],
+                   "attention": [[[[1, 0], [0, 1]]]]})",
+      same);
+  CHECK(kept.query_tokens == Strings{"one", "two"});
+  CHECK(kept.key_tokens == Strings{"x", "y"});  // the file's own
+  CHECK_FALSE(kept.text);                       // of the tokens that were replaced
+  CHECK(kept.token_ids.empty());
   const Error wrong = failure("[[1, 0, 0]]", same);
   CHECK(wrong.kind() == ErrorKind::kUsage);
-  CHECK(contains(wrong, "--tokens: expected 1 query tokens, found 2"));
+  CHECK(contains(wrong, "--tokens: expected 1 token, found 2"));
   CHECK(contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "--key-tokens"));
 }
 
@@ -171,6 +179,11 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
         R"({"tokens": 5, "attention": [[[[1]]]]})",
         R"({"layers": [0, 1], "attention": [[[[1]]]]})",
         R"({"heads": [1, 1], "attention": [[[[1]], [[1]]]]})",
+        R"({"attention": []})",
+        R"({"selected": []})",
+        R"({"attention": [[]]})",
+        R"({"average": "all", "averaged": [], "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "token_ids": [1, 2], "attention": [[[[1]]]]})",
         R"({"mask": "causla", "attention": [[[[1]]]]})",
         R"({"dropout": 1, "attention": [[[[1]]]]})",
         R"({"selected": [{"layer": 1, "attention": [[1]]}, {"layer": 1, "attention": [[1]]}]})",
@@ -183,13 +196,6 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
     CHECK(error.kind() == ErrorKind::kMalformed);
     CHECK(std::string_view(error.what()).substr(0, 7) == "a.json:");
   }
-}
-
-TEST_CASE("row_sum_note: tells the first row that does not sum to 1, and of how many") {
-  CHECK(row_sum_note(read_one("[[1, 0], [0.5, 0.5], [0, 0], [0.3334, 0.6665]]")).empty());
-  CHECK(row_sum_note(read_one("[[[1, 0], [0.5, 0.25]], [[2, 0], [0, 1]]]")) ==
-        "2 of 4 rows do not sum to 1: head 0.0, query 1 sums to 0.75");
-  CHECK(row_sum_note(read_one(R"({"dropout": 0.5, "attention": [[[[2]]]]})")).empty());
 }
 
 }  // namespace attnviz

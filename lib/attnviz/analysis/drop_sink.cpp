@@ -13,7 +13,7 @@ MatrixBuffer without_first_key(ConstMatrix weights) {
     }
     for (std::size_t key = 1; key < weights.cols; ++key) {
       const auto weight = static_cast<double>(weights(query, key));
-      rest.view()(query, key - 1) = sum > 0.0 ? static_cast<float>(weight / sum) : 0.0f;
+      rest.view()(query, key - 1) = sum == 0.0 ? 0.0f : static_cast<float>(weight / sum);
     }
   }
   return rest;

@@ -7,7 +7,7 @@ namespace attnviz {
 
 /// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row
 /// divided by what is left of it, so that rows that summed to 1 do so again. A row that had nothing
-/// but the first column becomes 0. Precondition: n_keys >= 2.
+/// but the first column becomes 0, one with a NaN all NaN. Precondition: n_keys >= 2.
 ///
 /// Source  attention sinks: Xiao et al. 2024, "Efficient streaming language models with attention
 ///         sinks".

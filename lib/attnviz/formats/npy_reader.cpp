@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -162,39 +163,55 @@ std::size_t little_endian(std::string_view bytes) noexcept {
 }
 
 struct ElementType {
+  char kind;  // f: float, i: integer, u: unsigned integer, b: boolean
   std::size_t size;
   bool swapped;
 };
 
 ElementType element_type(const std::string& type, std::string_view name) {
   constexpr char kNative = std::endian::native == std::endian::little ? '<' : '>';
-  if (type.size() == 3 && type[1] == 'f' && (type[2] == '2' || type[2] == '4' || type[2] == '8') &&
-      (type[0] == '<' || type[0] == '>' || type[0] == '=')) {
-    return {static_cast<std::size_t>(type[2] - '0'), type[0] != '=' && type[0] != kNative};
+  constexpr std::array<std::string_view, 12> kTypes = {"f2", "f4", "f8", "i1", "i2", "i4",
+                                                       "i8", "u1", "u2", "u4", "u8", "b1"};
+  const std::string_view order = "<>=|";
+  if (type.size() == 3 && order.find(type[0]) != std::string_view::npos &&
+      std::find(kTypes.begin(), kTypes.end(), type.substr(1)) != kTypes.end()) {
+    const auto size = static_cast<std::size_t>(type[2] - '0');
+    const bool has_order = type[0] == '<' || type[0] == '>';
+    return {type[1], size, size > 1 && has_order && type[0] != kNative};
   }
   throw Error(ErrorKind::kUnsupported,
-              fmt::format("{}: expected an array of float16, float32 or float64, found type {}",
-                          name, attnviz::quoted(type)));
+              fmt::format("{}: expected an array of floats or whole numbers, found type {}", name,
+                          attnviz::quoted(type)));
 }
 
-template <class Unsigned>
-Unsigned load(const char* from, bool swapped) noexcept {
-  unsigned char bytes[sizeof(Unsigned)];
-  std::memcpy(bytes, from, sizeof(Unsigned));
-  if (swapped) {
-    std::reverse(std::begin(bytes), std::end(bytes));
+// The bits of a number of some size, the highest ones 0.
+std::uint64_t load(const char* from, const ElementType& type) noexcept {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < type.size; ++i) {
+    // Most significant byte first.
+    const bool little = (std::endian::native == std::endian::little) != type.swapped;
+    const std::size_t byte = little ? type.size - 1 - i : i;
+    bits = bits << 8 | static_cast<unsigned char>(from[byte]);
   }
-  return std::bit_cast<Unsigned>(bytes);
+  return bits;
 }
 
-float element(const char* from, const ElementType& type) noexcept {
+double element(const char* from, const ElementType& type) noexcept {
+  const std::uint64_t bits = load(from, type);
+  if (type.kind == 'u' || type.kind == 'b') {
+    return static_cast<double>(bits);
+  }
+  if (type.kind == 'i') {
+    const auto unused = static_cast<unsigned>(64 - 8 * type.size);
+    return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
+  }
   switch (type.size) {
     case 2:
-      return float_from_half(load<std::uint16_t>(from, type.swapped));
+      return static_cast<double>(float_from_half(static_cast<std::uint16_t>(bits)));
     case 4:
-      return std::bit_cast<float>(load<std::uint32_t>(from, type.swapped));
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     default:
-      return static_cast<float>(std::bit_cast<double>(load<std::uint64_t>(from, type.swapped)));
+      return std::bit_cast<double>(bits);
   }
 }
 
@@ -268,7 +285,11 @@ NpyArray read_npy(std::string_view bytes, std::string_view name) {
   float* values = array.values.view().data;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t from = header.fortran_order ? fortran_position(i, array.shape, count) : i;
-    values[i] = element(data.data() + from * type.size, type);
+    const double value = element(data.data() + from * type.size, type);
+    values[i] = static_cast<float>(value);
+    if (std::isinf(values[i]) && !std::isinf(value)) {
+      fail(fmt::format("element {} is larger than a 32-bit float can be", i));
+    }
   }
   return array;
 }

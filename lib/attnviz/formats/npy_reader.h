@@ -21,8 +21,8 @@ struct NpyArray {
 /// Whether the bytes begin as an .npy file does.
 bool is_npy(std::string_view bytes) noexcept;
 
-/// Reads float16, float32 and float64 (rounded to float32) of either byte order, in C or Fortran
-/// order, format versions 1 to 3.
+/// Reads float16, float32, float64, integers of 1 to 8 bytes and booleans of either byte order as
+/// float32, rounded where that is needed, in C or Fortran order, format versions 1 to 3.
 ///
 /// Source  numpy.lib.format. `name` stands in front of every message. Throws Error{kMalformed} for
 /// bytes that are no such file, or too few or too many; Error{kUnsupported} for other types;

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
+#include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
@@ -27,6 +31,24 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
   return document;
 }
 
+// Means of groups of heads as the document's patterns.
+void take_means(AttentionDocument& document, const std::vector<std::vector<HeadId>>& groups,
+                std::vector<MatrixBuffer> matrices, AverageOver over) {
+  const auto owned = std::make_shared<std::vector<MatrixBuffer>>(std::move(matrices));
+  document.average = DocumentAverage{over, {}};
+  document.patterns.clear();
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const std::vector<HeadId>& heads = groups[group];
+    document.average->heads.insert(document.average->heads.end(), heads.begin(), heads.end());
+    const HeadId head{over == AverageOver::kHeads ? heads.front().layer : 0,
+                      over == AverageOver::kLayers ? heads.front().head : 0};
+    document.patterns.push_back({head, (*owned)[group].view()});
+  }
+  std::sort(document.average->heads.begin(), document.average->heads.end());
+  document.storage = owned;
+  name_means(document);
+}
+
 }  // namespace
 
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
@@ -45,20 +67,41 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over) {
   AttentionDocument document = facts_of_run(model, text, request);
-  const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
-  document.average = DocumentAverage{over, {}};
+  std::vector<MatrixBuffer> matrices;
   for (std::size_t group = 0; group < means.groups().size(); ++group) {
-    const std::vector<HeadId>& heads = means.groups()[group];
-    document.average->heads.insert(document.average->heads.end(), heads.begin(), heads.end());
-    owned->push_back(means.take_mean(group));
-    const HeadId head{over == AverageOver::kHeads ? heads.front().layer : 0,
-                      over == AverageOver::kLayers ? heads.front().head : 0};
-    document.patterns.push_back({head, owned->back().view()});
+    matrices.push_back(means.take_mean(group));
   }
-  std::sort(document.average->heads.begin(), document.average->heads.end());
-  document.storage = owned;
-  name_means(document);
+  take_means(document, means.groups(), std::move(matrices), over);
   return document;
+}
+
+void average_patterns(AttentionDocument& document, AverageOver over) {
+  if (document.average) {
+    throw Error(ErrorKind::kUsage, "--average: the patterns are means already");
+  }
+  std::map<HeadId, ConstMatrix> weights;
+  std::vector<HeadId> all;
+  for (const DocumentPattern& pattern : document.patterns) {
+    weights.emplace(pattern.head, pattern.weights);
+    all.push_back(pattern.head);
+  }
+  const auto groups = average_groups(all, over);
+  std::vector<MatrixBuffer> matrices;
+  for (const std::vector<HeadId>& heads : groups) {
+    const ConstMatrix& first = weights.at(heads.front());
+    MatrixBuffer mean(first.rows, first.cols);
+    for (std::size_t query = 0; query < first.rows; ++query) {
+      for (std::size_t key = 0; key < first.cols; ++key) {
+        double sum = 0.0;
+        for (const HeadId head : heads) {
+          sum += static_cast<double>(weights.at(head)(query, key));
+        }
+        mean.view()(query, key) = static_cast<float>(sum / static_cast<double>(heads.size()));
+      }
+    }
+    matrices.push_back(std::move(mean));
+  }
+  take_means(document, groups, std::move(matrices), over);
 }
 
 void name_means(AttentionDocument& document) {
@@ -86,6 +129,24 @@ void name_means(AttentionDocument& document) {
         break;
     }
   }
+}
+
+void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads) {
+  std::erase_if(document.patterns, [heads](const DocumentPattern& pattern) {
+    return std::find(heads.begin(), heads.end(), pattern.head) == heads.end();
+  });
+  if (!document.average || document.average->over == AverageOver::kAll) {
+    return;
+  }
+  const bool by_layer = document.average->over == AverageOver::kHeads;
+  std::erase_if(document.average->heads, [&document, by_layer](HeadId head) {
+    return std::none_of(document.patterns.begin(), document.patterns.end(),
+                        [head, by_layer](const DocumentPattern& pattern) {
+                          return by_layer ? pattern.head.layer == head.layer
+                                          : pattern.head.head == head.head;
+                        });
+  });
+  name_means(document);
 }
 
 }  // namespace attnviz

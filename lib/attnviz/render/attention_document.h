@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,15 @@ struct AttentionDocument {
   std::optional<DocumentAverage> average;
   Drawing drawing;
   std::shared_ptr<const void> storage;
+
+  /// Whether the mask lets `query` see `key`; true where no mask is known.
+  bool sees(std::size_t query, std::size_t key) const noexcept {
+    return !run.mask || run.mask->visible(query, key);
+  }
 };
+
+/// Keeps the patterns of `heads`, at least one, and of a mean what went into them.
+void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads);
 
 /// The document of a run whose wanted heads `patterns` has kept, drawn as usual.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
@@ -70,6 +79,10 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over);
+
+/// Puts means in the place of the patterns; the sums are in double precision. Throws Error{kUsage}
+/// when the patterns are means already, and for heads that average_groups() refuses.
+void average_patterns(AttentionDocument& document, AverageOver over);
 
 /// Gives the patterns of an averaged document their titles.
 void name_means(AttentionDocument& document);

@@ -49,7 +49,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   append(document.notes);
   if (document.drawing.drop_sink) {
     lines.push_back(
-        fmt::format("first token ({}) left out, the rest of each row scaled to sum to 1",
+        fmt::format("first token ({}) left out, what is left of each row scaled to sum to 1",
                     document.key_tokens.front()));
   }
   return lines;
@@ -69,10 +69,23 @@ std::string value_name(ScaleKind kind) {
   return "attention weight";
 }
 
+// What may be negative are scores: their rows sum to nothing in particular.
+void refuse_negative(const HeatmapPanel& panel) {
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    for (const float value : panel.values.row(query)) {
+      if (value < 0.0f) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("--drop-sink: {}, query {}: expected attention weights, found {}",
+                                panel.title, query, value));
+      }
+    }
+  }
+}
+
 // Panels without the first key, and without the first query where it sees nothing else.
 void drop_first_key(Heatmap& heatmap) {
   if (heatmap.n_keys() < 2) {
-    throw Error(ErrorKind::kUsage, "--drop-sink: the text has only one token, found nothing else");
+    throw Error(ErrorKind::kUsage, "--drop-sink: there is only one key; nothing would be left");
   }
   const std::size_t n_keys = heatmap.n_keys();
   const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {
@@ -91,6 +104,7 @@ void drop_first_key(Heatmap& heatmap) {
   const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
   owned->reserve(heatmap.panels.size());
   for (HeatmapPanel& panel : heatmap.panels) {
+    refuse_negative(panel);
     owned->push_back(
         without_first_key(panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
     panel.values = owned->back().view();

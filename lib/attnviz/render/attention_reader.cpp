@@ -10,6 +10,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy_reader.h"
@@ -146,6 +147,9 @@ Drawing read_drawing(const JsonNode& node) {
   if (const auto title = node.find("title")) {
     drawing.title = title->as_string();
   }
+  if (const auto names = node.find("side_by_side")) {
+    drawing.side_by_side = strings(*names, "a list of names");
+  }
   if (const auto focus = node.find("focus")) {
     drawing.focus = Focus{size_of(*focus, "token"), focus->at("as_key").as_bool()};
   }
@@ -179,7 +183,14 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   DocumentAverage average{parsed(node, parse_average), {}};
   if (const auto averaged = root.find("averaged")) {
     for (const JsonNode& entry : averaged->as_list("a list of heads")) {
-      average.heads.push_back({size_of(entry, "layer"), size_of(entry, "head")});
+      const HeadId head{size_of(entry, "layer"), size_of(entry, "head")};
+      if (!average.heads.empty() && head <= average.heads.back()) {
+        entry.fail("expected different heads in rising order");
+      }
+      average.heads.push_back(head);
+    }
+    if (average.heads.empty()) {
+      averaged->fail("expected at least one head, found none");
     }
     return average;
   }
@@ -199,6 +210,9 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
 
 void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDocument& document) {
   const auto layers = attention.as_list("a list of layers");
+  if (layers.empty()) {
+    attention.fail("expected at least one layer, found none");
+  }
   const auto average = root.find("average");
   if (average) {
     document.average = read_average(root, *average);
@@ -233,6 +247,9 @@ void read_selected(const JsonNode& selected, AttentionDocument& document) {
     }
     document.patterns.push_back({head, entry.at("attention").as_matrix()});
   }
+  if (document.patterns.empty()) {
+    selected.fail("expected at least one head, found none");
+  }
 }
 
 // Three nested lists of heads or four of layers; the innermost two are matrices.
@@ -264,7 +281,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   }
   const auto settle = [name](std::vector<std::string>& tokens,
                              const std::optional<std::vector<std::string>>& asked,
-                             std::size_t count, const char* option, const char* axis) {
+                             std::size_t count, const char* option, const char* key) {
     const bool from_file = !asked && !tokens.empty();
     if (asked) {
       tokens = *asked;
@@ -276,20 +293,30 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     }
     if (tokens.size() != count) {
       const std::string found =
-          fmt::format("expected {} {} tokens, found {}", count, axis, tokens.size());
-      fail(from_file ? ErrorKind::kMalformed : ErrorKind::kUsage, from_file ? name : option, found);
+          fmt::format("expected {}, found {}", counted(count, "token"), tokens.size());
+      fail(from_file ? ErrorKind::kMalformed : ErrorKind::kUsage,
+           from_file ? fmt::format("{}: {}", name, key) : option, found);
     }
     for (std::string& token : tokens) {
       token = valid_utf8(token);
     }
   };
   const bool square = first.rows == first.cols;
-  const auto& keys = given.keys ? given.keys : square ? given.queries : std::nullopt;
-  if (document.key_tokens.empty() && square) {
+  const bool keys_follow = square && document.key_tokens.empty();
+  if (given.queries || given.keys) {
+    document.text.reset();
+    document.token_ids.clear();
+  }
+  settle(document.query_tokens, given.queries, first.rows, "--tokens", "tokens");
+  if (keys_follow && !given.keys) {
     document.key_tokens = document.query_tokens;
   }
-  settle(document.query_tokens, given.queries, first.rows, "--tokens", "query");
-  settle(document.key_tokens, keys, first.cols, given.keys ? "--key-tokens" : "--tokens", "key");
+  settle(document.key_tokens, given.keys, first.cols, "--key-tokens", "key_tokens");
+  if (!document.token_ids.empty() && document.token_ids.size() != first.rows) {
+    fail(ErrorKind::kMalformed, name,
+         fmt::format("token_ids: expected {} of them, found {}", first.rows,
+                     document.token_ids.size()));
+  }
 }
 
 ReadDocument read_json(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
@@ -305,7 +332,9 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
   } else {
     constexpr std::string_view kSchema = "attnviz.attention/1";
     if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
-      schema->fail(fmt::format("expected \"{}\", found \"{}\"", kSchema, schema->as_string()));
+      const bool is_model = schema->as_string().starts_with("attnviz.weights/");
+      schema->fail(fmt::format("expected \"{}\", found \"{}\"{}", kSchema, schema->as_string(),
+                               is_model ? "; weights are for attnviz -m FILE TEXT" : ""));
     }
     if (const auto text = root.find("text")) {
       document.text = text->as_string();
@@ -343,9 +372,11 @@ ReadDocument read_array(std::string_view bytes, std::string_view name, const Giv
   const auto array = std::make_shared<NpyArray>(read_npy(bytes, name));
   const std::vector<std::size_t>& shape = array->shape;
   if (shape.size() < 2 || shape.size() > 4) {
-    fail(ErrorKind::kUnsupported, name,
-         fmt::format("expected axes [q, k], [head, q, k] or [layer, head, q, k], found {} of them",
-                     shape.size()));
+    fail(
+        ErrorKind::kUnsupported, name,
+        fmt::format("expected axes [q, k], [head, q, k] or [layer, head, q, k], found {} of them{}",
+                    shape.size(),
+                    shape.size() == 5 ? "; of a batch take one text, as in array[:, 0]" : ""));
   }
   const std::size_t n_heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
   const std::size_t n_layers = shape.size() < 4 ? 1 : shape[0];
@@ -386,6 +417,10 @@ std::vector<std::string_view> object_lines(std::string_view bytes) {
 std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
                                          const GivenTokens& tokens) {
   std::vector<ReadDocument> documents;
+  if (bytes.starts_with("PK\x03\x04")) {
+    fail(ErrorKind::kUnsupported, name,
+         "expected one array, found an archive (.npz); np.save writes one");
+  }
   if (is_npy(bytes)) {
     documents.push_back(read_array(bytes, name, tokens));
     return documents;
@@ -398,36 +433,6 @@ std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_vie
     documents.push_back(read_json(lines[i], fmt::format("{}: line {}", name, i + 1), tokens));
   }
   return documents;
-}
-
-std::string row_sum_note(const AttentionDocument& document) {
-  constexpr double kTolerance = 1e-3;
-  if (document.run.dropout > 0.0f) {
-    return {};
-  }
-  std::size_t n_rows = 0;
-  std::size_t n_off = 0;
-  std::string first;
-  for (const DocumentPattern& pattern : document.patterns) {
-    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
-      double sum = 0.0;
-      bool blank = true;
-      for (const float weight : pattern.weights.row(query)) {
-        sum += static_cast<double>(weight);
-        blank = blank && weight == 0.0f;
-      }
-      ++n_rows;
-      if (blank || std::abs(sum - 1.0) <= kTolerance) {
-        continue;
-      }
-      if (n_off++ == 0) {
-        first =
-            fmt::format("head {}, query {} sums to {:.3g}", head_name(pattern.head), query, sum);
-      }
-    }
-  }
-  return n_off == 0 ? std::string()
-                    : fmt::format("{} of {} rows do not sum to 1: {}", n_off, n_rows, first);
 }
 
 }  // namespace attnviz

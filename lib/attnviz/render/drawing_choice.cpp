@@ -26,8 +26,10 @@ ValueRange value_range(const AttentionDocument& document) {
   ValueRange range{kInfinity, -kInfinity};
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
-      for (const float weight : pattern.weights.row(query)) {
-        if (std::isfinite(weight)) {
+      for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
+        const float weight = pattern.weights(query, key);
+        const bool widens = weight < range.low || weight > range.high;
+        if (widens && std::isfinite(weight) && document.sees(query, key)) {
           range.low = std::min(range.low, weight);
           range.high = std::max(range.high, weight);
         }
@@ -43,8 +45,11 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
   if (request.range) {
     range = *request.range;
   } else if (kind != ScaleKind::kRowMax) {
-    range = request.automatic_range ? automatic_range(value_range(document))
-                                    : ValueRange{0.0f, 1.0f / (1.0f - document.run.dropout)};
+    // Without the first key each row is scaled to sum to 1 again, so that this is its range.
+    if (!request.drop_sink) {
+      range = request.automatic_range ? automatic_range(value_range(document))
+                                      : ValueRange{0.0f, 1.0f / (1.0f - document.run.dropout)};
+    }
     if (kind == ScaleKind::kLog) {
       range.low = range.high / kLogDecades;
     }
@@ -66,8 +71,14 @@ Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& 
   const Drawing& before = document.drawing;
   DrawingRequest all = request;
   all.scale = request.scale.value_or(before.scale.kind);
-  if (!all.range && !all.automatic_range && *all.scale == before.scale.kind) {
+  // Shares of a row and weights have nothing in common; logarithms begin above 0.
+  const bool same_values =
+      (*all.scale == ScaleKind::kRowMax) == (before.scale.kind == ScaleKind::kRowMax);
+  if (!all.range && !all.automatic_range && same_values) {
     all.range = ValueRange{before.scale.low, before.scale.high};
+    if (*all.scale == ScaleKind::kLog && all.range->low <= 0.0f) {
+      all.range->low = all.range->high / kLogDecades;
+    }
   }
   if (!all.colormap) {
     all.colormap = before.scale.colormap.name();
@@ -77,7 +88,10 @@ Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& 
   if (!all.title) {
     all.title = before.title;
   }
-  return choose_drawing(all, document);
+  Drawing drawing = choose_drawing(all, document);
+  drawing.focus = before.focus;
+  drawing.side_by_side = before.side_by_side;
+  return drawing;
 }
 
 }  // namespace attnviz

@@ -27,18 +27,18 @@ struct DrawingRequest {
   std::optional<std::string> title;
 };
 
-/// The least and the largest finite weight; {0, 0} when there is none.
+/// The least and the largest finite weight that a query sees; {0, 0} when there is none.
 ValueRange value_range(const AttentionDocument& document);
 
 /// Range: as given; else for an automatic one from 0 to the largest value, or with negative values
 /// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -
-/// dropout). Logarithmic ranges begin at a thousandth of their end. Colour map: as given; else
-/// blue-red for an automatic range with negative values, and viridis. Throws Error{kUsage} for a
-/// map that does not exist and a scale that cannot be drawn.
+/// dropout); without the first key 0 to 1. Logarithmic ranges begin at a thousandth of their end.
+/// Colour map: as given; else blue-red for an automatic range with negative values, and viridis.
+/// Throws Error{kUsage} for a map that does not exist and a scale that cannot be drawn.
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
-/// The document's own drawing with what was asked for changed in it. Another kind of scale takes a
-/// range of its own, where none is given. Throws as choose_drawing does.
+/// The document's own drawing with what was asked for changed in it. The range stays where the new
+/// scale can take it. Throws as choose_drawing does.
 Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
 }  // namespace attnviz
