@@ -134,4 +134,15 @@ TEST_CASE("wide characters and emoji stay inside the width") {
   }
 }
 
+TEST_CASE("without the first token the others keep their indices") {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += "word" + std::to_string(i) + " ";
+  }
+  const ProgramResult run = attnviz({text, "--head", "0.1", "--drop-sink", "-q"});
+  CHECK(contains(run.out, "\n 1 word1 "));
+  CHECK(contains(run.out, "\n39 word39 "));
+  CHECK_FALSE(contains(run.out, "word0"));
+}
+
 }  // namespace attnviz::test

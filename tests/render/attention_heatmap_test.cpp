@@ -59,6 +59,8 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
   const Heatmap causal = attention_heatmap(document);
   CHECK(causal.query_labels == Strings{"cat", "sat"});
   CHECK(causal.key_labels == Strings{"cat", "sat"});
+  CHECK(causal.first_query == 1);  // cat is still token 1
+  CHECK(causal.first_key == 1);
   CHECK(causal.panels[0].values(0, 0) == 1.0f);
   CHECK(causal.panels[0].values(1, 0) == 0.25f);
   CHECK(causal.panels[0].values(1, 1) == 0.75f);

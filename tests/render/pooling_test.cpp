@@ -58,6 +58,12 @@ TEST_CASE("PoolAxis: a range names its first and last entry, a single one only i
   CHECK(axis.range(0) == "0–2");
   CHECK(axis.range(2, "-") == "6-8");
   CHECK(axis.range(3) == "9");
+  PoolAxis later = axis;
+  later.first = 5;
+  CHECK(later.range(0) == "5–7");
+  CHECK(later.range(3) == "14");
+  CHECK(later.number(1) == 8);
+  CHECK(later.largest_number() == 14);
 }
 
 TEST_CASE("pool: blocks of one copy the matrix and the mask") {

@@ -119,6 +119,8 @@ void drop_first_key(Heatmap& heatmap) {
   heatmap.query_labels.erase(
       heatmap.query_labels.begin(),
       heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
+  heatmap.first_key = 1;
+  heatmap.first_query = first_query;
   heatmap.storage = owned;
 }
 

@@ -54,7 +54,7 @@ void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, cons
     label.text_columns = fonts.columns(label.text);
     label.columns = label.text_columns;
     if (indexed) {
-      label.index = std::to_string(token);
+      label.index = std::to_string(axis.tokens.number(cell));
       label.columns += 1 + label.index.size();
     }
     axis_labels.longest = std::max(axis_labels.longest, label.columns);

@@ -73,6 +73,8 @@ class Builder {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
+    grid_.queries.tokens.first = heatmap.first_query;
+    grid_.keys.tokens.first = heatmap.first_key;
     queries_ = query_axis_labels(grid_.queries, heatmap.query_labels, style);
     keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width);
     ticks_ =

@@ -14,7 +14,7 @@ namespace attnviz {
 
 PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most) noexcept {
   const std::size_t cells = std::max<std::size_t>(most, 1);
-  return {size, std::max<std::size_t>(size / cells + (size % cells != 0 ? 1 : 0), 1)};
+  return {size, std::max<std::size_t>(size / cells + (size % cells != 0 ? 1 : 0), 1), 0};
 }
 
 std::size_t PoolAxis::end(std::size_t cell) const noexcept {
@@ -22,9 +22,9 @@ std::size_t PoolAxis::end(std::size_t cell) const noexcept {
 }
 
 std::string PoolAxis::range(std::size_t cell, const char* dash) const {
-  const std::string first = std::to_string(begin(cell));
+  const std::string first_number = std::to_string(number(cell));
   const std::size_t last = end(cell) - 1;
-  return last == begin(cell) ? first : first + dash + std::to_string(last);
+  return last == begin(cell) ? first_number : first_number + dash + std::to_string(first + last);
 }
 
 std::string_view pool_name(PoolKind kind) noexcept {

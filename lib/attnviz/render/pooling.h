@@ -16,6 +16,7 @@ namespace attnviz {
 struct PoolAxis {
   std::size_t size = 0;
   std::size_t block = 1;
+  std::size_t first = 0;  // the number that the first entry goes by
 
   /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
   static PoolAxis at_most(std::size_t size, std::size_t most) noexcept;
@@ -24,6 +25,9 @@ struct PoolAxis {
   std::size_t begin(std::size_t cell) const noexcept { return cell * block; }
   std::size_t end(std::size_t cell) const noexcept;
   bool pooled() const noexcept { return block > 1; }
+  /// What the first entry of a cell is called.
+  std::size_t number(std::size_t cell) const noexcept { return first + begin(cell); }
+  std::size_t largest_number() const noexcept { return first + size - 1; }
 
   /// What a cell stands for: "7", or "8<dash>11" for several entries.
   std::string range(std::size_t cell, const char* dash = "–") const;

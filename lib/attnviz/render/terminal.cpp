@@ -94,7 +94,7 @@ std::string Screen::header() const {
     }
     return text;
   }
-  const std::size_t widest = std::to_string(layout_.keys.size - 1).size() + 1;
+  const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
   std::size_t step = 1;
   for (const std::size_t factor : std::initializer_list<std::size_t>{1, 2, 5, 10, 20, 50, 100}) {
     step = factor;
@@ -103,7 +103,7 @@ std::string Screen::header() const {
     }
   }
   for (std::size_t cell = 0; cell < n_cells; cell += step) {
-    const std::string index = std::to_string(layout_.keys.begin(cell));
+    const std::string index = std::to_string(layout_.keys.number(cell));
     const std::size_t start = cell * layout_.cell_width;
     if (step == 1) {
       text += aligned(index);

@@ -103,7 +103,8 @@ std::vector<Attempt> Planner::attempts() const {
 std::size_t Planner::gutter_for(const TerminalLayout& layout, bool with_index,
                                 std::size_t most) const {
   // A cut index would lie, a cut label only says less.
-  const std::size_t least = with_index ? digits(heatmap_.n_queries()) + 1 : 2;
+  const std::size_t least =
+      with_index ? digits(heatmap_.first_query + heatmap_.n_queries()) + 1 : 2;
   std::size_t width = 0;
   for (std::size_t line = 0; line < layout.lines.cells() && width < most; ++line) {
     width = std::max(width, 1 + display_width(labels_.entries(labels_.queries, layout.lines, line,
@@ -143,9 +144,9 @@ std::optional<TerminalLayout> Planner::unpooled(const Attempt& attempt) const {
   layout.cell_width = attempt.cell_width;
   layout.filled_cells = colored();
   layout.half_blocks = attempt.half_blocks;
-  layout.queries = {heatmap_.n_queries(), 1};
-  layout.keys = {heatmap_.n_keys(), 1};
-  layout.lines = {heatmap_.n_queries(), per_line};
+  layout.queries = {heatmap_.n_queries(), 1, heatmap_.first_query};
+  layout.keys = {heatmap_.n_keys(), 1, heatmap_.first_key};
+  layout.lines = {heatmap_.n_queries(), per_line, heatmap_.first_query};
   if (layout.lines.cells() > (n_panels() == 1 ? kMostLinesAlone : kMostLines) ||
       heatmap_.n_keys() > options_.columns) {
     return std::nullopt;
@@ -165,21 +166,24 @@ TerminalLayout Planner::pooled(const Attempt& attempt) const {
   layout.cell_width = attempt.cell_width;
   layout.filled_cells = colored();
   layout.half_blocks = attempt.half_blocks;
-  layout.gutter = std::max(attempt.most_gutter, digits(heatmap_.n_queries()) + 1);
+  layout.gutter =
+      std::max(attempt.most_gutter, digits(heatmap_.first_query + heatmap_.n_queries()) + 1);
 
   const std::size_t room_for_all = room(layout);
   const std::size_t side_by_side = std::clamp<std::size_t>(
       (room_for_all + kPanelGap) / (kPooledPanelWidth + kPanelGap), 1, n_panels());
   const std::size_t panel = (room_for_all - (side_by_side - 1) * kPanelGap) / side_by_side;
   layout.keys = PoolAxis::at_most(heatmap_.n_keys(), panel / layout.cell_width);
+  layout.keys.first = heatmap_.first_key;
 
   // A character is about twice as high as wide.
   const bool tall_cells = layout.cell_width == 1 && !layout.half_blocks;
   const std::size_t square = layout.keys.block * (tall_cells ? 2 : 1);
   const std::size_t worth = std::max<std::size_t>(heatmap_.n_queries() / kFewRows, 1);
   const PoolAxis lowest = PoolAxis::at_most(heatmap_.n_queries(), kMostLines * per_line);
-  layout.queries = {heatmap_.n_queries(), std::max(lowest.block, std::min(square, worth))};
-  layout.lines = {heatmap_.n_queries(), layout.queries.block * per_line};
+  layout.queries = {heatmap_.n_queries(), std::max(lowest.block, std::min(square, worth)),
+                    heatmap_.first_query};
+  layout.lines = {heatmap_.n_queries(), layout.queries.block * per_line, heatmap_.first_query};
   set_side_by_side(layout);
   return layout;
 }
@@ -259,10 +263,10 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, Pool
                                     std::size_t cell, bool with_index, std::size_t columns) const {
   std::string text;
   if (with_index || axis.pooled()) {
-    const std::size_t index_width = digits(axis.size - 1);
+    const std::size_t index_width = digits(axis.largest_number());
     text = axis.range(cell, dash());
     if (display_width(text) > columns) {
-      text = std::to_string(axis.begin(cell));
+      text = std::to_string(axis.number(cell));
     }
     text = pad_left(text, std::min(axis.pooled() ? 2 * index_width + 1 : index_width, columns));
   }
