@@ -12,6 +12,7 @@
 #include "attnviz/kernels/simd.h"
 #include "attnviz/render/run_facts.h"
 #include "command_line.h"
+#include "model_choice.h"
 #include "talk.h"
 
 namespace attnviz::app {
@@ -71,6 +72,12 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
     }
   }
   return files;
+}
+
+Model chosen_model(const AttentionOptions& options) {
+  Model model = open_model(options.model);
+  model.config.tokenizer = options.tokenizer.value_or(model.config.tokenizer);
+  return model;
 }
 
 AttentionRequest request_of(const AttentionOptions& options) {

@@ -27,6 +27,9 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
 /// The files that the options read.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
 
+/// The model, whose tokenizer is the one that was asked for. Throws as open_model does.
+Model chosen_model(const AttentionOptions& options);
+
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);
 

@@ -1,7 +1,5 @@
 #include "inspect.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
@@ -11,7 +9,6 @@
 #include "attention_run.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/message.h"
 #include "attnviz/render/inspection_figure.h"
 #include "attnviz/render/inspection_json.h"
 #include "attnviz/render/inspection_text.h"
@@ -20,7 +17,6 @@
 #include "attnviz/text/tokenizer.h"
 #include "input.h"
 #include "memory.h"
-#include "model_choice.h"
 #include "outputs.h"
 #include "system_fonts.h"
 #include "talk.h"
@@ -44,11 +40,7 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads, st
   if (full) {
     bytes += n * (n + static_cast<double>(model.config.d_model)) * kCellOfATable;
   }
-  require_memory(bytes,
-                 fmt::format("inspecting {} over {}", counted(heads.size(), "head"),
-                             counted(n_tokens, "token")),
-                 heads.size() == 1 ? "take a shorter text"
-                                   : "take fewer heads (--head 0.0) or a shorter text");
+  require_memory_for_heads(bytes, "inspecting", heads.size(), n_tokens);
 }
 
 std::size_t chosen_query(const TokenizedText& text, const InspectOptions& options) {
@@ -85,10 +77,9 @@ void run_inspect(const InspectOptions& options) {
                    kFormats,
                    {options.style, options.color},
                    read_files(options)});
-  const Model model = open_model(options.model);
+  const Model model = chosen_model(options);
   phases.done("model");
-  const auto tokenizer =
-      make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
+  const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);
   const std::vector<HeadId> heads = chosen_heads(model, options);
   const auto input = source.next();
   if (!input) {

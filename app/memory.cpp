@@ -10,6 +10,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz::app {
 
@@ -111,6 +112,14 @@ void require_memory(double bytes, std::string_view what, std::string_view hint) 
                 fmt::format("{} needs about {} of memory, and {} are free: {}", what,
                             in_gigabytes(bytes), in_gigabytes(available), hint));
   }
+}
+
+void require_memory_for_heads(double bytes, std::string_view what, std::size_t n_heads,
+                              std::size_t n_tokens) {
+  require_memory(
+      bytes,
+      fmt::format("{} {} over {}", what, counted(n_heads, "head"), counted(n_tokens, "token")),
+      n_heads == 1 ? "take a shorter text" : "take fewer heads (--head 0.0) or a shorter text");
 }
 
 }  // namespace attnviz::app

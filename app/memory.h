@@ -1,6 +1,7 @@
 // Says no before memory is taken that is not there.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace attnviz::app {
@@ -11,5 +12,10 @@ double available_memory();
 
 /// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`".
 void require_memory(double bytes, std::string_view what, std::string_view hint);
+
+/// The same of something made for heads of a text, as `what` "inspecting": tells how many of them,
+/// and to take fewer.
+void require_memory_for_heads(double bytes, std::string_view what, std::size_t n_heads,
+                              std::size_t n_tokens);
 
 }  // namespace attnviz::app

@@ -1,7 +1,5 @@
 #include "show.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -23,7 +21,6 @@
 #include "focus.h"
 #include "input.h"
 #include "memory.h"
-#include "model_choice.h"
 #include "outputs.h"
 #include "show_formats.h"
 #include "system_fonts.h"
@@ -47,11 +44,8 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
       options.pattern.average ? 2 * average_groups(heads, *options.pattern.average).size() + 1
                               : heads.size();
   const std::size_t n_runs = std::max<std::size_t>(options.side_by_side.size(), 1);
-  require_memory(attention_bytes(model, n_patterns * n_runs, n_tokens),
-                 fmt::format("the attention of {} head{} over {} tokens", heads.size(),
-                             heads.size() == 1 ? "" : "s", n_tokens),
-                 heads.size() == 1 ? "take a shorter text"
-                                   : "take fewer heads (--head 0.0) or a shorter text");
+  require_memory_for_heads(attention_bytes(model, n_patterns * n_runs, n_tokens),
+                           "the attention of", heads.size(), n_tokens);
 }
 
 // One for each of the variants that stand side by side.
@@ -121,10 +115,9 @@ void run_show(const ShowOptions& options) {
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
-  const Model model = open_model(options.model);
+  const Model model = chosen_model(options);
   phases.done("model");
-  const auto tokenizer =
-      make_tokenizer(options.tokenizer.value_or(model.config.tokenizer), model.vocabulary);
+  const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   const std::vector<AttentionRequest> requests = requests_of(options);
   bool is_first = true;

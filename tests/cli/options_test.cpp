@@ -140,6 +140,40 @@ TEST_CASE("show: --d-model, --d-head and --d-value shape the random model") {
   CHECK(narrow[1] != wide[1]);
 }
 
+TEST_CASE("show: what the document says of a random model makes the same attention again") {
+  const auto with = [](std::vector<std::string> options) {
+    options.emplace_back("a cat");
+    return attnviz_json(std::move(options));
+  };
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--d-model", "32", "--d-head", "4"},
+        {"--d-model", "32", "--d-head", "8"},
+        {"--layers", "2", "--kv-heads", "2", "--d-value", "3", "--seed", "7"},
+        {"--positions", "rope", "--tokenizer", "chars"}}) {
+    CAPTURE(options.back());
+    const json first = with(options);
+    const json& model = first.at("model");
+    std::vector<std::string> told;
+    for (const auto& [option, key] :
+         std::vector<std::pair<std::string, std::string>>{{"--layers", "n_layers"},
+                                                          {"--heads", "n_heads"},
+                                                          {"--kv-heads", "n_kv_heads"},
+                                                          {"--d-model", "d_model"},
+                                                          {"--d-head", "d_head"},
+                                                          {"--d-value", "d_value"},
+                                                          {"--seed", "seed"},
+                                                          {"--positions", "positions"},
+                                                          {"--tokenizer", "tokenizer"}}) {
+      if (model.contains(key)) {
+        const json& value = model.at(key);
+        told.insert(told.end(),
+                    {option, value.is_string() ? value.get<std::string>() : value.dump()});
+      }
+    }
+    CHECK(with(told) == first);
+  }
+}
+
 TEST_CASE("show: --positions tells equal words apart") {
   const json without = attention({"--mask", "none"}, "cat cat cat");
   CHECK(without[0][0][0][1].get<double>() == doctest::Approx(1.0 / 3.0));

@@ -85,8 +85,28 @@ TEST_CASE("write_attention_json: one line that says what was asked and of whom")
   CHECK(model.at("seed") == 42);
   CHECK(model.at("n_layers") == 3);
   CHECK(model.at("n_heads") == 4);
+  CHECK(model.at("n_kv_heads") == 4);
   CHECK(model.at("d_model") == 8);
+  CHECK(model.at("d_head") == 2);
+  CHECK(model.at("d_value") == 2);
+  CHECK(model.at("tokenizer") == "words");
   CHECK(model.at("note").get<std::string>().find("mean nothing") != std::string::npos);
+}
+
+TEST_CASE("write_attention_json: sizes that heads or layers do not share are left out") {
+  const PatternStore store = filled_store({{0, 0}}, 1);
+  const auto facts = [&store](const Model& model) {
+    return Json::parse(written(model, text_of({"a"}), {}, store)).at("model");
+  };
+  Model grouped = random_model({.n_layers = 2, .n_heads = 4, .n_kv_heads = 2, .d_value = 5}, 1);
+  CHECK(facts(grouped).at("n_kv_heads") == 2);
+  CHECK(facts(grouped).at("d_head") == 16);
+  CHECK(facts(grouped).at("d_value") == 5);
+  const Model other = random_model({.n_heads = 4, .d_model = 64, .d_head = 8, .d_value = 5}, 1);
+  grouped.layers.push_back(other.layers.front());
+  CHECK_FALSE(facts(grouped).contains("n_kv_heads"));
+  CHECK_FALSE(facts(grouped).contains("d_head"));
+  CHECK(facts(grouped).at("d_value") == 5);
 }
 
 TEST_CASE("write_attention_json: a rectangle is [layer][head][query][key], the same bits back") {

@@ -58,8 +58,12 @@ AttentionDocument full_document(const std::vector<float>& weights) {
   document.model->seed = 18446744073709551615U;
   document.model->n_layers = 3;
   document.model->n_heads = 4;
+  document.model->n_kv_heads = 2;
   document.model->d_model = 8;
+  document.model->d_head = 3;
+  document.model->d_value = 5;
   document.model->positions = Positions::kRope;
+  document.model->tokenizer = "chars";
   document.run = {Mask{MaskKind::kWindow, 2}, 0.7f, false, 0.25f, 9};
   document.drawing.scale = {Colormap("magma_r"), ScaleKind::kLog, 0.01f, 2.0f};
   document.drawing.pool = PoolKind::kMean;

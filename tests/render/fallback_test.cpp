@@ -143,6 +143,25 @@ TEST_CASE("FontSet: a script keeps the font that was found for it") {
   CHECK(asked == std::vector<char32_t>{U'א'});
 }
 
+TEST_CASE("FontSet: a font that cannot be opened does not stand for the next one at its address") {
+  if (!can_test(kDejaVu)) {
+    return;
+  }
+  const FontFile font = font_file(kDejaVu);
+  // One place for two files, as where a file was unmapped and another mapped.
+  const auto place = std::make_shared<std::string>(font.bytes.size(), '\0');
+  const FontSet fonts({}, [&](char32_t c) {
+    const bool broken = c == U'א';
+    std::copy(font.bytes.begin(), font.bytes.end(), place->begin());
+    if (broken) {
+      std::fill(place->begin(), place->end(), '\0');
+    }
+    return std::optional(FontFile{broken ? "broken.ttf" : "whole.ttf", *place, place, 0});
+  });
+  CHECK(has_box(fonts.run("א")));
+  CHECK_FALSE(has_box(fonts.run("ب")));
+}
+
 TEST_CASE("rasterize: every hard text has ink and stays inside its box, in every font and angle") {
   std::vector<std::unique_ptr<FontSet>> sets;
   sets.push_back(std::make_unique<FontSet>(std::vector<FontFile>()));

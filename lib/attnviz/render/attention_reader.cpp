@@ -86,9 +86,15 @@ ModelFacts read_model(const JsonNode& node) {
   }
   facts.n_layers = size_of(node, "n_layers");
   facts.n_heads = size_of(node, "n_heads");
+  facts.n_kv_heads = size_of(node, "n_kv_heads");
   facts.d_model = size_of(node, "d_model");
+  facts.d_head = size_of(node, "d_head");
+  facts.d_value = size_of(node, "d_value");
   if (const auto positions = node.find("positions")) {
     facts.positions = parsed(*positions, parse_positions);
+  }
+  if (const auto tokenizer = node.find("tokenizer")) {
+    facts.tokenizer = tokenizer->as_string();
   }
   return facts;
 }

@@ -30,8 +30,7 @@ FontFallback::FontFallback(std::vector<FontFile> given, FindFont find)
     : given_(std::move(given)), find_(std::move(find)) {}
 
 const FontFace* FontFallback::open(const FontFile& file) {
-  const auto [place, is_new] =
-      open_.try_emplace({static_cast<const void*>(file.bytes.data()), file.face});
+  const auto [place, is_new] = open_.try_emplace({file.name, file.face});
   if (is_new) {
     place->second = FontFace::open(file);
   }

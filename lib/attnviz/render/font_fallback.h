@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,7 +35,9 @@ class FontFallback {
 
   std::vector<FontFile> given_;
   FindFont find_;
-  std::map<std::pair<const void*, unsigned>, std::unique_ptr<FontFace>> open_;
+  // By file name and face. A file's address would not do: what is no longer mapped leaves its own
+  // to the next file.
+  std::map<std::pair<std::string, unsigned>, std::unique_ptr<FontFace>> open_;
   std::map<char32_t, const FontFace*> found_;
   std::map<std::string_view, const FontFace*> by_script_;
 };

@@ -11,7 +11,7 @@ namespace attnviz {
 
 /// One face of a font file (TrueType, OpenType or a collection of them), untrusted.
 struct FontFile {
-  std::string name;                   // for messages: the path
+  std::string name;                   // the path: another name for every file
   std::string_view bytes;             // the whole file
   std::shared_ptr<const void> owner;  // keeps the bytes in place
   unsigned face = 0;                  // in a collection

@@ -46,10 +46,17 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   }
   write_size(json, "n_layers", facts.n_layers);
   write_size(json, "n_heads", facts.n_heads);
+  write_size(json, "n_kv_heads", facts.n_kv_heads);
   write_size(json, "d_model", facts.d_model);
+  write_size(json, "d_head", facts.d_head);
+  write_size(json, "d_value", facts.d_value);
   if (facts.positions != Positions::kNone) {
     json.key("positions");
     json.value(positions_name(facts.positions));
+  }
+  if (!facts.tokenizer.empty()) {
+    json.key("tokenizer");
+    json.value(facts.tokenizer);
   }
   json.end_object();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,35 @@
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
+
+namespace {
+
+// How many pairs of key and value matrices the heads of a layer share. Heads that share have views
+// of the same numbers.
+std::size_t key_value_heads(const LayerWeights& layer) {
+  std::set<std::pair<const float*, const float*>> different;
+  for (const HeadWeights& head : layer.heads) {
+    different.emplace(head.key.weight.data, head.value.weight.data);
+  }
+  return different.size();
+}
+
+// What `size_of` says of every one of `items`; 0 where they differ.
+template <class Items, class SizeOf>
+std::size_t common_size(const Items& items, const SizeOf& size_of) {
+  const std::size_t size = items.empty() ? 0 : size_of(items.front());
+  const bool all = std::all_of(items.begin(), items.end(),
+                               [&](const auto& item) { return size_of(item) == size; });
+  return all ? size : 0;
+}
+
+std::size_t common_head_size(const Model& model, std::size_t (HeadWeights::*size)() const) {
+  return common_size(model.layers, [size](const LayerWeights& layer) {
+    return common_size(layer.heads, [size](const HeadWeights& head) { return (head.*size)(); });
+  });
+}
+
+}  // namespace
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
@@ -28,8 +58,12 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   }
   facts.n_layers = model.n_layers();
   facts.n_heads = model.n_heads();
+  facts.n_kv_heads = common_size(model.layers, key_value_heads);
   facts.d_model = config.d_model;
+  facts.d_head = common_head_size(model, &HeadWeights::d_head);
+  facts.d_value = common_head_size(model, &HeadWeights::d_value);
   facts.positions = config.positions;
+  facts.tokenizer = config.tokenizer;
   return facts;
 }
 

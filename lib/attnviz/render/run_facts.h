@@ -21,8 +21,12 @@ struct ModelFacts {
   std::optional<std::uint64_t> seed;           // of what is random
   std::size_t n_layers = 0;                    // 0: not known, here and below
   std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;  // of every layer; 0 too where layers or heads differ, here and below
   std::size_t d_model = 0;
+  std::size_t d_head = 0;
+  std::size_t d_value = 0;
   Positions positions = Positions::kNone;
+  std::string tokenizer;  // that cut the text; empty: not known
 };
 
 struct RunFacts {
