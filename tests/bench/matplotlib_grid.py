@@ -5,12 +5,14 @@
 
 Both pictures, attnviz.png and matplotlib.png, come from the same numbers (attnviz --json) and have
 the same parts: titles, token labels on both axes, one colour scale, masked cells in grey. Each time
-is that of a whole process, from its start to the file; the best of several runs, in turns. Without
-FOLDER the pictures go into a temporary folder. Needs Debian's python3-matplotlib.
+is that of a whole process, from its start to the file: the median of as many runs of each, in
+turns, after one that is not counted. Without FOLDER the pictures go into a temporary folder. Needs
+Debian's python3-matplotlib.
 """
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,8 +25,7 @@ TEXT = (
     "and took the bridge away from them"
 )
 HEADS = 12
-OUR_RUNS = 20
-THEIR_RUNS = 3
+RUNS = 5
 
 
 def draw_with_matplotlib(source, target):
@@ -79,13 +80,13 @@ def main():
     draw_ours = model + [ours]
     draw_theirs = ["/usr/bin/python3", os.path.abspath(__file__), "--draw", data, theirs]
     our_times, their_times = [], []
-    for _ in range(THEIR_RUNS):
+    for _ in range(1 + RUNS):
+        our_times.append(seconds(draw_ours))
         their_times.append(seconds(draw_theirs))
-        our_times += [seconds(draw_ours) for _ in range(OUR_RUNS // THEIR_RUNS)]
-    best, their_best = min(our_times), min(their_times)
-    print(f"attnviz     {best * 1e3:8.1f} ms, the model's attention included   {ours}")
-    print(f"matplotlib  {their_best * 1e3:8.1f} ms, from JSON                       {theirs}")
-    print(f"ratio       {their_best / best:8.1f}")
+    our_time, their_time = (statistics.median(times[1:]) for times in (our_times, their_times))
+    print(f"attnviz     {our_time * 1e3:8.1f} ms, the model's attention included   {ours}")
+    print(f"matplotlib  {their_time * 1e3:8.1f} ms, from JSON                       {theirs}")
+    print(f"ratio       {their_time / our_time:8.1f}")
 
 
 if __name__ == "__main__":
