@@ -15,6 +15,7 @@
 #include "attnviz/render/run_facts.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
+#include "drawing_notes.h"
 #include "input.h"
 #include "memory.h"
 #include "outputs.h"
@@ -77,6 +78,7 @@ void run_inspect(const InspectOptions& options) {
                    kFormats,
                    {options.style, options.color},
                    read_files(options)});
+  tell_unused(figure, options.fonts.size(), outputs, options.talk);
   const Model model = chosen_model(options);
   phases.done("model");
   const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);

@@ -64,9 +64,13 @@ void check_output(const OutputOptions& output) {
   }
 }
 
-void check_patterns(const PatternOptions& pattern) {
+void check_patterns(const PatternOptions& pattern, StyleChoice style) {
   if (pattern.as_key && !pattern.focus) {
     throw Error(ErrorKind::kUsage, "--as-key goes with --focus: it says how that token is taken");
+  }
+  if (pattern.focus && style == StyleChoice::kMask) {
+    throw Error(ErrorKind::kUsage,
+                "--focus draws bars of weights, --style mask none; take one of them");
   }
 }
 
@@ -96,17 +100,26 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
       conflict("--side-by-side " + variant.name(), same);
     }
   }
-  check_patterns(options.pattern);
+  check_patterns(options.pattern, options.drawing.style);
 }
 
 void check_inspect(const CLI::App& app, const InspectOptions& options) {
   check_attention(app, options);
+  const bool only_json = options.output.json && options.output.files.empty();
+  for (const char* option : {"--step", "--explain"}) {
+    if (only_json && app.count(option) > 0) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} goes with text and pictures: --json always has the numbers of "
+                              "every step",
+                              option));
+    }
+  }
 }
 
 void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
   check_quiet(options.talk);
   check_output(options.output);
-  check_patterns(options.pattern);
+  check_patterns(options.pattern, options.drawing.style);
 }
 
 void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {

@@ -159,9 +159,11 @@ void define_patterns(CLI::App& app, PatternOptions& pattern) {
   add_value(app, "Attention", "--average", "heads|layers|all",
             "the mean over the heads of each layer, over the layers, or over all",
             [&pattern](const std::string& word) { pattern.average = parse_average(word); });
-  add_value(app, "Output", "--focus", "TOKEN|INDEX",
-            "draw only what this token looks at, as bars: cat, cat#2 (the second one), 3, -1",
-            [&pattern](const std::string& word) { pattern.focus = word; });
+  add_value(
+      app, "Output", "--focus", "TOKEN|INDEX",
+      "draw only what this token looks at, as bars (also with --style dots or numbers): cat, cat#2 "
+      "(the second one), 3, -1",
+      [&pattern](const std::string& word) { pattern.focus = word; });
   add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
 }
 
@@ -193,7 +195,8 @@ void define_drawing(CLI::App& app, DrawingOptions& drawing) {
             "how a weight becomes a colour (default linear)",
             [&request](const std::string& word) { request.scale = parse_scale(word); });
   add_value(app, "Output", "--range", "LO:HI|auto",
-            "the weights at the ends of the colour scale (default 0:1); auto: those of the data",
+            "the weights at the ends of the colour scale (default 0:1); auto: 0 and "
+            "the largest, or with negative ones the same to both sides of 0",
             [&request](const std::string& word) {
               request.automatic_range = word == "auto";
               request.range = request.automatic_range ? std::nullopt
@@ -290,7 +293,8 @@ void define_steps(CLI::App& app, InspectOptions& options) {
       ->group("Output");
   add_flag(app, "Output", "--explain", "a plain sentence to each step, true for its numbers",
            options.explain);
-  add_flag(app, "Output", "--full", "every key, every number, and the matrices of all queries",
+  add_flag(app, "Output", "--full",
+           "every key, every number, and the matrices of all queries, as JSON always has them",
            options.full);
 }
 

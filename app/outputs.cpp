@@ -129,7 +129,7 @@ void Outputs::open(const std::string& name) {
 }
 
 bool Outputs::writes(OutputFormat format) const {
-  return stdout_format_ == format ||
+  return (stdout_is_open_ && stdout_format_.value_or(OutputFormat::kText) == format) ||
          std::any_of(files_.begin(), files_.end(),
                      [format](const File& file) { return file.format == format; });
 }

@@ -46,7 +46,7 @@ class Outputs {
   /// sent, and Error{kIo} when a file cannot be opened.
   explicit Outputs(OutputPlan plan);
 
-  /// Whether something is written in this format.
+  /// Whether something is written in this format, the drawing on standard output included.
   bool writes(OutputFormat format) const;
 
   /// Throws what `write` throws, and Error{kIo} when a write fails.

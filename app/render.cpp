@@ -17,6 +17,7 @@
 #include "attnviz/render/attention_reader.h"
 #include "attnviz/render/drawing_choice.h"
 #include "attnviz/render/row_sums.h"
+#include "drawing_notes.h"
 #include "focus.h"
 #include "outputs.h"
 #include "show_formats.h"
@@ -132,6 +133,7 @@ void run_render(const RenderOptions& options) {
                    kEveryFormat,
                    {options.drawing.style, options.drawing.color},
                    read_files});
+  tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
   const MappedFile file = open_file(options);
   const std::string name = reads_stdin(options) ? "standard input" : options.file->string();
   std::vector<AttentionDocument> documents;

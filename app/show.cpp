@@ -18,6 +18,7 @@
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/drawing_choice.h"
 #include "attnviz/text/tokenizer.h"
+#include "drawing_notes.h"
 #include "focus.h"
 #include "input.h"
 #include "memory.h"
@@ -115,12 +116,14 @@ void run_show(const ShowOptions& options) {
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
+  tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
   const Model model = chosen_model(options);
   phases.done("model");
   const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   const std::vector<AttentionRequest> requests = requests_of(options);
   bool is_first = true;
+  bool told_flat = false;
   while (const auto input = source.next()) {
     const TokenizedText text = tokenize(*tokenizer, *input);
     phases.done("tokenize");
@@ -136,6 +139,7 @@ void run_show(const ShowOptions& options) {
     phases.done("attention");
     choose_drawing_of(documents, options, focus);
     const Heatmap picture = attention_heatmap(documents);
+    told_flat = told_flat || tell_flat(picture, options, outputs);
     const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                    const ByteSink& sink) {
       write_attention(format, documents, picture, figure, terminal, sink);

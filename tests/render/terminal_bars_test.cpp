@@ -11,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/focus_heatmap.h"
+#include "attnviz/render/pooling.h"
 #include "render/sample_heatmap.h"
 #include "support/naive.h"
 
@@ -81,6 +82,24 @@ TEST_CASE("focus_heatmap: a row for each head; of a query its keys, of a key its
   CHECK_FALSE(of_key.is_visible(0, 0));
   CHECK(of_key.is_visible(0, 2));
   check(key);
+}
+
+TEST_CASE("focus_heatmap: of a key its shares are of each query's largest, not of the key's") {
+  Small small;
+  small.whole.scale.kind = ScaleKind::kRowMax;
+  const Heatmap key = focus_heatmap(small.whole, {1, true}, 3, 3);
+  const PooledMatrix cells = pool(key, key.panels.front(), {2, 1}, {3, 1});
+  CHECK_FALSE(cells.is_visible(0, 0));
+  CHECK(cells.shown(0, 1) == 1.0f);  // 0.75 of 0.75
+  CHECK(cells.shown(0, 2) == 0.5f);  // 0.25 of 0.5
+  CHECK(cells.shown(1, 1) == 1.0f);  // 0.5 of 0.5
+  CHECK(cells.shown(1, 2) == 0.0f);
+  CHECK(cells.value(0, 2) == 0.25f);
+  CHECK(key.value_name == "share of the query's largest weight");
+  const Heatmap query = focus_heatmap(small.whole, {1, false}, 3, 3);
+  const PooledMatrix row = pool(query, query.panels.front(), {2, 1}, {3, 1});
+  CHECK(row.shown(0, 0) == 0.25f / 0.75f);
+  CHECK(row.shown(1, 0) == 1.0f);
 }
 
 TEST_CASE("focus_heatmap: a token that the picture left out is refused") {

@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
@@ -17,8 +18,22 @@ namespace {
 // The rows, and which of their cells are visible.
 struct FocusRows {
   MatrixBuffer values;
+  MatrixBuffer shares;  // as the scale asks for them; may be empty
   std::vector<std::uint8_t> visible;
 };
+
+// What each value under a key is of its query's largest: [panels, queries].
+MatrixBuffer shares_under(const Heatmap& whole, std::size_t key) {
+  MatrixBuffer shares(whole.panels.size(), whole.n_queries());
+  std::vector<float> row(whole.n_keys());
+  for (std::size_t panel = 0; panel < whole.panels.size(); ++panel) {
+    for (std::size_t query = 0; query < whole.n_queries(); ++query) {
+      row_shares(whole.panels[panel], query, row);
+      shares.view()(panel, query) = row[key];
+    }
+  }
+  return shares;
+}
 
 }  // namespace
 
@@ -63,10 +78,17 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
       rows->visible[row * n_tokens + token] = panel.is_visible(query, key) ? 1 : 0;
     }
   }
+  ConstMatrix shares;
+  if (focus.as_key && whole.scale.kind == ScaleKind::kRowMax) {
+    rows->shares = shares_under(whole, at);
+    shares = std::as_const(rows->shares).view();
+    heatmap.value_name = "share of the query's largest weight";
+  }
   const ConstMatrix values = std::as_const(rows->values).view();
-  heatmap.panels.push_back({"", values, [rows, n_tokens](std::size_t row, std::size_t token) {
-                              return rows->visible[row * n_tokens + token] != 0;
-                            }});
+  const auto visible = [rows, n_tokens](std::size_t row, std::size_t token) {
+    return rows->visible[row * n_tokens + token] != 0;
+  };
+  heatmap.panels.push_back({"", values, visible, "", shares});
   heatmap.storage = rows;
   return heatmap;
 }

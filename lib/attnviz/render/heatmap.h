@@ -20,6 +20,9 @@ struct HeatmapPanel {
   std::function<bool(std::size_t query, std::size_t key)> visible = nullptr;
   /// Name of who may see whom ("causal"): panels that share it have the same visible cells.
   std::string mask = {};
+  /// For ScaleKind::kRowMax where a row is not one query's weights: each value's share of the
+  /// largest of its query, of the shape of `values`; a view. Empty: of the largest in its row.
+  ConstMatrix shares = {};
 
   bool is_visible(std::size_t query, std::size_t key) const {
     return !visible || visible(query, key);

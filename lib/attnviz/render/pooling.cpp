@@ -88,8 +88,14 @@ class CellPool {
   std::vector<std::size_t> counts_;
 };
 
-// Each weight over the largest visible one of its row.
+}  // namespace
+
 void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares) {
+  if (!panel.shares.empty()) {
+    const auto row = panel.shares.row(query);
+    std::copy(row.begin(), row.end(), shares.begin());
+    return;
+  }
   float largest = 0.0f;
   for (std::size_t key = 0; key < shares.size(); ++key) {
     const float weight = panel.values(query, key);
@@ -102,8 +108,6 @@ void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> s
     shares[key] = largest > 0.0f ? weight / largest : weight;
   }
 }
-
-}  // namespace
 
 PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
                   PoolAxis keys) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,10 +57,13 @@ struct PooledMatrix {
   bool is_visible(std::size_t row, std::size_t col) const { return visible[row * cols + col] != 0; }
 };
 
+/// For ScaleKind::kRowMax: each weight of a row over its largest visible one, or as the panel says.
+/// Of all 0: 0.
+void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares);
+
 /// The largest, or the mean, of the visible weights under each cell, as heatmap.pool says.
 /// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With
-/// ScaleKind::kRowMax the shares too: pooled from each weight over the largest visible one of its
-/// query (of all 0: 0). Memory: the cells, and one row.
+/// ScaleKind::kRowMax the shares too: pooled from row_shares. Memory: the cells, and one row.
 PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
                   PoolAxis keys);
 

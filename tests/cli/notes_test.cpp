@@ -1,0 +1,105 @@
+// Options that change nothing, and pictures that show nothing, are told or refused.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ProgramResult in_folder(const TemporaryFolder& folder, Words arguments) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = std::move(arguments);
+  return attnviz(run);
+}
+
+std::string words(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "w" + std::to_string(i) + " ";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("options of PNG pictures are told when no such picture is written, and drawn on") {
+  const TemporaryFolder folder;
+  const std::string note = " changed nothing: no PNG picture was asked for (-o FILE.png)";
+  const auto errors = [&folder](Words options) {
+    options.emplace_back("The cat");
+    const ProgramResult run = in_folder(folder, std::move(options));
+    CHECK(run.exit_code == 0);
+    return run.err;
+  };
+  CHECK(contains(errors({"--theme", "dark", "--cell", "9", "--dpi", "300"}),
+                 "--theme, --cell, --dpi" + note));
+  CHECK(contains(errors({"--dpi", "300", "-o", "a.json"}), "--dpi" + note));
+  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.png"}), note));
+  CHECK_FALSE(contains(errors({"--theme", "light"}), note));
+  CHECK(errors({"--theme", "dark", "-q"}).empty());
+  CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell" + note));
+}
+
+TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
+  const Words focus = {"The cat sat", "--focus", "cat", "-q", "--style"};
+  const auto with = [&focus](const char* style) {
+    Words arguments = focus;
+    arguments.emplace_back(style);
+    return attnviz(arguments);
+  };
+  const ProgramResult mask = with("mask");
+  CHECK(mask.exit_code == 2);
+  CHECK(contains(mask.err, "--focus draws bars of weights, --style mask none"));
+  for (const char* style : {"dots", "numbers"}) {
+    CHECK(with(style).out == with("blocks").out);
+  }
+}
+
+TEST_CASE("inspect --json has every step: choosing some or explaining them is refused") {
+  const TemporaryFolder folder;
+  for (const Words& option : {Words{"--step", "softmax"}, Words{"--explain"}}) {
+    Words arguments = {"inspect", "The cat", "--json"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    const ProgramResult alone = in_folder(folder, arguments);
+    CHECK(alone.exit_code == 2);
+    CHECK(contains(alone.err, option.front() + " goes with text and pictures"));
+    CHECK(alone.out.empty());
+    arguments.insert(arguments.end(), {"-o", "a.txt"});
+    CHECK(in_folder(folder, arguments).exit_code == 0);
+  }
+  CHECK(attnviz({"inspect", "The cat", "--json", "--full"}).exit_code == 0);
+}
+
+TEST_CASE("a long text's picture of nearly one colour is told of once, with what shows more") {
+  // Equal scores give each of n tokens a weight of 1/n.
+  const TemporaryFolder folder;
+  const std::string note = "nearly all weights are below 0.1: --scale log or --scale row-max";
+  const auto errors = [&folder](Words options) {
+    options.insert(options.end(), {"--mask", "none", "--temperature", "1000"});
+    const ProgramResult run = in_folder(folder, std::move(options));
+    CHECK(run.exit_code == 0);
+    return run.err;
+  };
+  const std::string text = words(40);
+  CHECK(contains(errors({text}), note));
+  CHECK_FALSE(contains(errors({words(32)}), note));
+  CHECK_FALSE(contains(errors({text, "-q"}), note));
+  CHECK_FALSE(contains(errors({text, "--scale", "log"}), note));
+  CHECK_FALSE(contains(errors({text, "--scale", "linear"}), note));
+  CHECK_FALSE(contains(errors({text, "--style", "mask"}), note));
+  CHECK_FALSE(contains(errors({text, "--json"}), note));
+  CHECK(contains(errors({text, "--json", "-o", "a.png"}), note));
+  CHECK_FALSE(contains(errors({text, "--focus", "3"}), note));
+  const std::string lines =
+      attnviz({"--lines", "--mask", "none", "--temperature", "1000"}, text + "\n" + text).err;
+  CHECK(contains(lines, note));
+  CHECK(lines.find(note) == lines.rfind(note));
+}
+
+}  // namespace attnviz::test
