@@ -88,7 +88,7 @@ TEST_CASE("focus_heatmap: of a key its shares are of each query's largest, not o
   Small small;
   small.whole.scale.kind = ScaleKind::kRowMax;
   const Heatmap key = focus_heatmap(small.whole, {1, true}, 3, 3);
-  const PooledMatrix cells = pool(key, key.panels.front(), {2, 1}, {3, 1});
+  const PooledMatrix cells = pool(key, key.panels.front(), {2, 1, 0}, {3, 1, 0});
   CHECK_FALSE(cells.is_visible(0, 0));
   CHECK(cells.shown(0, 1) == 1.0f);  // 0.75 of 0.75
   CHECK(cells.shown(0, 2) == 0.5f);  // 0.25 of 0.5
@@ -97,13 +97,18 @@ TEST_CASE("focus_heatmap: of a key its shares are of each query's largest, not o
   CHECK(cells.value(0, 2) == 0.25f);
   CHECK(key.value_name == "share of the query's largest weight");
   const Heatmap query = focus_heatmap(small.whole, {1, false}, 3, 3);
-  const PooledMatrix row = pool(query, query.panels.front(), {2, 1}, {3, 1});
+  const PooledMatrix row = pool(query, query.panels.front(), {2, 1, 0}, {3, 1, 0});
   CHECK(row.shown(0, 0) == 0.25f / 0.75f);
   CHECK(row.shown(1, 0) == 1.0f);
 }
 
 TEST_CASE("focus_heatmap: a token that the picture left out is refused") {
-  const Small small;  // as if it were keys and queries 1 to 3 of four
+  Small small;  // as if it were keys and queries 1 to 3 of four, and these their numbers
+  small.whole.first_query = 1;
+  small.whole.first_key = 2;
+  CHECK(focus_heatmap(small.whole, {1, false}, 4, 4).first_query == 0);
+  CHECK(focus_heatmap(small.whole, {1, false}, 4, 4).first_key == 2);
+  CHECK(focus_heatmap(small.whole, {1, true}, 4, 4).first_key == 1);
   CHECK(focus_heatmap(small.whole, {1, false}, 4, 4).panels.front().values(0, 0) == 1.0f);
   CHECK_THROWS_AS(focus_heatmap(small.whole, {0, false}, 4, 4), Error);
 }

@@ -60,7 +60,9 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
   Heatmap heatmap = whole;
   heatmap.key_labels = focus.as_key ? whole.query_labels : whole.key_labels;
   heatmap.key_axis = focus.as_key ? whole.query_axis : whole.key_axis;
+  heatmap.first_key = focus.as_key ? whole.first_query : whole.first_key;
   heatmap.query_axis = "head";
+  heatmap.first_query = 0;
   heatmap.query_labels.clear();
   heatmap.panels.clear();
   heatmap.panels_together = 1;
