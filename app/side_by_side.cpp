@@ -83,8 +83,12 @@ std::vector<Variant> parse_variants(std::string_view list) {
 float parse_temperature(std::string_view option, std::string_view word) {
   const float temperature = parse_decimal(option, word);
   if (!std::isnormal(temperature) || temperature < 0.0f) {
-    throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number from 1e-37 to 1e38, found {}",
-                                               option, attnviz::quoted(word)));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format(
+            "{}: expected a number from 1e-37 to 1e38 (the smaller, the more of a row goes to its "
+            "largest score), found {}",
+            option, attnviz::quoted(word)));
   }
   return temperature;
 }

@@ -163,6 +163,18 @@ TEST_CASE("render: heads are averaged and tokens looked at as show does") {
   }
 }
 
+TEST_CASE("render: a file for the other command is told which one") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"a b", "-q", "-o", "a.json"}).exit_code == 0);
+  const ProgramResult as_weights = in_folder(folder, {"-m", "a.json", "a b"});
+  CHECK(as_weights.exit_code == 4);
+  CHECK(contains(as_weights.err, "attnviz render FILE"));
+  const ProgramResult as_attention =
+      attnviz({"render", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
+  CHECK(as_attention.exit_code == 3);
+  CHECK(contains(as_attention.err, "attnviz -m FILE TEXT"));
+}
+
 TEST_CASE("render: errors say what is wrong with which file, and how to call it") {
   const TemporaryFolder folder;
   write_file(folder.file("bad.json"), "[[1, 2], [3]]");

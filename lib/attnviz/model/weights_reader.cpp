@@ -103,8 +103,11 @@ Model Reader::read(std::string_view model_name) {
 void Reader::read_schema() const {
   const auto schema = root_.find("schema");
   if (schema && schema->as_string() != kSchema) {
-    throw Error(ErrorKind::kUnsupported, fmt::format("{}expected \"{}\", found {}", schema->where(),
-                                                     kSchema, quoted(schema->as_string())));
+    const bool is_attention = schema->as_string().starts_with("attnviz.attention/");
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected \"{}\", found {}{}", schema->where(), kSchema,
+                            quoted(schema->as_string()),
+                            is_attention ? "; attention is for attnviz render FILE" : ""));
   }
 }
 

@@ -133,6 +133,14 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
       return std::find(others.begin(), others.end(), line) == others.end();
     });
   }
+  if (documents.size() > 1) {
+    const bool temperatures = std::any_of(
+        documents.begin(), documents.end(),
+        [](const AttentionDocument& document) { return document.run.temperature != 1.0f; });
+    shared.push_back(
+        fmt::format("side by side: {}{}", fmt::join(documents.front().drawing.side_by_side, ", "),
+                    temperatures ? " (T: temperature, which divides the scores)" : " (masks)"));
+  }
   return shared;
 }
 
