@@ -48,7 +48,8 @@ TEST_CASE("parse_theme: by name, with a suggestion for a slip") {
   CHECK(parse_theme("dark") == FigureTheme::kDark);
   CHECK(theme_name(FigureTheme::kDark) == "dark");
   CHECK_THROWS_WITH_AS(parse_theme("drak"),
-                       "theme: expected light, dark, found \"drak\" (did you mean \"dark\"?)", Error);
+                       "theme: expected light, dark, found \"drak\" (did you mean \"dark\"?)",
+                       Error);
 }
 
 TEST_CASE("theme_colors: text and notes can be read on the background (WCAG AA: 4.5)") {

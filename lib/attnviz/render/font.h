@@ -17,8 +17,8 @@ namespace attnviz {
 /// The direction in which a text reads: to the right, up and to the right at 45°, or up.
 enum class TextAngle { kLevel, kRising, kUp };
 
-/// A font size is given as the width of a column in whole pixels (5 to 9 at 96 dpi), so that level text
-/// sits on whole pixels. A line is about twice as high.
+/// A font size is given as the width of a column in whole pixels (5 to 9 at 96 dpi), so that level
+/// text sits on whole pixels. A line is about twice as high.
 int line_height(int column_width) noexcept;
 
 /// The corners of a text's box (columns x line height), turned around its top left corner `origin`:
