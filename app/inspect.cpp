@@ -99,8 +99,14 @@ void run_inspect(const InspectOptions& options) {
       inspect_heads(model, pieces, request_of(options), heads, query, all_queries);
   phases.done("attention");
   const ModelFacts facts = model_facts(model, text);
-  const InspectionPage page{model_title(facts), notes(facts), pieces,         inspections,
-                            options.steps,      options.full, options.explain};
+  const InspectionPage page{model_title(facts),
+                            notes(facts),
+                            pieces,
+                            inspections,
+                            options.steps,
+                            options.full,
+                            options.explain,
+                            inspection_facts(model, text, inspections)};
   const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                  const ByteSink& sink) {
     if (format == OutputFormat::kJson) {

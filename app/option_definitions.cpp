@@ -287,7 +287,7 @@ void define_steps(CLI::App& app, InspectOptions& options) {
                parse_inspection_steps("--step", fmt::format("{}", fmt::join(lists, ",")));
          },
          fmt::format("only these steps: {}, or a list with commas; may be repeated",
-                     fmt::join(inspection_step_names(), ", ")))
+                     inspection_step_list()))
       ->type_name("STEP")
       ->allow_extra_args(false)
       ->group("Output");

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "talk.h"
 #include "terminal_info.h"
 
@@ -51,15 +53,14 @@ bool is_text(OutputFormat format) {
 
 // "png, json or txt".
 std::string alternatives(std::span<const OutputFormat> formats, std::string_view prefix) {
-  std::string list;
-  for (std::size_t i = 0; i < formats.size(); ++i) {
+  std::vector<std::string> names;
+  for (const OutputFormat format : formats) {
     const auto found = std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& entry) {
-      return entry.format == formats[i];
+      return entry.format == format;
     });
-    list += i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ";
-    list += fmt::format("{}{}", prefix, found->extension.substr(1));
+    names.push_back(fmt::format("{}{}", prefix, found->extension.substr(1)));
   }
-  return list;
+  return joined(names, "or");
 }
 
 // A slip of the hand that would cost the weights or the text.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -219,6 +220,32 @@ TEST_CASE("inspect: several heads one after another, several steps, files beside
   CHECK(json::parse(read_file(model.folder().file("a.json")))["heads"][0].contains("scores"));
   CHECK(contains(read_file(model.folder().file("a.txt")), "+ output  1.0597  0.5761  0.0000"));
   CHECK(contains(model.inspect({"--full"}).out, "   weights [3, 3]\n"));
+}
+
+TEST_CASE("inspect: a figure tells in its file what it was made from") {
+  const ByHand model;
+  const ProgramResult run =
+      model.inspect({"-o", "steps.png", "-q", "--temperature", "2", "--step", "q,softmax"});
+  CHECK(run.exit_code == 0);
+  const std::string png = read_file(model.folder().file("steps.png"));
+  CHECK(contains(png, "iTXtTitle"));
+  CHECK(contains(png, "inspect: hand.json"));
+  CHECK(contains(png, "pHYs"));
+  const std::string keyword = std::string("iTXtattnviz") + std::string(5, '\0');
+  const std::size_t begin = png.find(keyword);
+  REQUIRE(begin != std::string::npos);
+  std::uint32_t length = 0;
+  for (std::size_t i = begin - 4; i < begin; ++i) {
+    length = length << 8 | static_cast<unsigned char>(png[i]);
+  }
+  const std::size_t text_length = length + 4 - keyword.size();
+  const json facts = json::parse(png.substr(begin + keyword.size(), text_length));
+  CHECK(facts["text"] == "The cat sat");
+  CHECK(facts["model"]["name"] == "hand.json");
+  CHECK(facts["query"] == json{{"index", 2}, {"token", "sat"}});
+  CHECK(facts["temperature"] == 2);
+  CHECK(facts["heads"] == json::array({json{{"layer", 0}, {"head", 0}}}));
+  CHECK(contains(png, R"({"steps": ["query", "softmax"], "explain": false})"));
 }
 
 TEST_CASE("inspect: nothing obeys the text, and colour comes only when asked for") {

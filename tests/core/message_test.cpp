@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 namespace attnviz {
 
@@ -22,6 +23,13 @@ TEST_CASE("quoted: short input as it is, long or dangerous input cut and printab
     marks += "\u0301";
   }
   CHECK(quoted(marks).size() < 300);
+}
+
+TEST_CASE("joined: commas between items, a word before the last") {
+  CHECK(joined(std::vector<std::string>{}, "and") == "");
+  CHECK(joined(std::vector<std::string>{"a"}, "and") == "a");
+  CHECK(joined(std::vector<std::string>{"a", "b"}, "or") == "a or b");
+  CHECK(joined(std::vector<std::string>{"a", "b", "c"}, "and") == "a, b and c");
 }
 
 }  // namespace attnviz

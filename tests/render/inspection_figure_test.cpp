@@ -106,4 +106,30 @@ TEST_CASE("inspection figure: fewer steps make a lower figure, the same page the
   CHECK(figure_of(sample.page).height < test::decode_png(whole).height / 2);
 }
 
+TEST_CASE("inspection figure: title, program, facts and resolution stand in the file") {
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  sample.page.title = "hand\x1b.json";
+  sample.page.facts = R"({"query": 2})";
+  sample.page.steps = {InspectionStep::kQuery, InspectionStep::kValues};
+  sample.page.explain = true;
+  const std::string bytes = render_inspection_figure(sample.page);
+  CHECK(test::has_sound_chunks(bytes));
+  std::vector<std::string> texts;
+  bool has_resolution = false;
+  for (const test::PngChunk& chunk : test::chunks_of(bytes)) {
+    if (chunk.type == "iTXt") {
+      texts.push_back(chunk.data);
+    }
+    has_resolution = has_resolution || chunk.type == "pHYs";
+  }
+  const auto text = [](const std::string& keyword, const std::string& value) {
+    return keyword + std::string(5, '\0') + value;
+  };
+  const std::string figure = R"({"steps": ["query", "values"], "explain": true})";
+  CHECK(texts == std::vector<std::string>{
+                     text("Title", "inspect: hand\\x1B.json"), text("Software", "attnviz"),
+                     text("attnviz", R"({"query": 2})"), text("attnviz-figure", figure)});
+  CHECK(has_resolution);
+}
+
 }  // namespace attnviz

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/render/inspection_bars.h"
 #include "render/sample_inspection.h"
 
 namespace attnviz {
@@ -35,6 +34,12 @@ TEST_CASE("steps are named one by one or in lists, in the order of the textbook"
   for (const std::string& name : inspection_step_names()) {
     CHECK(parse_inspection_steps("--step", name).size() == 1);
   }
+}
+
+TEST_CASE("a step's other name stands behind it in the list for a help text") {
+  CHECK(inspection_step_list() ==
+        "x, query (q), keys (k), scores, scale, mask, softmax (weights), values (v), context, "
+        "output, residual");
 }
 
 TEST_CASE("a step that there is not is told with those there are") {
@@ -84,27 +89,6 @@ TEST_CASE("of many visible keys those with the most weight are shown, and the qu
 
 TEST_CASE("every key is shown when all are asked for") {
   CHECK(keys_of(100, 60, "causal", true).keys.size() == 100);
-}
-
-TEST_CASE("bars: the scale is a round number that holds the largest weight") {
-  const std::pair<float, float> cases[] = {
-      {1.0f, 1.0f}, {0.9f, 1.0f}, {0.5f, 0.5f},  {0.21f, 0.5f},  {0.2f, 0.2f},     {0.018f, 0.02f},
-      {1.5f, 2.0f}, {3.0f, 5.0f}, {0.11f, 0.2f}, {0.05f, 0.05f}, {0.0011f, 0.002f}};
-  for (const auto& [largest, scale] : cases) {
-    CAPTURE(largest);
-    CHECK(bar_scale(largest) == doctest::Approx(scale));
-  }
-  CHECK(bar_scale(0.0f) > 0.0f);
-}
-
-TEST_CASE("bars: eighths of a column, or signs; what is more than nothing is seen") {
-  CHECK(bar(1.0f, 3, false) == "███");
-  CHECK(bar(0.5f, 3, false) == "█▌");
-  CHECK(bar(1e-6f, 3, false) == "▏");
-  CHECK(bar(0.0f, 3, false) == "");
-  CHECK(bar(0.5f, 4, true) == "##");
-  CHECK(bar(1e-6f, 4, true) == ".");
-  CHECK(bar(2.0f, 4, true) == "####");
 }
 
 }  // namespace attnviz

@@ -172,6 +172,16 @@ TEST_CASE("inspection screen: masked keys are -inf before the softmax and 0 afte
         "   sum                         1       1\n");
 }
 
+TEST_CASE("inspection screen: bars of weights that are all 0 have an axis that ends in 1") {
+  AttentionRequest request;
+  request.dropout = 0.99f;
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 0, request);
+  REQUIRE(sample.head().weights == std::vector<float>(3, 0.0f));
+  sample.page.steps = {Step::kSoftmax};
+  const std::string screen = render_inspection(sample.page, plain(100, TerminalStyle::kAscii));
+  CHECK(screen.find("  weight  0                            1\n") != std::string::npos);
+}
+
 TEST_CASE("inspection screen: of many keys those left out are counted, with their weight") {
   AttentionRequest request;
   SampleInspection sample(test::random_head(60), test::numbered_tokens(60), 49, request);

@@ -2,7 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/utf8.h"
@@ -96,7 +100,7 @@ TEST_CASE("sentences: the head by hand") {
   CHECK(sentence(sample, Step::kMask) == "Nothing is masked: \"sat\" sees all 3 tokens.");
   // e / (e + 2) = 0.576, 1 / (e + 2) = 0.212
   CHECK(sentence(sample, Step::kSoftmax) ==
-        "\"sat\" looks mostly at \"cat\": 58 %, then at \"The\": 21 %.");
+        "\"sat\" looks mostly at \"cat\": 58 %, then at \"The\" and itself: 21 % each.");
   CHECK(sentence(sample, Step::kValues) ==
         "Each value counts as much as its weight; the longest share is that of \"cat\": 1.152.");
   CHECK(sentence(sample, Step::kContext) ==
@@ -156,8 +160,11 @@ TEST_CASE("sentences: temperature and dropout are told") {
   request.temperature = 0.5f;
   request.scale = false;
   CHECK(sentence(by_hand(2, request), Step::kScale) ==
-        "The scores are left as they are: large ones make the softmax sharp. The temperature 0.5 "
+        "The scores are not divided by √4: large ones make the softmax sharp. The temperature 0.5 "
         "makes the weights more different.");
+  request.temperature = 1.0f;
+  CHECK(sentence(by_hand(2, request), Step::kScale) ==
+        "The scores are left as they are: large ones make the softmax sharp.");
   request = {};
   request.dropout = 0.5f;
   request.dropout_seed = 1;
@@ -173,10 +180,96 @@ TEST_CASE("sentences: temperature and dropout are told") {
             std::to_string(n_dropped) + " of 8 weights to 0 and multiplies the others by 2.");
 }
 
+TEST_CASE("sentences: a temperature that changes no weight is said to change none") {
+  AttentionRequest request;
+  request.temperature = 2.0f;
+  CHECK(sentence(by_hand(0, request), Step::kScale)
+            .ends_with(" The temperature 2 changes no weight: \"The\" sees one key only."));
+  CHECK(sentence(with_scores({3, 3, 3}, request), Step::kScale)
+            .ends_with(" The temperature 2 changes no weight: the scores are equal."));
+  // Of the scores that differ all but two equal ones are hidden.
+  request.mask = parse_mask("window:2");
+  CHECK(sentence(with_scores({5, 1, 1}, request), Step::kScale)
+            .ends_with(" The temperature 2 changes no weight: the scores are equal."));
+  const SampleInspection alibi(test::random_head(4, Positions::kAlibi), test::numbered_tokens(4), 3,
+                               request);
+  CHECK(sentence(alibi, Step::kScale)
+            .ends_with(" The temperature 2 makes the scores differ less; the bias of ALiBi stays "
+                       "as it is."));
+}
+
+TEST_CASE("sentences: a root of 1 is not said to scale") {
+  CHECK(sentence(with_scores({3, 5, 1}), Step::kScale) ==
+        "Dividing by √1 changes nothing: q and k are one number each.");
+}
+
+TEST_CASE("sentences: q is a sum over x, with the bias and the rotation that the head has") {
+  CHECK(sentence(by_hand(), Step::kQuery) ==
+        "q is what \"sat\" looks for: each of its 4 numbers is a sum over x, weighted by a column "
+        "of W_Q.");
+  CHECK(sentence(with_scores({3, 5, 1}), Step::kQuery) ==
+        "q is what \"t2\" looks for: its 1 number is a sum over x, weighted by a column of W_Q.");
+  const SampleInspection biased(test::random_head(3), test::numbered_tokens(3), 2);
+  REQUIRE(!biased.head().weights_in.query.bias.empty());
+  CHECK(sentence(biased, Step::kQuery) ==
+        "q is what \"t2\" looks for: each of its 6 numbers is a number of b_Q plus a sum over x, "
+        "weighted by a column of W_Q.");
+  const SampleInspection turned(test::random_head(3, Positions::kRope), test::numbered_tokens(3),
+                                2);
+  CHECK(sentence(turned, Step::kQuery)
+            .ends_with("weighted by a column of W_Q, before the position turns q."));
+}
+
+TEST_CASE("sentences: dropout counts what it drops and what it leaves") {
+  const auto after_dropout = [](std::vector<float> scores, float rate, std::uint64_t seed) {
+    AttentionRequest request;
+    request.dropout = rate;
+    request.dropout_seed = seed;
+    const SampleInspection sample = with_scores(scores, request);
+    const std::string text = sentence(sample, Step::kSoftmax);
+    std::size_t kept = 0;
+    for (const float weight : sample.head().weights) {
+      kept += weight > 0.0f ? 1u : 0u;
+    }
+    return std::pair(kept, text.substr(text.find("Dropout")));
+  };
+  std::map<std::size_t, std::string> told;  // by how many weights are left
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto [kept, text] = after_dropout({1, 1, 1}, 0.5f, seed);
+    told.emplace(kept, text);
+    CHECK(told[kept] == text);
+  }
+  const std::map<std::size_t, std::string> expected = {
+      {0, "Dropout then sets all 3 weights to 0."},
+      {1, "Dropout then sets 2 of 3 weights to 0 and multiplies the other by 2."},
+      {2, "Dropout then sets 1 of 3 weights to 0 and multiplies the others by 2."},
+      {3, "Dropout then sets no weight to 0 and multiplies all 3 by 2."}};
+  CHECK(told == expected);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto [kept, text] = after_dropout({1}, 0.5f, seed);
+    CHECK(text == (kept == 0 ? "Dropout then sets the only weight to 0."
+                             : "Dropout then sets no weight to 0 and multiplies the only one by "
+                               "2."));
+    // exp(-200) is no float: that weight is 0 before dropout, too.
+    CHECK(after_dropout({201, 1, 201}, 0.5f, seed).second.find("3") == std::string::npos);
+  }
+}
+
+TEST_CASE("sentences: the outputs of several heads take the place of x together") {
+  Model model = test::random_head(2);
+  model.config.residual = false;
+  CHECK(sentence(SampleInspection(model, {"a", "b"}, 1), Step::kResidual) ==
+        "This model does not add x: the output takes the place of \"b\".");
+  model.layers[0].heads.push_back(model.layers[0].heads[0]);
+  CHECK(sentence(SampleInspection(model, {"a", "b"}, 1), Step::kResidual) ==
+        "This model does not add x: the outputs of 2 heads together take the place of \"b\".");
+}
+
 TEST_CASE("sentences: a token that occurs several times is told by its place") {
   const SampleInspection sample(test::model_by_hand(), {"the", "the", "cat"}, 2);
   CHECK(sentence(sample, Step::kSoftmax) ==
-        "\"cat\" looks mostly at \"the\" (token 1): 58 %, then at \"the\" (token 0): 21 %.");
+        "\"cat\" looks mostly at \"the\" (token 1): 58 %, then at \"the\" (token 0) and itself: "
+        "21 % each.");
 }
 
 TEST_CASE("sentences in ascii are 7-bit, whatever the tokens") {
@@ -188,17 +281,6 @@ TEST_CASE("sentences in ascii are 7-bit, whatever the tokens") {
     }
     CHECK(sentence(sample, static_cast<Step>(step)).find('\x1b') == std::string::npos);
   }
-}
-
-TEST_CASE("percentages never round to what they are not") {
-  CHECK(percentage(0.4602f) == "46 %");
-  CHECK(percentage(0.031f) == "3.1 %");
-  CHECK(percentage(0.0999f) == "10 %");
-  CHECK(percentage(0.0004f) == "less than 0.1 %");
-  CHECK(percentage(0.0f) == "0 %");
-  CHECK(percentage(1.0f) == "100 %");
-  CHECK(percentage(0.995f) == "99.5 %");
-  CHECK(percentage(0.99999f) == "more than 99.9 %");
 }
 
 TEST_CASE("formulas in ascii keep what stands under a root together") {

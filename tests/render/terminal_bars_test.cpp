@@ -136,7 +136,7 @@ TEST_CASE("render_bars: eighths of a column, and small shares are not zero") {
       lines_of(render_bars(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
   // Of 30 columns 6 are labels; two heads have 11 each: 4 of a number, a space, 6 of a bar, which
   // are 48 eighths.
-  CHECK(lines.at(3) == "0 The  50% ███     100% ██████");
+  CHECK(lines.at(3) == "0 The  50% ███     >99% ██████");
   CHECK(contains(lines.at(4), "25% █▌"));
   CHECK(contains(lines.at(5), "<1%"));
 }

@@ -16,4 +16,13 @@ std::string quoted(std::string_view text) {
   return fmt::format("\"{}\"", fit_width(printable_message(text.substr(0, kBytes)), kColumns));
 }
 
+std::string joined(std::span<const std::string> items, std::string_view word) {
+  std::string list;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    list += i == 0 ? "" : i + 1 == items.size() ? fmt::format(" {} ", word) : ", ";
+    list += items[i];
+  }
+  return list;
+}
+
 }  // namespace attnviz

@@ -1,7 +1,8 @@
-// Pieces of messages: counted nouns and quoted input.
+// Pieces of messages: counted nouns, quoted input and lists in words.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ std::string counted(std::size_t count, std::string_view noun);
 
 /// `text` in double quotes, printable, and cut after 60 columns: files hold strings of megabytes.
 std::string quoted(std::string_view text);
+
+/// "a", "a and b", "a, b and c" for the word "and".
+std::string joined(std::span<const std::string> items, std::string_view word);
 
 }  // namespace attnviz

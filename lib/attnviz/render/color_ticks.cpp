@@ -6,20 +6,11 @@
 #include <cmath>
 #include <utility>
 
+#include "attnviz/render/bars.h"
+
 namespace attnviz {
 
 namespace {
-
-// The smallest of 1, 2, 5 times a power of ten that is at least `width`.
-double round_step(double width) {
-  const double power = std::pow(10.0, std::floor(std::log10(width)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= width * (1.0 - 1e-6)) {
-      return factor * power;
-    }
-  }
-  return 10.0 * power;
-}
 
 std::string written(double value, double step) {
   // Multiples come with rounding errors; a hundredth of a step is far more than those.

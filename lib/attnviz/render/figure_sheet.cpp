@@ -30,7 +30,7 @@ int columns_of(int pixels, int column_width) {
 CellRow::CellRow(int left, int room, std::size_t values, std::size_t number_columns)
     : x(left), n_values(values), n_cells(values) {
   constexpr int kPadding = 6;
-  constexpr int kWidest = 14;     // of cells without numbers
+  constexpr int kWidest = 24;     // of cells without numbers
   constexpr int kNarrowest = 26;  // of cells with numbers
   const int for_number =
       std::max(kNarrowest, static_cast<int>(number_columns) * FigureSheet::kSmallText + kPadding);

@@ -12,12 +12,14 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/render/bars.h"
 #include "attnviz/render/figure_sheet.h"
 #include "attnviz/render/font.h"
-#include "attnviz/render/inspection_bars.h"
 #include "attnviz/render/inspection_colors.h"
 #include "attnviz/render/inspection_words.h"
 #include "attnviz/render/paragraph.h"
+#include "attnviz/render/png_chunks.h"
 
 namespace attnviz {
 
@@ -39,6 +41,20 @@ constexpr int kLabel = 150;  // the column of labels
 constexpr int kRow = 18;
 constexpr int kTextTop = 1;  // of a text in its row
 constexpr int kGapAfterStep = 18;
+
+std::string title_of(const InspectionPage& page) {
+  return "inspect: " + page.title;
+}
+
+std::string figure_facts(const InspectionPage& page) {
+  std::string steps;
+  for (std::size_t i = 0; i < kInspectionSteps; ++i) {
+    if (page.shows(static_cast<InspectionStep>(i))) {
+      steps += fmt::format("{}\"{}\"", steps.empty() ? "" : ", ", inspection_step_names()[i]);
+    }
+  }
+  return fmt::format(R"({{"steps": [{}], "explain": {}}})", steps, page.explain);
+}
 
 class Figure {
  public:
@@ -72,8 +88,8 @@ class Figure {
 
   void title() {
     y_ = kMargin;
-    y_ += sheet_.paragraph(safe_message("inspect: " + page_.title, false), kMargin, y_, room(),
-                           kText, FigureSheet::kTitle);
+    y_ += sheet_.paragraph(safe_message(title_of(page_), false), kMargin, y_, room(), kText,
+                           FigureSheet::kTitle);
     for (const std::string& note : page_.notes) {
       y_ += sheet_.paragraph(safe_message(note, false), kMargin, y_ + 2, room(), kWarning) + 2;
     }
@@ -272,16 +288,16 @@ class Figure {
   }
 
   void bars(const Inspection& head, const ShownKeys& shown, int x) {
-    const float scale = bar_scale(*std::max_element(head.weights.begin(), head.weights.end()));
+    const double scale = round_step(*std::max_element(head.weights.begin(), head.weights.end()));
     const int wide = kWidth - kMargin - x;
     sheet_.text("0", x, y_, wide, kNote);
     sheet_.text_to(fmt::format("{:.3g}", scale), x + wide, y_, kNote);
     for (std::size_t i = 0; i < shown.keys.size(); ++i) {
       const int top = y_ + kRow * static_cast<int>(i + 1) + 3;
-      const float share = std::min(1.0f, head.weights[shown.keys[i]] / scale);
-      const int filled = static_cast<int>(std::lround(share * static_cast<float>(wide)));
+      const double share = std::min(1.0, static_cast<double>(head.weights[shown.keys[i]]) / scale);
+      const int filled = static_cast<int>(std::lround(share * wide));
       sheet_.box({x, top, wide, kRow - 6}, kBarGround);
-      sheet_.box({x, top, share > 0.0f ? std::max(1, filled) : 0, kRow - 6}, kBar);
+      sheet_.box({x, top, share > 0.0 ? std::max(1, filled) : 0, kRow - 6}, kBar);
     }
   }
 
@@ -298,7 +314,7 @@ class Figure {
     const CellRow left(cells_x(), half, head.d_value(), wide);
     const CellRow right(cells_x() + left.width() + kWeight, half, head.d_value(), wide);
     sheet_.text("v", left.x, y_, half, role_color(Role::kValue));
-    sheet_.text_to("· weight =", right.x - 6, y_, kNote, FigureSheet::kSmallText);
+    sheet_.text_to("· weight =", right.x - 6, y_, kNote);
     sheet_.text("weight · v", right.x, y_, half, role_color(Role::kValue));
     y_ += kRow;
     const float largest = largest_size(head.v.view());
@@ -403,7 +419,11 @@ class Figure {
 }  // namespace
 
 std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style) {
-  return Figure(page, style).paint();
+  return with_facts(Figure(page, style).paint(), {kUsualDpi,
+                                                  {{"Title", printable_message(title_of(page))},
+                                                   {"Software", "attnviz"},
+                                                   {"attnviz", page.facts},
+                                                   {"attnviz-figure", figure_facts(page)}}});
 }
 
 }  // namespace attnviz

@@ -89,10 +89,14 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.end_object();
 }
 
-void write_head(JsonWriter& json, const Inspection& head) {
+void write_head(JsonWriter& json, const Inspection& head, bool with_numbers) {
   json.begin_object();
   write_count(json, "layer", head.head.layer);
   write_count(json, "head", head.head.head);
+  if (!with_numbers) {
+    json.end_object();
+    return;
+  }
   write_count(json, "d_head", head.d_head());
   write_count(json, "d_value", head.d_value());
   write_number(json, "factor", head.factor);
@@ -104,12 +108,9 @@ void write_head(JsonWriter& json, const Inspection& head) {
   json.end_object();
 }
 
-}  // namespace
-
-void write_inspection_json(const Model& model, const TokenizedText& text,
-                           std::span<const Inspection> inspections, const ByteSink& sink) {
+void write_document(JsonWriter& json, const Model& model, const TokenizedText& text,
+                    std::span<const Inspection> inspections, bool with_numbers) {
   const Inspection& first = inspections.front();
-  JsonWriter json(sink);
   json.begin_object();
   json.key("schema");
   json.value("attnviz.inspection/1");
@@ -127,11 +128,28 @@ void write_inspection_json(const Model& model, const TokenizedText& text,
   json.key("heads");
   json.begin_array();
   for (const Inspection& head : inspections) {
-    write_head(json, head);
+    write_head(json, head, with_numbers);
   }
   json.end_array();
   json.end_object();
   json.finish();
+}
+
+}  // namespace
+
+void write_inspection_json(const Model& model, const TokenizedText& text,
+                           std::span<const Inspection> inspections, const ByteSink& sink) {
+  JsonWriter json(sink);
+  write_document(json, model, text, inspections, /*with_numbers=*/true);
+}
+
+std::string inspection_facts(const Model& model, const TokenizedText& text,
+                             std::span<const Inspection> inspections) {
+  std::string facts;
+  JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
+  write_document(json, model, text, inspections, /*with_numbers=*/false);
+  facts.resize(facts.size() - 1);  // the line's end
+  return facts;
 }
 
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/core/byte_sink.h"
@@ -16,5 +17,10 @@ namespace attnviz {
 /// least one inspection, all of one query and one request.
 void write_inspection_json(const Model& model, const TokenizedText& text,
                            std::span<const Inspection> inspections, const ByteSink& sink);
+
+/// The same document with nothing but its index of each head, and no matrices, as one line without
+/// '\n': for a picture's metadata.
+std::string inspection_facts(const Model& model, const TokenizedText& text,
+                             std::span<const Inspection> inspections);
 
 }  // namespace attnviz

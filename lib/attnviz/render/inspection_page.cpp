@@ -46,6 +46,17 @@ std::span<const std::string> inspection_step_names() {
   return kNames;
 }
 
+std::string inspection_step_list() {
+  std::string list;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    list += (i == 0 ? "" : ", ") + kNames[i];
+    for (const auto& [other, step] : kOtherNames) {
+      list += step == static_cast<InspectionStep>(i) ? fmt::format(" ({})", other) : "";
+    }
+  }
+  return list;
+}
+
 std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std::string_view list) {
   std::set<InspectionStep> steps;
   for (std::size_t begin = 0; begin <= list.size();) {

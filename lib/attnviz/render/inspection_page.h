@@ -32,6 +32,9 @@ inline constexpr std::size_t kInspectionSteps = 11;
 /// "residual", in the order of the enumerators.
 std::span<const std::string> inspection_step_names();
 
+/// For a help text: "x, query (q), keys (k), …", each with its other name.
+std::string inspection_step_list();
+
 /// The steps that a list with commas names, in order and each once; "q", "k", "v" and "weights"
 /// mean query, keys, values and softmax. Throws Error{kUsage} that begins with `option` and names
 /// the steps, with did-you-mean.
@@ -46,6 +49,7 @@ struct InspectionPage {
   std::vector<InspectionStep> steps;     // in order; empty: all
   bool full = false;                     // every key, every number, whole matrices
   bool explain = false;                  // a sentence to each step
+  std::string facts;                     // what it was made from, for a picture's metadata
 
   bool shows(InspectionStep step) const noexcept;
 };

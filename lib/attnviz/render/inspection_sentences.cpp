@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/render/inspection_words.h"
 #include "attnviz/render/number_group.h"
+#include "attnviz/render/percent.h"
 
 namespace attnviz {
 
@@ -31,15 +32,6 @@ double length(std::span<const float> values) noexcept {
     sum += static_cast<double>(value) * static_cast<double>(value);
   }
   return std::sqrt(sum);
-}
-
-// "a", "a and b", "a, b and c".
-std::string joined(const std::vector<std::string>& items) {
-  std::string out;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    out += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
-  }
-  return out;
 }
 
 class Sentences {
@@ -99,16 +91,17 @@ class Sentences {
     return keys;
   }
 
-  std::string named(const Keys& keys) const {
+  // `refers_back`: in a sentence whose subject is the query.
+  std::string named(const Keys& keys, bool refers_back = false) const {
     constexpr std::size_t kMostNamed = 4;
     std::vector<std::string> items;
     for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i) {
-      items.push_back(names_.quoted(keys[i]));
+      items.push_back(refers_back ? itself_or(keys[i]) : names_.quoted(keys[i]));
     }
     if (keys.size() > kMostNamed) {
       items.back() = fmt::format("{} others", keys.size() - kMostNamed + 1);
     }
-    return joined(items);
+    return joined(items, "and");
   }
 
   std::string itself_or(std::size_t key) const {
@@ -117,7 +110,8 @@ class Sentences {
 
   std::string x() const {
     const std::string from =
-        head_.head.layer > 0 ? fmt::format("what the layers before made of {}", query_)
+        head_.head.layer > 1    ? fmt::format("what the layers before made of {}", query_)
+        : head_.head.layer == 1 ? fmt::format("what layer 0 made of {}", query_)
         : head_.positions == Positions::kSinusoidal
             ? fmt::format("what stands for {}, with its position {} mixed in", query_, head_.query)
             : fmt::format("what stands for {} before it looks at anything", query_);
@@ -125,10 +119,12 @@ class Sentences {
   }
 
   std::string query() const {
+    const std::size_t n = head_.d_head();
     return fmt::format(
-        "q is what {} looks for: each of its {} is a sum over x, weighted by a "
-        "column of W_Q.",
-        query_, counted(head_.d_head(), "number"));
+        "q is what {} looks for: {} is {}a sum over x, weighted by a column of W_Q{}.", query_,
+        n == 1 ? "its 1 number" : fmt::format("each of its {} numbers", n),
+        head_.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ",
+        head_.positions == Positions::kRope ? ", before the position turns q" : "");
   }
 
   std::string keys() const {
@@ -176,18 +172,39 @@ class Sentences {
   }
 
   std::string scale() const {
-    std::string text =
-        head_.request.scale
-            ? fmt::format(
-                  "Dividing by √{} keeps the scores from growing with the length of q "
-                  "and k.",
-                  head_.d_head())
-            : "The scores are left as they are: large ones make the softmax sharp.";
-    if (head_.request.temperature != 1.0f) {
-      text += fmt::format(" The temperature {} makes the weights {}.", head_.request.temperature,
-                          head_.request.temperature > 1.0f ? "more alike" : "more different");
+    std::string text;
+    if (head_.request.scale && head_.d_head() == 1) {
+      text = "Dividing by √1 changes nothing: q and k are one number each.";
+    } else if (head_.request.scale) {
+      text =
+          fmt::format("Dividing by √{} keeps the scores from growing with the length of q and k.",
+                      head_.d_head());
+    } else if (head_.request.temperature == 1.0f) {
+      text = "The scores are left as they are: large ones make the softmax sharp.";
+    } else {
+      text = fmt::format("The scores are not divided by √{}: large ones make the softmax sharp.",
+                         head_.d_head());
     }
-    return text;
+    return head_.request.temperature == 1.0f ? text : text + ' ' + temperature();
+  }
+
+  // It acts on differences of scores: where there are none, it does nothing.
+  std::string temperature() const {
+    const std::string subject = fmt::format("The temperature {}", head_.request.temperature);
+    if (visible_.size() < 2) {
+      return fmt::format("{} changes no weight: {} sees {}.", subject, query_,
+                         visible_.empty() ? "no key" : "one key only");
+    }
+    const Keys sorted = sorted_by(visible_, head_.scores);
+    if (ties(sorted, head_.scores).size() == visible_.size()) {
+      return fmt::format("{} changes no weight: the scores are equal.", subject);
+    }
+    const bool warm = head_.request.temperature > 1.0f;
+    return head_.bias.empty()
+               ? fmt::format("{} makes the weights {}.", subject,
+                             warm ? "more alike" : "more different")
+               : fmt::format("{} makes the scores differ {}; the bias of ALiBi stays as it is.",
+                             subject, warm ? "less" : "more");
   }
 
   std::string mask() const {
@@ -197,8 +214,9 @@ class Sentences {
                                    : fmt::format("Nothing is masked: {} sees all {} tokens.",
                                                  query_, head_.n_tokens());
     } else {
-      text = fmt::format("{} does not see {}: {} −∞, and the weight 0.", query_, named(hidden_),
-                         hidden_.size() == 1 ? "its score becomes" : "their scores become");
+      text =
+          fmt::format("{} does not see {}: {} −∞, and the weight 0.", query_, named(hidden_, true),
+                      hidden_.size() == 1 ? "its score becomes" : "their scores become");
     }
     if (!head_.bias.empty()) {
       text += " ALiBi lowers scores with each token of distance.";
@@ -208,16 +226,30 @@ class Sentences {
 
   std::string softmax() const {
     const std::string text = looks();
-    if (head_.request.dropout <= 0.0f) {
-      return text;
-    }
-    std::size_t dropped = 0;
+    return head_.request.dropout <= 0.0f || visible_.empty() ? text : text + ' ' + dropout();
+  }
+
+  std::string dropout() const {
+    std::size_t n_weights = 0;  // that are there to be dropped
+    std::size_t n_dropped = 0;
     for (const std::size_t key : visible_) {
-      dropped += head_.weights[key] == 0.0f && head_.probabilities[key] > 0.0f ? 1u : 0u;
+      const bool is_weight = head_.probabilities[key] > 0.0f;
+      n_weights += is_weight ? 1u : 0u;
+      n_dropped += is_weight && head_.weights[key] == 0.0f ? 1u : 0u;
     }
-    return fmt::format("{} Dropout then sets {} of {} to 0 and multiplies the others by {:.3g}.",
-                       text, dropped, counted(visible_.size(), "weight"),
-                       1.0f / (1.0f - head_.request.dropout));
+    const std::size_t n_kept = n_weights - n_dropped;
+    const std::string factor = fmt::format("{:.4g}", 1.0f / (1.0f - head_.request.dropout));
+    if (n_kept == 0) {
+      return n_weights == 1 ? "Dropout then sets the only weight to 0."
+                            : fmt::format("Dropout then sets all {} weights to 0.", n_weights);
+    }
+    if (n_dropped == 0) {
+      return fmt::format("Dropout then sets no weight to 0 and multiplies {} by {}.",
+                         n_weights == 1 ? "the only one" : fmt::format("all {}", n_weights),
+                         factor);
+    }
+    return fmt::format("Dropout then sets {} of {} weights to 0 and multiplies the other{} by {}.",
+                       n_dropped, n_weights, n_kept == 1 ? "" : "s", factor);
   }
 
   std::string looks() const {
@@ -239,14 +271,20 @@ class Sentences {
                          percentage(most));
     }
     if (best.size() > 1) {
-      return fmt::format("{} looks most at {}: {} each.", query_, named(best), percentage(most));
+      return fmt::format("{} looks most at {}: {} each.", query_, named(best, true),
+                         percentage(most));
     }
     constexpr float kMuch = 0.4f;
     constexpr float kClearLead = 1.5f;
-    const float next = weights[sorted[1]];
+    const Keys rest(sorted.begin() + 1, sorted.end());
+    const float next = weights[rest.front()];
     const bool mostly = most >= kMuch && most >= kClearLead * next;
-    const std::string then =
-        next > 0.0f ? fmt::format(", then at {}: {}", itself_or(sorted[1]), percentage(next)) : "";
+    std::string then;
+    if (next > 0.0f) {
+      const Keys second = ties(rest, weights);
+      then = fmt::format(", then at {}: {}{}", named(second, true), percentage(next),
+                         second.size() > 1 ? " each" : "");
+    }
     return fmt::format("{} looks {} at {}: {}{}.", query_, mostly ? "mostly" : "most",
                        itself_or(best.front()), percentage(most), then);
   }
@@ -303,7 +341,7 @@ class Sentences {
       parts.push_back(fmt::format("{} of the {} others", percentage(static_cast<float>(rest)),
                                   sorted.size() - named));
     }
-    return fmt::format("The context is a mixture of values: {}.", joined(parts));
+    return fmt::format("The context is a mixture of values: {}.", joined(parts, "and"));
   }
 
   std::string output() const {
@@ -317,15 +355,24 @@ class Sentences {
   std::string residual() const {
     if (!head_.has_output()) {
       const std::size_t first = head_.context_in_result;
+      const std::string place = head_.d_value() == 1
+                                    ? fmt::format("{}", first)
+                                    : fmt::format("{} to {}", first, first + head_.d_value() - 1);
       return head_.n_heads == 1
                  ? "The head's context is what the layer hands on; x is not added."
                  : fmt::format(
-                       "The contexts of {} heads stand side by side, this one's at {} to "
-                       "{}; x is not added.",
-                       head_.n_heads, first, first + head_.d_value() - 1);
+                       "The contexts of {} heads stand side by side, this one's at {}; x is not "
+                       "added.",
+                       head_.n_heads, place);
     }
     if (!head_.residual) {
-      return fmt::format("This model does not add x: the output takes the place of {}.", query_);
+      return head_.n_heads == 1
+                 ? fmt::format("This model does not add x: the output takes the place of {}.",
+                               query_)
+                 : fmt::format(
+                       "This model does not add x: the outputs of {} heads together take "
+                       "the place of {}.",
+                       head_.n_heads, query_);
     }
     const double before = length(head_.x());
     const double added = length(head_.output);
@@ -345,26 +392,6 @@ class Sentences {
 };
 
 }  // namespace
-
-std::string percentage(float share) {
-  const double percent = static_cast<double>(share) * 100.0;
-  if (share == 0.0f) {
-    return "0 %";
-  }
-  if (percent < 0.1) {
-    return "less than 0.1 %";
-  }
-  if (percent < 9.95) {
-    return fmt::format("{:.1f} %", percent);
-  }
-  if (percent > 99.0 && percent < 100.0) {
-    constexpr double kNearlyAll = 99.95;
-    return about_equal(share, 1.0f) ? "100 %"
-           : percent < kNearlyAll   ? fmt::format("{:.1f} %", percent)
-                                    : "more than 99.9 %";
-  }
-  return fmt::format("{:.0f} %", percent);
-}
 
 std::string step_sentence(const Inspection& head, const TokenNames& names, InspectionStep step,
                           bool ascii) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/render/inspection_bars.h"
+#include "attnviz/render/bars.h"
 
 namespace attnviz {
 
@@ -159,7 +159,7 @@ class KeyTable {
     const std::size_t beside = columns - std::min(columns, before_weights + weights + kGap);
     const std::size_t below = room_beside(style_, label_columns(table_, columns) + weights);
     const std::size_t width = std::min(kMost, beside >= kLeast ? beside : below);
-    const float scale = bar_scale(*std::max_element(head_.weights.begin(), head_.weights.end()));
+    const double scale = round_step(*std::max_element(head_.weights.begin(), head_.weights.end()));
     TextColumn column;
     column.to_right = false;
     column.with_previous = true;
@@ -168,7 +168,8 @@ class KeyTable {
       column.heading.text = "0" + pad_left(end, width - 1);
     }
     for (const std::size_t key : shown_.keys) {
-      column.cells.push_back({bar(head_.weights[key] / scale, width, style_.ascii), {}});
+      column.cells.push_back(
+          {bar(static_cast<double>(head_.weights[key]) / scale, width, style_.ascii), {}});
     }
     column.cells.resize(table_.labels.size());
     table_.columns.push_back(std::move(column));

@@ -46,9 +46,6 @@ StepHeading step_heading(const Inspection& head, InspectionStep step, bool ascii
 std::string step_sentence(const Inspection& head, const TokenNames& names, InspectionStep step,
                           bool ascii);
 
-/// 0.463 is "46 %", 0.031 "3.1 %", 0.0001 "less than 0.1 %"; nothing but 1 is "100 %".
-std::string percentage(float share);
-
 /// The formulas' signs in 7 bits: q · k is q * k, √d is sqrt(d), → is ->.
 std::string in_ascii(std::string_view formula);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -13,7 +12,9 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/ansi.h"
+#include "attnviz/render/bars.h"
 #include "attnviz/render/paragraph.h"
+#include "attnviz/render/percent.h"
 #include "attnviz/render/terminal_palette.h"
 
 namespace attnviz {
@@ -29,30 +30,6 @@ constexpr std::size_t kMostBar = 24;
 constexpr std::size_t kMostBarAlone = 50;
 constexpr std::string_view kBold = "1";
 constexpr std::string_view kDim = "2";
-constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-
-// The smallest of 1, 2, 5 times a power of ten that is at least `value`.
-double round_up(double value) {
-  if (!(value > 0.0) || !std::isfinite(value)) {
-    return 1.0;
-  }
-  const double power = std::pow(10.0, std::floor(std::log10(value)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= value * (1.0 - 1e-6)) {
-      return factor * power;
-    }
-  }
-  return 10.0 * power;
-}
-
-std::string percent(float value, int decimals) {
-  const double hundredth = static_cast<double>(value) * 100.0;
-  const double least = decimals == 0 ? 0.5 : 0.05;
-  if (hundredth > 0.0 && hundredth < least) {
-    return decimals == 0 ? "<1%" : "<.1%";
-  }
-  return fmt::format("{:.{}f}%", hundredth, decimals);
-}
 
 class Bars {
  public:
@@ -142,7 +119,7 @@ void Bars::choose_tokens() {
   for (const std::size_t token : shown_) {
     most = std::max(most, largest[token]);
   }
-  full_ = round_up(static_cast<double>(most));
+  full_ = round_step(static_cast<double>(most));
 }
 
 void Bars::lay_out() {
@@ -165,7 +142,10 @@ void Bars::lay_out() {
     number_ = decimals == 0 ? 4 : 5;
     for (std::size_t head = 0; head < n_heads(); ++head) {
       for (const std::size_t token : shown_) {
-        number_ = std::max(number_, percent(panel_.values(head, token), decimals).size());
+        number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
+      }
+      if (!others_.empty()) {
+        number_ = std::max(number_, percent_cell(others(head), decimals).size());
       }
     }
     const std::size_t least = number_ + 1 + kLeastBar;
@@ -202,18 +182,10 @@ void Bars::number(AnsiLine& line, std::string_view text, std::string_view sgr) c
   line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style(sgr));
 }
 
-// In eighths of a column; in 7 bits in whole ones.
 void Bars::bar(AnsiLine& line, float value) const {
-  const double share = std::clamp(static_cast<double>(value) / full_, 0.0, 1.0);
-  const std::size_t steps = ascii_ ? 1 : kEighths.size();
-  const double exact = std::isfinite(value) ? share * static_cast<double>(bar_ * steps) : 0.0;
-  const auto filled = static_cast<std::size_t>(std::lround(exact));
-  std::string text;
-  for (std::size_t i = 0; i < filled / steps; ++i) {
-    text += ascii_ ? "#" : "█";
-  }
-  text += ascii_ ? "" : kEighths[filled % steps];
-  const auto t = static_cast<float>(share);
+  const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
+  const std::string text = attnviz::bar(share, bar_, ascii_);
+  const auto t = static_cast<float>(std::clamp(share, 0.0, 1.0));
   line.put(text, colored() ? palette_.ink(focus_.scale.colormap.diverging() ? 0.5f + t / 2.0f : t)
                            : std::string());
   line.put(std::string(bar_ - display_width(text), ' '));
@@ -265,7 +237,7 @@ void Bars::band(std::size_t first, std::size_t count) {
         return;
       }
       const float value = panel_.values(head, token);
-      number(line, percent(value, decimals_), "");
+      number(line, percent_cell(value, decimals_), "");
       line.put(" ");
       bar(line, value);
     });
@@ -273,7 +245,7 @@ void Bars::band(std::size_t first, std::size_t count) {
   if (!others_.empty()) {
     line.put(pad_right(others_label_, gutter_), style(kDim));
     across([&](std::size_t head) {
-      number(line, percent(others(head), decimals_), kDim);
+      number(line, percent_cell(others(head), decimals_), kDim);
       line.put(std::string(1 + bar_, ' '));
     });
   }

@@ -89,16 +89,13 @@ bool looks_like_an_index(std::string_view word) {
 }
 
 // "0, 4 and 7"; of many the first and the last.
-std::string enumerated(const std::vector<std::string>& items) {
+std::string enumerated(std::vector<std::string> items) {
   constexpr std::size_t kMost = 12;
-  std::string list;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items.size() > kMost && i == kMost - 1) {
-      return list + fmt::format(", … and {}", items.back());
-    }
-    list += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+  if (items.size() > kMost) {
+    items[kMost - 1] = "…";
+    items.erase(items.begin() + kMost, items.end() - 1);
   }
-  return list;
+  return joined(items, "and");
 }
 
 std::string token_list(const TokenizedText& text) {

@@ -1,0 +1,18 @@
+// Bars of text, and round numbers for the ends and steps of scales.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace attnviz {
+
+/// The least of 1, 2 or 5 times a power of ten that is at least `number`, but for the rounding of
+/// floats: where a scale of bars from 0 ends, or how far the ticks of an axis stand apart. 1 for
+/// what is not more than 0, or not finite.
+double round_step(double number) noexcept;
+
+/// `share` (0 to 1) of a bar `columns` wide, in eighths of a column, or of # in ascii. Not padded;
+/// whatever is more than 0 is seen, and NaN is no bar.
+std::string bar(double share, std::size_t columns, bool ascii);
+
+}  // namespace attnviz
