@@ -1,5 +1,6 @@
 // Options that change nothing, and pictures that show nothing, are told or refused.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ ProgramResult in_folder(const TemporaryFolder& folder, Words arguments) {
 std::string words(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {
-    text += "w" + std::to_string(i) + " ";
+    text += fmt::format("w{} ", i);
   }
   return text;
 }

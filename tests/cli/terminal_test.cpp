@@ -1,5 +1,6 @@
 // What the program makes of the terminal: colour, width, style.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <string>
@@ -137,7 +138,7 @@ TEST_CASE("wide characters and emoji stay inside the width") {
 TEST_CASE("without the first token the others keep their indices") {
   std::string text;
   for (int i = 0; i < 40; ++i) {
-    text += "word" + std::to_string(i) + " ";
+    text += fmt::format("word{} ", i);
   }
   const ProgramResult run = attnviz({text, "--head", "0.1", "--drop-sink", "-q"});
   CHECK(contains(run.out, "\n 1 word1 "));

@@ -1,5 +1,7 @@
 #include "render/sample_inspection.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace attnviz::test {
@@ -37,7 +39,7 @@ Model random_head(std::size_t n_tokens, Positions positions) {
 std::vector<std::string> numbered_tokens(std::size_t n_tokens) {
   std::vector<std::string> tokens;
   for (std::size_t i = 0; i < n_tokens; ++i) {
-    tokens.push_back("t" + std::to_string(i));
+    tokens.push_back(fmt::format("t{}", i));
   }
   return tokens;
 }

@@ -1,6 +1,7 @@
 #include "attnviz/render/terminal_bars.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -181,7 +182,7 @@ TEST_CASE("render_bars: of many tokens the largest in the order of the text, and
   std::vector<float> weights(100, 0.0f);
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    labels.push_back("w" + std::to_string(i));
+    labels.push_back(fmt::format("w{}", i));
     weights[i] = i < 80 ? 0.001f : 0.0f;
   }
   weights[70] = 0.5f;
