@@ -1,8 +1,11 @@
 #include "attnviz/render/pixel_palette.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
+
+#include "attnviz/core/huge_pages.h"
 
 namespace attnviz {
 
@@ -44,34 +47,48 @@ class ColorNumbers {
   std::vector<Rgb> colors_;
 };
 
+constexpr std::size_t kSpan = 64;  // pixels that are compared at once with those above
+
+// False when numbers run out.
+bool index_span(const std::uint8_t* rgb, std::size_t count, ColorNumbers& numbers,
+                std::uint8_t* indices) {
+  Rgb last;
+  for (std::size_t x = 0; x < count; ++x) {
+    const Rgb color{rgb[3 * x], rgb[3 * x + 1], rgb[3 * x + 2]};
+    if (x > 0 && color == last) {
+      indices[x] = indices[x - 1];
+      continue;
+    }
+    const auto number = numbers.number(color);
+    if (!number) {
+      return false;
+    }
+    indices[x] = *number;
+    last = color;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<IndexedPixels> index_pixels(std::span<const std::uint8_t> rgb, std::size_t width,
                                           std::size_t height) {
   ColorNumbers numbers;
   IndexedPixels pixels;
+  pixels.indices.reserve(width * height);
+  prefer_huge_pages(pixels.indices.data(), width * height);
   pixels.indices.resize(width * height);
   for (std::size_t y = 0; y < height; ++y) {
-    const std::uint8_t* row = rgb.data() + y * width * 3;
-    std::uint8_t* indices = pixels.indices.data() + y * width;
-    // Cells are several pixels high: most rows repeat the one above.
-    if (y > 0 && std::memcmp(row, row - width * 3, width * 3) == 0) {
-      std::memcpy(indices, indices - width, width);
-      continue;
-    }
-    Rgb last;
-    for (std::size_t x = 0; x < width; ++x) {
-      const Rgb color{row[3 * x], row[3 * x + 1], row[3 * x + 2]};
-      if (x > 0 && color == last) {
-        indices[x] = indices[x - 1];
-        continue;
-      }
-      const auto number = numbers.number(color);
-      if (!number) {
+    for (std::size_t first = 0; first < width; first += kSpan) {
+      const std::size_t count = std::min(kSpan, width - first);
+      const std::uint8_t* span = rgb.data() + (y * width + first) * 3;
+      std::uint8_t* indices = pixels.indices.data() + y * width + first;
+      // Cells are several pixels high: most spans repeat the one above.
+      if (y > 0 && std::memcmp(span, span - width * 3, count * 3) == 0) {
+        std::memcpy(indices, indices - width, count);
+      } else if (!index_span(span, count, numbers, indices)) {
         return std::nullopt;
       }
-      indices[x] = *number;
-      last = color;
     }
   }
   pixels.palette = numbers.take_colors();

@@ -53,7 +53,7 @@ namespace {
 // A heatmap's rows mostly repeat the row above: filter 2 ("up") turns those into zeros, and a fast
 // level then packs them as well as a slow one.
 constexpr int kUpFilter = 2;
-constexpr int kCompressionLevel = 3;
+constexpr int kCompressionLevel = 1;
 
 void append_bytes(void* out, void* data, int size) {
   static_cast<std::string*>(out)->append(static_cast<const char*>(data),
