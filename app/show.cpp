@@ -133,6 +133,7 @@ void run_show(const ShowOptions& options) {
         text.size() == 0 ? std::nullopt : chosen_focus(options.pattern, text, options.talk);
     require_memory_for(model, heads, options, text.size());
     std::vector<AttentionDocument> documents;
+    documents.reserve(requests.size());
     for (const AttentionRequest& request : requests) {
       documents.push_back(run_document(model, text, request, heads, options.pattern.average));
     }

@@ -202,8 +202,16 @@ double element(const char* from, const ElementType& type) noexcept {
     return static_cast<double>(bits);
   }
   if (type.kind == 'i') {
-    const auto unused = static_cast<unsigned>(64 - 8 * type.size);
-    return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
+    switch (type.size) {
+      case 1:
+        return static_cast<double>(static_cast<std::int8_t>(bits));
+      case 2:
+        return static_cast<double>(static_cast<std::int16_t>(bits));
+      case 4:
+        return static_cast<double>(static_cast<std::int32_t>(bits));
+      default:
+        return static_cast<double>(static_cast<std::int64_t>(bits));
+    }
   }
   switch (type.size) {
     case 2:
