@@ -45,6 +45,7 @@ MappedFile open_file(const RenderOptions& options) {
 
 void keep_chosen_heads(const HeadOptions& options, AttentionDocument& document) {
   std::vector<HeadId> available;
+  available.reserve(document.patterns.size());
   for (const DocumentPattern& pattern : document.patterns) {
     available.push_back(pattern.head);
   }

@@ -53,6 +53,7 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
 std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
   const AttentionRequest request = request_of(options);
   std::vector<AttentionRequest> requests;
+  requests.reserve(options.side_by_side.size());
   for (const Variant& variant : options.side_by_side) {
     requests.push_back(variant.applied_to(request));
   }

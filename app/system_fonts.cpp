@@ -110,6 +110,7 @@ std::optional<FontFile> find_system_font(char32_t code_point) {
 
 std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files) {
   std::vector<FontFile> fonts;
+  fonts.reserve(files.size());
   for (const fs::path& path : files) {
     fonts.push_back(font_file(path, 0));
   }

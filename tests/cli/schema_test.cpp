@@ -102,6 +102,7 @@ void check_valid(const std::string& schema, const std::vector<Case>& cases, cons
   const Documents documents(cases);
   const TemporaryFolder& folder = documents.folder();
   std::vector<std::string> names;
+  names.reserve(cases.size());
   for (const Case& item : cases) {
     names.emplace_back(item.name);
   }

@@ -48,6 +48,7 @@ std::string bytes_of(const std::vector<Unsigned>& numbers, bool big_endian = fal
 
 std::string floats(const std::vector<float>& numbers) {
   std::vector<std::uint32_t> bits;
+  bits.reserve(numbers.size());
   for (const float number : numbers) {
     bits.push_back(std::bit_cast<std::uint32_t>(number));
   }

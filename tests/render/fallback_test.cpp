@@ -57,6 +57,7 @@ bool has_box(const GlyphRun& run) {
 
 std::vector<std::uint32_t> ids(const GlyphRun& run) {
   std::vector<std::uint32_t> found;
+  found.reserve(run.glyphs.size());
   for (const Glyph& glyph : run.glyphs) {
     found.push_back(glyph.id);
   }

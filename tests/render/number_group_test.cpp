@@ -12,6 +12,7 @@ namespace {
 std::vector<std::string> texts(const std::vector<float>& values) {
   const NumberGroup group(values);
   std::vector<std::string> out;
+  out.reserve(values.size());
   for (const float value : values) {
     out.push_back(group.text(value));
   }

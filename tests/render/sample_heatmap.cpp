@@ -30,6 +30,7 @@ constexpr std::array kHardLabels = {"猫",
 
 std::vector<std::string> label_list(std::size_t n, Labels labels) {
   std::vector<std::string> list;
+  list.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     list.emplace_back(labels == Labels::kWords ? kWords.at(i % kWords.size())
                                                : kHardLabels.at(i % kHardLabels.size()));

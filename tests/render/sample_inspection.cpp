@@ -38,6 +38,7 @@ Model random_head(std::size_t n_tokens, Positions positions) {
 
 std::vector<std::string> numbered_tokens(std::size_t n_tokens) {
   std::vector<std::string> tokens;
+  tokens.reserve(n_tokens);
   for (std::size_t i = 0; i < n_tokens; ++i) {
     tokens.push_back(fmt::format("t{}", i));
   }

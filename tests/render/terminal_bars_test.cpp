@@ -181,6 +181,7 @@ TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") 
 TEST_CASE("render_bars: of many tokens the largest in the order of the text, and what is left") {
   std::vector<float> weights(100, 0.0f);
   std::vector<std::string> labels;
+  labels.reserve(weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
     labels.push_back(fmt::format("w{}", i));
     weights[i] = i < 80 ? 0.001f : 0.0f;

@@ -207,6 +207,7 @@ TEST_CASE("TerminalPalette: 16 colours keep every map's order of lightness on us
     for (const Scheme& scheme : kSchemes) {
       CAPTURE(std::string(scheme.name));
       std::vector<double> lightness;
+      lightness.reserve(codes.size());
       for (const std::string& code : codes) {
         lightness.push_back(cielab_lightness(scheme_color(scheme, std::stoi(code))));
       }

@@ -51,6 +51,7 @@ std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, A
     groups[over == AverageOver::kHeads ? head.layer : head.head].push_back(head);
   }
   std::vector<std::vector<HeadId>> in_order;
+  in_order.reserve(groups.size());
   for (auto& [index, group] : groups) {
     in_order.push_back(std::move(group));
   }

@@ -68,6 +68,7 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
                                      AverageOver over) {
   AttentionDocument document = facts_of_run(model, text, request);
   std::vector<MatrixBuffer> matrices;
+  matrices.reserve(means.groups().size());
   for (std::size_t group = 0; group < means.groups().size(); ++group) {
     matrices.push_back(means.take_mean(group));
   }

@@ -22,6 +22,7 @@ namespace {
 // The heads of each of several layers; 1 where there is no such order to keep.
 std::size_t panels_together(const std::vector<DocumentPattern>& patterns) {
   std::vector<HeadId> heads;
+  heads.reserve(patterns.size());
   for (const DocumentPattern& pattern : patterns) {
     heads.push_back(pattern.head);
   }

@@ -140,6 +140,7 @@ Rgb Colormap::operator()(float t) const noexcept {
 
 std::vector<std::string_view> colormap_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kPalettes));
   for (const Palette& palette : kPalettes) {
     names.push_back(palette.name);
   }

@@ -110,6 +110,7 @@ class Typesetter {
       join_items();
     }
     std::vector<std::uint8_t> levels;
+    levels.reserve(items_.size());
     for (const Item& item : items_) {
       levels.push_back(item.level);
     }

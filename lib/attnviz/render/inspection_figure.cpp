@@ -209,6 +209,7 @@ class Figure {
   void keys(const Inspection& head, std::size_t number_columns) {
     const ShownKeys shown = shown_keys(head, /*all=*/false);
     std::vector<Vector> rows;
+    rows.reserve(shown.keys.size());
     for (const std::size_t key : shown.keys) {
       rows.push_back({"k " + names_.indexed(key), head.k.view().row(key), Role::kKey});
     }

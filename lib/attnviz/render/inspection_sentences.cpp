@@ -291,6 +291,7 @@ class Sentences {
 
   std::string values() const {
     std::vector<float> lengths;
+    lengths.reserve(head_.n_tokens());
     for (std::size_t key = 0; key < head_.n_tokens(); ++key) {
       lengths.push_back(static_cast<float>(length(head_.shares.view().row(key))));
     }
@@ -329,6 +330,7 @@ class Sentences {
     // One alone is named, not counted.
     const std::size_t named = sorted.size() <= kMostParts + 1 ? sorted.size() : kMostParts;
     std::vector<std::string> parts;
+    parts.reserve(named);
     for (std::size_t i = 0; i < named; ++i) {
       parts.push_back(
           fmt::format("{} of {}", percentage(head_.weights[sorted[i]]), names_.quoted(sorted[i])));

@@ -160,6 +160,7 @@ void Screen::keys(const Inspection& head) {
   NumberGroup numbers;
   numbers.add(head.k.view());
   std::vector<VectorRow> rows;
+  rows.reserve(shown.keys.size());
   for (const std::size_t key : shown.keys) {
     rows.push_back({"k " + names_.indexed(key), head.k.view().row(key), Role::kKey});
   }

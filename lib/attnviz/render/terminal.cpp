@@ -128,6 +128,7 @@ void Screen::cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_l
 
 void Screen::band(std::size_t first_panel, std::size_t n_panels) {
   std::vector<PooledMatrix> panels;
+  panels.reserve(n_panels);
   for (std::size_t i = first_panel; i < first_panel + n_panels; ++i) {
     panels.push_back(pool(heatmap_, heatmap_.panels[i], layout_.queries, layout_.keys));
   }

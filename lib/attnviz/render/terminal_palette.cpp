@@ -149,6 +149,7 @@ std::vector<PaletteColor> rising_ramp(std::span<const Candidate> candidates,
 std::vector<Rgb> samples(const Colormap& colormap, float from, float to, std::size_t count,
                          std::size_t intervals) {
   std::vector<Rgb> colors;
+  colors.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     colors.push_back(
         colormap(from + (to - from) * static_cast<float>(i) / static_cast<float>(intervals)));

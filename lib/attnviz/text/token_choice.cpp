@@ -100,6 +100,7 @@ std::string enumerated(std::vector<std::string> items) {
 
 std::string token_list(const TokenizedText& text) {
   std::vector<std::string> items;
+  items.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     items.push_back(fmt::format("{} {}", i, quoted(text.tokens[i].text)));
   }
@@ -131,6 +132,7 @@ TokenChoice last_of(const Indices& found, std::string_view word) {
     return {found.front(), {}};
   }
   std::vector<std::string> places;
+  places.reserve(found.size());
   for (const std::size_t index : found) {
     places.push_back(std::to_string(index));
   }
@@ -141,6 +143,7 @@ TokenChoice last_of(const Indices& found, std::string_view word) {
 [[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
                                std::string_view option) {
   std::vector<std::string> known;
+  known.reserve(text.tokens.size());
   for (const Token& token : text.tokens) {
     known.push_back(printable_message(without_spaces(token.text)));
   }
