@@ -1,5 +1,5 @@
 // What no option can tell alone.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "side_by_side.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "talk.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <string>

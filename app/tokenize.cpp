@@ -1,6 +1,6 @@
 #include "tokenize.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -68,7 +68,7 @@ endmacro()
 # What only our own sources need.
 macro(attnviz_find_build_dependencies)
   attnviz_find(hwy HEADER hwy/highway.h)
-  attnviz_find(fmt HEADER fmt/format.h DEFINITION FMT_HEADER_ONLY)
+  attnviz_find(fmt HEADER fmt/format.h)
   attnviz_find(nlohmann_json HEADER nlohmann/json.hpp)
   attnviz_find(CLI11 HEADER CLI/CLI.hpp)
   # Their libraries are opened when a picture needs them, so only the headers count here.

@@ -1,7 +1,7 @@
 #include "model_builder.h"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <utility>

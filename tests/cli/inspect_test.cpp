@@ -122,9 +122,9 @@ TEST_CASE("inspect: numbers of the textbooks come out through the JSON document"
                                                            {"scaled", "scaled"},
                                                            {"weights", "attn"},
                                                            {"context", "context"}};
-      for (const auto& [ours, theirs] : pairs) {
-        CAPTURE(ours);
-        check_close(whole[ours], expected[theirs], 2e-6);
+      for (const auto& pair : pairs) {
+        CAPTURE(pair.first);
+        check_close(whole[pair.first], expected[pair.second], 2e-6);
       }
       const json& steps = whole["for_query"];
       check_close(steps["scores"], expected["scores"][query], 2e-6);

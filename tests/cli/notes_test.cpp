@@ -1,6 +1,6 @@
 // Options that change nothing, and pictures that show nothing, are told or refused.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

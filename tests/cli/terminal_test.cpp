@@ -1,6 +1,6 @@
 // What the program makes of the terminal: colour, width, style.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string>

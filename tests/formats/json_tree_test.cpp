@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "attnviz/core/error.h"
 

@@ -78,7 +78,7 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
 
 TEST_CASE("choose_drawing: weights get 0 to 1, dropout widens it, logarithms begin above 0") {
   AttentionDocument document = causal_document();
-  const auto range = [&document](DrawingRequest request) {
+  const auto range = [&document](const DrawingRequest& request) {
     const ColorScale scale = choose_drawing(request, document).scale;
     return ValueRange{scale.low, scale.high};
   };

@@ -12,9 +12,9 @@ TEST_CASE("round_step: the least round number that holds the number") {
       {1.0, 1.0}, {0.9, 1.0},  {0.5, 0.5},   {0.21, 0.5},    {0.2, 0.2},   {0.018, 0.02},
       {1.5, 2.0}, {0.11, 0.2}, {0.05, 0.05}, {0.001, 0.001}, {6e5, 1e6},   {0.0011, 0.002},
       {3.0, 5.0}, {1e3, 1e3},  {7e-9, 1e-8}, {0.3, 0.5},     {51.0, 100.0}};
-  for (const auto& [number, step] : cases) {
-    CAPTURE(number);
-    CHECK(round_step(number) == doctest::Approx(step));
+  for (const auto& number_and_step : cases) {
+    CAPTURE(number_and_step.first);
+    CHECK(round_step(number_and_step.first) == doctest::Approx(number_and_step.second));
   }
 }
 

@@ -1,7 +1,7 @@
 #include "attnviz/render/figure_layout.h"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -221,7 +221,7 @@ TEST_CASE("sentences: q is a sum over x, with the bias and the rotation that the
 }
 
 TEST_CASE("sentences: dropout counts what it drops and what it leaves") {
-  const auto after_dropout = [](std::vector<float> scores, float rate, std::uint64_t seed) {
+  const auto after_dropout = [](const std::vector<float>& scores, float rate, std::uint64_t seed) {
     AttentionRequest request;
     request.dropout = rate;
     request.dropout_seed = seed;

@@ -1,6 +1,6 @@
 #include "render/sample_heatmap.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <string>

@@ -1,6 +1,6 @@
 #include "render/sample_inspection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

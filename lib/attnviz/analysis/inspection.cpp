@@ -1,6 +1,6 @@
 #include "attnviz/analysis/inspection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

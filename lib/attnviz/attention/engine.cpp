@@ -1,6 +1,6 @@
 #include "attnviz/attention/engine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <utility>

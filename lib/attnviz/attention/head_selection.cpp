@@ -1,6 +1,6 @@
 #include "attnviz/attention/head_selection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

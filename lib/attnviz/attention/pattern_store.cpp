@@ -1,6 +1,6 @@
 #include "attnviz/attention/pattern_store.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "attnviz/core/message.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "attnviz/core/utf8.h"
 

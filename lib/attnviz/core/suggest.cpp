@@ -1,6 +1,6 @@
 #include "attnviz/core/suggest.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "attnviz/core/tensor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

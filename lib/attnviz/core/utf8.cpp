@@ -1,6 +1,6 @@
 #include "attnviz/core/utf8.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <algorithm>

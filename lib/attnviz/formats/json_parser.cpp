@@ -1,6 +1,6 @@
 // Fills a JsonTree from nlohmann_json's stream of events.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "attnviz/formats/json_syntax_error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

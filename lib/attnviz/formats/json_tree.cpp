@@ -1,6 +1,6 @@
 #include "attnviz/formats/json_tree.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

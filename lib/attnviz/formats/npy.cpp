@@ -1,6 +1,6 @@
 #include "attnviz/formats/npy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <string_view>

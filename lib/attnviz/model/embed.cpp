@@ -1,6 +1,6 @@
 // From pieces of text to the residual stream that enters layer 0.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "attnviz/model/random_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <string>

@@ -1,6 +1,6 @@
 // Writes a Model as the weights JSON format `attnviz.weights/1`: a template to edit.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "attnviz/render/attention_document.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "attnviz/render/attention_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "attnviz/render/figure_layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +101,8 @@ class Builder {
   }
 
  private:
-  int px(double at_96_dpi) const noexcept { return style_.pixels(at_96_dpi); }
+  // At least 1, for lengths that something is divided by.
+  int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
 
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
@@ -247,6 +248,7 @@ class Builder {
 
   void place_query_labels(const PixelRect& panel) {
     const CellAxis& axis = grid_.queries;
+    const int half_line = line_height(queries_.column_width) / 2;
     for (std::size_t i = 0; i < queries_.labels.size(); ++i) {
       const int middle =
           panel.y + static_cast<int>(i * queries_.step) * axis.pitch + (axis.pitch - axis.gap) / 2;
@@ -255,7 +257,7 @@ class Builder {
       const AxisLabel& label = queries_.labels[i];
       const int wide = static_cast<int>(label.columns) * queries_.column_width;
       add_label(TextRole::kQueryLabel, queries_, label, panel.x - tick_room() - wide,
-                middle - line_height(queries_.column_width) / 2);
+                middle - half_line);
     }
   }
 

@@ -1,6 +1,6 @@
 #include "attnviz/render/figure_sheet.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

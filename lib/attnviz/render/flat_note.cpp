@@ -1,6 +1,6 @@
 #include "attnviz/render/flat_note.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #include "attnviz/render/focus_heatmap.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <memory>

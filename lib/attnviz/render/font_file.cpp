@@ -1,6 +1,6 @@
 #include "attnviz/render/font_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>

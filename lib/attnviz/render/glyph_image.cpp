@@ -36,8 +36,10 @@ InkMap draw_image(const GlyphImage& image, const std::array<PixelPoint, 4>& corn
     for (int column = 0; column < map.width; ++column) {
       std::array<int, 4> sum = {};  // the colours times their alpha, and the alpha
       for (int i = 0; i < kSamples * kSamples; ++i) {
-        const double x = map.left + column + (i % kSamples + 0.5) / kSamples - corners[0].x;
-        const double y = map.top + row + (i / kSamples + 0.5) / kSamples - corners[0].y;
+        const int sample_column = i % kSamples;
+        const int sample_row = i / kSamples;
+        const double x = map.left + column + (sample_column + 0.5) / kSamples - corners[0].x;
+        const double y = map.top + row + (sample_row + 0.5) / kSamples - corners[0].y;
         const double u = (x * down.y - y * down.x) / area;  // 0 to 1 inside the picture
         const double v = (across.x * y - across.y * x) / area;
         if (u < 0.0 || u >= 1.0 || v < 0.0 || v >= 1.0) {

@@ -1,6 +1,6 @@
 #include "attnviz/render/heatmap.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "attnviz/core/error.h"
 

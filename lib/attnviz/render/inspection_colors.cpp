@@ -1,6 +1,6 @@
 #include "attnviz/render/inspection_colors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>

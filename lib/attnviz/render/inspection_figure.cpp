@@ -1,6 +1,6 @@
 #include "attnviz/render/inspection_figure.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // One plain sentence about the numbers of each step of an inspection.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

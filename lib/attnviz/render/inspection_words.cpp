@@ -1,6 +1,6 @@
 #include "attnviz/render/inspection_words.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstddef>

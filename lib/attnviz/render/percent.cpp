@@ -1,6 +1,6 @@
 #include "attnviz/render/percent.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

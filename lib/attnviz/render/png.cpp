@@ -1,6 +1,6 @@
 #include "attnviz/render/png.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "attnviz/render/png_encode.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <libdeflate.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "attnviz/render/row_sums.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "attnviz/render/terminal.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <initializer_list>

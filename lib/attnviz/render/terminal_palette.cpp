@@ -1,6 +1,6 @@
 #include "attnviz/render/terminal_palette.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -87,6 +87,7 @@ double distance(const Oklab& a, const Oklab& b) noexcept {
 // The 6 × 6 × 6 cube and the 24 greys, from dark to light. Themes redefine the 16 before them.
 std::vector<Candidate> fixed_colors() {
   std::vector<PaletteColor> colors;
+  colors.reserve(240);
   const auto level = [](int step) {
     return static_cast<std::uint8_t>(step == 0 ? 0 : 55 + 40 * step);
   };

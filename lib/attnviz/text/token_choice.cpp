@@ -1,6 +1,6 @@
 #include "attnviz/text/token_choice.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <utf8proc.h>
 
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "attnviz/text/tokenizer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <uniwbrk.h>
 #include <utf8proc.h>
 

@@ -1,0 +1,12 @@
+// The functions of fmt that its headers only declare. With them compiled here, once, the other
+// sources build about twice as fast as with fmt's header-only mode, and the program still needs no
+// shared library of fmt, which is all that Debian packages.
+#include <fmt/format-inl.h>
+
+namespace fmt::detail {
+
+template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
+template char decimal_point_impl<char>(locale_ref);
+template void vformat_to<char>(buffer<char>&, string_view, format_args, locale_ref);
+
+}  // namespace fmt::detail
