@@ -51,6 +51,16 @@ TEST_CASE("a step that there is not is told with those there are") {
   CHECK_THROWS_AS(parse_inspection_steps("--step", ""), Error);
 }
 
+TEST_CASE("the last shown column of the table of keys ends it") {
+  InspectionPage page;
+  CHECK(page.ends_key_table(Step::kSoftmax));
+  CHECK_FALSE(page.ends_key_table(Step::kScores));
+  CHECK_FALSE(page.ends_key_table(Step::kValues));
+  page.steps = {Step::kScores, Step::kScale, Step::kValues};
+  CHECK(page.ends_key_table(Step::kScale));
+  CHECK_FALSE(page.ends_key_table(Step::kScores));
+}
+
 TEST_CASE("of few tokens every key is shown, masked ones too") {
   const ShownKeys shown = keys_of(5, 2, "causal");
   CHECK(shown.keys == std::vector<std::size_t>{0, 1, 2, 3, 4});

@@ -17,6 +17,7 @@
 #include "attnviz/render/figure_sheet.h"
 #include "attnviz/render/font.h"
 #include "attnviz/render/inspection_colors.h"
+#include "attnviz/render/inspection_rows.h"
 #include "attnviz/render/inspection_words.h"
 #include "attnviz/render/paragraph.h"
 #include "attnviz/render/png_chunks.h"
@@ -142,18 +143,12 @@ class Figure {
     sheet_.text(text, kMargin + 8, y + kTextTop, kLabel - 16, color);
   }
 
-  struct Vector {
-    std::string label;
-    std::span<const float> values;
-    Role role = Role::kPlain;
-  };
-
   // Vectors of one size below each other, on one scale; cells for numbers of at least
   // `number_columns`.
-  void vectors(const std::vector<Vector>& rows, std::size_t number_columns = 0) {
+  void vectors(const std::vector<VectorRow>& rows, std::size_t number_columns = 0) {
     NumberGroup numbers;
     float largest = 0.0f;
-    for (const Vector& row : rows) {
+    for (const VectorRow& row : rows) {
       numbers.add(row.values);
       largest = std::max(
           largest, largest_size({row.values.data(), 1, row.values.size(), row.values.size()}));
@@ -161,7 +156,7 @@ class Figure {
     const CellRow cells(cells_x(), cells_room(), rows.front().values.size(),
                         std::max(number_columns, numbers.width()));
     sheet_.cell_border(cells, y_, kRow * static_cast<int>(rows.size()));
-    for (const Vector& row : rows) {
+    for (const VectorRow& row : rows) {
       label(row.label, row.role, y_);
       sheet_.cells(cells, y_, kRow, row.values, largest, numbers);
       y_ += kRow;
@@ -208,18 +203,8 @@ class Figure {
 
   void keys(const Inspection& head, std::size_t number_columns) {
     const ShownKeys shown = shown_keys(head, /*all=*/false);
-    std::vector<Vector> rows;
-    rows.reserve(shown.keys.size());
-    for (const std::size_t key : shown.keys) {
-      rows.push_back({"k " + names_.indexed(key), head.k.view().row(key), Role::kKey});
-    }
-    vectors(rows, number_columns);
+    vectors(key_rows(head, names_, shown), number_columns);
     left_out(shown);
-  }
-
-  bool is_last_table_step(Step step) const {
-    return std::none_of(kTableSteps.begin(), kTableSteps.end(),
-                        [&](Step other) { return other > step && page_.shows(other); });
   }
 
   // Numbers in columns, and a bar for the weight.
@@ -335,24 +320,6 @@ class Figure {
     left_out(shown);
   }
 
-  void sums(const Inspection& head) {
-    std::vector<Vector> rows;
-    if (head.has_output()) {
-      if (head.residual) {
-        rows.push_back({"  x", head.x(), Role::kPlain});
-      }
-      rows.push_back({rows.empty() ? "  output" : "+ output", head.output, Role::kValue});
-      if (!head.others.empty()) {
-        rows.push_back({"+ other heads", head.others, Role::kPlain});
-      }
-      if (!head.b_output.empty()) {
-        rows.push_back({"+ b_O", head.b_output, Role::kPlain});
-      }
-    }
-    rows.push_back({rows.empty() ? "  result" : "= result", head.result, Role::kPlain});
-    vectors(rows);
-  }
-
   void body(const Inspection& head, Step step) {
     const std::string& query = names_.label(head.query);
     const auto width_of = [](ConstMatrix values) {
@@ -383,7 +350,7 @@ class Figure {
       case Step::kScale:
       case Step::kMask:
       case Step::kSoftmax:
-        if (!is_last_table_step(step)) {
+        if (!page_.ends_key_table(step)) {
           in_table_ = true;
           return;
         }
@@ -401,14 +368,11 @@ class Figure {
         }
         break;
       case Step::kResidual:
-        sums(head);
+        vectors(residual_rows(head));
         break;
     }
     y_ += kGapAfterStep;
   }
-
-  static constexpr std::array kTableSteps = {Step::kScores, Step::kScale, Step::kMask,
-                                             Step::kSoftmax};
 
   const InspectionPage& page_;
   TokenNames names_;

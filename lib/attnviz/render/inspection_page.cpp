@@ -78,6 +78,16 @@ bool InspectionPage::shows(InspectionStep step) const noexcept {
   return steps.empty() || std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
+bool InspectionPage::ends_key_table(InspectionStep step) const noexcept {
+  for (const InspectionStep later :
+       {InspectionStep::kScale, InspectionStep::kMask, InspectionStep::kSoftmax}) {
+    if (later > step && shows(later)) {
+      return false;
+    }
+  }
+  return step >= InspectionStep::kScores && step <= InspectionStep::kSoftmax;
+}
+
 ShownKeys shown_keys(const Inspection& head, bool all) {
   constexpr std::size_t kFewTokens = 16;
   constexpr std::size_t kMostKeys = 24;

@@ -52,6 +52,9 @@ struct InspectionPage {
   std::string facts;                     // what it was made from, for a picture's metadata
 
   bool shows(InspectionStep step) const noexcept;
+  /// Whether this step is the last shown of those that are columns of one table of keys: scores,
+  /// scale, mask, softmax.
+  bool ends_key_table(InspectionStep step) const noexcept;
 };
 
 /// The keys that stand in the tables of a page, and what is said of the others.

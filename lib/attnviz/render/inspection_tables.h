@@ -10,6 +10,7 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/render/inspection_colors.h"
 #include "attnviz/render/inspection_page.h"
+#include "attnviz/render/inspection_rows.h"
 #include "attnviz/render/inspection_words.h"
 #include "attnviz/render/number_group.h"
 #include "attnviz/render/terminal.h"
@@ -32,13 +33,6 @@ struct InspectionStyle {
   std::string sign(std::string_view text) const {
     return ascii ? in_ascii(text) : std::string(text);
   }
-};
-
-/// One vector of a table: "q sat" and its numbers.
-struct VectorRow {
-  std::string label;
-  std::span<const float> values;
-  InspectionRole role = InspectionRole::kPlain;
 };
 
 /// Vectors of one size below each other. `full`: all numbers; else the first, how many are between

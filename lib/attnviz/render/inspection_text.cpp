@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/ansi.h"
+#include "attnviz/render/inspection_rows.h"
 #include "attnviz/render/inspection_tables.h"
 #include "attnviz/render/inspection_words.h"
 #include "attnviz/render/paragraph.h"
@@ -25,9 +26,6 @@ using Role = InspectionRole;
 using Step = InspectionStep;
 
 constexpr std::size_t kGap = 2;
-
-// These four are one table, below the last of them that is shown.
-constexpr std::array kTableSteps = {Step::kScores, Step::kScale, Step::kMask, Step::kSoftmax};
 
 class Screen {
  public:
@@ -47,11 +45,9 @@ class Screen {
   void head_line(const Inspection& head);
   void heading(const Inspection& head, Step step);
   void body(const Inspection& head, Step step);
-  bool is_last_table_step(Step step) const;
   void vectors(const std::vector<VectorRow>& rows);
   void keys(const Inspection& head);
   void folded_keys(const ShownKeys& shown);
-  void sums(const Inspection& head);
 
   void matrix(std::string_view title, ConstMatrix values, MatrixAxis rows, MatrixAxis columns,
               Role role);
@@ -159,40 +155,8 @@ void Screen::keys(const Inspection& head) {
   const ShownKeys shown = shown_keys(head, page_.full);
   NumberGroup numbers;
   numbers.add(head.k.view());
-  std::vector<VectorRow> rows;
-  rows.reserve(shown.keys.size());
-  for (const std::size_t key : shown.keys) {
-    rows.push_back({"k " + names_.indexed(key), head.k.view().row(key), Role::kKey});
-  }
-  add_table(vector_table(style_, rows, numbers, /*full=*/false));
+  add_table(vector_table(style_, key_rows(head, names_, shown), numbers, /*full=*/false));
   folded_keys(shown);
-}
-
-// x + output = result, one number under the other.
-void Screen::sums(const Inspection& head) {
-  std::vector<VectorRow> rows;
-  if (head.has_output()) {
-    if (head.residual) {
-      rows.push_back({"  x", head.x(), Role::kPlain});
-    }
-    rows.push_back({rows.empty() ? "  output" : "+ output", head.output, Role::kValue});
-    if (!head.others.empty()) {
-      rows.push_back({"+ other heads", head.others, Role::kPlain});
-    }
-    if (!head.b_output.empty()) {
-      rows.push_back({"+ b_O", head.b_output, Role::kPlain});
-    }
-  }
-  rows.push_back({rows.empty() ? "  result" : "= result", head.result, Role::kPlain});
-  vectors(rows);
-}
-
-bool Screen::is_last_table_step(Step step) const {
-  Step last = step;
-  for (const Step other : kTableSteps) {
-    last = page_.shows(other) ? other : last;
-  }
-  return last == step;
 }
 
 void Screen::body(const Inspection& head, Step step) {
@@ -213,7 +177,7 @@ void Screen::body(const Inspection& head, Step step) {
     case Step::kScale:
     case Step::kMask:
     case Step::kSoftmax:
-      if (is_last_table_step(step)) {
+      if (page_.ends_key_table(step)) {
         const ShownKeys shown = shown_keys(head, page_.full);
         add_table(key_table(style_, page_, names_, head, shown));
         folded_keys(shown);
@@ -235,7 +199,7 @@ void Screen::body(const Inspection& head, Step step) {
       }
       break;
     case Step::kResidual:
-      sums(head);
+      vectors(residual_rows(head));
       break;
   }
 }
@@ -315,9 +279,8 @@ std::string Screen::draw() {
       }
       heading(head, step);
       body(head, step);
-      const bool is_table_step =
-          std::find(kTableSteps.begin(), kTableSteps.end(), step) != kTableSteps.end();
-      in_table = is_table_step && !is_last_table_step(step) && !page_.full;
+      in_table = step >= Step::kScores && step < Step::kSoftmax && !page_.ends_key_table(step) &&
+                 !page_.full;
       if (page_.full) {
         full_matrices(head, step);
       }
