@@ -3,16 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/large_memory.h"
 
 namespace attnviz {
-
-namespace {
-constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector of any target
-}  // namespace
 
 std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::string_view what) {
   // A zero anywhere makes the product zero, however large the other sizes are.
@@ -34,20 +30,15 @@ MatrixBuffer::MatrixBuffer(std::size_t rows, std::size_t cols) : rows_(rows), co
   if (bytes == 0) {
     return;
   }
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) {
-    throw Error(ErrorKind::kUsage, "matrix: the size is too large to count");
-  }
-  const std::size_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  data_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, padded)));
+  data_ = {static_cast<float*>(allocate_zeroed(bytes)), Free{bytes}};
   if (!data_) {
     throw Error(ErrorKind::kIo,
                 fmt::format("out of memory: a matrix of {} x {} floats was asked for", rows, cols));
   }
-  std::fill_n(data_.get(), rows * cols, 0.0f);
 }
 
 void MatrixBuffer::Free::operator()(float* data) const noexcept {
-  std::free(data);
+  free_zeroed(data, bytes);
 }
 
 }  // namespace attnviz

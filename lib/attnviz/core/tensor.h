@@ -71,6 +71,7 @@ class MatrixBuffer {
 
  private:
   struct Free {
+    std::size_t bytes;
     void operator()(float* data) const noexcept;
   };
   std::unique_ptr<float[], Free> data_;

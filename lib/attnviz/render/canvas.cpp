@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/huge_pages.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
@@ -29,11 +28,7 @@ std::size_t checked_bytes(int width, int height) {
 }  // namespace
 
 Canvas::Canvas(int width, int height, Rgb background) : width_(width), height_(height) {
-  // Writing millions of pixels for the first time is mostly page faults.
-  const std::size_t bytes = checked_bytes(width, height);
-  pixels_.reserve(bytes);
-  prefer_huge_pages(pixels_.data(), bytes);
-  pixels_.assign(bytes, background.r);
+  pixels_.assign(checked_bytes(width, height), background.r);
   if (background.r != background.g || background.g != background.b) {
     fill({0, 0, width, height}, background);
   }

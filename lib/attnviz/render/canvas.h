@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "attnviz/core/large_memory.h"
 #include "attnviz/render/colormap.h"
 #include "attnviz/render/font.h"
 #include "attnviz/render/pixel_geometry.h"
@@ -43,7 +44,7 @@ class Canvas {
 
   int width_;
   int height_;
-  std::vector<std::uint8_t> pixels_;
+  std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>> pixels_;
 };
 
 }  // namespace attnviz

@@ -177,8 +177,7 @@ class Sentences {
       text = "Dividing by √1 changes nothing: q and k are one number each.";
     } else if (head_.request.scale) {
       text =
-          fmt::format("Dividing by √{} keeps the scores from growing with the size d_head of q and k.",
-                      head_.d_head());
+          fmt::format("Dividing by √{} keeps the scores from growing with d_head.", head_.d_head());
     } else if (head_.request.temperature == 1.0f) {
       text = "The scores are left as they are: large ones make the softmax sharp.";
     } else {

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "attnviz/core/huge_pages.h"
-
 namespace attnviz {
 
 namespace {
@@ -75,8 +73,6 @@ std::optional<IndexedPixels> index_pixels(std::span<const std::uint8_t> rgb, std
                                           std::size_t height) {
   ColorNumbers numbers;
   IndexedPixels pixels;
-  pixels.indices.reserve(width * height);
-  prefer_huge_pages(pixels.indices.data(), width * height);
   pixels.indices.resize(width * height);
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t first = 0; first < width; first += kSpan) {

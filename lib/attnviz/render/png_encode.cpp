@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/large_memory.h"
 #include "attnviz/render/pixel_palette.h"
 #include "attnviz/render/png_chunks.h"
 
@@ -24,7 +25,7 @@ unsigned char* compress_zlib(const unsigned char* data, int size, int* compresse
   }
   const auto length = static_cast<std::size_t>(size);
   const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
-  auto* compressed = static_cast<unsigned char*>(std::malloc(bound));
+  auto* compressed = static_cast<unsigned char*>(attnviz::allocate_for_free(bound));
   if (compressed == nullptr) {
     return nullptr;
   }
@@ -44,6 +45,9 @@ unsigned int crc32(const unsigned char* data, int size) noexcept {
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBIW_ZLIB_COMPRESS compress_zlib
 #define STBIW_CRC32 crc32
+#define STBIW_MALLOC attnviz::allocate_for_free
+#define STBIW_REALLOC std::realloc
+#define STBIW_FREE std::free
 #include <stb/stb_image_write.h>
 
 namespace attnviz {
