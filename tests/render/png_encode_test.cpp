@@ -43,15 +43,35 @@ TEST_CASE("encode_png: an independent decoder gets the same pixels back") {
   }
 }
 
-TEST_CASE("encode_png: few colours get a palette, and decode to the same pixels") {
-  std::vector<std::uint8_t> rgb = noise({40, 30});
-  for (std::uint8_t& byte : rgb) {
-    byte = byte < 128 ? 10 : 200;  // eight colours
+TEST_CASE("encode_png: a picture of few colours gets a palette, one of many its channels") {
+  for (const int n_colors : {2, 256, 300}) {
+    CAPTURE(n_colors);
+    Canvas canvas(40, 30);
+    std::vector<std::uint8_t> rgb;
+    for (int i = 0; i < 40 * 30; ++i) {
+      const int color = i % (n_colors - 1);
+      const Rgb painted{static_cast<std::uint8_t>(color), static_cast<std::uint8_t>(color / 256),
+                        static_cast<std::uint8_t>(7)};
+      canvas.fill({i % 40, i / 40, 1, 1}, painted);
+      rgb.insert(rgb.end(), {painted.r, painted.g, painted.b});
+    }
+    const std::string bytes = encode_png(canvas);
+    const bool has_palette = n_colors <= 256;
+    CHECK(bytes.substr(24, 2) == (has_palette ? "\x08\x03" : "\x08\x02"));  // depth, colour type
+    CHECK((bytes.find("PLTE") == 37) == has_palette);
+    CHECK(test::has_sound_chunks(bytes));
+    CHECK(test::decode_png(bytes).rgb == rgb);
   }
-  const std::string bytes = encode_png(rgb, 40, 30);
-  CHECK(bytes.substr(24, 2) == std::string("\x08\x03"));  // bit depth, colour type
-  CHECK(bytes.find("PLTE") == 37);
-  CHECK(test::has_sound_chunks(bytes));
+}
+
+TEST_CASE("encode_png: what is no runs is packed as well as by a general compressor") {
+  // Noise of four values: two bits a byte.
+  std::vector<std::uint8_t> rgb = noise({300, 300});
+  for (std::uint8_t& byte : rgb) {
+    byte = static_cast<std::uint8_t>(byte / 64);
+  }
+  const std::string bytes = encode_png(rgb, 300, 300);
+  CHECK(bytes.size() < rgb.size() / 2);
   CHECK(test::decode_png(bytes).rgb == rgb);
 }
 

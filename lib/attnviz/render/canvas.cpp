@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/tensor.h"
@@ -25,13 +25,34 @@ std::size_t checked_bytes(int width, int height) {
                          "the picture");
 }
 
+// `color` by its share of 255 over what lies below.
+Rgb mix(Rgb below, Rgb color, unsigned share) noexcept {
+  const auto channel = [share](std::uint8_t under, std::uint8_t over) {
+    return static_cast<std::uint8_t>((over * share + under * (255u - share) + 127u) / 255u);
+  };
+  return {channel(below.r, color.r), channel(below.g, color.g), channel(below.b, color.b)};
+}
+
+// A pixel of an image: three channels times their alpha, and the alpha.
+Rgb laid_over(Rgb below, const std::uint8_t* image) noexcept {
+  const auto channel = [image](std::uint8_t under, std::uint8_t over) {
+    const unsigned sum = over + (under * (255u - image[3]) + 127u) / 255u;
+    return static_cast<std::uint8_t>(std::min(255u, sum));
+  };
+  return {channel(below.r, image[0]), channel(below.g, image[1]), channel(below.b, image[2])};
+}
+
 }  // namespace
 
 Canvas::Canvas(int width, int height, Rgb background) : width_(width), height_(height) {
-  pixels_.assign(checked_bytes(width, height), background.r);
-  if (background.r != background.g || background.g != background.b) {
-    fill({0, 0, width, height}, background);
-  }
+  // All pixels are 0 at first: the number of the first colour.
+  pixels_.resize(checked_bytes(width, height) / 3);
+  palette_.number(background);
+}
+
+Rgb Canvas::at(int x, int y) const noexcept {
+  const std::uint8_t* const bytes = pixels_.data() + offset(x, y);
+  return has_palette() ? palette_.colors()[bytes[0]] : Rgb{bytes[0], bytes[1], bytes[2]};
 }
 
 PixelRect Canvas::clipped(const PixelRect& rect) const noexcept {
@@ -41,38 +62,66 @@ PixelRect Canvas::clipped(const PixelRect& rect) const noexcept {
           std::clamp(rect.bottom(), top, height_) - top};
 }
 
-std::uint8_t* Canvas::pixel(int x, int y) noexcept {
-  return pixels_.data() + (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
-                           static_cast<std::size_t>(x)) *
-                              3;
+std::size_t Canvas::offset(int x, int y) const noexcept {
+  return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+          static_cast<std::size_t>(x)) *
+         channels_;
 }
 
-void Canvas::fill(const PixelRect& rect, Rgb color) noexcept {
-  const PixelRect area = clipped(rect);
-  if (area.empty()) {
-    return;
+Canvas::Code Canvas::code(Rgb color) {
+  if (has_palette()) {
+    if (const auto number = palette_.number(color)) {
+      return {*number, 0, 0};
+    }
+    widen();
   }
-  std::uint8_t* target = pixel(area.x, area.y);
-  for (int x = 0; x < area.width; ++x) {
+  return {color.r, color.g, color.b};
+}
+
+void Canvas::widen() {
+  Pixels channels(pixels_.size() * 3);
+  std::uint8_t* target = channels.data();
+  for (const std::uint8_t number : pixels_) {
+    const Rgb color = palette_.colors()[number];
     *target++ = color.r;
     *target++ = color.g;
     *target++ = color.b;
   }
+  pixels_ = std::move(channels);
+  channels_ = 3;
+}
+
+void Canvas::paint_row(int x, int y, int count, const Code& code) noexcept {
+  std::uint8_t* target = pixel(x, y);
+  if (has_palette()) {
+    std::memset(target, code[0], static_cast<std::size_t>(count));
+    return;
+  }
+  for (int i = 0; i < count; ++i, target += code.size()) {
+    std::copy(code.begin(), code.end(), target);
+  }
+}
+
+void Canvas::fill(const PixelRect& rect, Rgb color) {
+  const PixelRect area = clipped(rect);
+  if (area.empty()) {
+    return;
+  }
+  const Code painted = code(color);
+  paint_row(area.x, area.y, area.width, painted);
   repeat_top_row(area);
 }
 
-void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) noexcept {
+void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {
   const PixelRect area = clipped(rect);
+  const Code painted = code(color);
   for (int y = area.y; y < area.bottom(); ++y) {
     // Lines begin where x + y is a multiple of the spacing; the first may begin left of the area.
-    int x = area.x - (area.x + y) % spacing;
-    for (; x < area.right(); x += spacing) {
+    for (int x = area.x - (area.x + y) % spacing; x < area.right(); x += spacing) {
+      const int begin = std::max(x, area.x);
       const int end = std::min(x + thickness, area.right());
-      for (int column = std::max(x, area.x); column < end; ++column) {
-        std::uint8_t* target = pixel(column, y);
-        target[0] = color.r;
-        target[1] = color.g;
-        target[2] = color.b;
+      if (begin < end) {
+        paint_row(begin, y, end - begin, painted);
       }
     }
   }
@@ -85,30 +134,28 @@ void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
   }
   const std::uint8_t* source = pixel(area.x, area.y);
   for (int y = area.y + 1; y < area.bottom(); ++y) {
-    std::memcpy(pixel(area.x, y), source, static_cast<std::size_t>(area.width) * 3);
+    std::memcpy(pixel(area.x, y), source, static_cast<std::size_t>(area.width) * channels_);
   }
 }
 
-void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) noexcept {
-  const std::array<unsigned, 3> over = {color.r, color.g, color.b};
+void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
   for (int row = area.y; row < area.bottom(); ++row) {
     const std::ptrdiff_t first =
         static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width + (area.x - x - ink.left);
     const std::uint8_t* amount = ink.ink.data() + first;
     const std::uint8_t* image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
-    std::uint8_t* target = pixel(area.x, row);
-    for (int column = 0; column < area.width; ++column, ++amount, target += 3) {
+    for (int column = area.x; column < area.right(); ++column, ++amount) {
       const unsigned share = (*amount + kInkStep / 2) / kInkStep * kInkStep;
-      for (std::size_t channel = 0; share != 0 && channel < 3; ++channel) {
-        target[channel] = static_cast<std::uint8_t>(
-            (over[channel] * share + target[channel] * (255u - share) + 127u) / 255u);
+      if (share != 0 || image != nullptr) {
+        Rgb mixed = mix(at(column, row), color, share);
+        if (image != nullptr) {
+          mixed = laid_over(mixed, image);
+          image += 4;
+        }
+        const Code painted = code(mixed);
+        paint_row(column, row, 1, painted);
       }
-      for (std::size_t channel = 0; image != nullptr && channel < 3; ++channel) {
-        const unsigned mixed = image[channel] + (target[channel] * (255u - image[3]) + 127u) / 255u;
-        target[channel] = static_cast<std::uint8_t>(std::min(255u, mixed));
-      }
-      image = image == nullptr ? nullptr : image + 4;
     }
   }
 }

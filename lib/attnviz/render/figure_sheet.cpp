@@ -106,8 +106,7 @@ std::string FigureSheet::paint(int height) const {
     canvas.draw(rasterizer.rasterize(item.text, item.column_width, TextAngle::kLevel), item.x,
                 item.y, item.color);
   }
-  return encode_png(canvas.pixels(), static_cast<std::size_t>(width_),
-                    static_cast<std::size_t>(height));
+  return encode_png(canvas);
 }
 
 float largest_size(ConstMatrix values) noexcept {

@@ -1,25 +1,35 @@
-// A picture of few colours as a palette and an index a pixel.
+// The colours of a picture of few colours, by number.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "attnviz/core/large_memory.h"
 #include "attnviz/render/colormap.h"
 
 namespace attnviz {
 
-struct IndexedPixels {
-  std::vector<Rgb> palette;  // 1 to 256 colours, in order of first appearance
-  std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>> indices;  // [height, width]
-};
+/// Up to 256 colours in the order in which they were first asked for.
+class PixelPalette {
+ public:
+  static constexpr std::size_t kMostColors = 256;
 
-/// `rgb` of shape [height, width, 3], all sizes at least 1; nothing when there are more than 256
-/// colours.
-std::optional<IndexedPixels> index_pixels(std::span<const std::uint8_t> rgb, std::size_t width,
-                                          std::size_t height);
+  /// The colour's number, a new one when it has none; nothing when the numbers are used up.
+  std::optional<std::uint8_t> number(Rgb color);
+
+  std::span<const Rgb> colors() const noexcept { return colors_; }
+
+ private:
+  // An open hash table that is never more than a quarter full.
+  static constexpr unsigned kSlotBits = 10;
+  static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+
+  std::array<std::uint32_t, kSlots> keys_{};  // 0: free
+  std::array<std::uint8_t, kSlots> numbers_{};
+  std::vector<Rgb> colors_;
+};
 
 }  // namespace attnviz

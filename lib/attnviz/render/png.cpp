@@ -67,8 +67,7 @@ class Painter {
       canvas_.draw(text_.rasterize(text.text, text.column_width, text.angle), text.x, text.y,
                    aside ? colors_.note : colors_.text);
     }
-    return encode_png(canvas_.pixels(), static_cast<std::size_t>(canvas_.width()),
-                      static_cast<std::size_t>(canvas_.height()));
+    return encode_png(canvas_);
   }
 
  private:

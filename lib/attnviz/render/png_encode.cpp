@@ -4,28 +4,44 @@
 #include <libdeflate.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/large_memory.h"
-#include "attnviz/render/pixel_palette.h"
 #include "attnviz/render/png_chunks.h"
+#include "attnviz/render/run_compression.h"
 
 namespace {
 
+// What is written fast when it is mostly runs, and packed well otherwise.
+constexpr std::size_t kRunsPackTo = 8;
+
+unsigned char* allocated(std::size_t size) noexcept {
+  return static_cast<unsigned char*>(attnviz::allocate_for_free(size));
+}
+
 // What stb_image_write calls in place of its own compressor, which is slower and packs worse. The
 // result belongs to stb, which frees it.
-unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
-                             int level) noexcept {
+unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size, int level) {
+  const auto length = static_cast<std::size_t>(size);
+  *compressed_size = 0;
+  if (const auto runs = attnviz::compress_runs({data, length}, length / kRunsPackTo)) {
+    unsigned char* const compressed = allocated(runs->size());
+    if (compressed != nullptr) {
+      std::memcpy(compressed, runs->data(), runs->size());
+      *compressed_size = static_cast<int>(runs->size());
+    }
+    return compressed;
+  }
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
   if (compressor == nullptr) {
     return nullptr;
   }
-  const auto length = static_cast<std::size_t>(size);
   const std::size_t bound = libdeflate_zlib_compress_bound(compressor.get(), length);
-  auto* compressed = static_cast<unsigned char*>(attnviz::allocate_for_free(bound));
+  unsigned char* const compressed = allocated(bound);
   if (compressed == nullptr) {
     return nullptr;
   }
@@ -64,19 +80,20 @@ void append_bytes(void* out, void* data, int size) {
                                          static_cast<std::size_t>(size));
 }
 
-}  // namespace
-
-std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
+// `channels` bytes a pixel, of one grey or of three colours.
+std::string encoded(std::span<const std::uint8_t> pixels, std::size_t width, std::size_t height,
+                    std::size_t channels) {
   // stb counts bytes, one filter byte a row among them, in an int.
   constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
-  if (width == 0 || height == 0 || width > kLimit / 3 || height > kLimit / (3 * width + 1)) {
+  if (width == 0 || height == 0 || width > kLimit / channels ||
+      height > kLimit / (channels * width + 1)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("png: a picture of {} x {} pixels cannot be written", width, height));
   }
-  if (rgb.size() != 3 * width * height) {
+  if (pixels.size() != channels * width * height) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("png: expected {} bytes for {} x {} pixels, found {}",
-                            3 * width * height, width, height, rgb.size()));
+                            channels * width * height, width, height, pixels.size()));
   }
   // stb's settings are variables: set once, so that threads can encode at the same time.
   [[maybe_unused]] static const bool configured = [] {
@@ -84,21 +101,30 @@ std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std
     stbi_write_png_compression_level = kCompressionLevel;
     return true;
   }();
-  const auto encoded = [width, height](const std::uint8_t* pixels, int channels) {
-    std::string png;
-    const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width),
-                                          static_cast<int>(height), channels, pixels, 0);
-    if (ok == 0) {
-      throw Error(ErrorKind::kIo,
-                  fmt::format("png: out of memory for {} x {} pixels", width, height));
-    }
-    return png;
-  };
-  // A third of the bytes to pack. stb writes no palettes, but greys do as indices.
-  if (const auto indexed = index_pixels(rgb, width, height)) {
-    return with_palette(encoded(indexed->indices.data(), 1), indexed->palette);
+  std::string png;
+  const int ok =
+      stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width), static_cast<int>(height),
+                             static_cast<int>(channels), pixels.data(), 0);
+  if (ok == 0) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("png: out of memory for {} x {} pixels", width, height));
   }
-  return encoded(rgb.data(), 3);
+  return png;
+}
+
+}  // namespace
+
+std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
+  return encoded(rgb, width, height, 3);
+}
+
+std::string encode_png(const Canvas& canvas) {
+  const auto width = static_cast<std::size_t>(canvas.width());
+  const auto height = static_cast<std::size_t>(canvas.height());
+  // stb writes no palettes, but greys do as numbers of colours.
+  return canvas.has_palette()
+             ? with_palette(encoded(canvas.pixels(), width, height, 1), canvas.palette())
+             : encode_png(canvas.pixels(), width, height);
 }
 
 }  // namespace attnviz

@@ -1,0 +1,256 @@
+#include "attnviz/render/run_compression.h"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kLeastMatch = 3;
+constexpr std::size_t kMostMatch = 258;
+constexpr std::size_t kSymbols = 286;  // literals, end of block, lengths
+constexpr std::size_t kEndOfBlock = 256;
+constexpr unsigned kLongestCode = 15;
+
+struct Bits {
+  std::uint32_t bits = 0;  // the lowest is written first
+  unsigned count = 0;
+};
+
+// A literal, or a match as 253 + its length: one number each.
+using Token = std::uint16_t;
+constexpr std::size_t kFirstMatchToken = 256;
+
+// RFC 1951, 3.2.5: a match's symbol, and the bits that tell its length from others of the symbol.
+struct LengthCode {
+  std::uint16_t symbol = 0;
+  Bits extra;
+};
+
+constexpr LengthCode length_code(std::size_t length) noexcept {
+  if (length == kMostMatch) {
+    return {285, {}};
+  }
+  const auto index = static_cast<std::uint32_t>(length - kLeastMatch);
+  // Groups of four symbols, each group with one extra bit more than the one before it.
+  const unsigned extra = index < 8 ? 0 : static_cast<unsigned>(std::bit_width(index)) - 3;
+  return {static_cast<std::uint16_t>(257 + (index >> extra) + 4 * extra),
+          {index & ((1u << extra) - 1u), extra}};
+}
+
+constexpr auto kLengthCodes = [] {
+  std::array<LengthCode, kMostMatch - kLeastMatch + 1> codes{};
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = length_code(kLeastMatch + i);
+  }
+  return codes;
+}();
+
+std::size_t symbol_of(Token token) noexcept {
+  return token < kFirstMatchToken ? token : kLengthCodes[token - kFirstMatchToken].symbol;
+}
+
+using Counts = std::array<std::uint64_t, kSymbols>;
+using CodeLengths = std::array<unsigned, kSymbols>;
+
+// Huffman's code lengths, without a limit; 0 for a symbol that does not occur.
+CodeLengths unlimited_lengths(const Counts& counts) {
+  struct Node {
+    std::uint64_t count;
+    std::size_t index;
+    bool operator>(const Node& other) const noexcept {
+      return std::pair(count, index) > std::pair(other.count, other.index);
+    }
+  };
+  std::priority_queue<Node, std::vector<Node>, std::greater<>> open;
+  for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
+    if (counts[symbol] > 0) {
+      open.push({counts[symbol], symbol});
+    }
+  }
+  std::vector<std::size_t> parents(2 * kSymbols, 0);
+  std::size_t next = kSymbols;
+  while (open.size() > 1) {
+    const Node first = open.top();
+    open.pop();
+    const Node second = open.top();
+    open.pop();
+    parents[first.index] = parents[second.index] = next;
+    open.push({first.count + second.count, next++});
+  }
+  CodeLengths lengths{};
+  for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
+    for (std::size_t node = symbol; counts[symbol] > 0 && parents[node] != 0;
+         node = parents[node]) {
+      ++lengths[symbol];
+    }
+  }
+  return lengths;
+}
+
+// At least two symbols must occur. Counts that are more alike give shorter codes.
+CodeLengths code_lengths(Counts counts) {
+  for (;;) {
+    const CodeLengths lengths = unlimited_lengths(counts);
+    if (*std::max_element(lengths.begin(), lengths.end()) <= kLongestCode) {
+      return lengths;
+    }
+    for (std::uint64_t& count : counts) {
+      count = (count + 1) / 2;
+    }
+  }
+}
+
+// RFC 1951, 3.2.2. Codes are written from their highest bit on, unlike everything else.
+std::array<Bits, kSymbols> codes_of(const CodeLengths& lengths) noexcept {
+  std::array<Bits, kSymbols> codes;
+  std::uint32_t next = 0;
+  for (unsigned length = 1; length <= kLongestCode; ++length) {
+    for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
+      if (lengths[symbol] == length) {
+        std::uint32_t reversed = 0;
+        for (unsigned bit = 0; bit < length; ++bit) {
+          reversed |= (next >> bit & 1u) << (length - 1 - bit);
+        }
+        codes[symbol] = {reversed, length};
+        ++next;
+      }
+    }
+    next <<= 1;
+  }
+  return codes;
+}
+
+// Bits from the lowest of each byte on.
+class BitWriter {
+ public:
+  explicit BitWriter(std::string& to) noexcept : to_(to) {}
+
+  void put(Bits bits) {
+    waiting_ |= std::uint64_t{bits.bits} << count_;
+    count_ += bits.count;
+    for (; count_ >= 8; count_ -= 8, waiting_ >>= 8) {
+      to_.push_back(static_cast<char>(waiting_ & 0xFF));
+    }
+  }
+  void finish_byte() {
+    if (count_ > 0) {
+      put({0, 8 - count_});
+    }
+  }
+
+ private:
+  std::string& to_;
+  std::uint64_t waiting_ = 0;
+  unsigned count_ = 0;
+};
+
+// RFC 1951, 3.2.7, in the plainest form: each code length as a number of four bits.
+void put_header(BitWriter& writer, const CodeLengths& lengths) {
+  writer.put({0b101, 3});           // the last block, with codes of its own
+  writer.put({kSymbols - 257, 5});  // all symbols,
+  writer.put({0, 5});               // one distance,
+  writer.put({15, 4});              // 19 lengths of lengths, in this order:
+  for (int i = 0; i < 3; ++i) {
+    writer.put({0, 3});  // no repeated lengths,
+  }
+  for (int i = 0; i < 16; ++i) {
+    writer.put({4, 3});  // the lengths 0 to 15 as themselves
+  }
+  const auto put_length = [&writer](unsigned length) {
+    unsigned reversed = 0;
+    for (unsigned bit = 0; bit < 4; ++bit) {
+      reversed |= (length >> bit & 1u) << (3 - bit);
+    }
+    writer.put({reversed, 4});
+  };
+  std::for_each(lengths.begin(), lengths.end(), put_length);
+  put_length(1);  // distance 1, in one bit
+}
+
+// How many bytes from `begin` on equal the one before it.
+std::size_t run_length(const std::uint8_t* begin, const std::uint8_t* end) noexcept {
+  const std::uint8_t* at = begin;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) {
+      std::uint64_t here = 0;
+      std::uint64_t before = 0;
+      std::memcpy(&here, at, sizeof here);
+      std::memcpy(&before, at - 1, sizeof before);
+      if (here != before) {
+        return static_cast<std::size_t>(at - begin) +
+               static_cast<std::size_t>(std::countr_zero(here ^ before)) / 8;
+      }
+    }
+  }
+  while (at != end && *at == at[-1]) {
+    ++at;
+  }
+  return static_cast<std::size_t>(at - begin);
+}
+
+// Nothing when there are more than `most`.
+std::optional<std::vector<Token>> tokens_of(std::span<const std::uint8_t> data, std::size_t most) {
+  std::vector<Token> tokens;
+  const std::uint8_t* at = data.data();
+  const std::uint8_t* const end = at + data.size();
+  while (at != end) {
+    tokens.push_back(*at++);
+    std::size_t run = at == end ? 0 : run_length(at, end);
+    at += run;
+    for (; run >= kLeastMatch; run -= std::min(run, kMostMatch)) {
+      tokens.push_back(
+          static_cast<Token>(kFirstMatchToken + std::min(run, kMostMatch) - kLeastMatch));
+    }
+    tokens.insert(tokens.end(), run, at[-1]);
+    if (tokens.size() > most) {
+      return std::nullopt;
+    }
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std::size_t most) {
+  constexpr std::size_t kTokensAByte = 2;
+  const auto tokens = tokens_of(data, most * kTokensAByte);
+  if (!tokens) {
+    return std::nullopt;
+  }
+  Counts counts{};
+  counts[0] = counts[kEndOfBlock] = 1;  // a code needs two symbols
+  for (const Token token : *tokens) {
+    ++counts[symbol_of(token)];
+  }
+  const CodeLengths lengths = code_lengths(counts);
+  const std::array<Bits, kSymbols> codes = codes_of(lengths);
+  std::string out = "\x78\x01";  // deflate with a window of 32 KB, fastest
+  BitWriter writer(out);
+  put_header(writer, lengths);
+  for (const Token token : *tokens) {
+    writer.put(codes[symbol_of(token)]);
+    if (token >= kFirstMatchToken) {
+      writer.put(kLengthCodes[token - kFirstMatchToken].extra);
+      writer.put({0, 1});  // the distance
+    }
+  }
+  writer.put(codes[kEndOfBlock]);
+  writer.finish_byte();
+  const std::uint32_t sum = libdeflate_adler32(1, data.data(), data.size());
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    out.push_back(static_cast<char>(sum >> shift & 0xFF));
+  }
+  return out.size() <= most ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace attnviz
