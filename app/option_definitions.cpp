@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/cpus.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/render/pooling.h"
 #include "attnviz/text/tokenizer.h"

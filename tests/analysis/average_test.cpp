@@ -99,7 +99,7 @@ TEST_CASE("AverageSink: whichever thread comes first, the bits are the same") {
         for (std::size_t at = 0; at < mine.size(); ++at) {
           mine[at] = 1.0f / static_cast<float>(3 + (at * 7 + head * 11) % 97);
         }
-        sink.rows({0, head}, 0, {mine.data(), kTokens, kTokens, kTokens});
+        sink.rows({0, head}, 0, 0, {mine.data(), kTokens, kTokens, kTokens});
       });
     }
     for (std::thread& thread : threads) {

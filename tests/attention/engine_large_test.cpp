@@ -9,16 +9,12 @@
 
 #include "attnviz/attention/engine.h"
 #include "model_builder.h"
+#include "support/sanitized.h"
 
 namespace attnviz {
 namespace {
 
-// Sanitizers keep freed memory for a while and shadow the rest: peaks tell nothing under them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
+using test::kSanitized;
 
 // The most memory this process ever had, in bytes.
 std::size_t peak_memory() {
@@ -31,8 +27,9 @@ std::size_t peak_memory() {
 class LastRowSum : public PatternSink {
  public:
   bool wants(HeadId head) const override { return head == HeadId{0, 0}; }
-  void rows(HeadId /*head*/, std::size_t first_query, ConstMatrix weights) override {
-    if (first_query + weights.rows == weights.cols) {
+  void rows(HeadId /*head*/, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override {
+    if (first_query + weights.rows == first_key + weights.cols) {
       const auto last = weights.row(weights.rows - 1);
       sum = std::accumulate(last.begin(), last.end(), 0.0);
     }

@@ -70,7 +70,8 @@ Pieces::Pieces(std::size_t n_tokens) {
   views_.assign(texts_.begin(), texts_.end());
 }
 
-void NobodyWants::rows(HeadId /*head*/, std::size_t /*first_query*/, ConstMatrix /*weights*/) {
+void NobodyWants::rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+                       ConstMatrix /*weights*/) {
   FAIL("rows of a head that nobody wants");
 }
 

@@ -61,7 +61,8 @@ class Pieces {
 class NobodyWants : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId head, std::size_t first_query, ConstMatrix weights) override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
 };
 
 /// All patterns and the output of a model that has `inputs`.

@@ -23,9 +23,9 @@ TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
 
   // Blocks arrive in any order, and with rows farther apart than they are long.
   const std::vector<float> block = {1, 2, 3, -9, 4, 5, 6, -9};
-  store.rows({2, 0}, 1, {block.data(), 2, 3, 4});
-  store.rows({2, 0}, 0, {block.data(), 1, 3, 4});
-  store.rows({1, 1}, 0, {block.data(), 1, 3, 4});  // nobody asked
+  store.rows({2, 0}, 1, 0, {block.data(), 2, 3, 4});
+  store.rows({2, 0}, 0, 0, {block.data(), 1, 3, 4});
+  store.rows({1, 1}, 0, 0, {block.data(), 1, 3, 4});  // nobody asked
 
   const std::vector<double> expected = {1, 2, 3, 1, 2, 3, 4, 5, 6};
   CHECK(test::largest_difference(store.pattern({2, 0}), expected) == 0.0);
@@ -41,7 +41,7 @@ TEST_CASE("pattern store: keeps every one of many heads") {
   PatternStore store(heads, 1);
   const float weight = 1.0f;
   for (const HeadId head : heads) {
-    store.rows(head, 0, {&weight, 1, 1, 1});
+    store.rows(head, 0, 0, {&weight, 1, 1, 1});
   }
   for (const std::size_t head : {std::size_t{0}, kHeads / 2, kHeads - 1}) {
     CHECK(store.pattern({0, head})(0, 0) == 1.0f);

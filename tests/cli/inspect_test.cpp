@@ -11,6 +11,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "cli/attnviz_program.h"
+#include "support/sanitized.h"
 
 namespace attnviz::test {
 namespace {
@@ -289,6 +290,10 @@ TEST_CASE("inspect: command lines that make no sense end with 2 and say why") {
 }
 
 TEST_CASE("inspect: a text whose matrices do not fit in memory is refused before it is computed") {
+  if (kSanitized) {
+    MESSAGE("SKIPPED: a sanitizer takes more memory than the limit of this test");
+    return;
+  }
   std::string text = "a";
   for (int i = 0; i < 60000; ++i) {
     text += " a";

@@ -154,18 +154,4 @@ TEST_CASE("add: sums element by element and touches nothing else") {
   }
 }
 
-TEST_CASE("transpose: rows become columns") {
-  for (const Shape& shape : kShapes) {
-    const StridedValues x(shape.n, shape.d_out, 10);
-    test::PoisonedMatrix out(shape.d_out, shape.n);
-    kernels::transpose(x.view, out.view());
-    for (std::size_t r = 0; r < shape.n; ++r) {
-      for (std::size_t c = 0; c < shape.d_out; ++c) {
-        REQUIRE(out.view()(c, r) == x.view(r, c));
-      }
-    }
-    CHECK(out.padding_is_untouched());
-  }
-}
-
 }  // namespace attnviz

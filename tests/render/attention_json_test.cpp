@@ -41,7 +41,7 @@ PatternStore filled_store(const std::vector<HeadId>& heads, std::size_t n_tokens
     std::vector<float> weights = test::random_values(n_tokens * n_tokens, i + 1);
     std::transform(weights.begin(), weights.end(), weights.begin(),
                    [](float weight) { return (weight + 1.0f) / 2.0f; });
-    store.rows(heads[i], 0, test::matrix_over(weights, n_tokens, n_tokens));
+    store.rows(heads[i], 0, 0, test::matrix_over(weights, n_tokens, n_tokens));
   }
   return store;
 }

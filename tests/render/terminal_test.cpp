@@ -176,11 +176,10 @@ TEST_CASE("render_terminal: dots of signed values are rings below the middle, di
 
 TEST_CASE("render_terminal: the mask's style shows who may see whom, once for each mask") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"The", "cat"}, {"The", "cat"});
-  HeatmapPanel& causal = picture.heatmap.panels.front();
+  HeatmapPanel causal = picture.heatmap.panels.front();
   causal.visible = [](std::size_t query, std::size_t key) { return key <= query; };
   causal.mask = "causal";
-  picture.heatmap.panels.push_back(causal);
-  picture.heatmap.panels.push_back({"L0H2", causal.values, nullptr, "none"});
+  picture.heatmap.panels = {causal, causal, {"L0H2", causal.values, nullptr, "none"}};
   CHECK(render_terminal(picture.heatmap, {TerminalStyle::kMask, ColorDepth::kNone, 60}) ==
         "    mask causal  mask none\n"
         "    The cat      The cat\n"

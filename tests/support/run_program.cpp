@@ -77,7 +77,8 @@ Channel make_terminal(std::size_t columns) {
 std::vector<std::string> environment_of(const ProgramRun& run) {
   std::vector<std::string> lines;
   // Sanitizers and coverage are told where to report by the environment.
-  for (const char* name : {"PATH", "HOME", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+  for (const char* name :
+       {"PATH", "HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) {
       lines.push_back(std::string(name).append("=").append(value));
     }

@@ -85,7 +85,8 @@ bool AverageSink::wants(HeadId head) const {
   return group_of_.contains(head);
 }
 
-void AverageSink::rows(HeadId head, std::size_t first_query, ConstMatrix weights) {
+void AverageSink::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                       ConstMatrix weights) {
   const auto group = group_of_.find(head);
   if (group == group_of_.end()) {
     return;
@@ -93,9 +94,9 @@ void AverageSink::rows(HeadId head, std::size_t first_query, ConstMatrix weights
   for (std::size_t row = 0; row < weights.rows; ++row) {
     const std::size_t query = first_query + row;
     const std::lock_guard lock(row_locks_[query % row_locks_.size()]);
-    std::int64_t* const sums = sums_[group->second].data() + query * n_tokens_;
+    std::int64_t* const sums = sums_[group->second].data() + query * n_tokens_ + first_key;
     const float* const from = weights.row_data(row);
-    for (std::size_t key = 0; key < n_tokens_; ++key) {
+    for (std::size_t key = 0; key < weights.cols; ++key) {
       sums[key] += static_cast<std::int64_t>(static_cast<double>(from[key]) * units_);
     }
   }

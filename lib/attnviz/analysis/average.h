@@ -40,7 +40,8 @@ class AverageSink : public PatternSink {
   AverageSink(std::vector<std::vector<HeadId>> groups, std::size_t n_tokens, float largest_weight);
 
   bool wants(HeadId head) const override;
-  void rows(HeadId head, std::size_t first_query, ConstMatrix weights) override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
 
   const std::vector<std::vector<HeadId>>& groups() const noexcept { return groups_; }
 

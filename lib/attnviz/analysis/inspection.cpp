@@ -21,10 +21,11 @@ namespace {
 class NobodyWants : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, ConstMatrix /*weights*/) override {}
+  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+            ConstMatrix /*weights*/) override {}
 };
 
-Matrix one_row(std::vector<float>& values) noexcept {
+Matrix one_row(std::span<float> values) noexcept {
   return {values.data(), 1, values.size(), values.size()};
 }
 
@@ -93,18 +94,18 @@ class HeadTrace {
     trace_.v = MatrixBuffer(n_tokens(), head.d_value());
     project_tokens(model_, head, std::as_const(*trace_.input).view(), 0, trace_.q.view(),
                    trace_.k.view(), trace_.v.view());
-    key_transposed_ = MatrixBuffer(head.d_head(), n_tokens());
-    kernels::transpose(std::as_const(trace_.k).view(), key_transposed_.view());
+    keys_ = kernels::KeyPanels(n_tokens(), head.d_head());
+    keys_.pack(std::as_const(trace_.k).view(), 0);
   }
 
   void score() {
     const ConstMatrix q = std::as_const(trace_.q).view().row_block(trace_.query, 1);
-    const ConstMatrix keys = std::as_const(key_transposed_).view();
     trace_.factor = score_factor(trace_.weights_in, trace_.request);
-    trace_.scores.resize(n_tokens());
-    trace_.scaled.resize(n_tokens());
-    kernels::attention_scores(q, keys, 1.0f, one_row(trace_.scores));
-    kernels::attention_scores(q, keys, trace_.factor, one_row(trace_.scaled));
+    const MatrixBuffer scores = all_scores(q);
+    const std::span<const float> row = scores.view().row(0).first(n_tokens());
+    trace_.scores.assign(row.begin(), row.end());
+    trace_.scaled = trace_.scores;
+    kernels::scale(trace_.scaled, trace_.factor);
     trace_.masked = trace_.scaled;
     const float penalty = rule().distance_penalty;
     hide_masked(trace_.mask, penalty, trace_.query, trace_.masked);
@@ -135,14 +136,25 @@ class HeadTrace {
   }
 
   std::vector<float> weighed(const RowRule& rule) const {
-    std::vector<float> row = trace_.scaled;
-    require_finite(scores_to_weights(rule, trace_.query, n_tokens(), {0, n_tokens()}, row));
+    std::vector<float> row = trace_.scores;
+    weigh_row(rule, trace_.query, row);
     return row;
   }
 
-  // The layer ran through before, so this is for those who change what runs before.
-  void require_finite(bool is_finite) const {
-    if (!is_finite) {
+  // q·k on all keys, masked ones too, in whole panels: the columns past the last key are 0.
+  MatrixBuffer all_scores(ConstMatrix queries) const {
+    constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
+    MatrixBuffer scores(queries.rows, (n_tokens() + kPanel - 1) / kPanel * kPanel);
+    const std::vector<KeyRange> every_key(queries.rows, KeyRange{0, n_tokens()});
+    kernels::attention_scores(queries, keys_, every_key, 0, scores.view());
+    return scores;
+  }
+
+  // In place, from q·k. The layer ran through before, so the error is for those who change what
+  // runs before.
+  void weigh_row(const RowRule& rule, std::size_t query, std::span<float> row) const {
+    const KeyRange seen = visible_range(trace_.mask, query, query + 1, n_tokens());
+    if (scores_to_weights(rule, query, {&seen, 1}, 0, one_row(row)) != 1) {
       throw Error(ErrorKind::kMalformed,
                   fmt::format("{}: layer {}, head {}: a score is not a finite number",
                               model_.config.name, trace_.head.layer, trace_.head.head));
@@ -160,7 +172,7 @@ class HeadTrace {
     }
     trace_.context.resize(values.cols);
     kernels::matmul(one_row(std::span<const float>(trace_.weights)), values, {},
-                    one_row(trace_.context));
+                    one_row(std::span<float>(trace_.context)));
   }
 
   void put_out() {
@@ -171,7 +183,7 @@ class HeadTrace {
     }
     trace_.output.resize(trace_.w_output.cols);
     kernels::matmul(one_row(std::span<const float>(trace_.context)), trace_.w_output, {},
-                    one_row(trace_.output));
+                    one_row(std::span<float>(trace_.output)));
     if (trace_.n_heads > 1) {
       trace_.others = what_is_left();
     }
@@ -203,22 +215,24 @@ class HeadTrace {
   std::shared_ptr<const InspectedMatrices> for_all_queries() const {
     const std::size_t n = n_tokens();
     const ConstMatrix queries = trace_.q.view();
-    const ConstMatrix keys = key_transposed_.view();
     auto all = std::make_shared<InspectedMatrices>();
     for (MatrixBuffer* matrix : {&all->scores, &all->scaled, &all->masked, &all->weights}) {
       *matrix = MatrixBuffer(n, n);
     }
     all->context = MatrixBuffer(n, trace_.d_value());
-    kernels::attention_scores(queries, keys, 1.0f, all->scores.view());
-    kernels::attention_scores(queries, keys, trace_.factor, all->scaled.view());
+    const MatrixBuffer scores = all_scores(queries);
     for (std::size_t query = 0; query < n; ++query) {
-      const std::span<const float> scaled = std::as_const(all->scaled).view().row(query);
+      const std::span<const float> raw = scores.view().row(query).first(n);
+      const std::span<float> scaled = all->scaled.view().row(query);
       const std::span<float> masked = all->masked.view().row(query);
       const std::span<float> weights = all->weights.view().row(query);
+      std::copy(raw.begin(), raw.end(), all->scores.view().row_data(query));
+      std::copy(raw.begin(), raw.end(), scaled.begin());
+      std::copy(raw.begin(), raw.end(), weights.begin());
+      kernels::scale(scaled, trace_.factor);
       std::copy(scaled.begin(), scaled.end(), masked.begin());
-      std::copy(scaled.begin(), scaled.end(), weights.begin());
       hide_masked(trace_.mask, rule().distance_penalty, query, masked);
-      require_finite(scores_to_weights(rule(), query, n, {0, n}, weights));
+      weigh_row(rule(), query, weights);
     }
     kernels::matmul(std::as_const(all->weights).view(), trace_.v.view(), {}, all->context.view());
     if (trace_.has_output()) {
@@ -231,7 +245,7 @@ class HeadTrace {
   const Model& model_;
   const LayerWeights& layer_;
   ConstMatrix layer_output_;
-  MatrixBuffer key_transposed_;
+  kernels::KeyPanels keys_;
   Inspection trace_;
 };
 

@@ -32,6 +32,7 @@ float score_factor(const HeadWeights& head, const AttentionRequest& request) noe
 RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept {
   RowRule rule{head,
                request.mask.value_or(model.config.mask),
+               score_factor(model.layers[head.layer].heads[head.head], request),
                0.0f,
                {request.dropout, request.dropout_seed}};
   if (model.config.positions == Positions::kAlibi) {

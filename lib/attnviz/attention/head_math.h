@@ -21,7 +21,7 @@ void project_tokens(const Model& model, const HeadWeights& head, ConstMatrix x,
 /// What q·k is multiplied with: 1 / √d_head, or 1 without scaling; over the temperature.
 float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept;
 
-/// From scaled scores to weights: the request's mask or the model's, ALiBi's penalty over the
+/// From q·k to weights: the request's mask or the model's, the scale, ALiBi's penalty over the
 /// temperature, dropout.
 RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept;
 

@@ -13,22 +13,32 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/key_panels.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
 
 namespace {
 
-// Queries a work item takes: whole register tiles, and few enough that their weights stay in the
-// second-level cache for some thousand tokens.
+// Tokens that a work item projects: whole register tiles, and whole panels of keys.
 constexpr std::size_t kBlockRows = 48;
+
+// Queries that a work item attends with: whole register tiles, and as many as their scores leave in
+// the second-level cache.
+std::size_t attending_rows(std::size_t n_keys) noexcept {
+  constexpr std::size_t kMostRows = 96;
+  constexpr std::size_t kFewestRows = 24;
+  constexpr std::size_t kScores = std::size_t{160} << 10;
+  const std::size_t rows = kScores / std::max<std::size_t>(n_keys, 1) / 12 * 12;
+  return std::clamp(rows, kFewestRows, kMostRows);
+}
 
 // Starting and joining a thread costs as much as about this many multiply-adds; with less to do, or
 // on a busy machine, waiting for a second thread takes longer than the work itself.
 constexpr double kWorthAThread = 4e6;
 
-std::size_t n_blocks(std::size_t n_rows) noexcept {
-  return (n_rows + kBlockRows - 1) / kBlockRows;
+std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
+  return (n_rows + block_rows - 1) / block_rows;
 }
 
 // The first thing that went wrong, in the order of heads, whatever order threads work in.
@@ -49,9 +59,16 @@ class FirstFailure {
 
 // One head's projected tokens.
 struct HeadTensors {
-  MatrixBuffer query;           // [n_tokens, d_head]
-  MatrixBuffer key_transposed;  // [d_head, n_tokens]
-  MatrixBuffer value;           // [n_tokens, d_value]
+  MatrixBuffer query;  // [n_tokens, d_head]
+  kernels::KeyPanels keys;
+  MatrixBuffer value;  // [n_tokens, d_value]
+};
+
+// What a thread needs for one block of queries, kept for the next one.
+struct Scratch {
+  MatrixBuffer scores;
+  std::vector<KeyRange> ranges;
+  MatrixBuffer keys;
 };
 
 bool all_finite(ConstMatrix x) noexcept {
@@ -99,13 +116,15 @@ class LayerRun {
     return whole < kWorthAThread ? 1 : request_.n_threads;
   }
 
-  // work(head, first row, number of rows) for every head and every block of tokens.
+  // work(head, first row, number of rows, scratch) for every head and every block of tokens. The
+  // last blocks come first: with a causal mask they take longest.
   template <class Work>
-  void for_each_block(std::size_t n_threads, const Work& work) {
-    const std::size_t blocks = n_blocks(stream_.rows);
-    parallel_for(n_heads() * blocks, n_threads, [&](std::size_t item) {
-      const std::size_t first = item % blocks * kBlockRows;
-      work(item / blocks, first, std::min(kBlockRows, stream_.rows - first));
+  void for_each_block(std::size_t n_threads, std::size_t block_rows, const Work& work) {
+    const std::size_t blocks = n_blocks(stream_.rows, block_rows);
+    std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
+    parallel_for(n_heads() * blocks, n_threads, [&](std::size_t item, std::size_t thread) {
+      const std::size_t first = (blocks - 1 - item % blocks) * block_rows;
+      work(item / blocks, first, std::min(block_rows, stream_.rows - first), scratch[thread]);
     });
   }
 
@@ -113,24 +132,27 @@ class LayerRun {
     tensors_.reserve(n_heads());
     for (const HeadWeights& head : weights_.heads) {
       tensors_.push_back({MatrixBuffer(stream_.rows, head.d_head()),
-                          MatrixBuffer(head.d_head(), stream_.rows),
+                          kernels::KeyPanels(stream_.rows, head.d_head()),
                           MatrixBuffer(stream_.rows, head.d_value())});
     }
     const double multiply_adds = projected_width() * static_cast<double>(stream_.cols);
-    for_each_block(n_threads(multiply_adds),
-                   [this](std::size_t head, std::size_t first, std::size_t count) {
-                     project_block(weights_.heads[head], first, count, tensors_[head]);
-                   });
+    for_each_block(
+        n_threads(multiply_adds), kBlockRows,
+        [this](std::size_t head, std::size_t first, std::size_t count, Scratch& scratch) {
+          project_block(weights_.heads[head], first, count, scratch, tensors_[head]);
+        });
   }
 
   void project_block(const HeadWeights& head, std::size_t first, std::size_t count,
-                     HeadTensors& to) const {
+                     Scratch& scratch, HeadTensors& to) const {
     const ConstMatrix x = stream_.row_block(first, count);
-    MatrixBuffer key(count, head.d_head());
-    const Matrix query = to.query.view().row_block(first, count);
-    project_tokens(model_, head, x, first, query, key.view(),
+    if (scratch.keys.cols() != head.d_head()) {
+      scratch.keys = MatrixBuffer(kBlockRows, head.d_head());
+    }
+    const Matrix keys = scratch.keys.view().row_block(0, count);
+    project_tokens(model_, head, x, first, to.query.view().row_block(first, count), keys,
                    to.value.view().row_block(first, count));
-    kernels::transpose(key.view(), to.key_transposed.view().col_block(first, count));
+    to.keys.pack(keys, first);
   }
 
   // Every head's context, side by side: [n_tokens, sum of d_value].
@@ -144,12 +166,12 @@ class LayerRun {
     MatrixBuffer contexts(stream_.rows, cols);
     const Matrix all = contexts.view();
     const double multiply_adds = projected_width() * static_cast<double>(stream_.rows);
-    for_each_block(n_threads(multiply_adds), [&](std::size_t head, std::size_t first,
-                                                 std::size_t count) {
-      attend_block(
-          head, first,
-          all.row_block(first, count).col_block(first_col[head], weights_.heads[head].d_value()));
-    });
+    for_each_block(n_threads(multiply_adds), attending_rows(stream_.rows),
+                   [&](std::size_t head, std::size_t first, std::size_t count, Scratch& scratch) {
+                     attend_block(head, first, scratch,
+                                  all.row_block(first, count)
+                                      .col_block(first_col[head], weights_.heads[head].d_value()));
+                   });
     if (!bad_scores_.none()) {
       fail(fmt::format("head {}: a score is not a finite number (weights too large?)",
                        bad_scores_.where()));
@@ -161,32 +183,44 @@ class LayerRun {
     return contexts;
   }
 
-  void attend_block(std::size_t head, std::size_t first, Matrix context) {
+  void attend_block(std::size_t head, std::size_t first, Scratch& scratch, Matrix context) {
+    constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
     const std::size_t n_tokens = stream_.rows;
     const std::size_t count = context.rows;
     const HeadTensors& tensors = tensors_[head];
     const RowRule rule = row_rule(model_, {layer_, head}, request_);
-    const KeyRange range = visible_range(mask_, first, first + count, n_tokens);
-    const bool wanted = sink_.wants(rule.head);
-
-    // Whole rows only for those who want them: a window's cost must not grow with the text.
-    MatrixBuffer rows(count, wanted ? n_tokens : range.size());
-    const Matrix block = rows.view().col_block(wanted ? range.first : 0, range.size());
-    kernels::attention_scores(tensors.query.view().row_block(first, count),
-                              tensors.key_transposed.view().col_block(range.first, range.size()),
-                              score_factor(weights_.heads[head], request_), block);
-    for (std::size_t row = 0; row < count; ++row) {
-      if (!scores_to_weights(rule, first + row, n_tokens, range, block.row(row))) {
-        return bad_scores_.note(head);
-      }
+    scratch.ranges.clear();
+    for (std::size_t query = first; query < first + count; ++query) {
+      scratch.ranges.push_back(visible_range(mask_, query, query + 1, n_tokens));
     }
-    kernels::matmul(block, tensors.value.view().row_block(range.first, range.size()), {}, context);
+    // Whole panels of the keys that one of the queries sees.
+    const KeyRange seen = visible_range(mask_, first, first + count, n_tokens);
+    const std::size_t first_key = seen.first / kPanel * kPanel;
+    const std::size_t cols = (seen.end - first_key + kPanel - 1) / kPanel * kPanel;
+    const Matrix rows = scratch_rows(scratch, count, cols);
+    kernels::attention_scores(tensors.query.view().row_block(first, count), tensors.keys,
+                              scratch.ranges, first_key, rows);
+    if (scores_to_weights(rule, first, scratch.ranges, first_key, rows) != count) {
+      return bad_scores_.note(head);
+    }
+    kernels::mix_values(rows, tensors.value.view(), scratch.ranges, first_key, context);
     if (!all_finite(context)) {
       return bad_contexts_.note(head);
     }
-    if (wanted) {
-      sink_.rows(rule.head, first, rows.view());
+    if (sink_.wants(rule.head)) {
+      sink_.rows(rule.head, first, first_key, rows.col_block(0, seen.end - first_key));
     }
+  }
+
+  static Matrix scratch_rows(Scratch& scratch, std::size_t rows, std::size_t cols) {
+    // A column more than whole panels: rows whose distance is a large power of two would share the
+    // same few places in the cache.
+    const std::size_t stride = cols + kernels::KeyPanels::kKeys;
+    const std::size_t floats = rows * stride;
+    if (scratch.scores.cols() < floats) {
+      scratch.scores = MatrixBuffer(1, floats);
+    }
+    return {scratch.scores.view().data, rows, cols, stride};
   }
 
   MatrixBuffer combine(ConstMatrix contexts) {
@@ -194,7 +228,8 @@ class LayerRun {
     const Matrix all = output.view();
     FirstFailure bad_block;
     const auto multiply_adds = static_cast<double>(contexts.cols * stream_.cols);
-    parallel_for(n_blocks(stream_.rows), n_threads(multiply_adds), [&](std::size_t block) {
+    const std::size_t blocks = n_blocks(stream_.rows, kBlockRows);
+    parallel_for(blocks, n_threads(multiply_adds), [&](std::size_t block, std::size_t /*thread*/) {
       const std::size_t first = block * kBlockRows;
       const std::size_t count = std::min(kBlockRows, stream_.rows - first);
       const Matrix out = all.row_block(first, count);

@@ -26,9 +26,10 @@ class PatternSink {
   /// are not computed at all.
   virtual bool wants(HeadId head) const = 0;
 
-  /// weights [n_rows, n_keys] of queries first_query … first_query + n_rows - 1; valid during the
-  /// call.
-  virtual void rows(HeadId head, std::size_t first_query, ConstMatrix weights) = 0;
+  /// weights [n_rows, n] of the queries from first_query on, for the keys from first_key on; all
+  /// other keys have weight 0 for these queries. Valid during the call.
+  virtual void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                    ConstMatrix weights) = 0;
 };
 
 }  // namespace attnviz

@@ -8,6 +8,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
+#include "attnviz/kernels/copy.h"
 
 namespace attnviz {
 
@@ -29,15 +30,18 @@ bool PatternStore::wants(HeadId head) const {
   return index_of(head).has_value();
 }
 
-void PatternStore::rows(HeadId head, std::size_t first_query, ConstMatrix weights) {
+void PatternStore::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                        ConstMatrix weights) {
   const auto index = index_of(head);
   if (!index) {
     return;
   }
-  const Matrix to = weights_.view().row_block(*index * n_tokens_ + first_query, weights.rows);
-  for (std::size_t row = 0; row < weights.rows; ++row) {
-    std::copy_n(weights.row_data(row), n_tokens_, to.row_data(row));
-  }
+  const Matrix to = weights_.view()
+                        .row_block(*index * n_tokens_ + first_query, weights.rows)
+                        .col_block(first_key, weights.cols);
+  // What does not fit the caches anyway need not pass through them.
+  constexpr std::size_t kLarge = std::size_t{8} << 20;
+  kernels::copy(weights, to, weights_.rows() * n_tokens_ * sizeof(float) > kLarge);
 }
 
 ConstMatrix PatternStore::pattern(HeadId head) const {

@@ -14,6 +14,8 @@ namespace attnviz {
 
 /// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key).
 ///
+/// For one run: what it is not given is 0.
+///
 /// Units   probabilities: each row sums to 1 within 1e-5, or is all 0 when the query sees nothing.
 class PatternStore : public PatternSink {
  public:
@@ -22,7 +24,8 @@ class PatternStore : public PatternSink {
   PatternStore(std::vector<HeadId> heads, std::size_t n_tokens);
 
   bool wants(HeadId head) const override;
-  void rows(HeadId head, std::size_t first_query, ConstMatrix weights) override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
 
   std::span<const HeadId> heads() const noexcept { return heads_; }
   std::size_t n_tokens() const noexcept { return n_tokens_; }

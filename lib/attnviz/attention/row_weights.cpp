@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-
-#include "attnviz/kernels/attention_kernels.h"
+#include <utility>
 
 namespace attnviz {
 
@@ -28,6 +27,23 @@ void hide_gaps(const Mask& mask, std::size_t query, std::size_t first_key,
   }
 }
 
+// With a penalty, or a mask that has gaps.
+bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
+           std::span<float> scores) noexcept {
+  if (!kernels::all_finite(scores)) {
+    return false;
+  }
+  float factor = rule.factor;
+  if (rule.distance_penalty != 0.0f) {
+    kernels::scale(scores, std::exchange(factor, 1.0f));
+    penalise_distance(rule.distance_penalty, query, first_key, scores);
+  }
+  if (rule.mask.has_gaps()) {
+    hide_gaps(rule.mask, query, first_key, scores);
+  }
+  return kernels::softmax(scores.data(), scores.size(), factor);
+}
+
 }  // namespace
 
 KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t end_query,
@@ -40,31 +56,36 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
   return range;
 }
 
-bool scores_to_weights(const RowRule& rule, std::size_t query, std::size_t n_keys, KeyRange range,
-                       std::span<float> row) noexcept {
-  const KeyRange seen = visible_range(rule.mask, query, query + 1, n_keys);
-  const std::span<float> before = row.first(seen.first - range.first);
-  const std::span<float> visible = row.subspan(before.size(), seen.size());
-  const std::span<float> after = row.subspan(before.size() + visible.size());
-  std::fill(before.begin(), before.end(), 0.0f);
-  std::fill(after.begin(), after.end(), 0.0f);
-
-  if (!kernels::all_finite(visible)) {
-    return false;
+std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
+                              std::span<const KeyRange> ranges, std::size_t first_key,
+                              Matrix rows) noexcept {
+  const bool is_plain = rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
+  if (is_plain) {
+    const std::size_t refused = kernels::softmax_rows(rows, ranges, first_key, rule.factor);
+    if (refused != rows.rows) {
+      return refused;
+    }
   }
-  if (rule.distance_penalty != 0.0f) {
-    penalise_distance(rule.distance_penalty, query, seen.first, visible);
+  for (std::size_t row = 0; row < rows.rows && (!is_plain || rule.dropout.rate > 0.0f); ++row) {
+    const std::size_t query = first_query + row;
+    const KeyRange seen = ranges[row];
+    const std::span<float> all = rows.row(row);
+    const std::span<float> visible =
+        seen.size() == 0 ? std::span<float>{} : all.subspan(seen.first - first_key, seen.size());
+    if (!is_plain) {
+      if (!weigh(rule, query, seen.first, visible)) {
+        return row;
+      }
+      const std::size_t before = seen.size() == 0 ? all.size() : seen.first - first_key;
+      std::fill(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before), 0.0f);
+      std::fill(all.begin() + static_cast<std::ptrdiff_t>(before + visible.size()), all.end(),
+                0.0f);
+    }
+    if (rule.dropout.rate > 0.0f) {
+      rule.dropout.apply(rule.head, query, seen.first, visible);
+    }
   }
-  if (rule.mask.has_gaps()) {
-    hide_gaps(rule.mask, query, seen.first, visible);
-  }
-  if (!kernels::softmax(visible.data(), visible.size())) {
-    return false;
-  }
-  if (rule.dropout.rate > 0.0f) {
-    rule.dropout.apply(rule.head, query, seen.first, visible);
-  }
-  return true;
+  return rows.rows;
 }
 
 }  // namespace attnviz

@@ -6,22 +6,19 @@
 
 #include "attnviz/attention/dropout.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {
 
-/// Keys [first, end).
-struct KeyRange {
-  std::size_t first = 0;
-  std::size_t end = 0;
+using kernels::KeyRange;
 
-  std::size_t size() const noexcept { return end - first; }
-};
-
-/// How one head turns scores into weights.
+/// How one head turns q·k into weights.
 struct RowRule {
   HeadId head;
   Mask mask;
+  float factor = 1.0f;            // of q·k: the scale over the temperature
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
   Dropout dropout;
 };
@@ -31,10 +28,12 @@ struct RowRule {
 KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t end_query,
                        std::size_t n_keys) noexcept;
 
-/// In place: the scaled scores of `query` on the keys of `range` become its weights; keys it does
-/// not see get exactly 0. Returns false when a score between its first and its last visible key is
-/// not finite. `range` covers what the query sees of n_keys; row.size() == range.size().
-bool scores_to_weights(const RowRule& rule, std::size_t query, std::size_t n_keys, KeyRange range,
-                       std::span<float> row) noexcept;
+/// In place: rows of q·k become the weights of the queries from `first_query` on. ranges[i] is the
+/// visible_range() of one of them; column 0 is key `first_key`. Keys that a query does not see get
+/// exactly 0. Returns the first row with a score between its first and its last visible key that is
+/// not finite, or rows.rows.
+std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
+                              std::span<const KeyRange> ranges, std::size_t first_key,
+                              Matrix rows) noexcept;
 
 }  // namespace attnviz

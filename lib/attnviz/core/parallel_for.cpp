@@ -1,36 +1,145 @@
 #include "attnviz/core/parallel_for.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "attnviz/core/cpus.h"
+
 namespace attnviz {
 
-std::size_t available_threads() noexcept {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
-    return std::max<std::size_t>(1, static_cast<std::size_t>(CPU_COUNT(&allowed)));
+namespace {
+
+// Threads that wait for work, each on a CPU of its own: a new thread would start too late for work
+// of a millisecond, and often on the CPU of the one that made it.
+class Pool {
+ public:
+  using Job = std::function<void(std::size_t thread)>;
+
+  static Pool& shared() {
+    static Pool pool;
+    return pool;
   }
-  return std::max<std::size_t>(1, std::thread::hardware_concurrency());
-}
+
+  ~Pool() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopped_ = true;
+      generation_.fetch_add(1);
+    }
+    begun_.notify_all();
+  }
+
+  // job(thread) for every thread below `n_threads`, or for fewer of them when the system gives no
+  // more; for 0 alone when another call is under way.
+  void run(std::size_t n_threads, const Job& job) {
+    const std::unique_lock only(busy_, std::try_to_lock);
+    if (!only) {
+      return job(0);
+    }
+    start_helpers(n_threads - 1);
+    const std::size_t n_helpers = std::min(n_threads - 1, helpers_.size());
+    {
+      const std::scoped_lock lock(mutex_);
+      job_ = &job;
+      n_helpers_ = n_helpers;
+      running_.store(n_helpers);
+      generation_.fetch_add(1);
+    }
+    begun_.notify_all();
+    {
+      const ScopedPin pinned(cpu_of(0));
+      job(0);
+    }
+    wait([this] { return running_.load() == 0; }, ended_);
+  }
+
+ private:
+  int cpu_of(std::size_t thread) const noexcept {
+    return cpus_.empty() ? -1 : cpus_[thread % cpus_.size()];
+  }
+
+  void start_helpers(std::size_t count) {
+    if (helpers_.empty()) {
+      cpus_ = allowed_cpus();
+    }
+    try {
+      while (helpers_.size() < count) {
+        helpers_.emplace_back([this, helper = helpers_.size()] { help(helper); });
+      }
+    } catch (const std::system_error&) {
+      // The system gives no more threads: fewer of them do the same work.
+    }
+  }
+
+  void help(std::size_t helper) {
+    pin_this_thread(cpu_of(helper + 1));
+    for (std::uint64_t seen = 0;;) {
+      wait([this, seen] { return generation_.load() != seen; }, begun_);
+      const Job* job = nullptr;
+      {
+        const std::scoped_lock lock(mutex_);
+        if (stopped_) {
+          return;
+        }
+        seen = generation_.load();
+        job = helper < n_helpers_ ? job_ : nullptr;
+      }
+      if (job != nullptr) {
+        (*job)(helper + 1);
+        const std::scoped_lock lock(mutex_);
+        if (running_.fetch_sub(1) == 1) {
+          ended_.notify_one();
+        }
+      }
+    }
+  }
+
+  // Looks for some microseconds, as the next step of a layer follows soon, and then sleeps.
+  template <class Condition>
+  void wait(const Condition& condition, std::condition_variable& changed) {
+    constexpr int kLooks = 4000;
+    for (int i = 0; i < kLooks; ++i) {
+      if (condition()) {
+        return;
+      }
+    }
+    std::unique_lock lock(mutex_);
+    changed.wait(lock, condition);
+  }
+
+  std::mutex busy_;  // one call at a time
+  std::vector<int> cpus_;
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable begun_;
+  std::condition_variable ended_;
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::size_t> running_{0};
+  const Job* job_ = nullptr;
+  std::size_t n_helpers_ = 0;
+  bool stopped_ = false;
+
+  std::vector<std::jthread> helpers_;  // last: they end before what they use
+};
+
+}  // namespace
 
 void parallel_for(std::size_t n_items, std::size_t n_threads,
-                  const std::function<void(std::size_t)>& work) {
+                  const std::function<void(std::size_t, std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr first_failure;
   std::mutex failure_mutex;
 
-  const auto drain = [&] {
+  const auto drain = [&](std::size_t thread) {
     for (std::size_t item = next.fetch_add(1); item < n_items; item = next.fetch_add(1)) {
       try {
-        work(item);
+        work(item, thread);
       } catch (...) {
         const std::scoped_lock lock(failure_mutex);
         if (!first_failure) {
@@ -41,17 +150,11 @@ void parallel_for(std::size_t n_items, std::size_t n_threads,
     }
   };
 
-  const std::size_t n_helpers = std::min(n_threads, n_items);
-  {
-    std::vector<std::jthread> helpers;
-    try {
-      for (std::size_t i = 1; i < n_helpers; ++i) {
-        helpers.emplace_back(drain);
-      }
-    } catch (const std::system_error&) {
-      // The system gives no more threads: fewer of them do the same work.
-    }
-    drain();
+  const std::size_t useful_threads = std::min(n_threads, n_items);
+  if (useful_threads <= 1) {
+    drain(0);
+  } else {
+    Pool::shared().run(useful_threads, drain);
   }
   if (first_failure) {
     std::rethrow_exception(first_failure);

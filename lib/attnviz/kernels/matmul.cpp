@@ -93,21 +93,5 @@ void add(ConstMatrix x, Matrix out) noexcept {
   HWY_DYNAMIC_DISPATCH(add)(x, out);
 }
 
-void transpose(ConstMatrix x, Matrix out) noexcept {
-  // Square tiles keep both the rows that are read and those that are written in the cache.
-  constexpr std::size_t kTile = 16;
-  for (std::size_t row = 0; row < x.rows; row += kTile) {
-    const std::size_t end_row = HWY_MIN(row + kTile, x.rows);
-    for (std::size_t col = 0; col < x.cols; col += kTile) {
-      const std::size_t end_col = HWY_MIN(col + kTile, x.cols);
-      for (std::size_t c = col; c < end_col; ++c) {
-        for (std::size_t r = row; r < end_row; ++r) {
-          out(c, r) = x(r, c);
-        }
-      }
-    }
-  }
-}
-
 }  // namespace attnviz::kernels
 #endif  // HWY_ONCE

@@ -19,7 +19,4 @@ void matmul_add(ConstMatrix x, ConstMatrix w, Matrix out) noexcept;
 /// out += x, element by element.
 void add(ConstMatrix x, Matrix out) noexcept;
 
-/// out(j, i) = x(i, j). x [n, m], out [m, n]; no overlap.
-void transpose(ConstMatrix x, Matrix out) noexcept;
-
 }  // namespace attnviz::kernels

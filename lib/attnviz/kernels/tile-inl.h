@@ -17,10 +17,43 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Six rows of two vectors: enough independent sums to hide the latency of a multiply-add, and with
-// the operands still within the sixteen registers of AVX2.
-inline constexpr std::size_t kTileRows = 6;
-inline constexpr std::size_t kTileVectors = 2;
+// Enough independent sums to hide the latency of a multiply-add, in as many registers as there are:
+// thirty-two with AVX-512, sixteen before it.
+#if HWY_TARGET <= HWY_AVX3 && HWY_TARGET != HWY_SCALAR
+inline constexpr std::size_t kTallTile = 12;  // rows of a tile of two vectors, or of one
+inline constexpr std::size_t kWideTileVectors = 4;
+#else
+inline constexpr std::size_t kTallTile = 6;
+inline constexpr std::size_t kWideTileVectors = 2;
+#endif
+inline constexpr std::size_t kWideTile = 6;  // rows of a tile of kWideTileVectors
+
+// A size that is known when a tile is compiled.
+template <std::size_t kSize>
+struct Size {
+  constexpr std::size_t operator()() const noexcept { return kSize; }
+};
+
+// work(Size<rows of the tile>, first row) for tiles of kTallest rows, then for what is left.
+template <std::size_t kTallest, class Work>
+HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
+  std::size_t row = 0;
+  for (; row + kTallest <= n_rows; row += kTallest) {
+    work(Size<kTallest>{}, row);
+  }
+  const auto rest = [&](auto rows) HWY_ATTR {
+    if constexpr (rows() < kTallest) {
+      if (row + rows() <= n_rows) {
+        work(rows, row);
+        row += rows();
+      }
+    }
+  };
+  rest(Size<8>{});
+  rest(Size<4>{});
+  rest(Size<2>{});
+  rest(Size<1>{});
+}
 
 // out(r, c) = finish(start(r, c) + sum over k of x(r, k) · w(k, c)) for kRows rows from `row` and
 // kVectors vectors of columns from `col`.
@@ -58,23 +91,12 @@ HWY_INLINE void multiply_tile(D d, ConstMatrix x, ConstMatrix w, std::size_t row
   }
 }
 
-// All rows of one panel of columns: whole tiles, then what is left in tiles of 4, 2 and 1 rows.
 template <std::size_t kVectors, class D, class Start, class Finish>
 HWY_INLINE void multiply_panel(D d, ConstMatrix x, ConstMatrix w, std::size_t col,
                                const Start& start, const Finish& finish, Matrix out) {
-  std::size_t row = 0;
-  for (; row + kTileRows <= x.rows; row += kTileRows) {
-    multiply_tile<kTileRows, kVectors>(d, x, w, row, col, start, finish, out);
-  }
-  for (; row + 4 <= x.rows; row += 4) {
-    multiply_tile<4, kVectors>(d, x, w, row, col, start, finish, out);
-  }
-  for (; row + 2 <= x.rows; row += 2) {
-    multiply_tile<2, kVectors>(d, x, w, row, col, start, finish, out);
-  }
-  for (; row < x.rows; ++row) {
-    multiply_tile<1, kVectors>(d, x, w, row, col, start, finish, out);
-  }
+  for_each_row_tile<kTallTile>(x.rows, [&](auto rows, std::size_t row) HWY_ATTR {
+    multiply_tile<rows(), kVectors>(d, x, w, row, col, start, finish, out);
+  });
 }
 
 // The product x · w. `start(d, row, col)` gives the vector that a sum begins with, `finish(d, sum)`
@@ -85,10 +107,11 @@ HWY_INLINE void multiply(ConstMatrix x, ConstMatrix w, const Start& start, const
   const hn::ScalableTag<float> full;
   const hn::CappedTag<float, 4> quarter;
   const hn::CappedTag<float, 1> one;
-  const std::size_t wide = kTileVectors * hn::Lanes(full);
+  constexpr std::size_t kVectors = 2;
+  const std::size_t wide = kVectors * hn::Lanes(full);
   std::size_t col = 0;
   for (; col + wide <= w.cols; col += wide) {
-    multiply_panel<kTileVectors>(full, x, w, col, start, finish, out);
+    multiply_panel<kVectors>(full, x, w, col, start, finish, out);
   }
   for (; col + hn::Lanes(full) <= w.cols; col += hn::Lanes(full)) {
     multiply_panel<1>(full, x, w, col, start, finish, out);

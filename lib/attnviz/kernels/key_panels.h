@@ -1,0 +1,38 @@
+// The keys of one head, packed the way that scores are computed fastest.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz::kernels {
+
+/// Keys in panels of kKeys neighbours: panel p is a matrix [d_head, kKeys] whose column c is key
+/// p · kKeys + c, so that one vector holds the same dimension of neighbouring keys and a tile of
+/// scores reads memory in order. Columns past the last key are 0.
+class KeyPanels {
+ public:
+  static constexpr std::size_t kKeys = 16;
+
+  KeyPanels() = default;
+  KeyPanels(std::size_t n_keys, std::size_t d_head)
+      : n_keys_(n_keys), d_head_(d_head), panels_((n_keys + kKeys - 1) / kKeys * d_head, kKeys) {}
+
+  std::size_t n_keys() const noexcept { return n_keys_; }
+  std::size_t d_head() const noexcept { return d_head_; }
+  const float* panel(std::size_t index) const noexcept {
+    return panels_.view().row_data(index * d_head_);
+  }
+
+  /// Packs `keys` [n, d_head], the first of which is key `first`. Precondition: `first` is a
+  /// multiple of kKeys, and so is n unless these are the last keys. Different panels may be packed
+  /// by different threads at the same time.
+  void pack(ConstMatrix keys, std::size_t first) noexcept;
+
+ private:
+  std::size_t n_keys_ = 0;
+  std::size_t d_head_ = 0;
+  MatrixBuffer panels_;
+};
+
+}  // namespace attnviz::kernels

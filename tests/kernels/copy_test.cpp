@@ -1,0 +1,31 @@
+#include "attnviz/kernels/copy.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/kernels/simd.h"
+#include "support/naive.h"
+
+namespace attnviz {
+
+TEST_CASE("copy: all values arrive, and nothing beside them is touched") {
+  for (const std::string& target : kernels::simd_targets()) {
+    const kernels::ScopedSimdTarget forced(target);
+    CAPTURE(target);
+    for (const std::size_t cols : {1u, 3u, 15u, 16u, 17u, 50u, 131u}) {
+      for (const bool stream : {false, true}) {
+        CAPTURE(cols);
+        const std::vector<float> from = test::random_values(5 * cols, 3);
+        test::PoisonedMatrix to(5, cols);
+        kernels::copy(test::matrix_over(from, 5, cols), to.view(), stream);
+        CHECK(test::same_bits(test::matrix_over(from, 5, cols), to.view()));
+        CHECK(to.padding_is_untouched());
+      }
+    }
+  }
+}
+
+}  // namespace attnviz
