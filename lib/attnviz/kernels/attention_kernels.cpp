@@ -47,8 +47,8 @@ HWY_INLINE void compute_scores(const ScoreTile& tile) {
   for (std::size_t k = 0; k < tile.d_head; ++k) {
     hn::Vec<decltype(d)> keys[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
-      keys[v] = hn::Load(d, tile.panel + v / kPerPanel * panel_size + k * kKeys +
-                                v % kPerPanel * kLanes);
+      keys[v] =
+          hn::Load(d, tile.panel + v / kPerPanel * panel_size + k * kKeys + v % kPerPanel * kLanes);
     }
     for (std::size_t r = 0; r < kRows; ++r) {
       const auto query = hn::Set(d, tile.query[r * tile.query_stride + k]);
@@ -69,9 +69,7 @@ inline constexpr std::size_t kScorePanels = 2;
 inline constexpr std::size_t kScoreRows = 12;
 #else
 inline constexpr std::size_t kScorePanels = 1;
-inline constexpr std::size_t kScoreRows = HWY_LANES(float) >= 8   ? 6
-                                          : HWY_LANES(float) == 4 ? 2
-                                                                  : 1;
+inline constexpr std::size_t kScoreRows = HWY_LANES(float) >= 8 ? 6 : HWY_LANES(float) == 4 ? 2 : 1;
 #endif
 
 template <std::size_t kRows>
@@ -184,8 +182,8 @@ Extremes extremes(const float* x, std::size_t n) {
 // 2^y for y <= 0, within 2e-7 of it; 0 below 2^-100, so that what is left of it after a division by
 // the number of keys is no subnormal number, which would take a hundred times as long.
 //
-// y is a whole number and a rest in [-1/2, 1/2], for which a polynomial of degree 6 stands: Taylor's
-// with the last coefficients moved a little to spread the error.
+// y is a whole number and a rest in [-1/2, 1/2], for which a polynomial of degree 6 stands:
+// Taylor's with the last coefficients moved a little to spread the error.
 template <class D>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
   const auto whole = hn::Round(y);
@@ -349,10 +347,9 @@ HWY_INLINE void mix_columns(D d, ConstMatrix weights, ConstMatrix value, const K
       const std::size_t end = HWY_MIN(seen.end, first + chunk);
       const std::size_t count = begin < end ? end - begin : 0;
       if (count > 0 || is_first) {
-        mix_tile<rows(), kVectors>(
-            d, weights.row_data(row) + (count > 0 ? begin - first_key : 0), weights.stride,
-            value.row_block(count > 0 ? begin : 0, count), is_first, context.row_data(row),
-            context.stride);
+        mix_tile<rows(), kVectors>(d, weights.row_data(row) + (count > 0 ? begin - first_key : 0),
+                                   weights.stride, value.row_block(count > 0 ? begin : 0, count),
+                                   is_first, context.row_data(row), context.stride);
       }
     });
   }
