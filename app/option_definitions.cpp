@@ -6,8 +6,8 @@
 #include <functional>
 #include <string_view>
 
-#include "attnviz/core/error.h"
 #include "attnviz/core/cpus.h"
+#include "attnviz/core/error.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/render/pooling.h"
 #include "attnviz/text/tokenizer.h"

@@ -312,6 +312,17 @@ TEST_CASE("engine: numbers that overflow are malformed weights, and the first he
   // Minus infinity is as wrong as plus infinity, although a mask would write it.
   CHECK(contains(message_of(one_number_model({1e20f, -1e20f}, 1.0f), {}, ErrorKind::kMalformed),
                  "a score is not a finite number"));
+  // Nor may a score become infinite on its way, with ALiBi's penalty or without.
+  AttentionRequest cold;
+  cold.temperature = 1e-37f;
+  for (const Positions positions : {Positions::kNone, Positions::kAlibi}) {
+    for (const float factor : {80.0f, -80.0f}) {
+      Model model = one_number_model({1.0f, 0.5f}, factor);
+      model.config.positions = positions;
+      CHECK(contains(message_of(model, cold, ErrorKind::kMalformed),
+                     "a score is not a finite number"));
+    }
+  }
 }
 
 }  // namespace attnviz

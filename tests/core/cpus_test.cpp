@@ -22,7 +22,8 @@ TEST_CASE("cpus_of_quota: a group's share of time, rounded up to whole CPUs") {
   CHECK(cpus_of_quota("100001 100000") == 2);
   CHECK(cpus_of_quota("1000 100000") == 1);
   CHECK(cpus_of_quota("0 100000") == 1);
-  for (const char* text : {"max 100000", "", "100000", "100000 ", "100000 0", "x 1", "1 x"}) {
+  for (const char* text :
+       {"max 100000", "", "100000", "100000 ", "100000 0", "x 1", "1 x", "1 2 x"}) {
     CAPTURE(text);
     CHECK(cpus_of_quota(text) == std::nullopt);
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -38,16 +40,42 @@ TEST_CASE("parallel_for: an item's exception reaches the caller") {
   }
 }
 
-TEST_CASE("parallel_for: items that run at the same time have threads of their own") {
-  std::vector<std::atomic<int>> users(4);
-  std::atomic<int> clashes{0};
-  for (int round = 0; round < 50; ++round) {
-    parallel_for(64, users.size(), [&](std::size_t, std::size_t thread) {
-      clashes += users[thread].fetch_add(1) != 0 ? 1 : 0;
-      users[thread].fetch_sub(1);
+TEST_CASE("parallel_for: items run at the same time, each on a thread of its own") {
+  // More and fewer threads than before, on the same pool.
+  for (const std::size_t n_threads : {2u, 5u, 3u}) {
+    CAPTURE(n_threads);
+    std::atomic<std::size_t> begun{0};
+    std::vector<std::atomic<int>> items_of(n_threads);
+    parallel_for(n_threads, n_threads, [&](std::size_t, std::size_t thread) {
+      ++items_of[thread];
+      ++begun;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (begun < n_threads && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
     });
+    CHECK(begun == n_threads);
+    for (const auto& count : items_of) {
+      CHECK(count == 1);
+    }
   }
-  CHECK(clashes == 0);
+}
+
+TEST_CASE("parallel_for: an exception on a helper's thread reaches the caller, and it goes on") {
+  for (int round = 0; round < 3; ++round) {
+    std::atomic<int> begun{0};
+    const auto fail_on_a_helper = [&](std::size_t, std::size_t thread) {
+      ++begun;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (begun < 2 && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      if (thread != 0) {
+        throw std::runtime_error("a helper's");
+      }
+    };
+    CHECK_THROWS_WITH_AS(parallel_for(2, 2, fail_on_a_helper), "a helper's", std::runtime_error);
+  }
 }
 
 TEST_CASE("parallel_for: an item may call it, and so may several threads at once") {

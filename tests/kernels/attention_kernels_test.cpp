@@ -5,38 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/simd.h"
+#include "attnviz/kernels/softmax.h"
+#include "kernels/simd_targets.h"
 #include "support/naive.h"
 
 namespace attnviz {
 namespace {
 
 using kernels::KeyRange;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-// Shorter than, equal to and just past every vector width.
-constexpr std::size_t kTokenCounts[] = {1, 2, 7, 17, 40, 129};
-
-void for_each_target(const auto& check) {
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
-    check();
-  }
-}
-
-std::size_t whole_panels(std::size_t n_keys) {
-  return (n_keys + 15) / 16 * 16;
-}
+using test::for_each_target;
 
 // pattern · value in double precision.
 std::vector<double> mixed(const std::vector<double>& pattern, ConstMatrix value) {
@@ -80,7 +62,7 @@ TEST_CASE("scores, weights and mixtures: every SIMD target agrees with the refer
         for (std::size_t i = 0; i < n; ++i) {
           ranges.push_back({mask.first_key(i), mask.end_key(i, n)});
         }
-        test::PoisonedMatrix weights(n, whole_panels(n));
+        test::PoisonedMatrix weights(n, kernels::KeyPanels::rounded_up(n));
         test::PoisonedMatrix context(n, d_value);
         kernels::attention_scores(query, keys, ranges, 0, weights.view());
         REQUIRE(kernels::softmax_rows(weights.view(), ranges, 0, factor) == n);
@@ -120,7 +102,7 @@ TEST_CASE("scores, weights and mixtures: a row has the same bits whatever stands
   for_each_target([&] {
     kernels::KeyPanels keys(kTokens, kHead);
     keys.pack(test::matrix_over(k, kTokens, kHead), 0);
-    MatrixBuffer all(kTokens, whole_panels(kTokens));
+    MatrixBuffer all(kTokens, kernels::KeyPanels::rounded_up(kTokens));
     MatrixBuffer all_contexts(kTokens, kValue);
     const auto attend = [&](std::size_t first, std::size_t first_key, Matrix rows, Matrix context) {
       const std::span<const KeyRange> mine = std::span(ranges).subspan(first, rows.rows);
@@ -134,7 +116,7 @@ TEST_CASE("scores, weights and mixtures: a row has the same bits whatever stands
         const std::size_t rows = std::min<std::size_t>(count, kTokens - first);
         const std::size_t first_key = ranges[first].first / 16 * 16;
         const std::size_t end_key = ranges[first + rows - 1].end;
-        MatrixBuffer some(rows, whole_panels(end_key - first_key));
+        MatrixBuffer some(rows, kernels::KeyPanels::rounded_up(end_key - first_key));
         MatrixBuffer contexts(rows, kValue);
         attend(first, first_key, some.view(), contexts.view());
         const std::size_t cols = end_key - first_key;
@@ -142,6 +124,63 @@ TEST_CASE("scores, weights and mixtures: a row has the same bits whatever stands
                               all.view().row_block(first, rows).col_block(first_key, cols)));
         CHECK(test::same_bits(contexts.view(), all_contexts.view().row_block(first, rows)));
       }
+    }
+  });
+}
+
+TEST_CASE("mix_values: more keys than are taken at once agree with the reference") {
+  constexpr std::size_t kKeys = 1100;
+  constexpr std::size_t kValue = 70;
+  const std::vector<float> w = test::random_values(7 * kKeys, 3);
+  const std::vector<float> v = test::random_values(kKeys * kValue, 4);
+  const ConstMatrix value = test::matrix_over(v, kKeys, kValue);
+  // Ranges that begin and end in different chunks, one of them empty.
+  const std::vector<KeyRange> ranges = {{0, 1100}, {600, 1100}, {0, 3},    {500, 500},
+                                        {0, 900},  {1, 1099},   {130, 131}};
+  std::vector<float> weights(w.size(), 0.0f);
+  std::vector<double> pattern(w.size(), 0.0);
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    for (std::size_t j = ranges[i].first; j < ranges[i].end; ++j) {
+      weights[i * kKeys + j] = w[i * kKeys + j];
+      pattern[i * kKeys + j] = static_cast<double>(w[i * kKeys + j]);
+    }
+  }
+  for_each_target([&] {
+    test::PoisonedMatrix context(ranges.size(), kValue);
+    kernels::mix_values(test::matrix_over(weights, ranges.size(), kKeys), value, ranges, 0,
+                        context.view());
+    CHECK(test::largest_difference(context.view(), mixed(pattern, value)) < 1e-4);
+    CHECK(context.padding_is_untouched());
+  });
+}
+
+TEST_CASE("attention_scores: queries that see nothing are passed over") {
+  const std::vector<float> q = test::random_values(14 * 6, 3);
+  const std::vector<float> k = test::random_values(50 * 6, 4);
+  const ConstMatrix query = test::matrix_over(q, 14, 6);
+  std::vector<KeyRange> ranges(14, KeyRange{0, 0});
+  ranges[3] = {17, 20};
+  ranges[13] = {40, 50};
+  for_each_target([&] {
+    kernels::KeyPanels keys(50, 6);
+    keys.pack(test::matrix_over(k, 50, 6), 0);
+    test::PoisonedMatrix scores(14, 64);
+    kernels::attention_scores(query, keys, ranges, 0, scores.view());
+    for (const std::size_t row : {std::size_t{3}, std::size_t{13}}) {
+      for (std::size_t j = ranges[row].first; j < ranges[row].end; ++j) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < 6; ++c) {
+          sum += static_cast<double>(query(row, c)) * static_cast<double>(k[j * 6 + c]);
+        }
+        CHECK(std::abs(static_cast<double>(scores.view()(row, j)) - sum) < 1e-6);
+      }
+    }
+    CHECK(scores.padding_is_untouched());
+    REQUIRE(kernels::softmax_rows(scores.view(), ranges, 0, 1.0f) == 14);
+    for (std::size_t row = 0; row < 14; ++row) {
+      const auto weights = scores.view().row(row);
+      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+      CHECK(std::abs(sum - (ranges[row].size() == 0 ? 0.0 : 1.0)) < 1e-6);
     }
   });
 }
@@ -156,130 +195,6 @@ TEST_CASE("queries that see nothing get zeros") {
     kernels::mix_values(weights.view(), test::matrix_over(v, 40, 5), none, 0, context.view());
     CHECK(test::largest_difference(weights.view(), std::vector<double>(3 * 48, 0.0)) == 0.0);
     CHECK(test::largest_difference(context.view(), std::vector<double>(3 * 5, 0.0)) == 0.0);
-  });
-}
-
-TEST_CASE("softmax_rows: the first row with a score that is not finite is told") {
-  for_each_target([] {
-    for (const float bad : {kNan, kInfinity, -kInfinity}) {
-      for (const std::size_t where : {0u, 1u, 17u, 29u}) {
-        MatrixBuffer rows(4, 32);
-        rows.view()(2, where) = bad;
-        const std::vector<KeyRange> ranges(4, KeyRange{0, 30});
-        CHECK(kernels::softmax_rows(rows.view(), ranges, 0, 1.0f) == 2);
-      }
-      MatrixBuffer beyond(1, 32);
-      beyond.view()(0, 30) = bad;
-      const KeyRange range{0, 30};
-      CHECK(kernels::softmax_rows(beyond.view(), {&range, 1}, 0, 1.0f) == 1);
-      CHECK(beyond.view()(0, 30) == 0.0f);
-    }
-    MatrixBuffer large(1, 16);
-    large.view()(0, 3) = 1e30f;
-    const KeyRange range{0, 16};
-    CHECK(kernels::softmax_rows(large.view(), {&range, 1}, 0, 1e10f) == 0);
-  });
-}
-
-TEST_CASE("softmax: the published example over the square root of 128 comes out") {
-  for_each_target([] {
-    const float scale = 1.0f / std::sqrt(128.0f);
-    float x[] = {2.1f * scale, 8.7f * scale, 3.2f * scale};
-    REQUIRE(kernels::softmax(x, 3, 1.0f));
-    CHECK(std::abs(x[0] - 0.2567944021) < 1e-7);
-    CHECK(std::abs(x[1] - 0.4601897330) < 1e-7);
-    CHECK(std::abs(x[2] - 0.2830158648) < 1e-7);
-  });
-}
-
-TEST_CASE("softmax: huge scores neither overflow nor vanish") {
-  for_each_target([] {
-    std::vector<float> x(37, -1e4f);
-    x[5] = 1e4f;
-    REQUIRE(kernels::softmax(x.data(), x.size(), 1.0f));
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      REQUIRE(x[i] == (i == 5 ? 1.0f : 0.0f));
-    }
-    std::vector<float> equal(32, std::numeric_limits<float>::max());
-    REQUIRE(kernels::softmax(equal.data(), equal.size(), 1.0f));
-    CHECK(std::all_of(equal.begin(), equal.end(), [](float w) { return w == 1.0f / 32.0f; }));
-    std::vector<float> tiny(32, std::numeric_limits<float>::lowest());
-    REQUIRE(kernels::softmax(tiny.data(), tiny.size(), 1.0f));
-    CHECK(std::all_of(tiny.begin(), tiny.end(), [](float w) { return w == 1.0f / 32.0f; }));
-  });
-}
-
-TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
-  for_each_target([] {
-    float one[] = {-3.5f, test::PoisonedMatrix::kPoison};
-    REQUIRE(kernels::softmax(one, 1, 1.0f));
-    CHECK(one[0] == 1.0f);
-    CHECK(one[1] == test::PoisonedMatrix::kPoison);
-    CHECK(kernels::softmax(one, 0, 1.0f));
-    CHECK(one[0] == 1.0f);
-  });
-}
-
-TEST_CASE("softmax: minus infinity becomes exactly 0, a row of it becomes zeros") {
-  for_each_target([] {
-    for (const std::size_t n : kTokenCounts) {
-      CAPTURE(n);
-      std::vector<float> hidden(n, -kInfinity);
-      REQUIRE(kernels::softmax(hidden.data(), n, 1.0f));
-      REQUIRE(std::all_of(hidden.begin(), hidden.end(), [](float w) { return w == 0.0f; }));
-
-      std::vector<float> every_third = test::random_values(n, 5);
-      for (std::size_t i = 0; i < n; ++i) {
-        every_third[i] = i % 3 == 0 ? every_third[i] : -kInfinity;
-      }
-      REQUIRE(kernels::softmax(every_third.data(), n, 1.0f));
-      for (std::size_t i = 0; i < n; ++i) {
-        REQUIRE((every_third[i] > 0.0f) == (i % 3 == 0));
-      }
-    }
-  });
-}
-
-TEST_CASE("softmax: NaN and plus infinity are refused wherever they stand") {
-  for_each_target([] {
-    for (const std::size_t n : kTokenCounts) {
-      for (std::size_t bad = 0; bad < n; ++bad) {
-        for (const float value : {kNan, -kNan, kInfinity}) {
-          std::vector<float> x = test::random_values(n, 6);
-          x[bad] = value;
-          const std::vector<float> before = x;
-          REQUIRE(!kernels::softmax(x.data(), n, 1.0f));
-          REQUIRE(test::same_bits(test::matrix_over(x, 1, n), test::matrix_over(before, 1, n)));
-        }
-      }
-    }
-  });
-}
-
-TEST_CASE("softmax: a hundred thousand keys still sum to 1") {
-  for_each_target([] {
-    std::vector<float> x = test::random_values(100'003, 7);
-    REQUIRE(kernels::softmax(x.data(), x.size(), 1.0f));
-    const double sum = std::accumulate(x.begin(), x.end(), 0.0);
-    CHECK(std::abs(sum - 1.0) < 1e-6);
-  });
-}
-
-TEST_CASE("all_finite: finds NaN and either infinity wherever they stand") {
-  for_each_target([] {
-    for (const std::size_t n : kTokenCounts) {
-      std::vector<float> x(n, std::numeric_limits<float>::lowest());
-      REQUIRE(kernels::all_finite(x));
-      for (std::size_t bad = 0; bad < n; ++bad) {
-        for (const float value : {kNan, kInfinity, -kInfinity}) {
-          const float before = x[bad];
-          x[bad] = value;
-          REQUIRE(!kernels::all_finite(x));
-          x[bad] = before;
-        }
-      }
-    }
-    CHECK(kernels::all_finite({}));
   });
 }
 

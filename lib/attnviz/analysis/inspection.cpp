@@ -13,6 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -143,8 +144,7 @@ class HeadTrace {
 
   // q·k on all keys, masked ones too, in whole panels: the columns past the last key are 0.
   MatrixBuffer all_scores(ConstMatrix queries) const {
-    constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-    MatrixBuffer scores(queries.rows, (n_tokens() + kPanel - 1) / kPanel * kPanel);
+    MatrixBuffer scores(queries.rows, kernels::KeyPanels::rounded_up(n_tokens()));
     const std::vector<KeyRange> every_key(queries.rows, KeyRange{0, n_tokens()});
     kernels::attention_scores(queries, keys_, every_key, 0, scores.view());
     return scores;

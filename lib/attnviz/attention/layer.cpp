@@ -15,6 +15,7 @@
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/key_panels.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -33,8 +34,8 @@ std::size_t attending_rows(std::size_t n_keys) noexcept {
   return std::clamp(rows, kFewestRows, kMostRows);
 }
 
-// Starting and joining a thread costs as much as about this many multiply-adds; with less to do, or
-// on a busy machine, waiting for a second thread takes longer than the work itself.
+// Waking a thread, and starting one for the first time even more so, costs about as much as this
+// many multiply-adds; on a busy machine waiting for it takes longer than less work itself.
 constexpr double kWorthAThread = 4e6;
 
 std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
@@ -196,7 +197,7 @@ class LayerRun {
     // Whole panels of the keys that one of the queries sees.
     const KeyRange seen = visible_range(mask_, first, first + count, n_tokens);
     const std::size_t first_key = seen.first / kPanel * kPanel;
-    const std::size_t cols = (seen.end - first_key + kPanel - 1) / kPanel * kPanel;
+    const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
     const Matrix rows = scratch_rows(scratch, count, cols);
     kernels::attention_scores(tensors.query.view().row_block(first, count), tensors.keys,
                               scratch.ranges, first_key, rows);
@@ -213,8 +214,8 @@ class LayerRun {
   }
 
   static Matrix scratch_rows(Scratch& scratch, std::size_t rows, std::size_t cols) {
-    // A column more than whole panels: rows whose distance is a large power of two would share the
-    // same few places in the cache.
+    // A panel more than the columns need: rows whose distance is a large power of two would share
+    // the same few places in the cache.
     const std::size_t stride = cols + kernels::KeyPanels::kKeys;
     const std::size_t floats = rows * stride;
     if (scratch.scores.cols() < floats) {

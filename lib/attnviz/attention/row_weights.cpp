@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "attnviz/kernels/softmax.h"
+
 namespace attnviz {
 
 namespace {
@@ -30,13 +32,13 @@ void hide_gaps(const Mask& mask, std::size_t query, std::size_t first_key,
 // With a penalty, or a mask that has gaps.
 bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
            std::span<float> scores) noexcept {
-  if (!kernels::all_finite(scores)) {
-    return false;
-  }
   float factor = rule.factor;
   if (rule.distance_penalty != 0.0f) {
     kernels::scale(scores, std::exchange(factor, 1.0f));
     penalise_distance(rule.distance_penalty, query, first_key, scores);
+  }
+  if (!kernels::all_finite(scores)) {
+    return false;
   }
   if (rule.mask.has_gaps()) {
     hide_gaps(rule.mask, query, first_key, scores);

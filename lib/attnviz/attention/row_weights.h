@@ -7,7 +7,7 @@
 #include "attnviz/attention/dropout.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/key_panels.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {

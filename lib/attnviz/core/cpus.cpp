@@ -69,7 +69,7 @@ std::optional<std::size_t> cpus_of_quota(std::string_view cpu_max) noexcept {
     return std::nullopt;
   }
   const auto second = std::from_chars(first.ptr + 1, end, period);
-  if (second.ec != std::errc{} || period == 0) {
+  if (second.ec != std::errc{} || second.ptr != end || period == 0) {
     return std::nullopt;
   }
   return std::max<std::size_t>(1, microseconds / period + (microseconds % period != 0 ? 1 : 0));

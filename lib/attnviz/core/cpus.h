@@ -19,7 +19,8 @@ std::optional<std::size_t> cpus_of_quota(std::string_view cpu_max) noexcept;
 /// As many threads as the affinity mask and the control group's quota let run at once; at least 1.
 std::size_t available_threads() noexcept;
 
-/// Keeps the calling thread on `cpu`; nothing happens for -1, or when the system refuses.
+/// Keeps the calling thread on `cpu` from now on; nothing happens for -1, or when the system
+/// refuses.
 void pin_this_thread(int cpu) noexcept;
 
 /// The same until the end of the scope.

@@ -8,16 +8,16 @@
 
 namespace attnviz {
 
-/// `bytes` bytes, all 0 and aligned to 64; from some megabytes on to whole large pages. nullptr
-/// when there is no memory. To be given back with free_zeroed() and the same size.
+/// `bytes` bytes, all 0 and aligned to 64; from 2 MB on whole large pages. nullptr when there is no
+/// memory. To be given back with free_zeroed() and the same size.
 void* allocate_zeroed(std::size_t bytes) noexcept;
 void free_zeroed(void* data, std::size_t bytes) noexcept;
 
-/// The same with contents that are not set, for a library that gives it back with std::free().
+/// What std::malloc() gives, in large pages too, for a library that gives it back with std::free().
 void* allocate_for_free(std::size_t bytes) noexcept;
 
-/// For containers of numbers. Elements that a container makes without a value are 0 as allocated,
-/// and not written once more.
+/// For containers of numbers. Elements that a container makes without a value are not written: they
+/// are 0 in fresh memory, and what was there before after the container has shrunk.
 template <class T>
 struct ZeroedAllocator {
   using value_type = T;

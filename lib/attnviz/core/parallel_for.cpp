@@ -7,6 +7,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/cpus.h"
@@ -15,8 +16,8 @@ namespace attnviz {
 
 namespace {
 
-// Threads that wait for work, each on a CPU of its own: a new thread would start too late for work
-// of a millisecond, and often on the CPU of the one that made it.
+// Threads that wait for work, each on a CPU of its own when every CPU has one: a new thread would
+// start too late for work of a millisecond, and often on the CPU of the one that made it.
 class Pool {
  public:
   using Job = std::function<void(std::size_t thread)>;
@@ -38,36 +39,52 @@ class Pool {
   // job(thread) for every thread below `n_threads`, or for fewer of them when the system gives no
   // more; for 0 alone when another call is under way.
   void run(std::size_t n_threads, const Job& job) {
-    const std::unique_lock only(busy_, std::try_to_lock);
-    if (!only) {
+    if (is_busy_.exchange(true)) {
       return job(0);
     }
+    const Turn turn(is_busy_);
     start_helpers(n_threads - 1);
     const std::size_t n_helpers = std::min(n_threads - 1, helpers_.size());
+    // With fewer threads than CPUs the system finds free ones better than a fixed choice.
+    std::vector<int> cpus = allowed_cpus();
+    if (n_threads < cpus.size()) {
+      cpus.clear();
+    }
+    const int own_cpu = cpu_of(cpus, 0);
     {
       const std::scoped_lock lock(mutex_);
       job_ = &job;
       n_helpers_ = n_helpers;
+      cpus_ = std::move(cpus);
       running_.store(n_helpers);
       generation_.fetch_add(1);
     }
     begun_.notify_all();
     {
-      const ScopedPin pinned(cpu_of(0));
+      const ScopedPin pinned(own_cpu);
       job(0);
     }
     wait([this] { return running_.load() == 0; }, ended_);
   }
 
  private:
-  int cpu_of(std::size_t thread) const noexcept {
-    return cpus_.empty() ? -1 : cpus_[thread % cpus_.size()];
+  // Ends the time in which this call is the only one.
+  class Turn {
+   public:
+    explicit Turn(std::atomic<bool>& is_busy) noexcept : is_busy_(is_busy) {}
+    ~Turn() { is_busy_.store(false); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    std::atomic<bool>& is_busy_;
+  };
+
+  static int cpu_of(const std::vector<int>& cpus, std::size_t thread) noexcept {
+    return cpus.empty() ? -1 : cpus[thread % cpus.size()];
   }
 
   void start_helpers(std::size_t count) {
-    if (helpers_.empty()) {
-      cpus_ = allowed_cpus();
-    }
     try {
       while (helpers_.size() < count) {
         helpers_.emplace_back([this, helper = helpers_.size()] { help(helper); });
@@ -78,10 +95,11 @@ class Pool {
   }
 
   void help(std::size_t helper) {
-    pin_this_thread(cpu_of(helper + 1));
+    int cpu = -1;
     for (std::uint64_t seen = 0;;) {
       wait([this, seen] { return generation_.load() != seen; }, begun_);
       const Job* job = nullptr;
+      int wanted_cpu = -1;
       {
         const std::scoped_lock lock(mutex_);
         if (stopped_) {
@@ -89,8 +107,13 @@ class Pool {
         }
         seen = generation_.load();
         job = helper < n_helpers_ ? job_ : nullptr;
+        wanted_cpu = cpu_of(cpus_, helper + 1);
       }
       if (job != nullptr) {
+        if (wanted_cpu != cpu) {
+          pin_this_thread(wanted_cpu);
+          cpu = wanted_cpu;
+        }
         (*job)(helper + 1);
         const std::scoped_lock lock(mutex_);
         if (running_.fetch_sub(1) == 1) {
@@ -113,8 +136,7 @@ class Pool {
     changed.wait(lock, condition);
   }
 
-  std::mutex busy_;  // one call at a time
-  std::vector<int> cpus_;
+  std::atomic<bool> is_busy_{false};  // one call at a time
 
   std::mutex mutex_;  // of what follows
   std::condition_variable begun_;
@@ -123,6 +145,7 @@ class Pool {
   std::atomic<std::size_t> running_{0};
   const Job* job_ = nullptr;
   std::size_t n_helpers_ = 0;
+  std::vector<int> cpus_;  // of the threads; empty: wherever the system puts them
   bool stopped_ = false;
 
   std::vector<std::jthread> helpers_;  // last: they end before what they use

@@ -1,8 +1,8 @@
-// Scores and softmax, compiled once per SIMD target. Plain-loop reference: tests/support/naive.h.
+// Scores and mixtures of values, compiled once per SIMD target. Plain-loop reference:
+// tests/support/naive.h.
 
 #include "attnviz/kernels/attention_kernels.h"
 
-#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -16,8 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// --- scores ---
 
 constexpr std::size_t kKeys = KeyPanels::kKeys;
 
@@ -64,13 +62,12 @@ HWY_INLINE void compute_scores(const ScoreTile& tile) {
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_TARGET != HWY_SCALAR
-inline constexpr std::size_t kScorePanels = 2;
-inline constexpr std::size_t kScoreRows = 12;
-#else
-inline constexpr std::size_t kScorePanels = 1;
-inline constexpr std::size_t kScoreRows = HWY_LANES(float) >= 8 ? 6 : HWY_LANES(float) == 4 ? 2 : 1;
-#endif
+// A tile of whole panels, as tall as the registers allow.
+inline constexpr std::size_t kScorePanels = kHasManyRegisters ? 2 : 1;
+inline constexpr std::size_t kScoreRows = kHasManyRegisters       ? kTallTile
+                                          : HWY_LANES(float) >= 8 ? 6
+                                          : HWY_LANES(float) == 4 ? 2
+                                                                  : 1;
 
 template <std::size_t kRows>
 HWY_INLINE void compute_scores(const ScoreTile& tile, std::size_t panels) {
@@ -111,195 +108,6 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
     });
   }
 }
-
-// --- softmax ---
-
-// A row is whole vectors and a last one that may be shorter: lanes past its end are `filler` when
-// loaded, and not stored.
-template <class D>
-HWY_INLINE hn::Vec<D> load_first(D d, const float* from, std::size_t count, float filler) {
-#if HWY_TARGET <= HWY_AVX2 && HWY_TARGET != HWY_SCALAR
-  const auto is_there = hn::FirstN(d, count);
-  return hn::IfThenElse(is_there, hn::MaskedLoad(is_there, d, from), hn::Set(d, filler));
-#else
-  HWY_ALIGN float lanes[HWY_LANES(float)];
-  for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-    lanes[i] = i < count ? from[i] : filler;
-  }
-  return hn::Load(d, lanes);
-#endif
-}
-
-template <class D>
-HWY_INLINE void store_first(D d, hn::Vec<D> value, float* to, std::size_t count) {
-#if HWY_TARGET <= HWY_AVX2 && HWY_TARGET != HWY_SCALAR
-  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
-#else
-  HWY_ALIGN float lanes[HWY_LANES(float)];
-  hn::Store(value, d, lanes);
-  for (std::size_t i = 0; i < count; ++i) {
-    to[i] = lanes[i];
-  }
-#endif
-}
-
-struct Extremes {
-  float largest;
-  float smallest;
-  bool usable;  // no NaN, no +infinity
-};
-
-Extremes extremes(const float* x, std::size_t n) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto infinity = hn::Set(d, kInfinity);
-  auto largest0 = hn::Neg(infinity);
-  auto largest1 = largest0;
-  auto smallest = infinity;
-  auto usable = hn::Lt(largest0, infinity);
-  const auto take = [&](auto value, auto& largest) HWY_ATTR {
-    usable = hn::And(usable, hn::Lt(value, infinity));  // false for NaN, too
-    largest = hn::Max(largest, value);
-    smallest = hn::Min(smallest, value);
-  };
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    take(hn::LoadU(d, x + i), largest0);
-    take(hn::LoadU(d, x + i + lanes), largest1);
-  }
-  if (i + lanes <= n) {
-    take(hn::LoadU(d, x + i), largest0);
-    i += lanes;
-  }
-  if (i < n) {
-    take(load_first(d, x + i, n - i, x[i]), largest1);
-  }
-  return {hn::GetLane(hn::MaxOfLanes(d, hn::Max(largest0, largest1))),
-          hn::GetLane(hn::MinOfLanes(d, smallest)), hn::AllTrue(d, usable)};
-}
-
-// 2^y for y <= 0, within 2e-7 of it; 0 below 2^-100, so that what is left of it after a division by
-// the number of keys is no subnormal number, which would take a hundred times as long.
-//
-// y is a whole number and a rest in [-1/2, 1/2], for which a polynomial of degree 6 stands:
-// Taylor's with the last coefficients moved a little to spread the error.
-template <class D>
-HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
-  const auto whole = hn::Round(y);
-  const auto rest = hn::Sub(y, whole);
-  auto p = hn::Set(d, 1.5403530e-4f);
-  p = hn::MulAdd(p, rest, hn::Set(d, 1.3333558e-3f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 9.6181291e-3f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 5.5504109e-2f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 2.4022651e-1f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 6.9314718e-1f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
-  const hn::RebindToSigned<D> di;
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, hn::Max(whole, hn::Set(d, -126.0f))));
-  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-  return hn::IfThenElseZero(hn::Ge(y, hn::Set(d, -100.0f)), power);
-}
-
-// x[i] = 2^(factor · (x[i] - shift)); the sum of these.
-double powers(float* x, std::size_t n, float shift, float factor) {
-  // Each stretch is summed in float lanes and the stretches in double, so that a row of a hundred
-  // thousand keys sums to 1 as well as a short one does.
-  constexpr std::size_t kStretch = 2048;
-  constexpr std::size_t kChains = 4;
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto power = [&](auto value) HWY_ATTR {
-    return power_of_two(d, hn::Mul(hn::Sub(value, hn::Set(d, shift)), hn::Set(d, factor)));
-  };
-  double total = 0.0;
-  for (std::size_t begin = 0; begin < n; begin += kStretch) {
-    const std::size_t end = HWY_MIN(begin + kStretch, n);
-    hn::Vec<decltype(d)> sums[kChains] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    const auto whole = [&](float* at, std::size_t chain) HWY_ATTR {
-      const auto value = power(hn::LoadU(d, at));
-      hn::StoreU(value, d, at);
-      sums[chain] = hn::Add(sums[chain], value);
-    };
-    std::size_t i = begin;
-    for (; i + kChains * lanes <= end; i += kChains * lanes) {
-      for (std::size_t chain = 0; chain < kChains; ++chain) {
-        whole(x + i + chain * lanes, chain);
-      }
-    }
-    for (; i + lanes <= end; i += lanes) {
-      whole(x + i, 0);
-    }
-    if (i < end) {
-      constexpr float kNothing = -std::numeric_limits<float>::infinity();
-      const auto value = power(load_first(d, x + i, end - i, kNothing));
-      store_first(d, value, x + i, end - i);
-      sums[1] = hn::Add(sums[1], value);
-    }
-    const auto sum = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
-  }
-  return total;
-}
-
-void multiply_by(float* x, std::size_t n, float factor) {
-  const hn::ScalableTag<float> d;
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), hn::Set(d, factor)), d, x + i);
-  }
-  if (i < n) {
-    const auto last = hn::Mul(load_first(d, x + i, n - i, 0.0f), hn::Set(d, factor));
-    store_first(d, last, x + i, n - i);
-  }
-}
-
-void fill_zeros(float* begin, float* end) {
-  const hn::ScalableTag<float> d;
-  for (; begin + hn::Lanes(d) <= end; begin += hn::Lanes(d)) {
-    hn::StoreU(hn::Zero(d), d, begin);
-  }
-  if (begin < end) {
-    store_first(d, hn::Zero(d), begin, static_cast<std::size_t>(end - begin));
-  }
-}
-
-bool softmax(float* x, std::size_t n, float factor, bool may_hide) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kLog2E = 1.44269504088896340736f;
-  const Extremes found = extremes(x, n);
-  if (!found.usable || (found.smallest == -kInfinity && !may_hide)) {
-    return false;
-  }
-  if (found.largest == -kInfinity) {
-    fill_zeros(x, x + n);  // nothing is visible, or there is nothing
-    return true;
-  }
-  if (!std::isfinite(found.largest * factor)) {
-    return false;
-  }
-  // Shifting by the largest makes its term 2^0: the sum is at least 1 and cannot overflow.
-  const double sum = powers(x, n, found.largest, factor * kLog2E);
-  multiply_by(x, n, static_cast<float>(1.0 / sum));
-  return true;
-}
-
-std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor) {
-  for (std::size_t row = 0; row < rows.rows; ++row) {
-    float* const x = rows.row_data(row);
-    const bool is_empty = ranges[row].first >= ranges[row].end;
-    float* const begin = is_empty ? x : x + (ranges[row].first - first_key);
-    float* const end = is_empty ? x : x + (ranges[row].end - first_key);
-    if (!softmax(begin, static_cast<std::size_t>(end - begin), factor, /*may_hide=*/false)) {
-      return row;
-    }
-    fill_zeros(x, begin);
-    fill_zeros(end, x + rows.cols);
-  }
-  return rows.rows;
-}
-
-// --- mixtures of values ---
 
 // Adds the rows of `value`, each times its weight, to the tile, or starts it with them.
 template <std::size_t kRows, std::size_t kVectors, class D>
@@ -385,58 +193,22 @@ void mix_values(ConstMatrix weights, ConstMatrix value, const KeyRange* ranges,
   }
 }
 
-bool all_finite(const float* x, std::size_t n) {
-  const hn::ScalableTag<float> d;
-  const auto largest = hn::Set(d, std::numeric_limits<float>::max());
-  auto finite = hn::Le(hn::Zero(d), largest);
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    finite = hn::And(finite, hn::Le(hn::Abs(hn::LoadU(d, x + i)), largest));
-  }
-  bool all = hn::AllTrue(d, finite);
-  for (; i < n; ++i) {
-    all = all && x[i] - x[i] == 0.0f;  // infinity minus itself is NaN
-  }
-  return all;
-}
-
 }  // namespace attnviz::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace attnviz::kernels {
 HWY_EXPORT(attention_scores);
-HWY_EXPORT(softmax);
-HWY_EXPORT(softmax_rows);
 HWY_EXPORT(mix_values);
-HWY_EXPORT(multiply_by);
-HWY_EXPORT(all_finite);
 
 void attention_scores(ConstMatrix query, const KeyPanels& keys, std::span<const KeyRange> ranges,
                       std::size_t first_key, Matrix scores) noexcept {
   HWY_DYNAMIC_DISPATCH(attention_scores)(query, keys, ranges.data(), first_key, scores);
 }
 
-bool softmax(float* x, std::size_t n, float factor) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax)(x, n, factor, /*may_hide=*/true);
-}
-
-std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
-                         float factor) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax_rows)(rows, ranges.data(), first_key, factor);
-}
-
 void mix_values(ConstMatrix weights, ConstMatrix value, std::span<const KeyRange> ranges,
                 std::size_t first_key, Matrix context) noexcept {
   HWY_DYNAMIC_DISPATCH(mix_values)(weights, value, ranges.data(), first_key, context);
-}
-
-void scale(std::span<float> x, float factor) noexcept {
-  HWY_DYNAMIC_DISPATCH(multiply_by)(x.data(), x.size(), factor);
-}
-
-bool all_finite(std::span<const float> values) noexcept {
-  return HWY_DYNAMIC_DISPATCH(all_finite)(values.data(), values.size());
 }
 
 }  // namespace attnviz::kernels

@@ -12,9 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// For vectors of a known number of blocks of four lanes.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-inline constexpr bool kHasBlocks = true;  // vectors of a known number of blocks of four lanes
-
 // Four dimensions of the keys 0, 4, 8, … in the blocks of one vector.
 template <class D>
 HWY_INLINE hn::Vec<D> every_fourth_key(D d, const float* from, std::size_t stride) {
@@ -59,7 +58,6 @@ std::size_t pack_whole_panel(ConstMatrix keys, float* panel) {
   return k;
 }
 #else
-inline constexpr bool kHasBlocks = false;
 std::size_t pack_whole_panel(ConstMatrix /*keys*/, float* /*panel*/) {
   return 0;
 }
@@ -68,7 +66,7 @@ std::size_t pack_whole_panel(ConstMatrix /*keys*/, float* /*panel*/) {
 // `keys` has one panel's keys, or fewer.
 void pack_panel(ConstMatrix keys, float* panel) {
   constexpr std::size_t kKeys = KeyPanels::kKeys;
-  const bool is_whole = kHasBlocks && keys.rows == kKeys;
+  const bool is_whole = keys.rows == kKeys;
   for (std::size_t k = is_whole ? pack_whole_panel(keys, panel) : 0; k < keys.cols; ++k) {
     for (std::size_t key = 0; key < keys.rows; ++key) {
       panel[k * kKeys + key] = keys(key, k);

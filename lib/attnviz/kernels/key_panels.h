@@ -1,4 +1,4 @@
-// The keys of one head, packed the way that scores are computed fastest.
+// The keys of one head: ranges of them, and packed the way that scores are computed fastest.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,15 @@
 #include "attnviz/core/tensor.h"
 
 namespace attnviz::kernels {
+
+/// Keys [first, end).
+struct KeyRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const noexcept { return end - first; }
+  bool operator==(const KeyRange&) const = default;
+};
 
 /// Keys in panels of kKeys neighbours: panel p is a matrix [d_head, kKeys] whose column c is key
 /// p · kKeys + c, so that one vector holds the same dimension of neighbouring keys and a tile of
@@ -16,7 +25,12 @@ class KeyPanels {
 
   KeyPanels() = default;
   KeyPanels(std::size_t n_keys, std::size_t d_head)
-      : n_keys_(n_keys), d_head_(d_head), panels_((n_keys + kKeys - 1) / kKeys * d_head, kKeys) {}
+      : n_keys_(n_keys), d_head_(d_head), panels_(rounded_up(n_keys) / kKeys * d_head, kKeys) {}
+
+  /// The keys of as many whole panels as hold `n_keys`.
+  static constexpr std::size_t rounded_up(std::size_t n_keys) noexcept {
+    return (n_keys + kKeys - 1) / kKeys * kKeys;
+  }
 
   std::size_t n_keys() const noexcept { return n_keys_; }
   std::size_t d_head() const noexcept { return d_head_; }

@@ -18,15 +18,11 @@ namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Enough independent sums to hide the latency of a multiply-add, in as many registers as there are:
-// thirty-two with AVX-512, sixteen before it.
-#if HWY_TARGET <= HWY_AVX3 && HWY_TARGET != HWY_SCALAR
-inline constexpr std::size_t kTallTile = 12;  // rows of a tile of two vectors, or of one
-inline constexpr std::size_t kWideTileVectors = 4;
-#else
-inline constexpr std::size_t kTallTile = 6;
-inline constexpr std::size_t kWideTileVectors = 2;
-#endif
-inline constexpr std::size_t kWideTile = 6;  // rows of a tile of kWideTileVectors
+// thirty-two with AVX-512, and taken to be sixteen elsewhere.
+inline constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
+inline constexpr std::size_t kTallTile = kHasManyRegisters ? 12 : 6;  // rows, of up to two vectors
+inline constexpr std::size_t kWideTileVectors = kHasManyRegisters ? 4 : 2;
+inline constexpr std::size_t kWideTile = 6;  // rows, of kWideTileVectors vectors
 
 // A size that is known when a tile is compiled.
 template <std::size_t kSize>

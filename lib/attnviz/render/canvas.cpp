@@ -114,6 +114,9 @@ void Canvas::fill(const PixelRect& rect, Rgb color) {
 
 void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {
   const PixelRect area = clipped(rect);
+  if (area.empty()) {
+    return;
+  }
   const Code painted = code(color);
   for (int y = area.y; y < area.bottom(); ++y) {
     // Lines begin where x + y is a multiple of the spacing; the first may begin left of the area.

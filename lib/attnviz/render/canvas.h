@@ -17,8 +17,8 @@ namespace attnviz {
 
 /// Of one colour at first. Everything drawn is cut off at the edges.
 ///
-/// A pixel is the number of its colour as long as there are at most 256 colours, and its three
-/// channels from then on: a third of the memory to write, and no colours to count for a PNG.
+/// A pixel is the number of its colour as long as at most 256 colours have been drawn, and its
+/// three channels from then on: a third of the memory to write, and no colours to count for a PNG.
 class Canvas {
  public:
   /// Throws Error{kUsage} when a side is not positive or the bytes overflow.

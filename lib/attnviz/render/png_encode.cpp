@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/large_memory.h"
@@ -24,16 +25,21 @@ unsigned char* allocated(std::size_t size) noexcept {
 
 // What stb_image_write calls in place of its own compressor, which is slower and packs worse. The
 // result belongs to stb, which frees it.
-unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size, int level) {
+unsigned char* compress_zlib(const unsigned char* data, int size, int* compressed_size,
+                             int level) noexcept {
   const auto length = static_cast<std::size_t>(size);
   *compressed_size = 0;
-  if (const auto runs = attnviz::compress_runs({data, length}, length / kRunsPackTo)) {
-    unsigned char* const compressed = allocated(runs->size());
-    if (compressed != nullptr) {
-      std::memcpy(compressed, runs->data(), runs->size());
-      *compressed_size = static_cast<int>(runs->size());
+  try {
+    if (const auto runs = attnviz::compress_runs({data, length}, length / kRunsPackTo)) {
+      unsigned char* const compressed = allocated(runs->size());
+      if (compressed != nullptr) {
+        std::memcpy(compressed, runs->data(), runs->size());
+        *compressed_size = static_cast<int>(runs->size());
+      }
+      return compressed;
     }
-    return compressed;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
   }
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), &libdeflate_free_compressor);

@@ -198,7 +198,7 @@ std::size_t run_length(const std::uint8_t* begin, const std::uint8_t* end) noexc
   return static_cast<std::size_t>(at - begin);
 }
 
-// Nothing when there are more than `most`.
+// Nothing when there are so many that they hardly fit into `most` bytes.
 std::optional<std::vector<Token>> tokens_of(std::span<const std::uint8_t> data, std::size_t most) {
   std::vector<Token> tokens;
   const std::uint8_t* at = data.data();
@@ -212,7 +212,8 @@ std::optional<std::vector<Token>> tokens_of(std::span<const std::uint8_t> data, 
           static_cast<Token>(kFirstMatchToken + std::min(run, kMostMatch) - kLeastMatch));
     }
     tokens.insert(tokens.end(), run, at[-1]);
-    if (tokens.size() > most) {
+    constexpr std::size_t kTokensAByte = 2;
+    if (tokens.size() / kTokensAByte > most) {
       return std::nullopt;
     }
   }
@@ -222,8 +223,7 @@ std::optional<std::vector<Token>> tokens_of(std::span<const std::uint8_t> data, 
 }  // namespace
 
 std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std::size_t most) {
-  constexpr std::size_t kTokensAByte = 2;
-  const auto tokens = tokens_of(data, most * kTokensAByte);
+  const auto tokens = tokens_of(data, most);
   if (!tokens) {
     return std::nullopt;
   }

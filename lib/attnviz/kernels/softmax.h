@@ -1,0 +1,31 @@
+// Softmax of rows of scores.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/key_panels.h"
+
+namespace attnviz::kernels {
+
+/// In place: x[i] = exp(factor · (x[i] - max x)) / sum over j of exp(factor · (x[j] - max x)),
+/// factor > 0; -infinity becomes exactly 0, and a row of nothing but -infinity becomes zeros. What
+/// is less than 2^-100 before the division is 0. Returns false when a score is NaN or +infinity, or
+/// the largest one times the factor is not finite; x is of no use then.
+bool softmax(float* x, std::size_t n, float factor) noexcept;
+
+/// The same for each row of `rows`, over the keys of its range; first_key is the one of column 0,
+/// and all other columns become 0. A score that is -infinity, or
+/// would be when multiplied, is refused too. Returns the first row that
+/// is refused, or rows.rows.
+std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
+                         float factor) noexcept;
+
+/// x[i] *= factor.
+void scale(std::span<float> x, float factor) noexcept;
+
+/// No value is NaN or infinite.
+bool all_finite(std::span<const float> values) noexcept;
+
+}  // namespace attnviz::kernels

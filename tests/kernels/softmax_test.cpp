@@ -1,0 +1,172 @@
+#include "attnviz/kernels/softmax.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+#include "kernels/simd_targets.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+using kernels::KeyRange;
+using test::for_each_target;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Shorter than, equal to and just past every vector width.
+constexpr std::size_t kTokenCounts[] = {1, 2, 7, 17, 40, 129};
+
+}  // namespace
+
+TEST_CASE("scale: every number and none past the end") {
+  for_each_target([] {
+    for (const std::size_t n : kTokenCounts) {
+      std::vector<float> x = test::random_values(n + 1, 8);
+      const std::vector<float> before = x;
+      kernels::scale({x.data(), n}, 0.3f);
+      for (std::size_t i = 0; i < n; ++i) {
+        REQUIRE(x[i] == before[i] * 0.3f);
+      }
+      CHECK(x[n] == before[n]);
+    }
+  });
+}
+
+TEST_CASE("softmax_rows: the first row with a score that is not finite is told") {
+  for_each_target([] {
+    for (const float bad : {kNan, kInfinity, -kInfinity}) {
+      for (const std::size_t where : {0u, 1u, 17u, 29u}) {
+        MatrixBuffer rows(4, 32);
+        rows.view()(2, where) = bad;
+        const std::vector<KeyRange> ranges(4, KeyRange{0, 30});
+        CHECK(kernels::softmax_rows(rows.view(), ranges, 0, 1.0f) == 2);
+      }
+      MatrixBuffer beyond(1, 32);
+      beyond.view()(0, 30) = bad;
+      const KeyRange range{0, 30};
+      CHECK(kernels::softmax_rows(beyond.view(), {&range, 1}, 0, 1.0f) == 1);
+      CHECK(beyond.view()(0, 30) == 0.0f);
+    }
+    MatrixBuffer large(1, 16);
+    const KeyRange range{0, 16};
+    for (const float score : {1e30f, -1e30f}) {
+      large.view()(0, 3) = score;
+      CHECK(kernels::softmax_rows(large.view(), {&range, 1}, 0, 1e10f) == 0);
+    }
+  });
+}
+
+TEST_CASE("softmax: the published example over the square root of 128 comes out") {
+  for_each_target([] {
+    const float scale = 1.0f / std::sqrt(128.0f);
+    float x[] = {2.1f * scale, 8.7f * scale, 3.2f * scale};
+    REQUIRE(kernels::softmax(x, 3, 1.0f));
+    CHECK(std::abs(x[0] - 0.2567944021) < 1e-7);
+    CHECK(std::abs(x[1] - 0.4601897330) < 1e-7);
+    CHECK(std::abs(x[2] - 0.2830158648) < 1e-7);
+  });
+}
+
+TEST_CASE("softmax: huge scores neither overflow nor vanish") {
+  for_each_target([] {
+    std::vector<float> x(37, -1e4f);
+    x[5] = 1e4f;
+    REQUIRE(kernels::softmax(x.data(), x.size(), 1.0f));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      REQUIRE(x[i] == (i == 5 ? 1.0f : 0.0f));
+    }
+    std::vector<float> equal(32, std::numeric_limits<float>::max());
+    REQUIRE(kernels::softmax(equal.data(), equal.size(), 1.0f));
+    CHECK(std::all_of(equal.begin(), equal.end(), [](float w) { return w == 1.0f / 32.0f; }));
+    std::vector<float> tiny(32, std::numeric_limits<float>::lowest());
+    REQUIRE(kernels::softmax(tiny.data(), tiny.size(), 1.0f));
+    CHECK(std::all_of(tiny.begin(), tiny.end(), [](float w) { return w == 1.0f / 32.0f; }));
+  });
+}
+
+TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
+  for_each_target([] {
+    float one[] = {-3.5f, test::PoisonedMatrix::kPoison};
+    REQUIRE(kernels::softmax(one, 1, 1.0f));
+    CHECK(one[0] == 1.0f);
+    CHECK(one[1] == test::PoisonedMatrix::kPoison);
+    CHECK(kernels::softmax(one, 0, 1.0f));
+    CHECK(one[0] == 1.0f);
+  });
+}
+
+TEST_CASE("softmax: minus infinity becomes exactly 0, a row of it becomes zeros") {
+  for_each_target([] {
+    for (const std::size_t n : kTokenCounts) {
+      CAPTURE(n);
+      std::vector<float> hidden(n, -kInfinity);
+      REQUIRE(kernels::softmax(hidden.data(), n, 1.0f));
+      REQUIRE(std::all_of(hidden.begin(), hidden.end(), [](float w) { return w == 0.0f; }));
+
+      std::vector<float> every_third = test::random_values(n, 5);
+      for (std::size_t i = 0; i < n; ++i) {
+        every_third[i] = i % 3 == 0 ? every_third[i] : -kInfinity;
+      }
+      REQUIRE(kernels::softmax(every_third.data(), n, 1.0f));
+      for (std::size_t i = 0; i < n; ++i) {
+        REQUIRE((every_third[i] > 0.0f) == (i % 3 == 0));
+      }
+    }
+  });
+}
+
+TEST_CASE("softmax: NaN and plus infinity are refused wherever they stand") {
+  for_each_target([] {
+    for (const std::size_t n : kTokenCounts) {
+      for (std::size_t bad = 0; bad < n; ++bad) {
+        for (const float value : {kNan, -kNan, kInfinity}) {
+          std::vector<float> x = test::random_values(n, 6);
+          x[bad] = value;
+          REQUIRE(!kernels::softmax(x.data(), n, 1.0f));
+          // Beside what is hidden, too.
+          x.assign(n, -kInfinity);
+          x[bad] = value;
+          REQUIRE(!kernels::softmax(x.data(), n, 1.0f));
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("softmax: a hundred thousand keys still sum to 1") {
+  for_each_target([] {
+    std::vector<float> x = test::random_values(100'003, 7);
+    REQUIRE(kernels::softmax(x.data(), x.size(), 1.0f));
+    const double sum = std::accumulate(x.begin(), x.end(), 0.0);
+    CHECK(std::abs(sum - 1.0) < 1e-6);
+  });
+}
+
+TEST_CASE("all_finite: finds NaN and either infinity wherever they stand") {
+  for_each_target([] {
+    for (const std::size_t n : kTokenCounts) {
+      std::vector<float> x(n, std::numeric_limits<float>::lowest());
+      REQUIRE(kernels::all_finite(x));
+      for (std::size_t bad = 0; bad < n; ++bad) {
+        for (const float value : {kNan, kInfinity, -kInfinity}) {
+          const float before = x[bad];
+          x[bad] = value;
+          REQUIRE(!kernels::all_finite(x));
+          x[bad] = before;
+        }
+      }
+    }
+    CHECK(kernels::all_finite({}));
+  });
+}
+
+}  // namespace attnviz
