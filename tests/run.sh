@@ -6,7 +6,7 @@
 #   --tsan      under the thread sanitizer, the layers that use threads
 #   --coverage  with line coverage, reported a file
 #   --lint      clang-format and clang-tidy
-#   --all       everything but the coverage, as before a merge
+#   --all       everything but the coverage, with a short run of the benchmarks, as before a merge
 #
 # Options add up. Each step prints its seconds; the last line is ctest's summary.
 set -euo pipefail
@@ -17,13 +17,18 @@ jobs="$(nproc)"
 
 # Builds one preset and runs its tests; notes ctest's summary in `summary`.
 summary=""
+bench=OFF
 run_tests() {
   local preset=$1 log="$root/build/logs/$1-tests.log" status=0 runner=() layers=() only=()
+  local options=(-DATTNVIZ_BUILD_TESTS=ON)
+  if [[ $preset == release ]]; then
+    options+=(-DATTNVIZ_BUILD_BENCH="$bench")
+  fi
   if [[ $preset == tsan ]]; then
     layers=(core kernels attention analysis cli)
     only=(-R "^($(IFS='|' && echo "${layers[*]}"))\$")
   fi
-  step "$preset: configure" configure "$preset" -DATTNVIZ_BUILD_TESTS=ON
+  step "$preset: configure" configure "$preset" "${options[@]}"
   step "$preset: build" build "$preset" "${layers[@]/#/test_}"
   if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then
     runner=(setarch -R)  # the thread sanitizer cannot use the address layouts of newer kernels
@@ -43,7 +48,7 @@ sources() {
 }
 
 lint() {
-  step "lint: configure" configure release -DATTNVIZ_BUILD_TESTS=ON
+  step "lint: configure" configure release -DATTNVIZ_BUILD_TESTS=ON -DATTNVIZ_BUILD_BENCH=ON
   step "lint: build" build release  # sources made by the build are read too
   step "lint: clang-format" check_format
   step "lint: clang-tidy" check_tidy
@@ -70,10 +75,11 @@ for argument in "$@"; do
   case $argument in
     --asan | --tsan) steps+=("run_tests ${argument#--}") ;;
     --coverage) steps+=(coverage) scopes+=(coverage) ;;
-    --lint) steps+=(lint) scopes+=(check) ;;
+    --lint) steps+=(lint) scopes+=(check bench) ;;
     --all)
       steps+=(lint "run_tests asan" "run_tests tsan" "run_tests release")
-      scopes+=(check)
+      scopes+=(check bench)
+      bench=ON
       ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"

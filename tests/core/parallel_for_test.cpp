@@ -84,6 +84,7 @@ TEST_CASE("parallel_for: an item may call it, and so may several threads at once
   parallel_for(8, 4, [&](std::size_t, std::size_t) { inner(); });
   CHECK(runs == 80);
   std::vector<std::thread> callers;
+  callers.reserve(4);
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back(inner);
   }

@@ -7,6 +7,8 @@ namespace fmt::detail {
 
 template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
 template char decimal_point_impl<char>(locale_ref);
+#if FMT_VERSION < 110000
 template void vformat_to<char>(buffer<char>&, string_view, format_args, locale_ref);
+#endif
 
 }  // namespace fmt::detail
