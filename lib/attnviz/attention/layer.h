@@ -15,7 +15,7 @@ namespace attnviz {
 /// stream, when the layer has no W_O. Weights of wanted heads go to `sink`.
 ///
 /// Needs n_tokens times the sum of 2 d_head + d_value floats over the heads, and for each thread a
-/// block of rows as long as the range of keys they see (n_tokens for wanted heads).
+/// block of rows as long as the range of keys they see.
 /// Throws Error{kMalformed} naming the first head with a number that is not finite.
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
                        const AttentionRequest& request, PatternSink& sink);
