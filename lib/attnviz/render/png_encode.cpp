@@ -16,8 +16,8 @@
 
 namespace {
 
-// What is written fast when it is mostly runs, and packed well otherwise.
-constexpr std::size_t kRunsPackTo = 8;
+// Data that runs pack to less than one part in so many is written fast; other data is packed well.
+constexpr std::size_t kRunsPackTo = 20;
 
 unsigned char* allocated(std::size_t size) noexcept {
   return static_cast<unsigned char*>(attnviz::allocate_for_free(size));
