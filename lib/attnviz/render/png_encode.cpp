@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <libdeflate.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
@@ -33,7 +33,7 @@ unsigned char* compress_zlib(const unsigned char* data, int size, int* compresse
     if (const auto runs = attnviz::compress_runs({data, length}, length / kRunsPackTo)) {
       unsigned char* const compressed = allocated(runs->size());
       if (compressed != nullptr) {
-        std::memcpy(compressed, runs->data(), runs->size());
+        std::copy(runs->begin(), runs->end(), compressed);
         *compressed_size = static_cast<int>(runs->size());
       }
       return compressed;
