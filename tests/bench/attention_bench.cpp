@@ -218,12 +218,13 @@ void eigen(bool transposed, ConstMatrix a, ConstMatrix b, Matrix c) {
 }
 #endif
 
+constexpr int kPeakRounds = 20000;
+
 void peak(benchmark::State& state) {
-  constexpr int kRounds = 20000;
   for ([[maybe_unused]] auto _ : state) {
-    benchmark::DoNotOptimize(multiply_add_round(kRounds));
+    benchmark::DoNotOptimize(multiply_add_round(kPeakRounds));
   }
-  state.counters["operations"] = operations_of_a_round() * kRounds;
+  state.counters["operations"] = operations_of_a_round() * kPeakRounds;
 }
 
 // A layer of twelve heads of d_head 64: projections, attention, output.
@@ -283,8 +284,9 @@ std::string ratio(double peer, double ours) {
 }
 
 void print_table(const MedianReporter& times, const std::vector<std::string>& peers) {
-  const double peak_rate =
-      times.seconds("peak") == 0.0 ? 0.0 : operations_of_a_round() * 20000 / times.seconds("peak");
+  const double peak_rate = times.seconds("peak") == 0.0
+                               ? 0.0
+                               : operations_of_a_round() * kPeakRounds / times.seconds("peak");
   fmt::print("\n{:<14}{:>10}{:>12}", "core, causal", "ms", "% of peak");
   for (const std::string& peer : peers) {
     fmt::print("{:>17}", peer);
