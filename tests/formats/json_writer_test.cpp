@@ -2,14 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "attnviz/formats/json_numbers.h"
 
 namespace attnviz {
 namespace {
@@ -159,6 +163,88 @@ TEST_CASE("JsonWriter: every byte string comes out as a document that a JSON lib
     }
     CHECK(nlohmann::json::accept(written_string(text)));
   }
+}
+
+TEST_CASE("JsonWriter: rows made ready beside it are those it writes itself") {
+  // A part of a piece, a whole one and more; everything put_number tells apart is among them.
+  std::mt19937 random(3);
+  std::vector<float> numbers(2 * 5000);
+  for (float& number : numbers) {
+    number = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+  }
+  numbers[1] = 0.0f;
+  numbers[2] = -0.0f;
+  numbers[3] = 12.0f;
+  numbers[4] = -1.0f;
+  for (const std::size_t indent : {0U, 2U}) {
+    for (const std::size_t columns : {0U, 1U, 7U, 2048U, 2049U, 5000U}) {
+      const std::span<const float> row(numbers.data(), columns);
+      std::string ready;
+      append_json_values(ready, row);
+      std::string expected = "[";
+      for (std::size_t i = 0; i < columns; ++i) {
+        expected += (i == 0 ? "" : ", ") + written_number(row[i]);
+        expected.pop_back();
+      }
+      expected += ']';
+      CHECK(ready == expected);
+      const auto both = [&](auto write_row) {
+        return written(
+            [&](JsonWriter& json) {
+              json.begin_array();
+              write_row(json);
+              json.values(row);
+              write_row(json);
+              json.end_array();
+            },
+            indent);
+      };
+      CHECK(both([&](JsonWriter& json) { json.raw_items(ready); }) ==
+            both([&](JsonWriter& json) { json.values(row); }));
+    }
+  }
+}
+
+TEST_CASE("JsonWriter: several rows made ready at once stand in an array as one matrix") {
+  const std::vector<float> numbers = {1.0f, 0.5f, 0.25f, 0.125f, 0.0f, 2.0f};
+  const ConstMatrix rows{numbers.data(), 3, 2, 2};
+  std::string ready;
+  append_json_rows(ready, rows);
+  CHECK(ready == "[1.0, 0.5], [0.25, 0.125], [0.0, 2.0]");
+  CHECK(written([&](JsonWriter& json) {
+          json.begin_array();
+          json.raw_items("");
+          json.raw_items(ready);
+          json.raw_items("");
+          json.raw_items("[8.0]");
+          json.end_array();
+        }) == "[[1.0, 0.5], [0.25, 0.125], [0.0, 2.0], [8.0]]\n");
+}
+
+TEST_CASE("JsonWriter: a large piece made ready comes after what was written before it") {
+  const std::string large = "[" + std::string(200'000, '1') + "]";
+  CHECK(written([&](JsonWriter& json) {
+          json.begin_array();
+          json.value(std::uint64_t{7});
+          json.raw_items(large);
+          json.raw_items(large);
+          json.value(true);
+          json.end_array();
+        }) == "[7, " + large + ", " + large + ", true]\n");
+}
+
+TEST_CASE("JsonWriter: a long row reaches the sink in pieces") {
+  const std::vector<float> row(100'000, 0.5f);
+  std::size_t largest = 0;
+  std::string text;
+  JsonWriter json([&](std::string_view bytes) {
+    text += bytes;
+    largest = std::max(largest, bytes.size());
+  });
+  json.values(row);
+  json.finish();
+  CHECK(largest < 100'000);
+  CHECK(nlohmann::json::parse(text) == nlohmann::json(row));
 }
 
 TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and whole") {

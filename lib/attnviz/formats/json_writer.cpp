@@ -3,16 +3,17 @@
 #include <array>
 #include <cassert>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_numbers.h"
 
 namespace attnviz {
 
 namespace {
 
 constexpr std::size_t kBufferSize = std::size_t{1} << 16;
+constexpr std::size_t kMostNumbers = 2048;  // of a row, between two looks at the buffer
 constexpr char kHexDigits[] = "0123456789ABCDEF";
 
 // What a terminal or a script that shows the document could obey: controls, line separators that
@@ -131,7 +132,7 @@ void JsonWriter::value(std::uint64_t number) {
 
 void JsonWriter::value(float number) {
   separate(/*container=*/false);
-  append_number(number);
+  append_json_number(buffer_, number);
 }
 
 void JsonWriter::null() {
@@ -142,14 +143,13 @@ void JsonWriter::null() {
 void JsonWriter::values(std::span<const float> numbers) {
   separate(/*container=*/true);
   buffer_ += '[';
-  bool first = true;
-  for (const float number : numbers) {
-    if (!first) {
-      buffer_ += ", ";
-    }
-    first = false;
-    append_number(number);
+  while (numbers.size() > kMostNumbers) {
+    append_json_items(buffer_, numbers.first(kMostNumbers));
+    buffer_ += ", ";
+    spill();
+    numbers = numbers.subspan(kMostNumbers);
   }
+  append_json_items(buffer_, numbers);
   buffer_ += ']';
   spill();
 }
@@ -160,6 +160,22 @@ void JsonWriter::matrix(ConstMatrix rows) {
     values(rows.row(i));
   }
   end_array();
+}
+
+void JsonWriter::raw_items(std::string_view items) {
+  assert(!levels_.empty() && levels_.back().is_array);
+  if (items.empty()) {
+    return;
+  }
+  separate(/*container=*/true);
+  if (items.size() < kBufferSize) {
+    buffer_ += items;
+    spill();
+    return;
+  }
+  sink_(buffer_);
+  buffer_.clear();
+  sink_(items);
 }
 
 void JsonWriter::finish() {
@@ -204,20 +220,6 @@ void JsonWriter::end(char bracket) {
 void JsonWriter::new_line() {
   buffer_ += '\n';
   buffer_.append(indent_ * levels_.size(), ' ');
-}
-
-void JsonWriter::append_number(float number) {
-  if (!std::isfinite(number)) {
-    buffer_ += "null";
-    return;
-  }
-  std::array<char, 32> digits{};
-  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  const std::string_view text(digits.data(), static_cast<std::size_t>(result.ptr - digits.data()));
-  buffer_ += text;
-  if (text.find_first_of(".e") == std::string_view::npos) {
-    buffer_ += ".0";  // readers that tell integers from floats then keep the type, and -0 its sign
-  }
 }
 
 void JsonWriter::spill() {

@@ -41,6 +41,11 @@ class JsonWriter {
   void values(std::span<const float> numbers);  // [..]
   void matrix(ConstMatrix rows);                // [[..], ..]
 
+  /// Puts one or more items that are ready, `[1.0, 0.5], [0.25, 0.0]`, into the open array: a comma
+  /// goes before them, nothing after. Long pieces reach the sink without being copied. With an
+  /// indent the items of one call share a line.
+  void raw_items(std::string_view items);
+
   /// Ends the line ('\n') and hands everything to the sink.
   void finish();
 
@@ -53,7 +58,6 @@ class JsonWriter {
   void separate(bool container);
   void end(char bracket);
   void new_line();
-  void append_number(float number);
   void spill();
 
   ByteSink sink_;
