@@ -13,6 +13,7 @@
 #include "attnviz/render/run_facts.h"
 #include "command_line.h"
 #include "model_choice.h"
+#include "progress_line.h"
 #include "talk.h"
 
 namespace attnviz::app {
@@ -84,6 +85,16 @@ AttentionRequest request_of(const AttentionOptions& options) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
   return request;
+}
+
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+  ProgressLine progress(what, talk);
+  AttentionRequest reporting = request;
+  if (progress.is_visible()) {
+    reporting.report = [&progress](double done) { progress.tell(done); };
+  }
+  run_patterns(model, text.pieces(), reporting, sink);
 }
 
 }  // namespace attnviz::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/attention/engine.h"
@@ -32,5 +33,9 @@ Model chosen_model(const AttentionOptions& options);
 
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);
+
+/// run_patterns(), with a line of progress on a terminal that says `what` is under way.
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
 
 }  // namespace attnviz::app

@@ -32,7 +32,8 @@ void tell_unused(const FigureStyle& figure, std::size_t n_fonts, const Outputs& 
   }
 }
 
-bool tell_flat(const Heatmap& picture, const ShowOptions& options, const Outputs& outputs) {
+bool tell_flat(const Heatmap& picture, const ShowOptions& options, const Outputs& outputs,
+               const std::optional<PoolGrid>& grid) {
   if (options.talk.quiet || options.drawing.request.scale) {
     return false;
   }
@@ -41,7 +42,7 @@ bool tell_flat(const Heatmap& picture, const ShowOptions& options, const Outputs
   if (!outputs.writes(OutputFormat::kPng) && !(has_cells && outputs.writes(OutputFormat::kText))) {
     return false;
   }
-  const std::string note = flat_note(picture);
+  const std::string note = grid ? flat_note(picture, *grid) : flat_note(picture);
   if (!note.empty()) {
     say(note);
   }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "progress_line.h"
 
 namespace attnviz::app {
 
@@ -30,6 +31,7 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 extern "C" void remove_unfinished_files_and_exit(int) {
+  erase_progress_line();
   for (const auto& name : unfinished_files) {
     if (const char* path = name.load()) {
       unlink(path);

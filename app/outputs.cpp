@@ -135,6 +135,43 @@ bool Outputs::writes(OutputFormat format) const {
                      [format](const File& file) { return file.format == format; });
 }
 
+std::vector<TerminalOptions> Outputs::drawings() const {
+  std::vector<TerminalOptions> drawings;
+  if (std::any_of(files_.begin(), files_.end(),
+                  [](const File& file) { return file.format == OutputFormat::kText; })) {
+    drawings.push_back(file_drawing(plan_.style.style, plan_.style.color));
+  }
+  if (stdout_is_open_ && stdout_format_.value_or(OutputFormat::kText) == OutputFormat::kText) {
+    drawings.push_back(stdout_drawing(plan_.style.style, plan_.style.color));
+  }
+  return drawings;
+}
+
+ByteSink Outputs::all(OutputFormat format) {
+  return [this, format](std::string_view bytes) {
+    for (File& entry : files_) {
+      if (entry.format == format) {
+        entry.file.write(bytes);
+      }
+    }
+    if (stdout_is_open_ && stdout_format_ == format) {
+      unless_closed([bytes] { write_to_stdout(bytes); });
+    }
+  };
+}
+
+// A reader that has gone is no reason not to finish files.
+void Outputs::unless_closed(const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const ClosedPipe&) {
+    if (files_.empty() || committed_) {
+      throw;
+    }
+    stdout_is_open_ = false;
+  }
+}
+
 void Outputs::write_files(const FormatWriter& write) {
   const TerminalOptions drawing = file_drawing(plan_.style.style, plan_.style.color);
   for (File& entry : files_) {
@@ -158,17 +195,12 @@ void Outputs::write_to_standard_output(const FormatWriter& write) {
   }
   const TerminalOptions drawing = stdout_drawing(plan_.style.style, plan_.style.color);
   const auto format = stdout_format_.value_or(OutputFormat::kText);
-  try {
+  unless_closed([&] {
     if (format == OutputFormat::kText && !is_first_) {
       write_to_stdout("\n");
     }
     write(format, drawing, write_to_stdout);
-  } catch (const ClosedPipe&) {
-    if (files_.empty() || committed_) {
-      throw;
-    }
-    stdout_is_open_ = false;
-  }
+  });
   is_first_ = false;
 }
 

@@ -49,6 +49,14 @@ class Outputs {
   /// Whether something is written in this format, the drawing on standard output included.
   bool writes(OutputFormat format) const;
 
+  /// How text is drawn wherever the drawing goes.
+  std::vector<TerminalOptions> drawings() const;
+
+  /// Everything that is written in this format at once: files, and standard output unless nobody
+  /// reads it any more. For results that come piece by piece, in place of write_files() and
+  /// write_to_standard_output(). Throws as these do.
+  ByteSink all(OutputFormat format);
+
   /// Throws what `write` throws, and Error{kIo} when a write fails.
   void write_files(const FormatWriter& write);
   /// The files take their names.
@@ -65,6 +73,7 @@ class Outputs {
   };
 
   void open(const std::string& name);
+  void unless_closed(const std::function<void()>& write);
 
   OutputPlan plan_;
   std::deque<File> files_;

@@ -24,6 +24,7 @@
 #include "memory.h"
 #include "outputs.h"
 #include "show_formats.h"
+#include "streamed_show.h"
 #include "system_fonts.h"
 #include "talk.h"
 
@@ -65,15 +66,15 @@ std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
 
 AttentionDocument run_document(const Model& model, const TokenizedText& text,
                                const AttentionRequest& request, const std::vector<HeadId>& heads,
-                               std::optional<AverageOver> average) {
+                               std::optional<AverageOver> average, const TalkOptions& talk) {
   if (average) {
     AverageSink means(average_groups(heads, *average), text.size(),
                       1.0f / (1.0f - request.dropout));
-    run_attention(model, text.pieces(), request, means);
+    attend("attention", model, text, request, means, talk);
     return attention_document(model, text, request, means, *average);
   }
   const auto patterns = std::make_shared<PatternStore>(heads, text.size());
-  run_attention(model, text.pieces(), request, *patterns);
+  attend("attention", model, text, request, *patterns, talk);
   AttentionDocument document = attention_document(model, text, request, *patterns);
   document.storage = patterns;
   return document;
@@ -132,11 +133,17 @@ void run_show(const ShowOptions& options) {
     // A text without tokens is refused later.
     const std::optional<Focus> focus =
         text.size() == 0 ? std::nullopt : chosen_focus(options.pattern, text, options.talk);
+    if (should_stream(options, heads.size(), text.size())) {
+      told_flat |= show_streamed(options, model, text, heads, figure, !told_flat, outputs);
+      phases.done("attention and render");
+      continue;
+    }
     require_memory_for(model, heads, options, text.size());
     std::vector<AttentionDocument> documents;
     documents.reserve(requests.size());
     for (const AttentionRequest& request : requests) {
-      documents.push_back(run_document(model, text, request, heads, options.pattern.average));
+      documents.push_back(
+          run_document(model, text, request, heads, options.pattern.average, options.talk));
     }
     phases.done("attention");
     choose_drawing_of(documents, options, focus);

@@ -19,20 +19,7 @@ namespace attnviz::app {
 namespace {
 
 void write_npy(const AttentionDocument& document, const ByteSink& sink) {
-  std::vector<HeadId> heads;
-  std::set<std::size_t> layers;
-  for (const DocumentPattern& pattern : document.patterns) {
-    heads.push_back(pattern.head);
-    layers.insert(pattern.head.layer);
-  }
-  if (!is_rectangle(heads)) {
-    throw Error(ErrorKind::kUsage,
-                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
-                "write .json");
-  }
-  const std::array shape = {layers.size(), heads.size() / layers.size(),
-                            document.query_tokens.size(), document.key_tokens.size()};
-  sink(npy_header(shape));
+  sink(npy_header_of(document));
   for (const DocumentPattern& pattern : document.patterns) {
     write_npy_values(pattern.weights, sink);
   }
@@ -51,6 +38,23 @@ std::string drawn_text(const AttentionDocument& document, const Heatmap& picture
 }
 
 }  // namespace
+
+std::string npy_header_of(const AttentionDocument& document) {
+  std::vector<HeadId> heads;
+  std::set<std::size_t> layers;
+  for (const DocumentPattern& pattern : document.patterns) {
+    heads.push_back(pattern.head);
+    layers.insert(pattern.head.layer);
+  }
+  if (!is_rectangle(heads)) {
+    throw Error(ErrorKind::kUsage,
+                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
+                "write .json");
+  }
+  const std::array shape = {layers.size(), heads.size() / layers.size(),
+                            document.query_tokens.size(), document.key_tokens.size()};
+  return npy_header(shape);
+}
 
 void write_attention(OutputFormat format, std::span<const AttentionDocument> documents,
                      const Heatmap& picture, const FigureStyle& figure,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/render/attention_document.h"
@@ -11,6 +12,10 @@
 #include "options.h"
 
 namespace attnviz::app {
+
+/// What stands before the weights in a NumPy array of the document's patterns. Throws Error{kUsage}
+/// when these are no rectangle of layers and heads.
+std::string npy_header_of(const AttentionDocument& document);
 
 /// Throws Error{kUsage} when the selection of heads does not fit the format. `picture` is the
 /// documents'; a NumPy array takes the first one, JSON a line each.

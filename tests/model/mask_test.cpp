@@ -53,6 +53,24 @@ TEST_CASE("masks: the key range holds every visible key and nothing outside it")
   }
 }
 
+TEST_CASE("masks: as many keys are counted as are visible one by one") {
+  constexpr std::size_t kTokens = 23;
+  for (const std::string_view name : {"causal", "none", "window:1", "window:5", "window:100",
+                                      "strided:1", "strided:4", "strided:7", "block:3"}) {
+    CAPTURE(name);
+    const Mask mask = parse_mask(name);
+    for (std::size_t query = 0; query < kTokens; ++query) {
+      for (std::size_t first = 0; first <= kTokens; ++first) {
+        std::size_t expected = 0;
+        for (std::size_t end = first; end <= kTokens; ++end) {
+          REQUIRE(mask.n_visible(query, first, end) == expected);
+          expected += mask.visible(query, end) ? std::size_t{1} : std::size_t{0};
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("masks: a name reads back as the mask it came from") {
   for (const std::string_view name :
        {"causal", "none", "window:3", "strided:4", "block:18446744073709551615"}) {

@@ -226,7 +226,8 @@ ProgramResult run_program(const std::filesystem::path& program, const ProgramRun
   const auto arguments = pointers_to(words);
   const auto environment = pointers_to(lines);
   const int stdin_fd = run.stdin_is_tty ? out.theirs.get() : in.theirs.get();
-  const std::array<int, 3> standard = {stdin_fd, out.theirs.get(), err.theirs.get()};
+  const int stderr_fd = run.stderr_is_tty ? out.theirs.get() : err.theirs.get();
+  const std::array<int, 3> standard = {stdin_fd, out.theirs.get(), stderr_fd};
   const pid_t child = fork();
   if (child == 0) {
     start(run, program.c_str(), arguments.data(), environment.data(), standard);

@@ -1,20 +1,26 @@
 #include "attnviz/analysis/drop_sink.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace attnviz {
 
+void scale_to_one(std::span<float> weights) noexcept {
+  double sum = 0.0;
+  for (const float weight : weights) {
+    sum += static_cast<double>(weight);
+  }
+  for (float& weight : weights) {
+    weight = sum == 0.0 ? 0.0f : static_cast<float>(static_cast<double>(weight) / sum);
+  }
+}
+
 MatrixBuffer without_first_key(ConstMatrix weights) {
   MatrixBuffer rest(weights.rows, weights.cols - 1);
   for (std::size_t query = 0; query < weights.rows; ++query) {
-    double sum = 0.0;
-    for (std::size_t key = 1; key < weights.cols; ++key) {
-      sum += static_cast<double>(weights(query, key));
-    }
-    for (std::size_t key = 1; key < weights.cols; ++key) {
-      const auto weight = static_cast<double>(weights(query, key));
-      rest.view()(query, key - 1) = sum == 0.0 ? 0.0f : static_cast<float>(weight / sum);
-    }
+    const std::span<const float> row = weights.row(query).subspan(1);
+    std::copy(row.begin(), row.end(), rest.view().row(query).begin());
+    scale_to_one(rest.view().row(query));
   }
   return rest;
 }

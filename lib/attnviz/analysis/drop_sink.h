@@ -1,9 +1,14 @@
 // Attention without its sink: the first token, on which many heads rest when nothing else fits.
 #pragma once
 
+#include <span>
+
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
+
+/// Divides weights by their sum, in double precision; all 0 stays so.
+void scale_to_one(std::span<float> weights) noexcept;
 
 /// `weights` [n_queries, n_keys] without its first column, [n_queries, n_keys - 1], each row
 /// divided by what is left of it, so that rows that summed to 1 do so again. A row that had nothing

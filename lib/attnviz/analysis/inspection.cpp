@@ -93,8 +93,10 @@ class HeadTrace {
     trace_.q = MatrixBuffer(n_tokens(), head.d_head());
     trace_.k = MatrixBuffer(n_tokens(), head.d_head());
     trace_.v = MatrixBuffer(n_tokens(), head.d_value());
-    project_tokens(model_, head, std::as_const(*trace_.input).view(), 0, trace_.q.view(),
-                   trace_.k.view(), trace_.v.view());
+    const ConstMatrix x = trace_.input->view();
+    project_rotated(model_, head.query, x, 0, trace_.q.view());
+    project_rotated(model_, head.key, x, 0, trace_.k.view());
+    kernels::matmul(x, head.value.weight, head.value.bias, trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head.d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
   }

@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 
@@ -12,16 +15,42 @@ namespace attnviz {
 
 namespace {
 
-// One past the highest layer with a wanted head; all layers when nobody wants any.
-std::size_t layers_to_run(const Model& model, const PatternSink& sink) {
-  for (std::size_t layer = model.n_layers(); layer-- > 0;) {
-    for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
-      if (sink.wants({layer, head})) {
-        return layer + 1;
-      }
+std::size_t wanted_heads(const Model& model, std::size_t layer, const PatternSink& sink) {
+  std::size_t count = 0;
+  for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
+    if (sink.wants({layer, head})) {
+      ++count;
     }
   }
-  return model.n_layers();
+  return count;
+}
+
+// One past the highest layer with a wanted head; nothing when nobody wants any.
+std::optional<std::size_t> layers_to_run(const Model& model, const PatternSink& sink) {
+  for (std::size_t layer = model.n_layers(); layer-- > 0;) {
+    if (wanted_heads(model, layer, sink) > 0) {
+      return layer + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+// The keys that blocks of queries look at, of all heads of the layers before `end_layer` and of
+// `more_heads`; about what Progress is told.
+double work(const Model& model, std::size_t end_layer, std::size_t more_heads, std::size_t n_tokens,
+            const AttentionRequest& request) {
+  std::size_t n_heads = more_heads;
+  for (std::size_t layer = 0; layer < end_layer; ++layer) {
+    n_heads += model.layers[layer].heads.size();
+  }
+  const Mask mask = request.mask.value_or(model.config.mask);
+  const std::size_t rows = attending_rows(n_tokens);
+  double pairs = 0.0;
+  for (std::size_t first = 0; first < n_tokens; first += rows) {
+    const std::size_t end = std::min(first + rows, n_tokens);
+    pairs += static_cast<double>((end - first) * visible_range(mask, first, end, n_tokens).size());
+  }
+  return static_cast<double>(n_heads) * pairs;
 }
 
 }  // namespace
@@ -55,12 +84,30 @@ void check_request(const Model& model, std::span<const std::string_view> pieces,
 MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
                            const AttentionRequest& request, PatternSink& sink) {
   check_request(model, pieces, request);
-  const std::size_t end_layer = layers_to_run(model, sink);
+  const std::size_t end_layer = layers_to_run(model, sink).value_or(model.n_layers());
+  Progress progress(request.report, work(model, end_layer, 0, pieces.size(), request));
   MatrixBuffer stream = embed(model, pieces);
   for (std::size_t layer = 0; layer < end_layer; ++layer) {
-    stream = run_layer(model, layer, std::as_const(stream).view(), request, sink);
+    stream = run_layer(model, layer, std::as_const(stream).view(), request, sink, &progress);
   }
   return stream;
+}
+
+void run_patterns(const Model& model, std::span<const std::string_view> pieces,
+                  const AttentionRequest& request, PatternSink& sink) {
+  check_request(model, pieces, request);
+  const std::size_t end_layer = layers_to_run(model, sink).value_or(0);
+  if (end_layer == 0) {
+    return;
+  }
+  const std::size_t last = end_layer - 1;
+  const std::size_t n_last = wanted_heads(model, last, sink);
+  Progress progress(request.report, work(model, last, n_last, pieces.size(), request));
+  MatrixBuffer stream = embed(model, pieces);
+  for (std::size_t layer = 0; layer < last; ++layer) {
+    stream = run_layer(model, layer, std::as_const(stream).view(), request, sink, &progress);
+  }
+  run_layer_patterns(model, last, std::as_const(stream).view(), request, sink, &progress);
 }
 
 }  // namespace attnviz

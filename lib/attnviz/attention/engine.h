@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/progress.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/model.h"
@@ -22,6 +23,7 @@ struct AttentionRequest {
   float dropout = 0.0f;      // in [0, 1): drops weights, the others are divided by 1 - dropout
   std::uint64_t dropout_seed = 0;
   std::size_t n_threads = 1;
+  ProgressReport report;  // told the share of the attention that is done; may be empty
 };
 
 /// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}
@@ -43,5 +45,11 @@ void check_request(const Model& model, std::span<const std::string_view> pieces,
 /// naming the head.
 MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
                            const AttentionRequest& request, PatternSink& sink);
+
+/// The same weights without the output: of the last layer only wanted heads, and of these neither
+/// values nor contexts. Nothing runs when `sink` wants nothing. Throws as run_attention does, but
+/// not for what it does not compute.
+void run_patterns(const Model& model, std::span<const std::string_view> pieces,
+                  const AttentionRequest& request, PatternSink& sink);
 
 }  // namespace attnviz

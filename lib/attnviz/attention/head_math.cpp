@@ -12,14 +12,11 @@ namespace {
 constexpr float kRopeBase = 10000.0f;
 }  // namespace
 
-void project_tokens(const Model& model, const HeadWeights& head, ConstMatrix x,
-                    std::size_t first_position, Matrix query, Matrix key, Matrix value) noexcept {
-  kernels::matmul(x, head.query.weight, head.query.bias, query);
-  kernels::matmul(x, head.key.weight, head.key.bias, key);
-  kernels::matmul(x, head.value.weight, head.value.bias, value);
+void project_rotated(const Model& model, const Projection& projection, ConstMatrix x,
+                     std::size_t first_position, Matrix out) noexcept {
+  kernels::matmul(x, projection.weight, projection.bias, out);
   if (model.config.positions == Positions::kRope) {
-    kernels::rope(query, first_position, kRopeBase);
-    kernels::rope(key, first_position, kRopeBase);
+    kernels::rope(out, first_position, kRopeBase);
   }
 }
 

@@ -12,11 +12,10 @@
 
 namespace attnviz {
 
-/// query, key and value of the tokens x [n, d_model], of which the first stands at
-/// `first_position`: projected, with biases, and rotated when the model says rope. query and key
-/// [n, d_head], value [n, d_value].
-void project_tokens(const Model& model, const HeadWeights& head, ConstMatrix x,
-                    std::size_t first_position, Matrix query, Matrix key, Matrix value) noexcept;
+/// Queries or keys of the tokens x [n, d_model], of which the first stands at `first_position`:
+/// projected, with the bias, and rotated when the model says rope. out [n, d_head].
+void project_rotated(const Model& model, const Projection& projection, ConstMatrix x,
+                     std::size_t first_position, Matrix out) noexcept;
 
 /// What q·k is multiplied with: 1 / √d_head, or 1 without scaling; over the temperature.
 float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept;

@@ -5,34 +5,27 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_math.h"
-#include "attnviz/attention/row_weights.h"
+#include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
-#include "attnviz/kernels/attention_kernels.h"
-#include "attnviz/kernels/key_panels.h"
+#include "attnviz/core/turns.h"
 #include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
 namespace {
 
-// Tokens that a work item projects: whole register tiles, and whole panels of keys.
-constexpr std::size_t kBlockRows = 48;
-
-// Queries that a work item attends with: whole register tiles, and as many as their scores leave in
-// the second-level cache.
-std::size_t attending_rows(std::size_t n_keys) noexcept {
-  constexpr std::size_t kMostRows = 96;
-  constexpr std::size_t kFewestRows = 24;
-  constexpr std::size_t kScores = std::size_t{160} << 10;
-  const std::size_t rows = kScores / std::max<std::size_t>(n_keys, 1) / 12 * 12;
-  return std::clamp(rows, kFewestRows, kMostRows);
-}
+// Projected tokens of heads that are attended with together. More would only take memory: blocks of
+// one long text keep all threads busy.
+constexpr double kTensorsAtOnce = 64e6;
 
 // Waking a thread, and starting one for the first time even more so, costs about as much as this
 // many multiply-adds; on a busy machine waiting for it takes longer than less work itself.
@@ -40,6 +33,11 @@ constexpr double kWorthAThread = 4e6;
 
 std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
   return (n_rows + block_rows - 1) / block_rows;
+}
+
+// Columns of a head's query, key and value together.
+double tensor_width(const HeadWeights& head) noexcept {
+  return static_cast<double>(2 * head.d_head() + head.d_value());
 }
 
 // The first thing that went wrong, in the order of heads, whatever order threads work in.
@@ -58,121 +56,104 @@ class FirstFailure {
   std::atomic<std::size_t> first_{kNone};
 };
 
-// One head's projected tokens.
-struct HeadTensors {
-  MatrixBuffer query;  // [n_tokens, d_head]
-  kernels::KeyPanels keys;
-  MatrixBuffer value;  // [n_tokens, d_value]
-};
-
-// What a thread needs for one block of queries, kept for the next one.
-struct Scratch {
-  MatrixBuffer scores;
-  std::vector<KeyRange> ranges;
-  MatrixBuffer keys;
-};
-
-bool all_finite(ConstMatrix x) noexcept {
-  for (std::size_t row = 0; row < x.rows; ++row) {
-    if (!kernels::all_finite(x.row(row))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 class LayerRun {
  public:
   LayerRun(const Model& model, std::size_t layer, ConstMatrix stream,
-           const AttentionRequest& request, PatternSink& sink)
+           const AttentionRequest& request, PatternSink& sink, Progress* progress)
       : model_(model),
         layer_(layer),
         weights_(model.layers[layer]),
         stream_(stream),
         request_(request),
-        mask_(request.mask.value_or(model.config.mask)),
-        sink_(sink) {}
+        sink_(sink),
+        progress_(progress) {}
 
   MatrixBuffer output() {
-    project();
-    MatrixBuffer contexts = attend();
-    return weights_.has_output() ? combine(std::as_const(contexts).view()) : std::move(contexts);
+    std::vector<std::size_t> heads(weights_.heads.size());
+    std::iota(heads.begin(), heads.end(), std::size_t{0});
+    std::size_t cols = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      first_col_.push_back(cols);
+      cols += head.d_value();
+    }
+    contexts_ = MatrixBuffer(stream_.rows, cols);
+    attend_in_groups(heads);
+    return weights_.has_output() ? combine(std::as_const(contexts_).view()) : std::move(contexts_);
+  }
+
+  void patterns() {
+    std::vector<std::size_t> heads;
+    for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
+      if (sink_.wants({layer_, head})) {
+        heads.push_back(head);
+      }
+    }
+    attend_in_groups(heads);
   }
 
  private:
-  std::size_t n_heads() const noexcept { return weights_.heads.size(); }
-
-  // The columns of all heads' queries, keys and values together.
-  double projected_width() const noexcept {
-    std::size_t width = 0;
-    for (const HeadWeights& head : weights_.heads) {
-      width += 2 * head.d_head() + head.d_value();
-    }
-    return static_cast<double>(width);
-  }
+  bool with_contexts() const noexcept { return !first_col_.empty(); }
 
   // Threads for work that takes each token `multiply_adds`.
   std::size_t n_threads(double multiply_adds) const noexcept {
     const double whole = multiply_adds * static_cast<double>(stream_.rows);
-    return whole < kWorthAThread ? 1 : request_.n_threads;
+    return whole < kWorthAThread ? 1 : std::max<std::size_t>(request_.n_threads, 1);
   }
 
-  // work(head, first row, number of rows, scratch) for every head and every block of tokens. The
-  // last blocks come first: with a causal mask they take longest.
-  template <class Work>
-  void for_each_block(std::size_t n_threads, std::size_t block_rows, const Work& work) {
-    const std::size_t blocks = n_blocks(stream_.rows, block_rows);
-    std::vector<Scratch> scratch(std::max<std::size_t>(n_threads, 1));
-    parallel_for(n_heads() * blocks, n_threads, [&](std::size_t item, std::size_t thread) {
-      const std::size_t first = (blocks - 1 - item % blocks) * block_rows;
-      work(item / blocks, first, std::min(block_rows, stream_.rows - first), scratch[thread]);
+  void attend_in_groups(std::span<const std::size_t> heads) {
+    const double token_bytes = static_cast<double>(stream_.rows * sizeof(float));
+    while (!heads.empty()) {
+      std::size_t count = 1;
+      double bytes = token_bytes * tensor_width(weights_.heads[heads.front()]);
+      while (count < heads.size()) {
+        bytes += token_bytes * tensor_width(weights_.heads[heads[count]]);
+        if (bytes > kTensorsAtOnce) {
+          break;
+        }
+        ++count;
+      }
+      attend(heads.first(count), project(heads.first(count)));
+      heads = heads.subspan(count);
+    }
+  }
+
+  ProjectedHeads project(std::span<const std::size_t> heads) const {
+    ProjectedHeads projected(model_, weights_, heads, stream_.rows, with_contexts());
+    const std::size_t blocks = n_blocks(stream_.rows, kProjectedRows);
+    const std::size_t threads = n_threads(projected.width() * static_cast<double>(stream_.cols));
+    std::vector<MatrixBuffer> scratch(threads);
+    parallel_for(projected.n_products() * blocks, threads,
+                 [&](std::size_t item, std::size_t thread) {
+                   projected.project(item / blocks, stream_, item % blocks * kProjectedRows,
+                                     scratch[thread]);
+                 });
+    return projected;
+  }
+
+  void attend(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
+    const std::size_t rows = attending_rows(stream_.rows);
+    const std::size_t blocks = n_blocks(stream_.rows, rows);
+    const std::size_t threads = n_threads(projected.width() * static_cast<double>(stream_.rows));
+    const bool ordered = sink_.ordered();
+    Turns turns;
+    std::vector<BlockScratch> scratch(threads);
+    parallel_for(heads.size() * blocks, threads, [&](std::size_t item, std::size_t thread) {
+      std::optional<Turns::Turn> turn;
+      if (ordered) {
+        turn.emplace(turns, item);
+      }
+      // With a causal mask the last blocks take longest, so they come first where the order is
+      // free.
+      const std::size_t block = ordered ? item % blocks : blocks - 1 - item % blocks;
+      const std::size_t index = item / blocks;
+      const std::size_t first = block * rows;
+      const std::size_t count = std::min(rows, stream_.rows - first);
+      const OrderedStep step =
+          attend_block(heads[index], projected.tensors(index), first, count, scratch[thread]);
+      if (step) {
+        turn->take(step);
+      }
     });
-  }
-
-  void project() {
-    tensors_.reserve(n_heads());
-    for (const HeadWeights& head : weights_.heads) {
-      tensors_.push_back({MatrixBuffer(stream_.rows, head.d_head()),
-                          kernels::KeyPanels(stream_.rows, head.d_head()),
-                          MatrixBuffer(stream_.rows, head.d_value())});
-    }
-    const double multiply_adds = projected_width() * static_cast<double>(stream_.cols);
-    for_each_block(
-        n_threads(multiply_adds), kBlockRows,
-        [this](std::size_t head, std::size_t first, std::size_t count, Scratch& scratch) {
-          project_block(weights_.heads[head], first, count, scratch, tensors_[head]);
-        });
-  }
-
-  void project_block(const HeadWeights& head, std::size_t first, std::size_t count,
-                     Scratch& scratch, HeadTensors& to) const {
-    const ConstMatrix x = stream_.row_block(first, count);
-    if (scratch.keys.cols() != head.d_head()) {
-      scratch.keys = MatrixBuffer(kBlockRows, head.d_head());
-    }
-    const Matrix keys = scratch.keys.view().row_block(0, count);
-    project_tokens(model_, head, x, first, to.query.view().row_block(first, count), keys,
-                   to.value.view().row_block(first, count));
-    to.keys.pack(keys, first);
-  }
-
-  // Every head's context, side by side: [n_tokens, sum of d_value].
-  MatrixBuffer attend() {
-    std::vector<std::size_t> first_col;
-    std::size_t cols = 0;
-    for (const HeadWeights& head : weights_.heads) {
-      first_col.push_back(cols);
-      cols += head.d_value();
-    }
-    MatrixBuffer contexts(stream_.rows, cols);
-    const Matrix all = contexts.view();
-    const double multiply_adds = projected_width() * static_cast<double>(stream_.rows);
-    for_each_block(n_threads(multiply_adds), attending_rows(stream_.rows),
-                   [&](std::size_t head, std::size_t first, std::size_t count, Scratch& scratch) {
-                     attend_block(head, first, scratch,
-                                  all.row_block(first, count)
-                                      .col_block(first_col[head], weights_.heads[head].d_value()));
-                   });
     if (!bad_scores_.none()) {
       fail(fmt::format("head {}: a score is not a finite number (weights too large?)",
                        bad_scores_.where()));
@@ -181,47 +162,34 @@ class LayerRun {
       fail(fmt::format("head {}: a context is not a finite number (weights too large?)",
                        bad_contexts_.where()));
     }
-    return contexts;
   }
 
-  void attend_block(std::size_t head, std::size_t first, Scratch& scratch, Matrix context) {
-    constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-    const std::size_t n_tokens = stream_.rows;
-    const std::size_t count = context.rows;
-    const HeadTensors& tensors = tensors_[head];
+  OrderedStep attend_block(std::size_t head, const HeadTensors& tensors, std::size_t first,
+                           std::size_t count, BlockScratch& scratch) {
     const RowRule rule = row_rule(model_, {layer_, head}, request_);
-    scratch.ranges.clear();
-    for (std::size_t query = first; query < first + count; ++query) {
-      scratch.ranges.push_back(visible_range(mask_, query, query + 1, n_tokens));
+    const Matrix context = with_contexts()
+                               ? contexts_.view()
+                                     .row_block(first, count)
+                                     .col_block(first_col_[head], weights_.heads[head].d_value())
+                               : Matrix{};
+    const BlockWeights block = attnviz::attend_block(tensors, rule, first, count, scratch, context);
+    if (progress_ != nullptr) {
+      progress_->add(count * block.weights.cols);
     }
-    // Whole panels of the keys that one of the queries sees.
-    const KeyRange seen = visible_range(mask_, first, first + count, n_tokens);
-    const std::size_t first_key = seen.first / kPanel * kPanel;
-    const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
-    const Matrix rows = scratch_rows(scratch, count, cols);
-    kernels::attention_scores(tensors.query.view().row_block(first, count), tensors.keys,
-                              scratch.ranges, first_key, rows);
-    if (scores_to_weights(rule, first, scratch.ranges, first_key, rows) != count) {
-      return bad_scores_.note(head);
+    switch (block.fault) {
+      case BlockFault::kScore:
+        bad_scores_.note(head);
+        return {};
+      case BlockFault::kContext:
+        bad_contexts_.note(head);
+        return {};
+      case BlockFault::kNone:
+        break;
     }
-    kernels::mix_values(rows, tensors.value.view(), scratch.ranges, first_key, context);
-    if (!all_finite(context)) {
-      return bad_contexts_.note(head);
+    if (!sink_.wants(rule.head)) {
+      return {};
     }
-    if (sink_.wants(rule.head)) {
-      sink_.rows(rule.head, first, first_key, rows.col_block(0, seen.end - first_key));
-    }
-  }
-
-  static Matrix scratch_rows(Scratch& scratch, std::size_t rows, std::size_t cols) {
-    // A panel more than the columns need: rows whose distance is a large power of two would share
-    // the same few places in the cache.
-    const std::size_t stride = cols + kernels::KeyPanels::kKeys;
-    const std::size_t floats = rows * stride;
-    if (scratch.scores.cols() < floats) {
-      scratch.scores = MatrixBuffer(1, floats);
-    }
-    return {scratch.scores.view().data, rows, cols, stride};
+    return sink_.ordered_rows(rule.head, first, block.first_key, block.weights);
   }
 
   MatrixBuffer combine(ConstMatrix contexts) {
@@ -229,10 +197,10 @@ class LayerRun {
     const Matrix all = output.view();
     FirstFailure bad_block;
     const auto multiply_adds = static_cast<double>(contexts.cols * stream_.cols);
-    const std::size_t blocks = n_blocks(stream_.rows, kBlockRows);
+    const std::size_t blocks = n_blocks(stream_.rows, kProjectedRows);
     parallel_for(blocks, n_threads(multiply_adds), [&](std::size_t block, std::size_t /*thread*/) {
-      const std::size_t first = block * kBlockRows;
-      const std::size_t count = std::min(kBlockRows, stream_.rows - first);
+      const std::size_t first = block * kProjectedRows;
+      const std::size_t count = std::min(kProjectedRows, stream_.rows - first);
       const Matrix out = all.row_block(first, count);
       combine_block(contexts.row_block(first, count), out);
       if (model_.config.residual) {
@@ -275,31 +243,42 @@ class LayerRun {
   const LayerWeights& weights_;
   ConstMatrix stream_;
   const AttentionRequest& request_;
-  Mask mask_;
   PatternSink& sink_;
-  std::vector<HeadTensors> tensors_;  // by head
-  FirstFailure bad_scores_;           // by head
-  FirstFailure bad_contexts_;         // by head
+  Progress* progress_;
+  MatrixBuffer contexts_;               // every head's, side by side: [n_tokens, sum of d_value]
+  std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
+  FirstFailure bad_scores_;             // by head
+  FirstFailure bad_contexts_;           // by head
 };
 
 }  // namespace
 
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
-                       const AttentionRequest& request, PatternSink& sink) {
-  return LayerRun(model, layer, stream, request, sink).output();
+                       const AttentionRequest& request, PatternSink& sink, Progress* progress) {
+  return LayerRun(model, layer, stream, request, sink, progress).output();
+}
+
+void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
+                        const AttentionRequest& request, PatternSink& sink, Progress* progress) {
+  LayerRun(model, layer, stream, request, sink, progress).patterns();
 }
 
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
   constexpr double kStreams = 3.0;  // its input and its output, and the contexts between
-  double widest = 0.0;
+  const double token_bytes = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float));
+  double most = 0.0;
   for (const LayerWeights& layer : model.layers) {
-    double width = kStreams * static_cast<double>(model.config.d_model);
+    double tensors = 0.0;
+    double largest = 0.0;
     for (const HeadWeights& head : layer.heads) {
-      width += static_cast<double>(2 * head.d_head() + head.d_value());
+      tensors += token_bytes * tensor_width(head);
+      largest = std::max(largest, token_bytes * tensor_width(head));
     }
-    widest = std::max(widest, width);
+    const double at_once = std::min(tensors, std::max(kTensorsAtOnce, largest));
+    most = std::max(most,
+                    at_once + kStreams * token_bytes * static_cast<double>(model.config.d_model));
   }
-  return static_cast<double>(n_tokens) * widest * static_cast<double>(sizeof(float));
+  return most;
 }
 
 }  // namespace attnviz

@@ -5,6 +5,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/progress.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
@@ -12,13 +13,21 @@ namespace attnviz {
 
 /// What layer `layer` makes of the residual stream [n_tokens, d_model]: its output with the stream
 /// added when the model says so, [n_tokens, d_model]; or the contexts side by side, without the
-/// stream, when the layer has no W_O. Weights of wanted heads go to `sink`.
+/// stream, when the layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress`
+/// unless it is null.
 ///
-/// Needs n_tokens times the sum of 2 d_head + d_value floats over the heads, and for each thread a
-/// block of rows as long as the range of keys they see.
+/// Needs, beside its result, the queries, keys and values of as many heads at once as 64 MB hold,
+/// or of one, and for each thread a block of rows as long as the range of keys they see.
 /// Throws Error{kMalformed} naming the first head with a number that is not finite.
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
-                       const AttentionRequest& request, PatternSink& sink);
+                       const AttentionRequest& request, PatternSink& sink,
+                       Progress* progress = nullptr);
+
+/// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
+/// throws as run_layer does.
+void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
+                        const AttentionRequest& request, PatternSink& sink,
+                        Progress* progress = nullptr);
 
 /// Bytes that run_layer takes at most, in any layer of the model, without the rows for sinks; an
 /// estimate.

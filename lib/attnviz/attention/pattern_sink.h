@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <functional>
 
 #include "attnviz/core/tensor.h"
 
@@ -15,6 +16,9 @@ struct HeadId {
 
   auto operator<=>(const HeadId&) const = default;
 };
+
+/// What is left to do with rows when their turn comes; may be empty.
+using OrderedStep = std::function<void()>;
 
 /// Receives attention weights in blocks of whole rows. Blocks of one head are disjoint and cover
 /// every query once; calls for different blocks may come from different threads at the same time.
@@ -30,6 +34,18 @@ class PatternSink {
   /// other keys have weight 0 for these queries. Valid during the call.
   virtual void rows(HeadId head, std::size_t first_query, std::size_t first_key,
                     ConstMatrix weights) = 0;
+
+  /// Whether blocks are begun in the order of layers, heads and queries, and what ordered_rows()
+  /// returns is called in that order, one block at a time; not any more once a call has thrown.
+  virtual bool ordered() const { return false; }
+
+  /// rows(), and what must wait for its turn; the weights are valid until that is done. Empty
+  /// unless ordered().
+  virtual OrderedStep ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                                   ConstMatrix weights) {
+    rows(head, first_query, first_key, weights);
+    return {};
+  }
 };
 
 }  // namespace attnviz

@@ -32,10 +32,19 @@ std::string npy_header(std::span<const std::size_t> shape) {
   return header + dict;
 }
 
+namespace {
+
+std::string_view bytes(const float* data, std::size_t count) noexcept {
+  return {reinterpret_cast<const char*>(data), count * sizeof(float)};
+}
+
+}  // namespace
+
+void append_npy_row(std::string& out, std::span<const float> row) {
+  out += bytes(row.data(), row.size());
+}
+
 void write_npy_values(ConstMatrix values, const ByteSink& sink) {
-  const auto bytes = [](const float* data, std::size_t count) {
-    return std::string_view(reinterpret_cast<const char*>(data), count * sizeof(float));
-  };
   if (values.stride == values.cols) {
     sink(bytes(values.data, values.rows * values.cols));
     return;

@@ -14,6 +14,9 @@ namespace attnviz {
 /// Source: numpy.lib.format, "Format Version 1.0".
 std::string npy_header(std::span<const std::size_t> shape);
 
+/// Appends one row of values.
+void append_npy_row(std::string& out, std::span<const float> row);
+
 /// Appends the values in row order.
 void write_npy_values(ConstMatrix values, const ByteSink& sink);
 

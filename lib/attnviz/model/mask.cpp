@@ -76,6 +76,25 @@ std::size_t Mask::end_key(std::size_t query, std::size_t n_keys) const noexcept 
   return kind == MaskKind::kNone ? n_keys : std::min(query + 1, n_keys);
 }
 
+std::size_t Mask::n_visible(std::size_t query, std::size_t first_key,
+                            std::size_t end_key) const noexcept {
+  const std::size_t first = std::max(first_key, this->first_key(query));
+  const std::size_t end = std::min(end_key, this->end_key(query, end_key));
+  if (first >= end) {
+    return 0;
+  }
+  if (kind != MaskKind::kStrided) {
+    return end - first;
+  }
+  // By distance: the nearest `size` of them, and beyond these the multiples of `size`.
+  const std::size_t nearest = query - (end - 1);
+  const std::size_t farthest = query - first;
+  const std::size_t near = nearest < size ? std::min(farthest + 1, size) - nearest : 0;
+  const std::size_t beyond = std::max(nearest, size);
+  const std::size_t multiples = farthest >= beyond ? farthest / size - (beyond - 1) / size : 0;
+  return near + multiples;
+}
+
 std::string Mask::name() const {
   const MaskName& mask = entry(kind);
   return mask.has_size ? fmt::format("{}:{}", mask.name, size) : std::string(mask.name);

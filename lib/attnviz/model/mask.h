@@ -31,6 +31,10 @@ struct Mask {
   std::size_t end_key(std::size_t query, std::size_t n_keys) const noexcept;
   bool has_gaps() const noexcept { return kind == MaskKind::kStrided; }
 
+  /// How many of the keys [first_key, end_key) `query` sees; takes no longer for more of them.
+  std::size_t n_visible(std::size_t query, std::size_t first_key,
+                        std::size_t end_key) const noexcept;
+
   /// As written on the command line: "causal", "window:4".
   std::string name() const;
 };

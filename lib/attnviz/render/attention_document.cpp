@@ -64,6 +64,17 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
 }
 
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads) {
+  AttentionDocument document = facts_of_run(model, text, request);
+  document.patterns.reserve(heads.size());
+  for (const HeadId head : heads) {
+    document.patterns.push_back({head, {}});
+  }
+  return document;
+}
+
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over) {
   AttentionDocument document = facts_of_run(model, text, request);

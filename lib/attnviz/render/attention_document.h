@@ -75,6 +75,12 @@ void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads);
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, const PatternStore& patterns);
 
+/// The same of a run whose weights nobody keeps, of `heads` by layer, then head: the patterns have
+/// none.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads);
+
 /// The same of a run whose heads `means` has averaged; takes the means out of it.
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,10 +106,12 @@ void drop_first_key(Heatmap& heatmap) {
   const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
   owned->reserve(heatmap.panels.size());
   for (HeatmapPanel& panel : heatmap.panels) {
-    refuse_negative(panel);
-    owned->push_back(
-        without_first_key(panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
-    panel.values = owned->back().view();
+    if (!panel.values.empty()) {
+      refuse_negative(panel);
+      owned->push_back(without_first_key(
+          panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
+      panel.values = owned->back().view();
+    }
     if (panel.visible) {
       panel.visible = [first_query, visible = std::move(panel.visible)](std::size_t query,
                                                                         std::size_t key) {
@@ -164,6 +167,21 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
 
 Heatmap attention_heatmap(const AttentionDocument& document) {
   return attention_heatmap(std::span(&document, 1));
+}
+
+void set_cells(Heatmap& heatmap, const AttentionDocument& document,
+               const std::vector<std::shared_ptr<const PooledPatterns>>& pictures) {
+  for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
+    heatmap.panels[i].pooled = [pictures, head = document.patterns[i].head](const PoolGrid& grid) {
+      const auto found =
+          std::find_if(pictures.begin(), pictures.end(),
+                       [&grid](const auto& picture) { return picture->grid().same_cells(grid); });
+      if (found == pictures.end()) {
+        throw std::logic_error("a picture was cut in another way than planned");
+      }
+      return (*found)->cells(head);
+    };
+  }
 }
 
 Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {

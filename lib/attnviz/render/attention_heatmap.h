@@ -1,10 +1,13 @@
 // The picture of attention documents: panels, labels, and what a reader must know about them.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "attnviz/render/attention_document.h"
 #include "attnviz/render/heatmap.h"
+#include "attnviz/render/pooled_patterns.h"
 
 namespace attnviz {
 
@@ -12,6 +15,11 @@ namespace attnviz {
 /// document asks for changed ones. Throws Error{kUsage} when its first key is to be dropped and
 /// there is no other.
 Heatmap attention_heatmap(const AttentionDocument& document);
+
+/// Gives the panels of a document without weights their cells. `pictures` has those of every grid
+/// that is drawn: pooling into another one throws std::logic_error.
+void set_cells(Heatmap& heatmap, const AttentionDocument& document,
+               const std::vector<std::shared_ptr<const PooledPatterns>>& pictures);
 
 /// The same of documents of one text and the same heads, each head's panels side by side, named as
 /// the first document's drawing.side_by_side says. What they share stands in the notes. With

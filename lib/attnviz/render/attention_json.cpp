@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/render/model_json.h"
 #include "attnviz/render/pooling.h"
@@ -93,71 +95,49 @@ struct Axes {
   std::size_t cells() const { return layers.size() * heads.size(); }
 };
 
-// `names` are the indices that are listed: of a mean, what went into it.
-void write_rectangle(JsonWriter& json, const AttentionDocument& document, const Axes& axes,
-                     const Axes& names, bool with_weights) {
+void write_head(JsonWriter& json, HeadId head) {
+  json.key("layer");
+  json.value(std::uint64_t{head.layer});
+  json.key("head");
+  json.value(std::uint64_t{head.head});
+}
+
+Axes axes_of(const AttentionDocument& document) {
+  Axes axes;
+  for (const DocumentPattern& pattern : document.patterns) {
+    axes.insert(pattern.head);
+  }
+  return axes;
+}
+
+// Which layers and heads an array of patterns has; of means, what went into them.
+void write_axes(JsonWriter& json, const AttentionDocument& document) {
+  Axes names = axes_of(document);
+  if (document.average) {
+    const DocumentAverage& average = *document.average;
+    json.key("average");
+    json.value(average_name(average.over));
+    names = {};
+    for (const HeadId head : average.heads) {
+      names.insert(head);
+    }
+    if (average.heads.size() != names.cells()) {
+      json.key("averaged");
+      json.begin_array();
+      for (const HeadId head : average.heads) {
+        json.begin_object();
+        write_head(json, head);
+        json.end_object();
+      }
+      json.end_array();
+    }
+  }
   write_indices(json, "layers", names.layers);
   write_indices(json, "heads", names.heads);
-  if (!with_weights) {
-    return;
-  }
-  json.key("attention");
-  json.begin_array();
-  auto pattern = document.patterns.begin();
-  for (std::size_t layer = 0; layer < axes.layers.size(); ++layer) {
-    json.begin_array();
-    for (std::size_t head = 0; head < axes.heads.size(); ++head) {
-      json.matrix((pattern++)->weights);
-    }
-    json.end_array();
-  }
-  json.end_array();
 }
 
-void write_selected(JsonWriter& json, const AttentionDocument& document, bool with_weights) {
-  json.key("selected");
-  json.begin_array();
-  for (const DocumentPattern& pattern : document.patterns) {
-    json.begin_object();
-    json.key("layer");
-    json.value(std::uint64_t{pattern.head.layer});
-    json.key("head");
-    json.value(std::uint64_t{pattern.head.head});
-    if (with_weights) {
-      json.key("attention");
-      json.matrix(pattern.weights);
-    }
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_mean(JsonWriter& json, const AttentionDocument& document, const Axes& axes,
-                bool with_weights) {
-  const DocumentAverage& average = *document.average;
-  json.key("average");
-  json.value(average_name(average.over));
-  Axes names;
-  for (const HeadId head : average.heads) {
-    names.insert(head);
-  }
-  if (average.heads.size() != names.cells()) {
-    json.key("averaged");
-    json.begin_array();
-    for (const HeadId head : average.heads) {
-      json.begin_object();
-      json.key("layer");
-      json.value(std::uint64_t{head.layer});
-      json.key("head");
-      json.value(std::uint64_t{head.head});
-      json.end_object();
-    }
-    json.end_array();
-  }
-  write_rectangle(json, document, axes, names, with_weights);
-}
-
-void write_document(JsonWriter& json, const AttentionDocument& document, bool with_weights) {
+// Everything before the heads.
+void begin_document(JsonWriter& json, const AttentionDocument& document) {
   json.begin_object();
   json.key("schema");
   json.value("attnviz.attention/1");
@@ -170,32 +150,100 @@ void write_document(JsonWriter& json, const AttentionDocument& document, bool wi
     write_strings(json, "notes", document.notes);
   }
   write_drawing(json, document.drawing);
-  Axes axes;
-  for (const DocumentPattern& pattern : document.patterns) {
-    axes.insert(pattern.head);
-  }
-  if (document.average) {
-    write_mean(json, document, axes, with_weights);
-  } else if (document.patterns.size() == axes.cells()) {
-    write_rectangle(json, document, axes, axes, with_weights);
-  } else {
-    write_selected(json, document, with_weights);
-  }
-  json.end_object();
-  json.finish();
+}
+
+// Whether the patterns are an array by layer and head; others stand one by one.
+bool is_array(const AttentionDocument& document) {
+  return document.average || document.patterns.size() == axes_of(document).cells();
 }
 
 }  // namespace
 
+AttentionJsonStream::AttentionJsonStream(const AttentionDocument& document, ByteSink sink)
+    : document_(document),
+      json_(std::move(sink)),
+      is_array_(is_array(document)),
+      heads_a_layer_(axes_of(document).heads.size()) {
+  begin_document(json_, document_);
+  if (is_array_) {
+    write_axes(json_, document_);
+    json_.key("attention");
+  } else {
+    json_.key("selected");
+  }
+  json_.begin_array();
+}
+
+void AttentionJsonStream::rows(std::size_t n_rows, std::string_view items) {
+  if (row_ == 0) {
+    begin_pattern();
+  }
+  json_.raw_items(items);
+  row_ += n_rows;
+  if (row_ == document_.query_tokens.size()) {
+    end_pattern();
+    row_ = 0;
+    ++pattern_;
+  }
+}
+
+void AttentionJsonStream::begin_pattern() {
+  if (!is_array_) {
+    json_.begin_object();
+    write_head(json_, document_.patterns[pattern_].head);
+    json_.key("attention");
+  } else if (pattern_ % heads_a_layer_ == 0) {
+    json_.begin_array();
+  }
+  json_.begin_array();
+}
+
+void AttentionJsonStream::end_pattern() {
+  json_.end_array();
+  if (!is_array_) {
+    json_.end_object();
+  } else if ((pattern_ + 1) % heads_a_layer_ == 0) {
+    json_.end_array();
+  }
+}
+
+void AttentionJsonStream::finish() {
+  json_.end_array();
+  json_.end_object();
+  json_.finish();
+}
+
 void write_attention_json(const AttentionDocument& document, const ByteSink& sink) {
-  JsonWriter json(sink);
-  write_document(json, document, /*with_weights=*/true);
+  AttentionJsonStream stream(document, sink);
+  std::string items;
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      items.clear();
+      append_json_values(items, pattern.weights.row(query));
+      stream.rows(1, items);
+    }
+  }
+  stream.finish();
 }
 
 std::string attention_facts(const AttentionDocument& document) {
   std::string facts;
   JsonWriter json([&facts](std::string_view bytes) { facts += bytes; });
-  write_document(json, document, /*with_weights=*/false);
+  begin_document(json, document);
+  if (is_array(document)) {
+    write_axes(json, document);
+  } else {
+    json.key("selected");
+    json.begin_array();
+    for (const DocumentPattern& pattern : document.patterns) {
+      json.begin_object();
+      write_head(json, pattern.head);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+  json.finish();
   facts.resize(facts.size() - 1);  // the line's end
   return facts;
 }

@@ -39,16 +39,27 @@ ValueRange value_range(const AttentionDocument& document) {
   return range.low <= range.high ? range : ValueRange{};
 }
 
+bool needs_values(const DrawingRequest& request) noexcept {
+  // Without the first key each row is scaled to sum to 1 again, so that its range is known.
+  return request.automatic_range && !request.range && !request.drop_sink &&
+         request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kRowMax;
+}
+
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  return choose_drawing(request, document.run.dropout,
+                        needs_values(request) ? value_range(document) : ValueRange{});
+}
+
+Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values) {
   const ScaleKind kind = request.scale.value_or(ScaleKind::kLinear);
   ValueRange range{0.0f, 1.0f};
   if (request.range) {
     range = *request.range;
   } else if (kind != ScaleKind::kRowMax) {
-    // Without the first key each row is scaled to sum to 1 again, so that this is its range.
-    if (!request.drop_sink) {
-      range = request.automatic_range ? automatic_range(value_range(document))
-                                      : ValueRange{0.0f, 1.0f / (1.0f - document.run.dropout)};
+    if (needs_values(request)) {
+      range = automatic_range(values);
+    } else if (!request.drop_sink) {
+      range = {0.0f, 1.0f / (1.0f - dropout)};
     }
     if (kind == ScaleKind::kLog) {
       range.low = range.high / kLogDecades;

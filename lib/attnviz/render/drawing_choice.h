@@ -37,6 +37,13 @@ ValueRange value_range(const AttentionDocument& document);
 /// Throws Error{kUsage} for a map that does not exist and a scale that cannot be drawn.
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
+/// Whether the range follows from the data.
+bool needs_values(const DrawingRequest& request) noexcept;
+
+/// The same for a run with `dropout` whose weights nobody keeps; `values` is their range, where
+/// needs_values() is true.
+Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values);
+
 /// The document's own drawing with what was asked for changed in it. The range stays where the new
 /// scale can take it. Throws as choose_drawing does.
 Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& document);

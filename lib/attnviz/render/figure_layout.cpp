@@ -36,12 +36,12 @@ int ceiled(double x) {
   return static_cast<int>(std::ceil(x));
 }
 
-bool has_masked(const HeatmapPanel& panel) {
+bool has_masked(const Heatmap& heatmap, const HeatmapPanel& panel) {
   if (!panel.visible) {
     return false;
   }
-  for (std::size_t query = 0; query < panel.values.rows; ++query) {
-    for (std::size_t key = 0; key < panel.values.cols; ++key) {
+  for (std::size_t query = 0; query < heatmap.n_queries(); ++query) {
+    for (std::size_t key = 0; key < heatmap.n_keys(); ++key) {
       if (!panel.visible(query, key)) {
         return true;
       }
@@ -68,13 +68,10 @@ class Builder {
       : heatmap_(heatmap),
         style_(style),
         fonts_(*style.fonts),
-        grid_(choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
-                          heatmap.panels_together, style)) {
+        grid_(heatmap_grid(heatmap, style)) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
-    grid_.queries.tokens.first = heatmap.first_query;
-    grid_.keys.tokens.first = heatmap.first_key;
     queries_ = query_axis_labels(grid_.queries, heatmap.query_labels, style);
     keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width);
     ticks_ =
@@ -167,7 +164,7 @@ class Builder {
                     px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
     int swatches = 0;
     for (const HeatmapPanel& panel : heatmap_.panels) {
-      has_masked_ = has_masked_ || has_masked(panel);
+      has_masked_ = has_masked_ || has_masked(heatmap_, panel);
       has_nan_ = has_nan_ || has_nan(panel);
     }
     for (const char* name_shown : {has_masked_ ? kMaskedName : "", has_nan_ ? kNanName : ""}) {
@@ -393,6 +390,14 @@ class Builder {
 };
 
 }  // namespace
+
+FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
+                                heatmap.panels_together, style);
+  grid.queries.tokens.first = heatmap.first_query;
+  grid.keys.tokens.first = heatmap.first_key;
+  return grid;
+}
 
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
   return Builder(heatmap, style).build();

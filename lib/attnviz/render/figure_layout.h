@@ -55,6 +55,9 @@ struct FigureLayout {
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit
 };
 
+/// The grid of a heatmap's panels. Throws as choose_grid.
+FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style);
+
 /// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
 /// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them, each
 /// with its index) where cells are smaller than text. Precondition: at least one panel, query and

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "attnviz/render/heatmap.h"
+#include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
@@ -11,5 +12,8 @@ namespace attnviz {
 /// over more than 32 keys where 99 of 100 weights lie below a tenth of the range; else nothing.
 /// Weights of exactly 0 do not count: masked ones are 0, and so are those that nothing would show.
 std::string flat_note(const Heatmap& heatmap);
+
+/// The same of the cells of a picture, for weights that nobody kept.
+std::string flat_note(const Heatmap& heatmap, const PoolGrid& grid);
 
 }  // namespace attnviz

@@ -12,6 +12,9 @@ void check(const Heatmap& heatmap) {
   }
   check(heatmap.scale);
   for (const HeatmapPanel& panel : heatmap.panels) {
+    if (panel.pooled) {
+      continue;
+    }
     if (panel.values.rows != heatmap.n_queries() || panel.values.cols != heatmap.n_keys()) {
       throw Error(
           ErrorKind::kUsage,

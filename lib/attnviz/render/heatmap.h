@@ -12,6 +12,9 @@
 
 namespace attnviz {
 
+struct PoolGrid;
+struct PooledMatrix;
+
 /// One head (or other matrix) to draw.
 struct HeatmapPanel {
   std::string title;   // "L0H3"
@@ -23,6 +26,9 @@ struct HeatmapPanel {
   /// For ScaleKind::kRowMax where a row is not one query's weights: each value's share of the
   /// largest of its query, of the shape of `values`; a view. Empty: of the largest in its row.
   ConstMatrix shares = {};
+  /// Of a matrix that nobody kept, in place of `values`: its cells, for the grids that were asked
+  /// for before it was computed.
+  std::function<PooledMatrix(const PoolGrid& grid)> pooled = nullptr;
 
   bool is_visible(std::size_t query, std::size_t key) const {
     return !visible || visible(query, key);

@@ -200,4 +200,9 @@ std::string render_png(const Heatmap& heatmap, const FigureStyle& style) {
                       {"attnviz-figure", figure_facts(style)}}});
 }
 
+PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  const FigureGrid grid = heatmap_grid(heatmap, style);
+  return {grid.queries.tokens, grid.keys.tokens};
+}
+
 }  // namespace attnviz

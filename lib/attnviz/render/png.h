@@ -5,6 +5,7 @@
 
 #include "attnviz/render/figure_style.h"
 #include "attnviz/render/heatmap.h"
+#include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
@@ -20,5 +21,9 @@ namespace attnviz {
 /// Throws Error{kUsage} for a heatmap or a style that check() refuses, and for a picture of more
 /// than kMostPixels, before memory is taken.
 std::string render_png(const Heatmap& heatmap, const FigureStyle& style = {});
+
+/// How render_png cuts the panels into cells; looks at no weight. Throws Error{kUsage} for a
+/// picture that is too large.
+PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace attnviz

@@ -111,6 +111,9 @@ void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> s
 
 PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
                   PoolAxis keys) {
+  if (panel.pooled) {
+    return panel.pooled({queries, keys});
+  }
   PooledMatrix pooled{queries.cells(), keys.cells(), {}, {}, {}};
   const std::size_t n_cells = checked_product({pooled.rows, pooled.cols}, "cells of a picture");
   const bool by_row = heatmap.scale.kind == ScaleKind::kRowMax;

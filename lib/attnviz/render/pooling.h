@@ -34,6 +34,18 @@ struct PoolAxis {
   std::string range(std::size_t cell, const char* dash = "–") const;
 };
 
+/// How both axes of a picture's panels are cut.
+struct PoolGrid {
+  PoolAxis queries;
+  PoolAxis keys;
+
+  /// Whether they cut into the same cells, whatever these are called.
+  bool same_cells(const PoolGrid& other) const noexcept {
+    return queries.size == other.queries.size && queries.block == other.queries.block &&
+           keys.size == other.keys.size && keys.block == other.keys.block;
+  }
+};
+
 /// "largest" or "mean": what each cell is of the weights under it.
 std::string_view pool_name(PoolKind kind) noexcept;
 
@@ -63,7 +75,8 @@ void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> s
 
 /// The largest, or the mean, of the visible weights under each cell, as heatmap.pool says.
 /// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With
-/// ScaleKind::kRowMax the shares too: pooled from row_shares. Memory: the cells, and one row.
+/// ScaleKind::kRowMax the shares too: pooled from row_shares. Memory: the cells, and one row. Of a
+/// panel without values: what panel.pooled gives.
 PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
                   PoolAxis keys);
 

@@ -246,15 +246,30 @@ Heatmap one_panel_a_mask(const Heatmap& heatmap) {
   return masks;
 }
 
+// What is drawn where, in place of what was asked for.
+struct Sheet {
+  Heatmap heatmap;
+  TerminalOptions options;
+};
+
+Sheet sheet_of(const Heatmap& heatmap, const TerminalOptions& options) {
+  Sheet sheet{options.style == TerminalStyle::kMask ? one_panel_a_mask(heatmap) : heatmap, options};
+  sheet.options.columns = std::max(options.columns, kLeastColumns);
+  return sheet;
+}
+
 }  // namespace
 
 std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
-  TerminalOptions effective = options;
-  effective.columns = std::max(options.columns, kLeastColumns);
-  if (options.style == TerminalStyle::kMask) {
-    return Screen(one_panel_a_mask(heatmap), effective).draw();
-  }
-  return Screen(heatmap, effective).draw();
+  const Sheet sheet = sheet_of(heatmap, options);
+  return Screen(sheet.heatmap, sheet.options).draw();
+}
+
+PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options) {
+  const Sheet sheet = sheet_of(heatmap, options);
+  const TerminalLabels labels(sheet.heatmap, sheet.options.style);
+  const TerminalLayout layout = plan_layout(sheet.heatmap, labels, sheet.options);
+  return {layout.queries, layout.keys};
 }
 
 }  // namespace attnviz

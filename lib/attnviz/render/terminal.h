@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attnviz/render/heatmap.h"
+#include "attnviz/render/pooling.h"
 
 namespace attnviz {
 
@@ -28,5 +29,8 @@ struct TerminalOptions {
 /// pooled (each cell the largest weight under it), and the legend says so. kAscii and kMask are
 /// 7-bit. With ColorDepth::kNone there is no escape code.
 std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options);
+
+/// How render_terminal cuts the panels into cells; looks at no weight.
+PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options);
 
 }  // namespace attnviz

@@ -1,0 +1,27 @@
+// Attention too large to be kept: written, and drawn together into pictures, while it is computed.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+#include "options.h"
+#include "outputs.h"
+
+namespace attnviz::app {
+
+/// Whether the patterns are so large that keeping them would cost more than doing without, and what
+/// is asked for can do without: everything but means, single tokens and variants side by side.
+bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t n_tokens) noexcept;
+
+/// What show does for one text, without patterns in memory. Files are left to be committed.
+/// `tells_flat`: whether a nearly flat picture is worth a note; returns whether it was told.
+/// Throws Error{kUsage} when memory is not to be had for the cells of the pictures, and whatever
+/// attention and outputs throw.
+bool show_streamed(const ShowOptions& options, const Model& model, const TokenizedText& text,
+                   const std::vector<HeadId>& heads, const FigureStyle& figure, bool tells_flat,
+                   Outputs& outputs);
+
+}  // namespace attnviz::app

@@ -1,0 +1,72 @@
+#include "attnviz/attention/attention_block.h"
+
+#include <algorithm>
+
+#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/softmax.h"
+
+namespace attnviz {
+
+namespace {
+
+Matrix scratch_rows(BlockScratch& scratch, std::size_t rows, std::size_t cols) {
+  // A panel more than the columns need: rows whose distance is a large power of two would share
+  // the same few places in the cache.
+  const std::size_t stride = cols + kernels::KeyPanels::kKeys;
+  const std::size_t floats = rows * stride;
+  if (scratch.scores.cols() < floats) {
+    scratch.scores = MatrixBuffer(1, floats);
+  }
+  return {scratch.scores.view().data, rows, cols, stride};
+}
+
+}  // namespace
+
+std::size_t attending_rows(std::size_t n_keys) noexcept {
+  constexpr std::size_t kMostRows = 96;
+  constexpr std::size_t kFewestRows = 24;
+  constexpr std::size_t kScores = std::size_t{160} << 10;
+  const std::size_t rows = kScores / std::max<std::size_t>(n_keys, 1) / 12 * 12;
+  return std::clamp(rows, kFewestRows, kMostRows);
+}
+
+bool all_finite(ConstMatrix x) noexcept {
+  for (std::size_t row = 0; row < x.rows; ++row) {
+    if (!kernels::all_finite(x.row(row))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::size_t first_query,
+                          std::size_t n_queries, BlockScratch& scratch, Matrix context) {
+  constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
+  const std::size_t n_tokens = tensors.query.rows;
+  const std::size_t end_query = first_query + n_queries;
+  scratch.ranges.clear();
+  for (std::size_t query = first_query; query < end_query; ++query) {
+    scratch.ranges.push_back(visible_range(rule.mask, query, query + 1, n_tokens));
+  }
+  // Whole panels of the keys that one of the queries sees.
+  const KeyRange seen = visible_range(rule.mask, first_query, end_query, n_tokens);
+  const std::size_t first_key = seen.first / kPanel * kPanel;
+  const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
+  const Matrix rows = scratch_rows(scratch, n_queries, cols);
+  kernels::attention_scores(tensors.query.row_block(first_query, n_queries), *tensors.keys,
+                            scratch.ranges, first_key, rows);
+  BlockWeights block{BlockFault::kNone, first_key, rows.col_block(0, seen.end - first_key)};
+  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows) != n_queries) {
+    block.fault = BlockFault::kScore;
+    return block;
+  }
+  if (!context.empty()) {
+    kernels::mix_values(rows, tensors.value, scratch.ranges, first_key, context);
+    if (!all_finite(context)) {
+      block.fault = BlockFault::kContext;
+    }
+  }
+  return block;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,50 @@
+// One head's attention for one block of queries: scores, weights and context while they are in
+// cache.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "attnviz/attention/row_weights.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/key_panels.h"
+
+namespace attnviz {
+
+/// One head's projected tokens. Views: heads that share keys and values (grouped-query attention,
+/// Ainslie et al. 2023) look at the same ones.
+struct HeadTensors {
+  ConstMatrix query;               // [n_tokens, d_head]
+  const kernels::KeyPanels* keys;  // of n_tokens
+  ConstMatrix value;               // [n_tokens, d_value]; empty when nobody wants contexts
+};
+
+/// How many queries to attend with at once: whole register tiles, and as many as their scores leave
+/// in the second-level cache.
+std::size_t attending_rows(std::size_t n_keys) noexcept;
+
+/// What a thread needs for one block of queries, kept for the next one.
+struct BlockScratch {
+  MatrixBuffer scores;
+  std::vector<KeyRange> ranges;
+};
+
+/// What went wrong in a block.
+enum class BlockFault { kNone, kScore, kContext };
+
+/// The weights of a block's queries for the keys from `first_key` on; 0 for all others. Valid until
+/// the scratch is used again.
+struct BlockWeights {
+  BlockFault fault = BlockFault::kNone;
+  std::size_t first_key = 0;
+  ConstMatrix weights;  // [n_queries, n]
+};
+
+/// Attends with the queries [first_query, first_query + n_queries). `context` [n_queries, d_value]
+/// is written unless it is empty. The bits do not depend on how queries are cut into blocks.
+BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::size_t first_query,
+                          std::size_t n_queries, BlockScratch& scratch, Matrix context);
+
+bool all_finite(ConstMatrix x) noexcept;
+
+}  // namespace attnviz

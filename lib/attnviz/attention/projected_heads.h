@@ -1,0 +1,53 @@
+// The queries, keys and values of some heads of a layer.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/key_panels.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// Tokens that are projected at once: whole register tiles, and whole panels of keys.
+inline constexpr std::size_t kProjectedRows = 48;
+
+/// The projected tokens of heads of one layer. What heads share, as keys and values in
+/// grouped-query attention, is computed and kept once.
+class ProjectedHeads {
+ public:
+  /// Takes the memory: n_tokens times the columns of all products. `model` and `layer` must outlive
+  /// it. Throws what MatrixBuffer throws.
+  ProjectedHeads(const Model& model, const LayerWeights& layer, std::span<const std::size_t> heads,
+                 std::size_t n_tokens, bool with_values);
+
+  /// Matrix products to be done, each over all tokens.
+  std::size_t n_products() const noexcept {
+    return queries_.size() + keys_.size() + values_.size();
+  }
+  /// The columns of all products together.
+  double width() const noexcept;
+
+  /// Does kProjectedRows rows of a product, or as many as there are: those of the tokens from
+  /// `first` on, a multiple of kProjectedRows. x [n_tokens, d_model]. Different blocks and products
+  /// may be done by different threads at the same time, each with a scratch of its own.
+  void project(std::size_t product, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
+
+  /// Of the head at `index` among those that were given; without values when these were not wanted.
+  HeadTensors tensors(std::size_t index) const noexcept;
+
+ private:
+  void project_keys(std::size_t index, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
+
+  const Model& model_;
+  std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
+  std::vector<MatrixBuffer> queries_;                      // [n_tokens, d_head] each
+  std::vector<kernels::KeyPanels> keys_;                   // the same, packed
+  std::vector<MatrixBuffer> values_;                       // [n_tokens, d_value]
+  std::vector<std::size_t> query_of_, key_of_, value_of_;  // by head
+};
+
+}  // namespace attnviz

@@ -1,0 +1,194 @@
+#include "attnviz/render/pooled_patterns.h"
+
+#include <algorithm>
+#include <span>
+
+#include "attnviz/analysis/drop_sink.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/kernels/pooling_kernels.h"
+
+namespace attnviz {
+
+namespace {
+
+// Adds what a query sees of [first_key, end_key) to the cells of its row, whose keys begin at token
+// `first`. Whole cells in the middle are only marked, in `whole`, as where a run of them begins and
+// where it ends.
+void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_key,
+                 std::span<std::uint64_t> cells, std::span<std::int64_t> whole) {
+  const std::size_t first = std::max(first_key, keys.first);
+  if (first >= end_key) {
+    return;
+  }
+  const std::size_t begin = first - keys.first;
+  const std::size_t end = end_key - keys.first;
+  const std::size_t first_cell = begin / keys.block;
+  const std::size_t last_cell = (end - 1) / keys.block;
+  if (first_cell == last_cell) {
+    cells[first_cell] += end - begin;
+    return;
+  }
+  cells[first_cell] += keys.end(first_cell) - begin;
+  cells[last_cell] += end - keys.begin(last_cell);
+  ++whole[first_cell + 1];
+  --whole[last_cell];
+}
+
+std::vector<std::uint64_t> visible_counts(const Mask& mask, const PoolGrid& grid) {
+  const auto& [queries, keys] = grid;
+  const std::size_t cols = keys.cells();
+  const std::size_t n_tokens = keys.first + keys.size;
+  std::vector<std::uint64_t> counts(queries.cells() * cols, 0);
+  std::vector<std::int64_t> whole(cols + 1);
+  for (std::size_t row = 0; row < queries.cells(); ++row) {
+    const std::span cells = std::span(counts).subspan(row * cols, cols);
+    std::fill(whole.begin(), whole.end(), 0);
+    for (std::size_t i = queries.begin(row); i < queries.end(row); ++i) {
+      const std::size_t query = queries.first + i;
+      if (!mask.has_gaps()) {
+        count_range(keys, mask.first_key(query), mask.end_key(query, n_tokens), cells, whole);
+        continue;
+      }
+      for (std::size_t col = 0; col < cols; ++col) {
+        cells[col] +=
+            mask.n_visible(query, keys.first + keys.begin(col), keys.first + keys.end(col));
+      }
+    }
+    std::int64_t n_whole = 0;
+    for (std::size_t col = 0; col < cols; ++col) {
+      n_whole += whole[col];
+      cells[col] += static_cast<std::uint64_t>(n_whole) * (keys.end(col) - keys.begin(col));
+    }
+  }
+  return counts;
+}
+
+// Each weight over the row's largest one, as row_shares() has it.
+void divide_by_largest(std::span<float> row) {
+  const float largest = row.empty() ? 0.0f : *std::max_element(row.begin(), row.end());
+  if (largest > 0.0f) {
+    for (float& weight : row) {
+      weight /= largest;
+    }
+  }
+}
+
+}  // namespace
+
+PooledPatterns::PooledPatterns(const std::vector<HeadId>& heads, const Mask& mask,
+                               const Drawing& drawing, const PoolGrid& grid)
+    : grid_(grid), kind_(drawing.pool), by_row_(drawing.scale.kind == ScaleKind::kRowMax) {
+  const std::size_t count =
+      checked_product({grid.queries.cells(), grid.keys.cells()}, "cells of a picture");
+  n_visible_ = visible_counts(mask, grid);
+  for (const HeadId head : heads) {
+    heads_.try_emplace(head, HeadCells{empty_cells(count), empty_cells(by_row_ ? count : 0)});
+  }
+}
+
+PooledPatterns::Cells PooledPatterns::empty_cells(std::size_t count) const {
+  return kind_ == PoolKind::kMax ? Cells{std::vector<float>(count), {}}
+                                 : Cells{{}, std::vector<double>(count)};
+}
+
+double PooledPatterns::bytes(std::size_t n_heads, const Drawing& drawing,
+                             const PoolGrid& grid) noexcept {
+  const double cells =
+      static_cast<double>(grid.queries.cells()) * static_cast<double>(grid.keys.cells());
+  const double cell = drawing.pool == PoolKind::kMax ? sizeof(float) : sizeof(double);
+  const double matrices = drawing.scale.kind == ScaleKind::kRowMax ? 2.0 : 1.0;
+  return cells * (static_cast<double>(n_heads) * cell * matrices + sizeof(std::uint64_t));
+}
+
+bool PooledPatterns::wants(HeadId head) const {
+  return heads_.contains(head);
+}
+
+void PooledPatterns::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                          ConstMatrix weights) {
+  HeadCells& to = heads_.at(head);
+  const auto& [queries, keys] = grid_;
+  const std::size_t dropped = std::min(weights.cols, keys.first - std::min(keys.first, first_key));
+  const ConstMatrix kept = weights.col_block(dropped, weights.cols - dropped);
+  const std::size_t key = first_key + dropped - keys.first;
+  const std::size_t end_query = first_query + weights.rows;
+  for (std::size_t query = std::max(first_query, queries.first); query < end_query;) {
+    const std::size_t cell_row = (query - queries.first) / queries.block;
+    const std::size_t end = std::min(end_query, queries.first + queries.end(cell_row));
+    const HeadCells row = cells_of(kept.row_block(query - first_query, end - query), key);
+    const std::size_t first_cell = cell_row * keys.cells();
+    const std::scoped_lock lock(locks_[cell_row % locks_.size()]);
+    merge(row.values, first_cell, to.values);
+    merge(row.shares, first_cell, to.shares);
+    query = end;
+  }
+}
+
+// One row of cells, of what these rows have to add to it.
+PooledPatterns::HeadCells PooledPatterns::cells_of(ConstMatrix rows, std::size_t first_key) const {
+  const std::size_t count = grid_.keys.cells();
+  HeadCells cells{empty_cells(count), empty_cells(by_row_ ? count : 0)};
+  const bool drops = grid_.keys.first > 0;
+  if (!drops && !by_row_) {
+    add(rows, first_key, cells.values);
+    return cells;
+  }
+  std::vector<float> changed;
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    changed.assign(rows.row(i).begin(), rows.row(i).end());
+    const ConstMatrix row{changed.data(), 1, changed.size(), changed.size()};
+    if (drops) {
+      scale_to_one(changed);
+    }
+    add(row, first_key, cells.values);
+    if (by_row_) {
+      divide_by_largest(changed);
+      add(row, first_key, cells.shares);
+    }
+  }
+  return cells;
+}
+
+void PooledPatterns::add(ConstMatrix rows, std::size_t first_key, Cells& cells) const {
+  if (kind_ == PoolKind::kMax) {
+    kernels::pool_largest(rows, first_key, grid_.keys.block, cells.largest);
+  } else {
+    kernels::pool_sums(rows, first_key, grid_.keys.block, cells.sums);
+  }
+}
+
+void PooledPatterns::merge(const Cells& from, std::size_t first_cell, Cells& to) const {
+  for (std::size_t i = 0; i < from.largest.size(); ++i) {
+    to.largest[first_cell + i] = std::max(to.largest[first_cell + i], from.largest[i]);
+  }
+  for (std::size_t i = 0; i < from.sums.size(); ++i) {
+    to.sums[first_cell + i] += from.sums[i];
+  }
+}
+
+std::vector<float> PooledPatterns::result(const Cells& cells) const {
+  if (kind_ == PoolKind::kMax) {
+    return cells.largest;
+  }
+  std::vector<float> means(cells.sums.size());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    if (n_visible_[i] > 0) {
+      means[i] = static_cast<float>(cells.sums[i] / static_cast<double>(n_visible_[i]));
+    }
+  }
+  return means;
+}
+
+PooledMatrix PooledPatterns::cells(HeadId head) const {
+  const HeadCells& kept = heads_.at(head);
+  PooledMatrix pooled{grid_.queries.cells(), grid_.keys.cells(), result(kept.values), {}, {}};
+  if (by_row_) {
+    pooled.shares = result(kept.shares);
+  }
+  pooled.visible.resize(n_visible_.size());
+  std::transform(n_visible_.begin(), n_visible_.end(), pooled.visible.begin(),
+                 [](std::uint64_t count) { return static_cast<std::uint8_t>(count > 0 ? 1 : 0); });
+  return pooled;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,69 @@
+// A sink that keeps of patterns only the cells of a picture.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/render/attention_document.h"
+#include "attnviz/render/pooling.h"
+
+namespace attnviz {
+
+/// The cells of one picture's panels, pooled from rows while these are in cache: what pool() makes
+/// of the patterns themselves, means but for their last bit. Memory: the cells, whatever n_tokens
+/// is.
+///
+/// The result does not depend on the order of blocks, nor on the threads that hand them over.
+class PooledPatterns : public PatternSink {
+ public:
+  /// For `heads`, without repeats, drawn as `drawing` says, of weights that `mask` lets through.
+  /// `grid` cuts the panels' axes: those of all n_tokens tokens, or with drawing.drop_sink of those
+  /// that are left, from grid.queries.first and grid.keys.first on. Throws Error{kUsage} when the
+  /// size overflows and Error{kIo} when memory is not to be had.
+  PooledPatterns(const std::vector<HeadId>& heads, const Mask& mask, const Drawing& drawing,
+                 const PoolGrid& grid);
+
+  /// What they take, about.
+  static double bytes(std::size_t n_heads, const Drawing& drawing, const PoolGrid& grid) noexcept;
+
+  bool wants(HeadId head) const override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+  const PoolGrid& grid() const noexcept { return grid_; }
+
+  /// The cells of one wanted head, once all of its rows have come.
+  PooledMatrix cells(HeadId head) const;
+
+ private:
+  // One value a cell: the largest, or the sum of all.
+  struct Cells {
+    std::vector<float> largest;
+    std::vector<double> sums;
+  };
+  struct HeadCells {
+    Cells values;
+    Cells shares;  // only of ScaleKind::kRowMax
+  };
+
+  Cells empty_cells(std::size_t count) const;
+  HeadCells cells_of(ConstMatrix rows, std::size_t first_key) const;
+  void add(ConstMatrix rows, std::size_t first_key, Cells& cells) const;
+  void merge(const Cells& from, std::size_t first_cell, Cells& to) const;
+  std::vector<float> result(const Cells& cells) const;
+
+  PoolGrid grid_;
+  PoolKind kind_;
+  bool by_row_;
+  std::map<HeadId, HeadCells> heads_;
+  std::vector<std::uint64_t> n_visible_;  // weights under each cell
+  std::array<std::mutex, 64> locks_;      // each for every 64th row of cells
+};
+
+}  // namespace attnviz

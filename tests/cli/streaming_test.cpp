@@ -1,0 +1,117 @@
+// Texts whose patterns are too large to be kept.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstddef>
+#include <string>
+
+#include "cli/attnviz_program.h"
+#include "support/sanitized.h"
+
+namespace attnviz::test {
+
+namespace {
+
+constexpr std::size_t kTokens = 1300;  // of twelve heads: 81 MB
+constexpr std::size_t kPattern = kTokens * kTokens * sizeof(float);
+constexpr std::size_t kNpyHeader = 128;
+
+std::string words(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += "word" + std::to_string(i % 97) + ' ';
+  }
+  return text;
+}
+
+ProgramRun twelve_heads(const TemporaryFolder& folder) {
+  write_file(folder.file("words.txt"), words(kTokens));
+  ProgramRun run;
+  run.arguments = {"-f", folder.file("words.txt"), "--heads", "12", "--d-head", "8"};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("large patterns reach their files with the bits that a single head has") {
+  const TemporaryFolder folder;
+  for (const char* mask : {"causal", "window:40"}) {
+    ProgramRun all = twelve_heads(folder);
+    for (const char* word : {"--mask", mask, "-o"}) {
+      all.arguments.emplace_back(word);
+    }
+    ProgramRun one = all;
+    all.arguments.push_back(folder.file("all.npy"));
+    one.arguments.push_back(folder.file("one.npy"));
+    one.arguments.emplace_back("--head");
+    one.arguments.emplace_back("0.7");
+    const ProgramResult result = attnviz(all);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "pooled"));
+    CHECK(attnviz(one).exit_code == 0);
+    const std::string whole = read_file(folder.file("all.npy"));
+    const std::string single = read_file(folder.file("one.npy"));
+    REQUIRE(whole.size() == kNpyHeader + 12 * kPattern);
+    REQUIRE(single.size() == kNpyHeader + kPattern);
+    CHECK(whole.compare(kNpyHeader + 7 * kPattern, kPattern, single, kNpyHeader) == 0);
+  }
+}
+
+TEST_CASE("large patterns: an interrupt in the middle leaves no half file") {
+  const TemporaryFolder folder;
+  ProgramRun run = twelve_heads(folder);
+  run.arguments.insert(run.arguments.end(), {"--json", "-o", folder.file("a.npy")});
+  run.signal_after_output = SIGINT;
+  CHECK(attnviz(run).exit_code == 130);
+  CHECK(folder.names() == std::vector<std::string>{"words.txt"});
+}
+
+TEST_CASE("large patterns: a reader that goes away does not cost the file") {
+  const TemporaryFolder folder;
+  ProgramRun run = twelve_heads(folder);
+  run.arguments.insert(run.arguments.end(), {"--json", "-o", folder.file("a.npy"), "--mask"});
+  run.arguments.emplace_back("window:3");
+  run.stdout_limit = 100;
+  CHECK(attnviz(run).exit_code == 0);
+  CHECK(read_file(folder.file("a.npy")).size() == kNpyHeader + 12 * kPattern);
+}
+
+TEST_CASE("large patterns: a full disk is an error, and nothing is left") {
+  const TemporaryFolder folder;
+  ProgramRun run = twelve_heads(folder);
+  run.arguments.insert(run.arguments.end(), {"--format", "npy", "-o", "/dev/full"});
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 1);
+  CHECK(contains(result.err, "/dev/full: cannot write"));
+}
+
+TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that") {
+  if (kSanitized) {
+    MESSAGE("SKIPPED: with a sanitizer work takes far too long");
+    return;
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("words.txt"), words(16000));
+  ProgramRun run;
+  run.arguments = {"-f",        folder.file("words.txt"),
+                   "--heads",   "4",
+                   "--d-head",  "64",
+                   "--mask",    "none",
+                   "--threads", "1"};
+  CHECK(attnviz(run).err.find(" left") == std::string::npos);
+  run.tty_columns = 100;
+  run.stderr_is_tty = true;
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 0);
+  const std::size_t told = result.out.find("\rattnviz: attention ");
+  REQUIRE(told != std::string::npos);
+  CHECK(contains(result.out.substr(told, 48), " %, "));
+  CHECK(contains(result.out.substr(told, 48), " s left"));
+  const std::size_t last = result.out.rfind(" left");
+  const std::size_t erased = result.out.find("\r" + std::string(48, ' ') + "\r", last);
+  CHECK(erased < last + 60);
+  run.arguments.emplace_back("-q");
+  CHECK(!contains(attnviz(run).out, " left"));
+}
+
+}  // namespace attnviz::test
