@@ -1,0 +1,139 @@
+// Whole layers: projections, attention and output of twelve heads, on one thread and on more.
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/cpus.h"
+#include "attnviz/model/random_model.h"
+#include "bench/suite.h"
+
+namespace attnviz::bench {
+
+namespace {
+
+constexpr std::size_t kHeads = 12;
+constexpr std::size_t kHeadSize = 64;
+constexpr std::size_t kWidth = kHeads * kHeadSize;
+constexpr std::size_t kLengths[] = {64, 256, 1024};
+
+class Nobody : public PatternSink {
+ public:
+  bool wants(HeadId /*head*/) const override { return false; }
+  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+            ConstMatrix /*weights*/) override {}
+};
+
+struct Layer {
+  explicit Layer(std::size_t n) : stream(random_matrix(n, kWidth, 1)) {
+    RandomShape shape;
+    shape.n_heads = kHeads;
+    shape.d_head = kHeadSize;
+    model = random_model(shape, /*seed=*/1);
+    for (std::size_t head = 0; head < kHeads; ++head) {
+      heads.push_back({0, head});
+    }
+  }
+
+  void run(std::size_t n_threads, PatternSink& sink) const {
+    AttentionRequest request;
+    request.n_threads = n_threads;
+    benchmark::DoNotOptimize(run_layer(model, 0, stream.view(), request, sink).view().data);
+  }
+
+  MatrixBuffer stream;
+  Model model;
+  std::vector<HeadId> heads;
+};
+
+void layer(benchmark::State& state, std::size_t n, std::size_t n_threads) {
+  const Layer layer(n);
+  PatternStore store(layer.heads, n);
+  for ([[maybe_unused]] auto _ : state) {
+    layer.run(n_threads, store);
+  }
+}
+
+// As a program does it that runs once: the memory of the patterns is fresh.
+void one_shot(benchmark::State& state, bool kept) {
+  constexpr std::size_t kTokens = 1024;
+  const Layer layer(kTokens);
+  for ([[maybe_unused]] auto _ : state) {
+    if (kept) {
+      PatternStore store(layer.heads, kTokens);
+      layer.run(1, store);
+    } else {
+      Nobody nobody;
+      layer.run(1, nobody);
+    }
+  }
+}
+
+double operations(std::size_t n) {
+  const auto tokens = static_cast<double>(n);
+  return 8.0 * tokens * kWidth * kWidth + 2.0 * kWidth * tokens * (tokens + 1.0);
+}
+
+std::string name_of(std::size_t n, std::size_t n_threads) {
+  return fmt::format("layer/{}/{}", n, n_threads);
+}
+
+std::vector<std::size_t> thread_counts() {
+  std::vector<std::size_t> counts;
+  for (std::size_t count = 1; count <= std::max<std::size_t>(2, allowed_cpus().size());
+       count *= 2) {
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+void register_all() {
+  for (const std::size_t n : kLengths) {
+    for (const std::size_t n_threads : thread_counts()) {
+      add(name_of(n, n_threads),
+          [n, n_threads](benchmark::State& state) { layer(state, n, n_threads); });
+    }
+  }
+  add("one shot/kept", [](benchmark::State& state) { one_shot(state, true); });
+  add("one shot/not kept", [](benchmark::State& state) { one_shot(state, false); });
+}
+
+void report(const Times& times, Figures& figures) {
+  fmt::print("\n{:<16}{:>10}{:>12}", "layer, d 768", "ms", "% of peak");
+  for (const std::size_t n_threads : thread_counts()) {
+    fmt::print("{:>12}", fmt::format("{} threads", n_threads));
+  }
+  fmt::print("\n");
+  for (const std::size_t n : kLengths) {
+    const std::string one = name_of(n, 1);
+    const double share = times.share_of_peak(one, operations(n));
+    figures.at_least(fmt::format("layer of d_model 768, n = {}, share of peak", n), share,
+                     n < 256 ? 75 : 87, "%");
+    if (n >= 256) {
+      figures.at_least(fmt::format("two threads over one, layer, n = {}", n),
+                       times.ratio(one, name_of(n, 2)), 1.9, "x");
+    }
+    if (times(one) > 0.0) {
+      fmt::print("{:<16}{:>10.3f}{:>12.1f}", n, times(one) * 1e3, share);
+      for (const std::size_t n_threads : thread_counts()) {
+        fmt::print("{:>12.2f}", times.ratio(one, name_of(n, n_threads)));
+      }
+      fmt::print("\n");
+    }
+  }
+  figures.at_most("one shot, 12 x 1024 x 1024, patterns kept over not kept",
+                  times.ratio("one shot/kept", "one shot/not kept"), 1.45, "x");
+}
+
+}  // namespace
+
+Part layer_part() {
+  return {register_all, report};
+}
+
+}  // namespace attnviz::bench

@@ -1,0 +1,21 @@
+// Matrix products of other libraries, those that were found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz::bench {
+
+/// c [m, n] = a [m, k] · b [k, n], or with `transposed` · b^T of b [n, k]; all row-major.
+using Product = void (*)(bool transposed, ConstMatrix a, ConstMatrix b, Matrix c);
+
+struct Peer {
+  std::string name;
+  Product product;
+};
+
+const std::vector<Peer>& peers();
+
+}  // namespace attnviz::bench

@@ -1,0 +1,170 @@
+// The program as a whole process: from its start to its end, and the memory it took.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "attnviz/formats/json_writer.h"
+#include "attnviz/model/random_model.h"
+#include "attnviz/model/weights_json.h"
+#include "bench/suite.h"
+
+namespace attnviz::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Removed with what is in it when the benchmark ends.
+class Folder {
+ public:
+  static const Folder& shared() {
+    static const Folder folder;
+    return folder;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const char* name) const { return path_ / name; }
+
+ private:
+  Folder() {
+    std::string name = fs::temp_directory_path() / "attnviz-bench-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("mkdtemp failed");
+    }
+    path_ = name;
+  }
+  fs::path path_;
+};
+
+// Its peak memory in bytes.
+double run_process(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int error =
+      posix_spawn(&child, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  rusage usage{};
+  if (error != 0 || wait4(child, &status, 0, &usage) < 0 || status != 0) {
+    throw std::runtime_error("cannot run " + words.front());
+  }
+  constexpr double kKibibyte = 1024.0;
+  return static_cast<double>(usage.ru_maxrss) * kKibibyte;
+}
+
+std::vector<std::string> program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), ATTNVIZ_PROGRAM);
+  return arguments;
+}
+
+std::string words(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += fmt::format("{}word{}", i == 0 ? "" : " ", i * 7919 % 3000);
+  }
+  return text;
+}
+
+std::vector<std::string> quick_start() {
+  return program({"-q", "The cat sat on the mat"});
+}
+
+std::vector<std::string> labelled_picture() {
+  return program({"-q", "--heads", "12", words(64), "-o", Folder::shared().file("a.png")});
+}
+
+std::vector<std::string> long_text() {
+  const std::string text = Folder::shared().file("long.txt");
+  std::ofstream(text) << words(32768);
+  return program({"-q", "--heads", "1", "--d-head", "64", "-f", text, "-o",
+                  Folder::shared().file("long.png")});
+}
+
+// A model whose weights take about 50 MB of JSON, and the bytes of its floats.
+std::pair<std::vector<std::string>, double> large_weights() {
+  RandomShape shape;
+  shape.n_layers = 2;
+  shape.n_heads = 12;
+  shape.d_head = 64;
+  const Model model = random_model(shape, /*seed=*/1);
+  const std::string file = Folder::shared().file("weights.json");
+  std::ofstream out(file);
+  write_weights_json(model, [&out](std::string_view bytes) { out << bytes; });
+  double floats = 0.0;
+  for (const LayerWeights& layer : model.layers) {
+    for (const HeadWeights& head : layer.heads) {
+      floats += static_cast<double>(head.query.weight.rows * head.query.weight.cols +
+                                    head.key.weight.rows * head.key.weight.cols +
+                                    head.value.weight.rows * head.value.weight.cols +
+                                    head.output.rows * head.output.cols);
+    }
+    floats += static_cast<double>(layer.output.weight.rows * layer.output.weight.cols);
+  }
+  return {program({"-q", "-m", file, "x"}), floats * sizeof(float)};
+}
+
+void timed(const char* name, std::vector<std::string> (*command)()) {
+  add(name, [command](benchmark::State& state) {
+    const std::vector<std::string> words = command();
+    for ([[maybe_unused]] auto _ : state) {
+      run_process(words);
+    }
+  });
+}
+
+void register_all() {
+  timed("process/nothing", [] { return std::vector<std::string>{"/bin/true"}; });
+  timed("process/quick start", quick_start);
+  timed("process/labelled picture", labelled_picture);
+}
+
+void report(const Times& times, Figures& figures) {
+  constexpr double kMilli = 1e3;
+  constexpr double kMega = 1e-6;
+  if (times("process/nothing") == 0.0) {
+    return;
+  }
+  fmt::print("\nan empty process takes {:.2f} ms here\n", times("process/nothing") * kMilli);
+  figures.at_most("process start to grid, quick start", times("process/quick start") * kMilli, 2,
+                  "ms");
+  figures.at_most("12 heads, 64 tokens, labelled PNG, whole process",
+                  times("process/labelled picture") * kMilli, 8, "ms");
+  figures.at_most("32,768 tokens, one head to a PNG, peak memory", run_process(long_text()) * kMega,
+                  250, "MB");
+  const auto [load, floats] = large_weights();
+  figures.at_most("50 MB of weights JSON, memory over the floats' bytes",
+                  (run_process(load) - run_process(quick_start())) / floats, 3, "x");
+}
+
+}  // namespace
+
+Part process_part() {
+  return {register_all, report};
+}
+
+}  // namespace attnviz::bench
