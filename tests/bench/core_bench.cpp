@@ -2,8 +2,10 @@
 // could call in its place.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -146,6 +148,10 @@ void register_all() {
 }
 
 void print_table(const Times& times) {
+  const auto ran = [&times](const Shape& shape) { return times(ours(shape)) > 0.0; };
+  if (std::none_of(std::begin(kShapes), std::end(kShapes), ran)) {
+    return;
+  }
   fmt::print("\n{:<16}{:>10}{:>12}", "core, causal", "ms", "% of peak");
   for (const Peer& peer : peers()) {
     fmt::print("{:>12}{:>16}", peer.name, peer.name + " n x n");

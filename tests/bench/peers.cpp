@@ -68,4 +68,26 @@ const std::vector<Peer>& peers() {
   return all;
 }
 
+std::string openblas_core() {
+#ifdef ATTNVIZ_BENCH_OPENBLAS
+  return openblas_get_corename();
+#else
+  return {};
+#endif
+}
+
+const char* better_openblas_core() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  const std::string core = openblas_core();
+  const bool is_old = core == "Prescott" || core == "Core2" || core == "Nehalem";
+  if (is_old && __builtin_cpu_supports("avx512vl") != 0) {
+    return "SKYLAKEX";
+  }
+  if (is_old && __builtin_cpu_supports("avx2") != 0) {
+    return "HASWELL";
+  }
+#endif
+  return nullptr;
+}
+
 }  // namespace attnviz::bench

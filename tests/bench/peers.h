@@ -18,4 +18,11 @@ struct Peer {
 
 const std::vector<Peer>& peers();
 
+/// The kernels that OpenBLAS has chosen; empty without it.
+std::string openblas_core();
+
+/// The core type that OpenBLAS should be told when it does not know this CPU and takes it for one
+/// without its vector instructions, which makes it several times slower; else null.
+const char* better_openblas_core();
+
 }  // namespace attnviz::bench
