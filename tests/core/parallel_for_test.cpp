@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "attnviz/core/cpus.h"
+
 namespace attnviz {
 
 TEST_CASE("parallel_for: every item runs exactly once, whatever the number of threads") {
@@ -92,6 +94,31 @@ TEST_CASE("parallel_for: an item may call it, and so may several threads at once
     caller.join();
   }
   CHECK(runs == 120);
+}
+
+TEST_CASE("parallel_for: a thread that had a CPU to itself may use all of them afterwards") {
+  const std::size_t n_cpus = allowed_cpus().size();
+  if (n_cpus < 3) {
+    MESSAGE("SKIPPED: needs three CPUs, so that two threads are fewer");
+    return;
+  }
+  const auto allowed_in_helper = [](std::size_t n_threads) {
+    std::atomic<std::size_t> n_allowed{0};
+    std::atomic<std::size_t> begun{0};
+    parallel_for(n_threads, n_threads, [&](std::size_t, std::size_t thread) {
+      ++begun;
+      while (begun < n_threads) {
+        std::this_thread::yield();
+      }
+      if (thread == 1) {
+        n_allowed = allowed_cpus().size();
+      }
+    });
+    return n_allowed.load();
+  };
+  CHECK(allowed_in_helper(n_cpus) == 1);
+  CHECK(allowed_in_helper(2) == n_cpus);
+  CHECK(allowed_in_helper(n_cpus) == 1);
 }
 
 }  // namespace attnviz

@@ -88,29 +88,25 @@ std::size_t available_threads() noexcept {
   return std::max<std::size_t>(1, threads);
 }
 
-void pin_this_thread(int cpu) noexcept {
-  if (cpu >= 0) {
-    try {
-      set_affinity({cpu});
-    } catch (...) {
-    }
+void keep_this_thread_on(const std::vector<int>& cpus) noexcept {
+  if (!cpus.empty()) {
+    set_affinity(cpus);
   }
 }
 
 ScopedPin::ScopedPin(int cpu) noexcept {
-  try {
-    before_ = cpu >= 0 ? allowed_cpus() : std::vector<int>{};
-  } catch (...) {
+  if (cpu < 0) {
+    return;
   }
-  if (!before_.empty()) {
-    pin_this_thread(cpu);
+  try {
+    before_ = allowed_cpus();
+    keep_this_thread_on({cpu});
+  } catch (...) {
   }
 }
 
 ScopedPin::~ScopedPin() {
-  if (!before_.empty()) {
-    set_affinity(before_);
-  }
+  keep_this_thread_on(before_);
 }
 
 }  // namespace attnviz

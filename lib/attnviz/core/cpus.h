@@ -19,11 +19,11 @@ std::optional<std::size_t> cpus_of_quota(std::string_view cpu_max) noexcept;
 /// As many threads as the affinity mask and the control group's quota let run at once; at least 1.
 std::size_t available_threads() noexcept;
 
-/// Keeps the calling thread on `cpu` from now on; nothing happens for -1, or when the system
-/// refuses.
-void pin_this_thread(int cpu) noexcept;
+/// Keeps the calling thread on these CPUs from now on; nothing happens when there are none, or when
+/// the system refuses.
+void keep_this_thread_on(const std::vector<int>& cpus) noexcept;
 
-/// The same until the end of the scope.
+/// Keeps the calling thread on `cpu` until the end of the scope; nothing happens for -1.
 class ScopedPin {
  public:
   explicit ScopedPin(int cpu) noexcept;

@@ -45,17 +45,16 @@ class Pool {
     const Turn turn(is_busy_);
     start_helpers(n_threads - 1);
     const std::size_t n_helpers = std::min(n_threads - 1, helpers_.size());
-    // With fewer threads than CPUs the system finds free ones better than a fixed choice.
     std::vector<int> cpus = allowed_cpus();
-    if (n_threads < cpus.size()) {
-      cpus.clear();
-    }
-    const int own_cpu = cpu_of(cpus, 0);
+    // With fewer threads than CPUs the system finds free ones better than a fixed choice.
+    const bool one_each = !cpus.empty() && n_threads >= cpus.size();
+    const int own_cpu = one_each ? cpus.front() : -1;
     {
       const std::scoped_lock lock(mutex_);
       job_ = &job;
       n_helpers_ = n_helpers;
       cpus_ = std::move(cpus);
+      one_each_ = one_each;
       running_.store(n_helpers);
       generation_.fetch_add(1);
     }
@@ -80,10 +79,6 @@ class Pool {
     std::atomic<bool>& is_busy_;
   };
 
-  static int cpu_of(const std::vector<int>& cpus, std::size_t thread) noexcept {
-    return cpus.empty() ? -1 : cpus[thread % cpus.size()];
-  }
-
   void start_helpers(std::size_t count) {
     try {
       while (helpers_.size() < count) {
@@ -95,24 +90,30 @@ class Pool {
   }
 
   void help(std::size_t helper) {
-    int cpu = -1;
+    std::vector<int> kept_on;  // nothing: wherever it was started
     for (std::uint64_t seen = 0;;) {
       wait([this, seen] { return generation_.load() != seen; }, begun_);
       const Job* job = nullptr;
-      int wanted_cpu = -1;
+      std::vector<int> cpus;
+      bool one_each = false;
       {
         const std::scoped_lock lock(mutex_);
         if (stopped_) {
           return;
         }
+        one_each = one_each_;
         seen = generation_.load();
         job = helper < n_helpers_ ? job_ : nullptr;
-        wanted_cpu = cpu_of(cpus_, helper + 1);
+        if (one_each) {
+          cpus = {cpus_[(helper + 1) % cpus_.size()]};
+        } else if (!kept_on.empty()) {
+          cpus = cpus_;
+        }
       }
       if (job != nullptr) {
-        if (wanted_cpu != cpu) {
-          pin_this_thread(wanted_cpu);
-          cpu = wanted_cpu;
+        if (cpus != kept_on) {
+          keep_this_thread_on(cpus);
+          kept_on = one_each ? std::move(cpus) : std::vector<int>{};
         }
         (*job)(helper + 1);
         const std::scoped_lock lock(mutex_);
@@ -145,7 +146,8 @@ class Pool {
   std::atomic<std::size_t> running_{0};
   const Job* job_ = nullptr;
   std::size_t n_helpers_ = 0;
-  std::vector<int> cpus_;  // of the threads; empty: wherever the system puts them
+  std::vector<int> cpus_;  // that the process may use
+  bool one_each_ = false;  // whether every thread is to have one of them to itself
   bool stopped_ = false;
 
   std::vector<std::jthread> helpers_;  // last: they end before what they use
