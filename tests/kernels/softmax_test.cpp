@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
@@ -61,6 +62,58 @@ TEST_CASE("softmax_rows: the first row with a score that is not finite is told")
     for (const float score : {1e30f, -1e30f}) {
       large.view()(0, 3) = score;
       CHECK(kernels::softmax_rows(large.view(), {&range, 1}, 0, 1e10f) == 0);
+    }
+  });
+}
+
+TEST_CASE(
+    "softmax_rows: every row agrees with double precision, and has the bits of the row alone") {
+  // Rows of every length up to some past what is taken at once, beginning anywhere; one sees
+  // nothing.
+  constexpr std::size_t kColumns = 160;
+  for_each_target([] {
+    for (const std::size_t longest : {3u, 20u, 64u, 130u}) {
+      CAPTURE(longest);
+      std::vector<KeyRange> ranges;
+      for (std::size_t size = 0; size <= longest; ++size) {
+        const std::size_t first = size % 5 == 4 ? 3 : 0;
+        ranges.push_back({16 + first, 16 + first + size});
+      }
+      const std::vector<float> scores = test::random_values(ranges.size() * kColumns, 9);
+      test::PoisonedMatrix rows(ranges.size(), kColumns);
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        rows.view()(i / kColumns, i % kColumns) = 9.0f * scores[i];
+      }
+      test::PoisonedMatrix before = rows;
+      REQUIRE(kernels::softmax_rows(rows.view(), ranges, 16, 0.7f) == ranges.size());
+      CHECK(rows.padding_is_untouched());
+      for (std::size_t row = 0; row < ranges.size(); ++row) {
+        const std::size_t begin = ranges[row].first - 16;
+        const std::size_t end = ranges[row].end - 16;
+        std::vector<double> expected(kColumns, 0.0);
+        double sum = 0.0;
+        for (std::size_t i = begin; i < end; ++i) {
+          const double score = static_cast<double>(before.view()(row, i));
+          expected[i] = std::exp(static_cast<double>(0.7f) * score);
+          sum += expected[i];
+        }
+        for (std::size_t i = 0; i < kColumns; ++i) {
+          // An exponent of 18 is rounded by 1e-6.
+          const double weight = sum > 0.0 ? expected[i] / sum : 0.0;
+          REQUIRE(std::abs(static_cast<double>(rows.view()(row, i)) - weight) <
+                  3e-6 * weight + 1e-30);
+        }
+        // Alone with room, and without.
+        const Matrix alone = before.view().row_block(row, 1);
+        std::vector<float> exact(alone.data + begin, alone.data + end);
+        REQUIRE(kernels::softmax_rows(alone, std::span(ranges).subspan(row, 1), 16, 0.7f) == 1);
+        CHECK(test::same_bits(alone, rows.view().row_block(row, 1)));
+        if (end > begin) {
+          REQUIRE(kernels::softmax(exact.data(), exact.size(), 0.7f));
+          CHECK(test::same_bits(test::matrix_over(exact, 1, exact.size()),
+                                rows.view().row_block(row, 1).col_block(begin, end - begin)));
+        }
+      }
     }
   });
 }

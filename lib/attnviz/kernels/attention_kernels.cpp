@@ -28,38 +28,24 @@ struct ScoreTile {
   std::size_t score_stride;
 };
 
-// kRows queries by kPanels panels of keys, in registers.
+// kRows queries by kPanels panels of keys, in registers. Tiles are functions of their own: around
+// them the compiler needs registers for other things, and takes them from the innermost loop.
 template <std::size_t kRows, std::size_t kPanels>
-HWY_INLINE void compute_scores(const ScoreTile& tile) {
+HWY_NOINLINE void compute_scores(const ScoreTile& tile) {
   const hn::CappedTag<float, kKeys> d;
   constexpr std::size_t kLanes = hn::MaxLanes(hn::CappedTag<float, kKeys>());
   constexpr std::size_t kPerPanel = kKeys / kLanes;
   constexpr std::size_t kVectors = kPanels * kPerPanel;
-  hn::Vec<decltype(d)> sum[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sum[r][v] = hn::Zero(d);
-    }
-  }
-  const std::size_t panel_size = tile.d_head * kKeys;
-  for (std::size_t k = 0; k < tile.d_head; ++k) {
-    hn::Vec<decltype(d)> keys[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      keys[v] =
-          hn::Load(d, tile.panel + v / kPerPanel * panel_size + k * kKeys + v % kPerPanel * kLanes);
-    }
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto query = hn::Set(d, tile.query[r * tile.query_stride + k]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        sum[r][v] = hn::MulAdd(query, keys[v], sum[r][v]);
-      }
-    }
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(sum[r][v], d, tile.scores + r * tile.score_stride + v * kLanes);
-    }
-  }
+  TileSums<kRows, kVectors, decltype(d)> sum;
+  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v)
+                                       HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  add_products<kPerPanel>(d, tile.query, tile.query_stride, tile.d_head,
+                          {tile.panel, kKeys, tile.d_head * kKeys}, sum);
+  float* const scores = tile.scores;
+  const std::size_t stride = tile.score_stride;
+  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+    hn::StoreU(sum[r][v], d, scores + r * stride + v * kLanes);
+  });
 }
 
 // A tile of whole panels, as tall as the registers allow.
@@ -90,18 +76,48 @@ KeyRange joined(const KeyRange* ranges, std::size_t count) {
   return all.end == 0 ? KeyRange{} : all;
 }
 
+// joined() of the rows of each of some tiles.
+template <std::size_t kTallest>
+class TileRanges {
+ public:
+  static constexpr std::size_t kRows = 12 * kTallest;  // the most that there may be
+
+  TileRanges(const KeyRange* ranges, std::size_t n_rows) : all_(joined(ranges, n_rows)) {
+    std::size_t tile = 0;
+    for_each_row_tile<kTallest>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
+      ranges_[tile++] = joined(ranges + row, rows());
+    });
+  }
+  const KeyRange& all() const { return all_; }
+  const KeyRange& operator[](std::size_t tile) const { return ranges_[tile]; }
+
+ private:
+  static constexpr std::size_t kMostTiles = 12 + 4;  // and those for the rest of the rows
+  KeyRange all_;
+  KeyRange ranges_[kMostTiles];
+};
+
 void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* ranges,
                       std::size_t first_key, Matrix scores) {
-  const KeyRange all = joined(ranges, query.rows);
+  constexpr std::size_t kMostRows = TileRanges<kScoreRows>::kRows;
+  if (query.rows > kMostRows) {
+    attention_scores(query.row_block(0, kMostRows), keys, ranges, first_key, scores);
+    return attention_scores(query.row_block(kMostRows, query.rows - kMostRows), keys,
+                            ranges + kMostRows, first_key,
+                            scores.row_block(kMostRows, scores.rows - kMostRows));
+  }
+  const TileRanges<kScoreRows> seen(ranges, query.rows);
   // A pair of panels stays in the first-level cache while all rows pass over it.
-  for (std::size_t panel = all.first / kKeys; panel * kKeys < all.end; panel += kScorePanels) {
+  for (std::size_t panel = seen.all().first / kKeys; panel * kKeys < seen.all().end;
+       panel += kScorePanels) {
     const std::size_t begin = panel * kKeys;
+    std::size_t tile = 0;
     for_each_row_tile<kScoreRows>(query.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-      const KeyRange seen = joined(ranges + row, rows());
-      if (seen.end <= begin || seen.first >= begin + kScorePanels * kKeys) {
+      const KeyRange range = seen[tile++];
+      if (range.end <= begin || range.first >= begin + kScorePanels * kKeys) {
         return;
       }
-      const std::size_t panels = HWY_MIN(kScorePanels, (seen.end - begin + kKeys - 1) / kKeys);
+      const std::size_t panels = HWY_MIN(kScorePanels, (range.end - begin + kKeys - 1) / kKeys);
       compute_scores<rows()>({query.row_data(row), query.stride, keys.panel(panel), query.cols,
                               scores.row_data(row) + (begin - first_key), scores.stride},
                              panels);
@@ -111,33 +127,18 @@ void attention_scores(ConstMatrix query, const KeyPanels& keys, const KeyRange* 
 
 // Adds the rows of `value`, each times its weight, to the tile, or starts it with them.
 template <std::size_t kRows, std::size_t kVectors, class D>
-HWY_INLINE void mix_tile(D d, const float* weights, std::size_t weight_stride, ConstMatrix value,
-                         bool is_first, float* context, std::size_t context_stride) {
-  const std::size_t lanes = hn::Lanes(d);
-  hn::Vec<D> sum[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      sum[r][v] = is_first ? hn::Zero(d) : hn::LoadU(d, context + r * context_stride + v * lanes);
-    }
-  }
-  const float* row = value.data;
-  for (std::size_t j = 0; j < value.rows; ++j, row += value.stride) {
-    hn::Vec<D> values[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      values[v] = hn::LoadU(d, row + v * lanes);
-    }
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto weight = hn::Set(d, weights[r * weight_stride + j]);
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        sum[r][v] = hn::MulAdd(weight, values[v], sum[r][v]);
-      }
-    }
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(sum[r][v], d, context + r * context_stride + v * lanes);
-    }
-  }
+HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride, ConstMatrix value,
+                           bool is_first, float* context, std::size_t context_stride) {
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  TileSums<kRows, kVectors, D> sum;
+  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+    sum[r][v] = is_first ? hn::Zero(d) : hn::LoadU(d, context + r * context_stride + v * kLanes);
+  });
+  add_products<kVectors>(d, weights, weight_stride, value.rows, {value.data, value.stride, 0}, sum);
+  forget_origin(context);
+  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+    hn::StoreU(sum[r][v], d, context + r * context_stride + v * kLanes);
+  });
 }
 
 // The columns of `value` and `context` that kVectors vectors hold.

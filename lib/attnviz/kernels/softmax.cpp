@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/softmax.cpp"
@@ -15,40 +16,29 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A row of n numbers as whole vectors and a last one that may be shorter. Lanes past its end are
-// `filler` when loaded; when stored they are left alone, or written too where there is room for it,
-// which needs no masks in memory.
-struct RowEnd {
-  std::size_t count;  // of the last vector's lanes; 0: there is none
-  bool has_room;
-};
-
+// The first `count` lanes, fewer than a vector has, and `filler`. Nothing past them is touched.
 template <class D>
-HWY_INLINE hn::Vec<D> load_end(D d, const float* from, RowEnd end, float filler) {
+HWY_INLINE hn::Vec<D> load_some(D d, const float* from, std::size_t count, float filler) {
 #if HWY_TARGET <= HWY_AVX2
-  const auto is_there = hn::FirstN(d, end.count);
-  const auto value = end.has_room ? hn::LoadU(d, from) : hn::MaskedLoad(is_there, d, from);
-  return hn::IfThenElse(is_there, value, hn::Set(d, filler));
+  const auto is_there = hn::FirstN(d, count);
+  return hn::IfThenElse(is_there, hn::MaskedLoad(is_there, d, from), hn::Set(d, filler));
 #else
   HWY_ALIGN float lanes[HWY_LANES(float)];
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-    lanes[i] = i < end.count ? from[i] : filler;
+    lanes[i] = i < count ? from[i] : filler;
   }
   return hn::Load(d, lanes);
 #endif
 }
 
 template <class D>
-HWY_INLINE void store_end(D d, hn::Vec<D> value, float* to, RowEnd end) {
-  if (end.has_room) {
-    return hn::StoreU(value, d, to);
-  }
+HWY_INLINE void store_some(D d, hn::Vec<D> value, float* to, std::size_t count) {
 #if HWY_TARGET <= HWY_AVX2
-  hn::BlendedStore(value, hn::FirstN(d, end.count), d, to);
+  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
 #else
   HWY_ALIGN float lanes[HWY_LANES(float)];
   hn::Store(value, d, lanes);
-  for (std::size_t i = 0; i < end.count; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     to[i] = lanes[i];
   }
 #endif
@@ -62,7 +52,10 @@ HWY_INLINE void store_end(D d, hn::Vec<D> value, float* to, RowEnd end) {
 // error, 9e-8, of those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
 template <class D>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
-  const auto whole = hn::Round(y);
+  // Numbers this large are whole; their last bits are the exponent.
+  const auto large = hn::Set(d, 12582912.0f);
+  const auto rounded = hn::Add(y, large);
+  const auto whole = hn::Sub(rounded, large);
   const auto rest = hn::Sub(y, whole);
   auto p = hn::Set(d, 0.00132647272f);
   p = hn::MulAdd(p, rest, hn::Set(d, 0.00967151269f));
@@ -70,71 +63,39 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
   p = hn::MulAdd(p, rest, hn::Set(d, 0.240222421f));
   p = hn::MulAdd(p, rest, hn::Set(d, 0.693146978f));
   p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
-  const auto is_small = hn::Lt(y, hn::Set(d, -100.0f));
 #if HWY_TARGET <= HWY_AVX3
-  const auto power = hn::Vec<D>{_mm512_scalef_ps(p.raw, whole.raw)};
+  const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-100.0f), _CMP_NLT_UQ);
+  return hn::Vec<D>{_mm512_maskz_scalef_ps(is_large, p.raw, whole.raw)};
 #else
   const hn::RebindToSigned<D> di;
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, hn::Max(whole, hn::Set(d, -126.0f))));
-  const auto shifted = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-  const auto power = hn::IfThenElse(hn::IsNaN(y), y, shifted);
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
+  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+  const auto is_small = hn::Lt(y, hn::Set(d, -100.0f));
+  return hn::IfThenElse(hn::IsNaN(y), y, hn::IfThenZeroElse(is_small, power));
 #endif
-  return hn::IfThenZeroElse(is_small, power);
 }
 
 // Sums of a row's terms: of some thousand in float lanes, and those in double, so that a row of a
 // hundred thousand keys sums to 1 as well as a short one does.
-constexpr std::size_t kStretch = 2048;
+constexpr std::size_t kStretch = 1024;
 
-// x[i] = 2^(factor · (x[i] - shift)) for one stretch, and 0 in the room past its end; the sum.
-template <class D>
-HWY_INLINE float powers(D d, float* x, std::size_t n, hn::Vec<D> shift, hn::Vec<D> factor,
-                        RowEnd end) {
-  constexpr std::size_t kChains = 4;
-  const std::size_t lanes = hn::Lanes(d);
-  const std::size_t whole = n - end.count;
-  const auto power = [&](auto value) HWY_ATTR {
-    return power_of_two(d, hn::Mul(hn::Sub(value, shift), factor));
-  };
-  hn::Vec<D> sums[kChains] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-  const auto put = [&](float* at, std::size_t chain) HWY_ATTR {
-    const auto value = power(hn::LoadU(d, at));
-    hn::StoreU(value, d, at);
-    sums[chain] = hn::Add(sums[chain], value);
-  };
-  std::size_t i = 0;
-  for (; i + kChains * lanes <= whole; i += kChains * lanes) {
-    for (std::size_t chain = 0; chain < kChains; ++chain) {
-      put(x + i + chain * lanes, chain);
-    }
-  }
-  for (; i < whole; i += lanes) {
-    put(x + i, 0);
-  }
-  if (end.count > 0) {
-    constexpr float kNothing = -std::numeric_limits<float>::infinity();
-    const auto value = power(load_end(d, x + i, end, kNothing));
-    store_end(d, value, x + i, end);
-    sums[1] = hn::Add(sums[1], value);
-  }
-  const auto sum = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
-  return hn::GetLane(hn::SumOfLanes(d, sum));
-}
+// Numbers with room behind them, which is filled with zeros.
+struct Row {
+  float* x;
+  std::size_t count;
+  std::size_t room;  // `count` included
+};
 
-void multiply_by(float* x, std::size_t n, float factor, RowEnd end) {
+void scale(float* x, std::size_t n, float factor) {
   const hn::ScalableTag<float> d;
   const auto by = hn::Set(d, factor);
   std::size_t i = 0;
-  for (; i < n - end.count; i += hn::Lanes(d)) {
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
     hn::StoreU(hn::Mul(hn::LoadU(d, x + i), by), d, x + i);
   }
-  if (end.count > 0) {
-    store_end(d, hn::Mul(load_end(d, x + i, end, 0.0f), by), x + i, end);
+  for (; i < n; ++i) {
+    x[i] *= factor;
   }
-}
-
-void scale(float* x, std::size_t n, float factor) {
-  multiply_by(x, n, factor, {n % hn::Lanes(hn::ScalableTag<float>()), false});
 }
 
 void fill_zeros(float* begin, float* end) {
@@ -158,78 +119,265 @@ bool hide_all(float* x, std::size_t n) {
   return true;
 }
 
-// `room` >= n floats may be written; those past n become 0.
-bool softmax(float* x, std::size_t n, std::size_t room, float factor, bool may_hide) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kLog2E = 1.44269504088896340736f;
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const RowEnd end{n % lanes, n - n % lanes + lanes <= room};
-  const std::size_t whole = n - end.count;
+// Some rows, a vector of each in turn: on a short one alone the processor mostly waits for results.
+// A row's bits are the same in every group.
+//
+// kHasRoom: all rows have room for as many whole vectors as the longest needs.
+template <std::size_t kRows, bool kHasRoom>
+class RowGroup {
+ public:
+  explicit RowGroup(const Row* rows) : rows_(rows) {
+    std::size_t fewest = rows[0].count;
+    std::size_t most = rows[0].count;
+    for (std::size_t r = 1; r < kRows; ++r) {
+      fewest = HWY_MIN(fewest, rows[r].count);
+      most = HWY_MAX(most, rows[r].count);
+    }
+    whole_ = fewest / kLanes * kLanes;
+    end_ = (most + kLanes - 1) / kLanes * kLanes;
+  }
 
-  auto largest = hn::Set(d, -kInfinity);
-  auto other_largest = largest;
-  auto smallest = hn::Set(d, kInfinity);
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= whole; i += 2 * lanes) {
-    const auto value = hn::LoadU(d, x + i);
-    const auto other = hn::LoadU(d, x + i + lanes);
-    largest = hn::Max(largest, value);
-    other_largest = hn::Max(other_largest, other);
-    smallest = hn::Min(smallest, hn::Min(value, other));
+  // All numbers are finite, as far as a maximum and a minimum show, and so is each times `factor`.
+  HWY_INLINE bool find_largest(float factor, bool may_hide) {
+    V smallest[kRows];
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      largest_[r] = hn::Set(d_, -kInfinity);
+      smallest[r] = hn::Set(d_, kInfinity);
+    }
+    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, *rows_[r].x);
+        largest_[r] = hn::Max(largest_[r], value);
+        smallest[r] = hn::Min(smallest[r], value);
+      }
+    });
+    bool is_fine = true;
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      largest_[r] = hn::MaxOfLanes(d_, largest_[r]);
+      const V lowest = hn::Mul(smallest[r], hn::Set(d_, factor));
+      is_fine &= std::isfinite(largest(r) * factor);
+      is_fine &= may_hide || hn::AllTrue(d_, hn::Gt(lowest, hn::Set(d_, -kInfinity)));
+    }
+    return is_fine;
   }
-  if (i < whole) {
-    const auto value = hn::LoadU(d, x + i);
-    largest = hn::Max(largest, value);
-    smallest = hn::Min(smallest, value);
+  HWY_INLINE float largest(std::size_t row) const { return hn::GetLane(largest_[row]); }
+
+  // x[i] = 2^(factor · (x[i] - largest)), whose sum is at least 1 and cannot overflow. Returns the
+  // first row that has a NaN, or kRows.
+  HWY_INLINE std::size_t take_powers(float factor) {
+    double sums[kRows] = {};
+    for (std::size_t begin = 0; begin < end_; begin += kStretch) {
+      add_powers(begin, hn::Set(d_, factor), sums);
+    }
+    for (std::size_t r = 0; r < kRows; ++r) {
+      if (!(sums[r] >= 1.0)) {
+        return r;
+      }
+      by_[r] = static_cast<float>(1.0 / sums[r]);
+    }
+    return kRows;
   }
-  if (end.count > 0) {
-    const auto value = load_end(d, x + whole, end, x[whole]);
-    other_largest = hn::Max(other_largest, value);
-    smallest = hn::Min(smallest, value);
+
+  HWY_INLINE void divide() {
+    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, 0.0f);
+        put(is_whole, hn::Mul(value, hn::Set(d_, by_[r])), r, i);
+      }
+    });
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const std::size_t written = kHasRoom ? end_ : rows_[r].count;
+      fill_zeros(rows_[r].x + written, rows_[r].x + rows_[r].room);
+    }
   }
-  largest = hn::MaxOfLanes(d, hn::Max(largest, other_largest));
-  const float most = hn::GetLane(largest);
-  if (most == -kInfinity) {
-    const bool is_hidden = (may_hide || n == 0) && hide_all(x, n);
-    fill_zeros(x + n, x + room);
+
+ private:
+  using D = hn::CappedTag<float, 16>;
+  using V = hn::Vec<D>;
+  static constexpr std::size_t kLanes = hn::MaxLanes(D());
+  static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+  HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
+    return HWY_MIN(kLanes, rows_[row].count - HWY_MIN(i, rows_[row].count));
+  }
+  HWY_INLINE V load_end(std::size_t row, std::size_t i, float filler) const {
+    const float* from = rows_[row].x + i;
+    if constexpr (kHasRoom) {
+      return hn::IfThenElse(hn::FirstN(d_, left(row, i)), hn::LoadU(d_, from), hn::Set(d_, filler));
+    } else {
+      return load_some(d_, from, left(row, i), filler);
+    }
+  }
+  template <class IsWhole>
+  HWY_INLINE void put(IsWhole is_whole, V value, std::size_t row, std::size_t i) const {
+    if constexpr (kHasRoom || is_whole()) {
+      hn::StoreU(value, d_, rows_[row].x + i);
+    } else {
+      store_some(d_, value, rows_[row].x + i, left(row, i));
+    }
+  }
+
+  // work(first, whether the vector is whole in every row) for the vectors of [begin, end).
+  template <class Work>
+  HWY_INLINE void for_each_vector(std::size_t begin, std::size_t end, const Work& work) const {
+    std::size_t i = begin;
+    for (; i < HWY_MIN(end, whole_); i += kLanes) {
+      work(i, std::true_type());
+    }
+    if constexpr (kLanes > 1 || kRows > 1) {
+      for (; i < end; i += kLanes) {
+        work(i, std::false_type());
+      }
+    }
+  }
+  template <class Work>
+  HWY_INLINE void for_each_vector(const Work& work) const {
+    for_each_vector(0, end_, work);
+  }
+
+  HWY_INLINE void add_powers(std::size_t begin, V factor, double* sums) {
+    V even[kRows];
+    V odd[kRows];
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      even[r] = hn::Zero(d_);
+      odd[r] = hn::Zero(d_);
+    }
+    const auto add = [&](std::size_t i, auto is_whole, V* sum) HWY_ATTR {
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, -kInfinity);
+        const V power = power_of_two(d_, hn::Mul(hn::Sub(value, largest_[r]), factor));
+        put(is_whole, power, r, i);
+        sum[r] = hn::Add(sum[r], power);
+      }
+    };
+    const std::size_t end = HWY_MIN(begin + kStretch, end_);
+    std::size_t i = begin;
+    for (; i + 2 * kLanes <= HWY_MIN(end, whole_); i += 2 * kLanes) {
+      add(i, std::true_type(), even);
+      add(i + kLanes, std::true_type(), odd);
+    }
+    for_each_vector(i, end, [&](std::size_t at, auto is_whole) HWY_ATTR {
+      add(at, is_whole, even);
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const V next = odd[r];
+        odd[r] = even[r];
+        even[r] = next;
+      }
+    });
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const V sum = hn::SumOfLanes(d_, hn::Add(even[r], odd[r]));
+      sums[r] += static_cast<double>(hn::GetLane(sum));
+    }
+  }
+
+  const D d_;
+  const Row* rows_;
+  std::size_t whole_;  // numbers in vectors that every row fills
+  std::size_t end_;    // numbers in vectors that some row needs
+  V largest_[kRows];
+  float by_[kRows];
+};
+
+constexpr float kLog2E = 1.44269504088896340736f;
+
+template <bool kHasRoom>
+bool softmax_row(const Row& row, float factor, bool may_hide) {
+  RowGroup<1, kHasRoom> group(&row);
+  if (!group.find_largest(factor, may_hide)) {
+    const bool is_hidden = group.largest(0) == -std::numeric_limits<float>::infinity() &&
+                           (may_hide || row.count == 0) && hide_all(row.x, row.count);
+    fill_zeros(row.x + row.count, row.x + row.room);
     return is_hidden;
   }
-  if (!std::isfinite(most * factor) ||
-      (!may_hide &&
-       !hn::AllTrue(d, hn::Gt(hn::Mul(smallest, hn::Set(d, factor)), hn::Set(d, -kInfinity))))) {
+  if (group.take_powers(factor * kLog2E) == 0) {
     return false;
   }
-
-  // Shifting by the largest makes its term 2^0: the sum is at least 1 and cannot overflow.
-  const auto by = hn::Set(d, factor * kLog2E);
-  double sum = 0.0;
-  for (std::size_t begin = 0; begin < n; begin += kStretch) {
-    const bool is_last = begin + kStretch >= n;
-    sum += static_cast<double>(powers(d, x + begin, is_last ? n - begin : kStretch, largest, by,
-                                      is_last ? end : RowEnd{0, false}));
-  }
-  if (!(sum >= 1.0)) {
-    return false;  // NaN was among the numbers
-  }
-  multiply_by(x, n, static_cast<float>(1.0 / sum), end);
-  const std::size_t written = end.count > 0 && end.has_room ? whole + lanes : n;
-  fill_zeros(x + written, x + room);
+  group.divide();
   return true;
 }
 
+bool softmax(float* x, std::size_t n, float factor) {
+  return softmax_row<false>({x, n, n}, factor, /*may_hide=*/true);
+}
+
+bool has_room(const Row& row, std::size_t count) {
+  const std::size_t lanes = hn::Lanes(hn::CappedTag<float, 16>());
+  return (count + lanes - 1) / lanes * lanes <= row.room;
+}
+
+bool softmax_row(const Row& row, float factor) {
+  return has_room(row, row.count) ? softmax_row<true>(row, factor, /*may_hide=*/false)
+                                  : softmax_row<false>(row, factor, /*may_hide=*/false);
+}
+
+// As many rows as there are registers for, when they stay in the first-level cache together.
+constexpr std::size_t kGroup = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr std::size_t kLongestOfGroup = 512;
+
+bool can_go_together(const Row* rows) {
+  std::size_t most = 0;
+  bool is_any_empty = false;
+  for (std::size_t r = 0; r < kGroup; ++r) {
+    most = HWY_MAX(most, rows[r].count);
+    is_any_empty |= rows[r].count == 0;
+  }
+  bool have_room = true;
+  for (std::size_t r = 0; r < kGroup; ++r) {
+    have_room &= has_room(rows[r], most);
+  }
+  return have_room && !is_any_empty && most <= kLongestOfGroup;
+}
+
+// The first row that is refused, or kGroup.
+std::size_t softmax_group(const Row* rows, float factor) {
+  if (can_go_together(rows)) {
+    RowGroup<kGroup, true> group(rows);
+    if (group.find_largest(factor, /*may_hide=*/false)) {
+      const std::size_t refused = group.take_powers(factor * kLog2E);
+      if (refused == kGroup) {
+        group.divide();
+      }
+      return refused;
+    }
+  }
+  std::size_t row = 0;
+  while (row < kGroup && softmax_row(rows[row], factor)) {
+    ++row;
+  }
+  return row;
+}
+
 std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor) {
-  for (std::size_t row = 0; row < rows.rows; ++row) {
+  const auto row_of = [&](std::size_t row) -> Row {
     float* const x = rows.row_data(row);
     const bool is_empty = ranges[row].first >= ranges[row].end;
     const std::size_t begin = is_empty ? 0 : ranges[row].first - first_key;
-    const std::size_t count = is_empty ? 0 : ranges[row].size();
-    if (!softmax(x + begin, count, rows.cols - begin, factor, /*may_hide=*/false)) {
-      return row;
-    }
     fill_zeros(x, x + begin);
+    return {x + begin, is_empty ? 0 : ranges[row].size(), rows.cols - begin};
+  };
+  std::size_t row = 0;
+  for (; row + kGroup <= rows.rows; row += kGroup) {
+    Row group[kGroup];
+    for (std::size_t r = 0; r < kGroup; ++r) {
+      group[r] = row_of(row + r);
+    }
+    const std::size_t refused = softmax_group(group, factor);
+    if (refused < kGroup) {
+      return row + refused;
+    }
   }
-  return rows.rows;
+  while (row < rows.rows && softmax_row(row_of(row), factor)) {
+    ++row;
+  }
+  return row;
 }
 
 bool all_finite(const float* x, std::size_t n) {
@@ -258,7 +406,7 @@ HWY_EXPORT(scale);
 HWY_EXPORT(all_finite);
 
 bool softmax(float* x, std::size_t n, float factor) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax)(x, n, n, factor, /*may_hide=*/true);
+  return HWY_DYNAMIC_DISPATCH(softmax)(x, n, factor);
 }
 
 std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
