@@ -39,8 +39,8 @@ HWY_NOINLINE void compute_scores(const ScoreTile& tile) {
   TileSums<kRows, kVectors, decltype(d)> sum;
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v)
                                        HWY_ATTR { sum[r][v] = hn::Zero(d); });
-  add_products<kPerPanel>(d, tile.query, tile.query_stride, tile.d_head,
-                          {tile.panel, kKeys, tile.d_head * kKeys}, sum);
+  const TileColumns<kPerPanel, decltype(d)> keys{tile.panel, kKeys, tile.d_head * kKeys};
+  add_products(d, tile.query, tile.query_stride, tile.d_head, keys, sum);
   float* const scores = tile.scores;
   const std::size_t stride = tile.score_stride;
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
@@ -134,7 +134,8 @@ HWY_NOINLINE void mix_tile(D d, const float* weights, std::size_t weight_stride,
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
     sum[r][v] = is_first ? hn::Zero(d) : hn::LoadU(d, context + r * context_stride + v * kLanes);
   });
-  add_products<kVectors>(d, weights, weight_stride, value.rows, {value.data, value.stride, 0}, sum);
+  const TileColumns<kVectors, D> values{value.data, value.stride, 0};
+  add_products(d, weights, weight_stride, value.rows, values, sum);
   forget_origin(context);
   for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
     hn::StoreU(sum[r][v], d, context + r * context_stride + v * kLanes);

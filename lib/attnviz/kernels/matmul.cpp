@@ -2,11 +2,15 @@
 
 #include "attnviz/kernels/matmul.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/matmul.cpp"
 #include <hwy/foreach_target.h>  // re-includes this file, once per target
 
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
+
+#include <hwy/cache_control.h>
 
 #include "attnviz/kernels/tile-inl.h"
 
@@ -14,47 +18,183 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The sum itself is what a plain product stores.
-struct KeepSum {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D /*d*/, hn::Vec<D> sum) const {
-    return sum;
+// What a product begins with: the bias, what is in the output, or 0.
+enum class Start { kZero, kBias, kOutput };
+
+using Lanes = hn::CappedTag<float, 16>;
+constexpr std::size_t kLanes = hn::MaxLanes(Lanes());
+constexpr std::size_t kPanelVectors = 2;
+constexpr std::size_t kPanel = kPanelVectors * kLanes;  // columns
+// Rows of w that are packed at a time, so that a panel stays in the first-level cache.
+constexpr std::size_t kDepth = 4096 / kLanes;
+
+// A matrix w of floats, as a source of panels. Weights that are stored in another way need a source
+// of their own and nothing else: whatever comes after it sees floats.
+class FloatSource {
+ public:
+  explicit FloatSource(ConstMatrix w) : w_(w) {}
+
+  // Vectors side by side in one row of w, row after row.
+  class Cursor {
+   public:
+    Cursor(const float* from, std::size_t stride) : from_(from), stride_(stride) {}
+    HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
+      return hn::LoadU(Lanes(), from_ + v * kLanes);
+    }
+    HWY_INLINE void advance() {
+      // Rows lie far apart, which the processor does not see coming.
+      constexpr std::size_t kRowsAhead = 24;
+      for (std::size_t v = 0; v < kPanelVectors; ++v) {
+        hwy::Prefetch(from_ + kRowsAhead * stride_ + v * kLanes);
+      }
+      from_ += stride_;
+    }
+
+   private:
+    const float* from_;
+    std::size_t stride_;
+  };
+  Cursor cursor(std::size_t row, std::size_t col) const {
+    return {w_.row_data(row) + col, w_.stride};
+  }
+
+  float value(std::size_t row, std::size_t col) const { return w_(row, col); }
+
+ private:
+  ConstMatrix w_;
+};
+
+// Reads the source, and keeps what it reads as a panel for other tiles.
+template <class Cursor, bool kKeep>
+struct PackingColumns {
+  Cursor cursor;
+  float* panel;
+
+  HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
+    const auto vector = cursor.vector(v);
+    if constexpr (kKeep) {
+      hn::Store(vector, Lanes(), panel + v * kLanes);
+    }
+    return vector;
+  }
+  HWY_INLINE void advance() {
+    cursor.advance();
+    panel += kPanel;
   }
 };
 
-struct StartAtZero {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, std::size_t /*row*/, std::size_t /*col*/) const {
-    return hn::Zero(d);
-  }
+// Some rows of x by a panel's columns, of a part of the sums.
+struct TileProduct {
+  const float* x;
+  std::size_t x_stride;
+  std::size_t depth;
+  const float* bias;  // when start is kBias
+  Start start;
+  float* out;
+  std::size_t out_stride;
 };
 
-struct StartAtBias {
-  const float* bias;
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, std::size_t /*row*/, std::size_t col) const {
-    return hn::LoadU(d, bias + col);
+template <std::size_t kRows, class Columns>
+HWY_NOINLINE void multiply_tile(const TileProduct& given, const Columns& columns) {
+  const Lanes d;
+  const TileProduct product = given;
+  TileSums<kRows, kPanelVectors, Lanes> sum;
+  for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v)
+                                            HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  if (product.start == Start::kBias) {
+    for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+      sum[r][v] = hn::LoadU(d, product.bias + v * kLanes);
+    });
+  } else if (product.start == Start::kOutput) {
+    for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+      sum[r][v] = hn::LoadU(d, product.out + r * product.out_stride + v * kLanes);
+    });
   }
-};
+  add_products(d, product.x, product.x_stride, product.depth, columns, sum);
+  float* out = product.out;
+  forget_origin(out);
+  for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+    hn::StoreU(sum[r][v], d, out + r * product.out_stride + v * kLanes);
+  });
+}
 
-struct StartAtOutput {
-  ConstMatrix out;
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, std::size_t row, std::size_t col) const {
-    return hn::LoadU(d, out.row_data(row) + col);
+// For fewer columns than a panel has: computes whole vectors beside the output.
+template <std::size_t kRows, class Columns>
+HWY_NOINLINE void multiply_narrow_tile(const TileProduct& given, const Columns& columns,
+                                       std::size_t cols) {
+  HWY_ALIGN float whole[kRows * kPanel] = {};
+  HWY_ALIGN float bias[kPanel] = {};
+  TileProduct product = given;
+  product.out = whole;
+  product.out_stride = kPanel;
+  if (product.start == Start::kBias) {
+    std::copy_n(given.bias, cols, bias);
+    product.bias = bias;
+  } else if (product.start == Start::kOutput) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      std::copy_n(given.out + r * given.out_stride, cols, whole + r * kPanel);
+    }
   }
-};
-
-void matmul(ConstMatrix x, ConstMatrix w, const float* bias, Matrix out) {
-  if (bias == nullptr) {
-    multiply(x, w, StartAtZero{}, KeepSum{}, out);
-  } else {
-    multiply(x, w, StartAtBias{bias}, KeepSum{}, out);
+  multiply_tile<kRows>(product, columns);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    std::copy_n(whole + r * kPanel, cols, given.out + r * given.out_stride);
   }
 }
 
+// All rows of x by one panel, from `k` and `col` of the source on. The first tile packs the panel
+// while it multiplies: reading the source takes longer than either.
+template <class Source>
+void multiply_panel(const TileProduct& first, std::size_t n_rows, const Source& w, std::size_t k,
+                    std::size_t col, std::size_t cols) {
+  HWY_ALIGN float panel[kDepth * kPanel];
+  const TileColumns<kPanelVectors, Lanes> packed{panel, kPanel, 0};
+  if (cols < kPanel) {
+    for (std::size_t i = 0; i < first.depth * kPanel; ++i) {
+      panel[i] = i % kPanel < cols ? w.value(k + i / kPanel, col + i % kPanel) : 0.0f;
+    }
+  }
+  for_each_row_tile<kTallTile>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
+    TileProduct product = first;
+    product.x += row * product.x_stride;
+    product.out += row * product.out_stride;
+    using Cursor = typename Source::Cursor;
+    if (cols < kPanel) {
+      multiply_narrow_tile<rows()>(product, packed, cols);
+    } else if (row > 0) {
+      multiply_tile<rows()>(product, packed);
+    } else if (n_rows > rows()) {
+      multiply_tile<rows()>(product, PackingColumns<Cursor, true>{w.cursor(k, col), panel});
+    } else {
+      multiply_tile<rows()>(product, PackingColumns<Cursor, false>{w.cursor(k, col), panel});
+    }
+  });
+}
+
+// Panel by panel, and within it some thousand numbers at a time: each is packed once, for all rows.
+template <class Source>
+void multiply(ConstMatrix x, const Source& w, Start start, const float* bias, Matrix out) {
+  for (std::size_t col = 0; col < out.cols; col += kPanel) {
+    std::size_t k = 0;
+    do {
+      const TileProduct first{x.data + k,
+                              x.stride,
+                              HWY_MIN(kDepth, x.cols - k),
+                              bias == nullptr ? bias : bias + col,
+                              k == 0 ? start : Start::kOutput,
+                              out.data + col,
+                              out.stride};
+      multiply_panel(first, x.rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
+      k += kDepth;
+    } while (k < x.cols);
+  }
+}
+
+void matmul(ConstMatrix x, ConstMatrix w, const float* bias, Matrix out) {
+  multiply(x, FloatSource(w), bias == nullptr ? Start::kZero : Start::kBias, bias, out);
+}
+
 void matmul_add(ConstMatrix x, ConstMatrix w, Matrix out) {
-  multiply(x, w, StartAtOutput{out}, KeepSum{}, out);
+  multiply(x, FloatSource(w), Start::kOutput, nullptr, out);
 }
 
 void add(ConstMatrix x, Matrix out) {

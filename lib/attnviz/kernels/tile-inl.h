@@ -30,11 +30,12 @@ struct Size {
   constexpr std::size_t operator()() const noexcept { return kSize; }
 };
 
-// work(Size<rows of the tile>, first row) for tiles of kTallest rows, then for what is left.
+// work(Size<rows of the tile>, first row) for tiles of kTallest rows, then for what is left. A tile
+// of few rows waits for its own sums, so that two of eight take less than one of twelve and four.
 template <std::size_t kTallest, class Work>
 HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
   std::size_t row = 0;
-  for (; row + kTallest <= n_rows; row += kTallest) {
+  for (; row + kTallest <= n_rows && (kTallest < 12 || n_rows - row != 16); row += kTallest) {
     work(Size<kTallest>{}, row);
   }
   const auto rest = [&](auto rows) HWY_ATTR {
@@ -45,6 +46,7 @@ HWY_INLINE void for_each_row_tile(std::size_t n_rows, const Work& work) {
       }
     }
   };
+  rest(Size<8>{});
   rest(Size<8>{});
   rest(Size<4>{});
   rest(Size<2>{});
@@ -90,33 +92,38 @@ class RowCursor {
 
 // Where the vectors that a tile multiplies by lie: kPerGroup of them side by side, other groups
 // `group_stride` further on, and those for the next k another `step` further on.
+template <std::size_t kPerGroup, class D>
 struct TileColumns {
   const float* data;
   std::size_t step;
   std::size_t group_stride;
+
+  HWY_INLINE hn::Vec<D> vector(std::size_t v) const {
+    constexpr std::size_t kLanes = hn::MaxLanes(D());
+    return hn::LoadU(D(), data + v / kPerGroup * group_stride + v % kPerGroup * kLanes);
+  }
+  HWY_INLINE void advance() { data += step; }
 };
 
 template <std::size_t kRows, std::size_t kVectors, class D>
 using TileSums = hn::Vec<D>[kRows][kVectors];
 
-// sum[r][v] += x(r, k) times vector v of k, for all k < depth.
+// sum[r][v] += x(r, k) times columns' vector v, advancing from k to k, for all k < depth.
 //
 // Every sum runs over k in order and in one chain, whatever the tile's shape: that is why a result
 // has the same bits wherever its row and column lie, alone or beside others.
 //
 // Loops over a tile are unrolled by hand: only then does the compiler keep its sums in registers
 // from the first to the last.
-template <std::size_t kPerGroup, std::size_t kRows, std::size_t kVectors, class D>
+template <class D, class Columns, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::size_t depth,
-                             TileColumns columns, TileSums<kRows, kVectors, D>& sum) {
-  constexpr std::size_t kLanes = hn::MaxLanes(D());
+                             Columns columns, TileSums<kRows, kVectors, D>& sum) {
   RowCursor<kRows> rows(x, x_stride);
-  const float* w = columns.data;
-  for (std::size_t k = 0; k < depth; ++k, w += columns.step) {
+  for (std::size_t k = 0; k < depth; ++k) {
     hn::Vec<D> vectors[kVectors];
     HWY_UNROLL(16)
     for (std::size_t v = 0; v < kVectors; ++v) {
-      vectors[v] = hn::LoadU(d, w + v / kPerGroup * columns.group_stride + v % kPerGroup * kLanes);
+      vectors[v] = columns.vector(v);
     }
     HWY_UNROLL(16)
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -127,6 +134,7 @@ HWY_INLINE void add_products(D d, const float* x, std::size_t x_stride, std::siz
       }
     }
     rows.advance();
+    columns.advance();
   }
 }
 
@@ -139,55 +147,6 @@ HWY_INLINE void for_each_vector(const Work& work) {
     for (std::size_t v = 0; v < kVectors; ++v) {
       work(r, v);
     }
-  }
-}
-
-// out(r, c) = finish(start(r, c) + sum over k of x(r, k) · w(k, c)) for kRows rows from `row` and
-// kVectors vectors of columns from `col`.
-template <std::size_t kRows, std::size_t kVectors, class D, class Start, class Finish>
-HWY_INLINE void multiply_tile(D d, ConstMatrix x, ConstMatrix w, std::size_t row, std::size_t col,
-                              const Start& start, const Finish& finish, Matrix out) {
-  constexpr std::size_t kLanes = hn::MaxLanes(D());
-  TileSums<kRows, kVectors, D> sum;
-  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
-    sum[r][v] = start(d, row + r, col + v * kLanes);
-  });
-  add_products<kVectors>(d, x.row_data(row), x.stride, x.cols, {w.data + col, w.stride, 0}, sum);
-  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
-    hn::StoreU(finish(d, sum[r][v]), d, out.row_data(row + r) + col + v * kLanes);
-  });
-}
-
-template <std::size_t kVectors, class D, class Start, class Finish>
-HWY_INLINE void multiply_panel(D d, ConstMatrix x, ConstMatrix w, std::size_t col,
-                               const Start& start, const Finish& finish, Matrix out) {
-  for_each_row_tile<kTallTile>(x.rows, [&](auto rows, std::size_t row) HWY_ATTR {
-    multiply_tile<rows(), kVectors>(d, x, w, row, col, start, finish, out);
-  });
-}
-
-// The product x · w. `start(d, row, col)` gives the vector that a sum begins with, `finish(d, sum)`
-// what is stored.
-template <class Start, class Finish>
-HWY_INLINE void multiply(ConstMatrix x, ConstMatrix w, const Start& start, const Finish& finish,
-                         Matrix out) {
-  const hn::ScalableTag<float> full;
-  const hn::CappedTag<float, 4> quarter;
-  const hn::CappedTag<float, 1> one;
-  constexpr std::size_t kVectors = 2;
-  const std::size_t wide = kVectors * hn::Lanes(full);
-  std::size_t col = 0;
-  for (; col + wide <= w.cols; col += wide) {
-    multiply_panel<kVectors>(full, x, w, col, start, finish, out);
-  }
-  for (; col + hn::Lanes(full) <= w.cols; col += hn::Lanes(full)) {
-    multiply_panel<1>(full, x, w, col, start, finish, out);
-  }
-  for (; col + hn::Lanes(quarter) <= w.cols; col += hn::Lanes(quarter)) {
-    multiply_panel<1>(quarter, x, w, col, start, finish, out);
-  }
-  for (; col < w.cols; ++col) {
-    multiply_panel<1>(one, x, w, col, start, finish, out);
   }
 }
 
