@@ -40,7 +40,7 @@ std::vector<double> mixed(const std::vector<double>& pattern, ConstMatrix value)
 TEST_CASE("scores, weights and mixtures: every SIMD target agrees with the reference") {
   // Every size up to some past two widest tiles, with the odd tails of rows, keys and dimensions.
   for_each_target([] {
-    for (std::size_t n = 1; n <= 130; n += n < 40 ? 1 : 9) {
+    for (std::size_t n = 1; n <= 130; n += n < 66 ? 1 : 8) {
       const std::size_t d_head = 1 + n * 7 % 70;
       const std::size_t d_value = 1 + n * 5 % 90;
       CAPTURE(n);

@@ -3,18 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
-#include "attnviz/kernels/simd.h"
+#include "kernels/simd_targets.h"
 #include "support/naive.h"
 
 namespace attnviz {
 
 TEST_CASE("copy: all values arrive, and nothing beside them is touched") {
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
+  test::for_each_target([&] {
     for (const std::size_t cols : {1u, 3u, 15u, 16u, 17u, 50u, 131u}) {
       for (const bool stream : {false, true}) {
         CAPTURE(cols);
@@ -26,7 +23,7 @@ TEST_CASE("copy: all values arrive, and nothing beside them is touched") {
         CHECK(to.padding_is_untouched());
       }
     }
-  }
+  });
 }
 
 }  // namespace attnviz

@@ -3,18 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
-#include "attnviz/kernels/simd.h"
+#include "kernels/simd_targets.h"
 #include "support/naive.h"
 
 namespace attnviz {
 
 TEST_CASE("KeyPanels: column c of panel p is key 16 p + c, on every SIMD target") {
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
+  test::for_each_target([&] {
     for (const std::size_t n : {1u, 15u, 16u, 17u, 40u, 64u}) {
       for (const std::size_t d_head : {1u, 3u, 4u, 7u, 16u, 33u}) {
         CAPTURE(n);
@@ -37,7 +34,7 @@ TEST_CASE("KeyPanels: column c of panel p is key 16 p + c, on every SIMD target"
         }
       }
     }
-  }
+  });
 }
 
 }  // namespace attnviz

@@ -6,14 +6,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "attnviz/kernels/simd.h"
+#include "kernels/simd_targets.h"
 #include "support/naive.h"
 
 namespace attnviz {
 namespace {
+
+using test::for_each_target;
 
 struct Shape {
   std::size_t n;
@@ -22,9 +23,11 @@ struct Shape {
 };
 
 // Around every tile: fewer rows, exactly as many and one more; columns just past each vector width.
-constexpr Shape kShapes[] = {{1, 1, 1},   {1, 64, 33}, {2, 3, 8},    {3, 8, 4},   {4, 7, 16},
-                             {5, 15, 17}, {6, 33, 32}, {7, 64, 47},  {12, 5, 64}, {13, 64, 65},
-                             {17, 1, 15}, {40, 33, 3}, {129, 15, 35}};
+// The last ones have more to sum over than is packed at a time.
+constexpr Shape kShapes[] = {{1, 1, 1},     {1, 64, 33},   {2, 3, 8},     {3, 8, 4},
+                             {4, 7, 16},    {5, 15, 17},   {6, 33, 32},   {7, 64, 47},
+                             {12, 5, 64},   {13, 64, 65},  {17, 1, 15},   {40, 33, 3},
+                             {129, 15, 35}, {28, 300, 70}, {25, 1100, 9}, {3, 4200, 5}};
 
 // Values in a wider storage, so that rows do not lie side by side.
 struct StridedValues {
@@ -35,22 +38,21 @@ struct StridedValues {
   ConstMatrix view;
 };
 
-// Rounding grows with the sums: one part in a million of the largest, about eight float steps.
-double tolerance(const std::vector<double>& expected) {
+// Rounding grows with the sums, one part in a million of the largest being about eight float steps,
+// and as the square root of how many are added one after another.
+double tolerance(const std::vector<double>& expected, std::size_t d_in) {
   double largest = 1.0;
   for (const double value : expected) {
     largest = std::max(largest, std::abs(value));
   }
-  return 1e-6 * largest;
+  return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 16.0);
 }
 
 }  // namespace
 
 TEST_CASE("matmul: every SIMD target agrees with the double-precision reference") {
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
+  for_each_target([&] {
     for (const Shape& shape : kShapes) {
-      CAPTURE(target);
       CAPTURE(shape.n);
       CAPTURE(shape.d_in);
       CAPTURE(shape.d_out);
@@ -61,13 +63,13 @@ TEST_CASE("matmul: every SIMD target agrees with the double-precision reference"
       test::PoisonedMatrix with_bias(shape.n, shape.d_out);
       kernels::matmul(x.view, w.view, bias, with_bias.view());
       const std::vector<double> biased = test::naive_matmul(x.view, w.view, bias);
-      CHECK(test::largest_difference(with_bias.view(), biased) < tolerance(biased));
+      CHECK(test::largest_difference(with_bias.view(), biased) < tolerance(biased, shape.d_in));
       CHECK(with_bias.padding_is_untouched());
 
       test::PoisonedMatrix without(shape.n, shape.d_out);
       kernels::matmul(x.view, w.view, {}, without.view());
       const std::vector<double> product = test::naive_matmul(x.view, w.view);
-      CHECK(test::largest_difference(without.view(), product) < tolerance(product));
+      CHECK(test::largest_difference(without.view(), product) < tolerance(product, shape.d_in));
       CHECK(without.padding_is_untouched());
 
       std::vector<double> doubled = product;
@@ -75,10 +77,29 @@ TEST_CASE("matmul: every SIMD target agrees with the double-precision reference"
         value *= 2.0;
       }
       kernels::matmul_add(x.view, w.view, without.view());
-      CHECK(test::largest_difference(without.view(), doubled) < tolerance(doubled));
+      CHECK(test::largest_difference(without.view(), doubled) < tolerance(doubled, shape.d_in));
       CHECK(without.padding_is_untouched());
     }
-  }
+  });
+}
+
+TEST_CASE("matmul: every size from 1 to 130, each way") {
+  for_each_target([] {
+    for (std::size_t size = 1; size <= 130; ++size) {
+      const std::size_t other = 1 + size * 37 % 101;
+      CAPTURE(size);
+      for (const Shape& shape :
+           {Shape{size, other, 9}, Shape{9, size, other}, Shape{13, 5, size}}) {
+        const StridedValues x(shape.n, shape.d_in, 1);
+        const StridedValues w(shape.d_in, shape.d_out, 2);
+        test::PoisonedMatrix out(shape.n, shape.d_out);
+        kernels::matmul(x.view, w.view, {}, out.view());
+        const std::vector<double> product = test::naive_matmul(x.view, w.view);
+        REQUIRE(test::largest_difference(out.view(), product) < tolerance(product, shape.d_in));
+        REQUIRE(out.padding_is_untouched());
+      }
+    }
+  });
 }
 
 TEST_CASE("matmul: a result has the same bits alone and among others") {
@@ -87,9 +108,7 @@ TEST_CASE("matmul: a result has the same bits alone and among others") {
   constexpr std::size_t kCols = 75;
   const StridedValues x(kRows, kInner, 4);
   const StridedValues w(kInner, kCols, 5);
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
+  for_each_target([&] {
     test::PoisonedMatrix whole(kRows, kCols);
     kernels::matmul(x.view, w.view, {}, whole.view());
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -102,23 +121,21 @@ TEST_CASE("matmul: a result has the same bits alone and among others") {
       kernels::matmul(x.view, w.view.col_block(col, 1), {}, alone.view());
       REQUIRE(test::same_bits(alone.view(), whole.view().col_block(col, 1)));
     }
-  }
+  });
 }
 
 TEST_CASE("matmul: adding products one after another gives the bits of the product side by side") {
   const StridedValues x(9, 30, 6);
   const StridedValues w(30, 21, 7);
   const std::vector<float> bias = test::random_values(21, 8);
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
+  for_each_target([&] {
     test::PoisonedMatrix whole(9, 21);
     kernels::matmul(x.view, w.view, bias, whole.view());
     test::PoisonedMatrix parts(9, 21);
     kernels::matmul(x.view.col_block(0, 11), w.view.row_block(0, 11), bias, parts.view());
     kernels::matmul_add(x.view.col_block(11, 19), w.view.row_block(11, 19), parts.view());
     CHECK(test::same_bits(parts.view(), whole.view()));
-  }
+  });
 }
 
 TEST_CASE("matmul: no rows, no columns and nothing to sum over are fine") {
@@ -134,9 +151,7 @@ TEST_CASE("matmul: no rows, no columns and nothing to sum over are fine") {
 }
 
 TEST_CASE("add: sums element by element and touches nothing else") {
-  for (const std::string& target : kernels::simd_targets()) {
-    const kernels::ScopedSimdTarget forced(target);
-    CAPTURE(target);
+  for_each_target([&] {
     const StridedValues x(3, 37, 9);
     test::PoisonedMatrix out(3, 37);
     for (std::size_t r = 0; r < 3; ++r) {
@@ -151,7 +166,7 @@ TEST_CASE("add: sums element by element and touches nothing else") {
       }
     }
     CHECK(out.padding_is_untouched());
-  }
+  });
 }
 
 }  // namespace attnviz

@@ -154,13 +154,16 @@ class RowGroup {
       }
     });
     bool is_fine = true;
+    V lowest = smallest[0];
     HWY_UNROLL(4)
     for (std::size_t r = 0; r < kRows; ++r) {
+      lowest = hn::Min(lowest, smallest[r]);
       largest_[r] = hn::MaxOfLanes(d_, largest_[r]);
-      const V lowest = hn::Mul(smallest[r], hn::Set(d_, factor));
       is_fine &= std::isfinite(largest(r) * factor);
-      is_fine &= may_hide || hn::AllTrue(d_, hn::Gt(lowest, hn::Set(d_, -kInfinity)));
     }
+    const V minus_infinity = hn::Set(d_, -kInfinity);
+    is_fine &=
+        may_hide || hn::AllTrue(d_, hn::Gt(hn::Mul(lowest, hn::Set(d_, factor)), minus_infinity));
     return is_fine;
   }
   HWY_INLINE float largest(std::size_t row) const { return hn::GetLane(largest_[row]); }
@@ -320,7 +323,7 @@ bool softmax_row(const Row& row, float factor) {
 
 // As many rows as there are registers for, when they stay in the first-level cache together.
 constexpr std::size_t kGroup = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr std::size_t kLongestOfGroup = 512;
+constexpr std::size_t kLongestOfGroup = 1024;
 
 bool can_go_together(const Row* rows) {
   std::size_t most = 0;
