@@ -45,7 +45,7 @@ double tolerance(const std::vector<double>& expected, std::size_t d_in) {
   for (const double value : expected) {
     largest = std::max(largest, std::abs(value));
   }
-  return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 16.0);
+  return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 8.0);
 }
 
 }  // namespace
