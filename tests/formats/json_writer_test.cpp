@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -125,6 +127,34 @@ TEST_CASE("JsonWriter: any finite bit pattern reads back to the same bits") {
       const std::string text = written_number(value);
       REQUIRE(std::bit_cast<std::uint32_t>(std::strtof(text.c_str(), nullptr)) == bits);
     }
+  }
+}
+
+TEST_CASE("JsonWriter: floats of every size have the digits and the form that the library gives") {
+  const auto check = [](std::uint32_t bits) {
+    const auto value = std::bit_cast<float>(bits);
+    std::array<char, 32> text{};
+    char* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    std::string expected(text.data(), end);
+    if (expected.find_first_of(".e") == std::string::npos) {
+      expected += ".0";
+    }
+    REQUIRE(written_number(value) == expected + "\n");
+  };
+  std::mt19937 random(4);
+  for (std::uint32_t exponent = 0; exponent < 255; ++exponent) {
+    // The ends of a binade, where the distance to the next float changes, and floats inside it.
+    for (const std::uint32_t mantissa : {0u, 1u, 2u, 0x3FFFFFu, 0x400000u, 0x7FFFFEu, 0x7FFFFFu}) {
+      check(exponent << 23 | mantissa);
+      check(1u << 31 | exponent << 23 | mantissa);
+    }
+    for (int i = 0; i < 500; ++i) {
+      check(exponent << 23 | static_cast<std::uint32_t>(random()) >> 9);
+    }
+  }
+  // Few digits, which stand close to half of the floats around them.
+  for (std::uint32_t i = 1; i < 100'000; ++i) {
+    check(std::bit_cast<std::uint32_t>(static_cast<float>(i) / 100'000.0f));
   }
 }
 

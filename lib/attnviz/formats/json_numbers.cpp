@@ -1,9 +1,11 @@
 #include "attnviz/formats/json_numbers.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -11,41 +13,162 @@ namespace attnviz {
 
 namespace {
 
-// A sign, nine digits, a point, an exponent of four characters, or less than that; and ", ".
-constexpr std::size_t kLongestItem = 24;
+// A sign, nine digits, a point and an exponent of four characters, or sixteen written at once.
+constexpr std::size_t kLongestNumber = 17;
+constexpr std::size_t kLongestItem = kLongestNumber + 2;  // and ", " before it
 // Stays in the nearest cache.
 constexpr std::size_t kPieceSize = 4096;
+
+constexpr std::size_t kMostDigits = 9;
+constexpr std::array<std::uint32_t, kMostDigits + 1> kPowersOf10 = {
+    1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 
 char* put(char* out, std::string_view text) noexcept {
   std::memcpy(out, text.data(), text.size());
   return out + text.size();
 }
 
-// Writes at most kLongestItem - 2 characters and returns their end.
-char* put_number(char* out, float number) noexcept {
-  const float size = std::fabs(number);
+// What std::to_chars writes, and a point where that is a whole number: readers that tell integers
+// from floats keep the type.
+char* put_any(char* out, float size) noexcept {
   if (size == 0.0f) {
-    return put(out, std::signbit(number) ? "-0.0" : "0.0");
+    return put(out, "0.0");
+  }
+  char* const end = std::to_chars(out, out + kLongestNumber, size).ptr;
+  const std::string_view text(out, static_cast<std::size_t>(end - out));
+  return text.find_first_of(".e") == std::string_view::npos ? put(end, ".0") : end;
+}
+
+constexpr unsigned kMantissaBits = 23;
+constexpr float kLeastFraction = 0x1p-27f;
+
+// A number c · 2^-q is c · 5^places / 2^shift · 10^-places, and its numerator fits 62 bits.
+struct Scale {
+  std::uint64_t power_of_5 = 1;
+  unsigned places = 0;
+  unsigned shift = 0;
+};
+
+// Of the numbers in [2^(i - 28), 2^(i - 27)): from one float to the next it is at least one unit of
+// 10^-places, and less than ten.
+constexpr auto kScales = [] {
+  std::array<Scale, 28> scales{};
+  for (unsigned i = 0; i < scales.size(); ++i) {
+    const unsigned q = kMantissaBits + 28 - i;
+    Scale& scale = scales[i];
+    while (scale.power_of_5 >> (q - scale.places) == 0) {
+      scale.power_of_5 *= 5;
+      ++scale.places;
+    }
+    scale.shift = q - scale.places;
+  }
+  return scales;
+}();
+
+// digits · 10^-places; zeros at the end do not count.
+struct Decimal {
+  std::uint32_t digits = 0;
+  unsigned places = 0;
+};
+
+// Of all decimals that read back to `number` one with the fewest digits, and of these the nearest.
+// From kLeastFraction to 1, and no power of two. Chosen without branches, which nothing could
+// predict. After R. Giulietti, "The Schubfach way to render doubles", 2020, in whole numbers.
+Decimal shortest(float number) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const std::uint64_t c = (bits & ((1u << kMantissaBits) - 1)) | 1u << kMantissaBits;
+  const Scale& scale = kScales[(bits >> kMantissaBits) - (127 - 28)];
+  const unsigned quarters = scale.shift + 2;
+  // What lies between these reads back. The ends too when c is even: floats round to even.
+  const std::uint64_t middle = 4 * c * scale.power_of_5;
+  const std::uint64_t low = middle - 2 * scale.power_of_5 + (c & 1);
+  const std::uint64_t high = middle + 2 * scale.power_of_5 - (c & 1);
+
+  const std::uint64_t below = middle >> quarters;
+  const std::uint64_t fewer = below / 10;
+  const bool has_next_fewer = (10 * fewer + 10) << quarters <= high;
+  const bool has_fewer = has_next_fewer | ((10 * fewer) << quarters >= low);
+  const std::uint64_t half = std::uint64_t{1} << (quarters - 1);  // half way goes to the even one
+  const bool is_next = middle - (below << quarters) + (below & 1) > half;
+  const std::uint64_t with_fewer = fewer + std::uint64_t{has_next_fewer};
+  const std::uint64_t with_all = below + std::uint64_t{is_next};
+  const std::uint64_t all_or_fewer = std::uint64_t{has_fewer} - 1;  // a mask
+  return {static_cast<std::uint32_t>(with_fewer ^ ((with_fewer ^ with_all) & all_or_fewer)),
+          scale.places - unsigned{has_fewer}};
+}
+
+std::size_t count_digits(std::uint32_t number) noexcept {
+  // 1233 / 4096 is a little more than log10(2).
+  const auto guess = static_cast<std::size_t>(std::bit_width(number) * 1233) >> 12;
+  return guess + static_cast<std::size_t>(number >= kPowersOf10[guess]);
+}
+
+// The decimal digits of a number below 10^8, a byte each, the first digit in the lowest byte.
+// Divides all at once: by 10^4, then halves by 100, then quarters by 10, with a multiplication and
+// a shift that are exact for numbers of that size.
+std::uint64_t eight_digits(std::uint32_t number) noexcept {
+  const std::uint64_t fours = number / 10'000 | std::uint64_t{number % 10'000} << 32;
+  const std::uint64_t hundreds = fours * 10'486 >> 20 & 0x0000007F'0000007F;
+  const std::uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+  const std::uint64_t tens = twos * 103 >> 10 & 0x000F000F'000F000F;
+  return tens | (twos - tens * 10) << 8;
+}
+
+// What shortest() takes, as std::to_chars writes it: with an exponent where that is shorter. Writes
+// up to 16 characters, whatever the length.
+char* put_fraction(char* out, float number) noexcept {
+  const Decimal decimal = shortest(number);
+  const std::size_t count = count_digits(decimal.digits);
+  const std::uint32_t nine = decimal.digits * kPowersOf10[kMostDigits - count];
+  const std::uint64_t others = eight_digits(nine % kPowersOf10[kMostDigits - 1]);
+  const auto first = static_cast<char>('0' + nine / kPowersOf10[kMostDigits - 1]);
+  const std::size_t significant =
+      kMostDigits - static_cast<std::size_t>(std::countl_zero(others)) / 8;
+  const auto put_others = [others](char* to) {  // one store, in either byte order
+    const std::uint64_t characters = others + 0x30303030'30303030;
+    for (std::size_t i = 0; i < sizeof characters; ++i) {
+      to[i] = static_cast<char>(characters >> 8 * i & 0xFF);
+    }
+  };
+
+  const std::size_t zeros = decimal.places - count;  // behind the point
+  const std::size_t several = significant > 1 ? 1 : 0;
+  if (zeros <= 2 + several) {
+    std::memcpy(out, "0.000", 5);
+    out += 2 + zeros;
+    *out = first;
+    put_others(out + 1);
+    return out + significant;
+  }
+  out[0] = first;
+  out[1] = '.';
+  put_others(out + 2);
+  out = put(out + significant + several, "e-0");
+  *out = static_cast<char>('0' + zeros + 1);  // no number here is as small as 10^-9
+  return out + 1;
+}
+
+// Writes at most kLongestNumber characters and returns their end.
+char* put_number(char* out, float number) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  if (bits == 0) {
+    return put(out, "0.0");
   }
   if (!std::isfinite(number)) {
     return put(out, "null");
   }
-  char* const end = std::to_chars(out, out + kLongestItem, number).ptr;
-  // What lies below 1 has a point or an exponent in any case. Others get one: readers that tell
-  // integers from floats then keep the type.
-  if (size >= 1.0f) {
-    const std::string_view text(out, static_cast<std::size_t>(end - out));
-    if (text.find_first_of(".e") == std::string_view::npos) {
-      return put(end, ".0");
-    }
-  }
-  return end;
+  *out = '-';
+  out += bits >> 31;
+  const float size = std::fabs(number);
+  const bool is_power_of_2 = bits << (32 - kMantissaBits) == 0;
+  return size < 1.0f && size >= kLeastFraction && !is_power_of_2 ? put_fraction(out, size)
+                                                                 : put_any(out, size);
 }
 
 }  // namespace
 
 void append_json_number(std::string& out, float number) {
-  std::array<char, kLongestItem> text;
+  std::array<char, kLongestNumber> text;
   out.append(text.data(), put_number(text.data(), number));
 }
 
