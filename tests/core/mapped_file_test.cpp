@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "attnviz/core/error.h"
 
@@ -18,6 +19,26 @@ TEST_CASE("MappedFile: bytes of files, empty ones too, and of files without a si
   std::filesystem::remove(path);
   CHECK(MappedFile("/dev/null").bytes().empty());
   CHECK_FALSE(MappedFile("/proc/self/status").bytes().empty());  // claims to be 0 bytes long
+}
+
+TEST_CASE("MappedFile: what has been forgotten is read again") {
+  const auto path = std::filesystem::temp_directory_path() / "attnviz_mapped_file_test";
+  std::string text;
+  while (text.size() < 100'000) {
+    text += std::to_string(text.size()) + ' ';
+  }
+  std::ofstream(path, std::ios::binary) << text;
+  const MappedFile file(path);
+  std::filesystem::remove(path);
+  file.forget(file.bytes());
+  CHECK(file.bytes() == text);
+  file.forget(file.bytes().substr(5000, 50'000));
+  file.forget(file.bytes().substr(99'999));
+  file.forget({});
+  CHECK(file.bytes() == text);
+  const MappedFile unmapped("/proc/self/status");
+  unmapped.forget(unmapped.bytes());
+  CHECK_FALSE(unmapped.bytes().empty());
 }
 
 TEST_CASE("MappedFile: what cannot be read is an I/O error that names the path") {

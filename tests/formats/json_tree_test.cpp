@@ -6,8 +6,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -102,6 +106,117 @@ TEST_CASE("JsonTree: decimals become the nearest float, not a double that is rou
             std::bit_cast<std::uint32_t>(value));
     }
   }
+}
+
+TEST_CASE(
+    "JsonTree: a decimal that a double puts half way between two floats goes to its own side") {
+  // The nearest doubles stand half way, and ties would go to the other float. By exact fractions.
+  const auto tree = JsonTree::parse(
+      "[0.5202760994434357, 4.850975275039673, 0.1533474698662758, 6.266651868820190]", "t");
+  const auto numbers = tree.root().as_numbers();
+  REQUIRE(numbers.size() == 4);
+  CHECK(numbers[0] == 0x1.0a61a2p-1f);
+  CHECK(numbers[1] == 0x1.367662p+2f);
+  CHECK(numbers[2] == 0x1.3a0e3ep-3f);
+  CHECK(numbers[3] == 0x1.9110d2p+2f);
+}
+
+TEST_CASE("JsonTree: numbers of any length, point and exponent are what the C library reads") {
+  std::mt19937 random(5);
+  const auto digits = [&](std::size_t most) {
+    std::string text(random() % (most + 1), '0');
+    for (char& c : text) {
+      c = static_cast<char>('0' + random() % 10);
+    }
+    return text;
+  };
+  std::string json = "[";
+  std::vector<float> expected;
+  while (expected.size() < 20'000) {
+    std::string number = random() % 2 == 0 ? "-" : "";
+    number += std::to_string(1 + random() % 9) + digits(random() % 8 == 0 ? 30 : 8);
+    if (random() % 2 == 0) {
+      number += '.' + std::to_string(random() % 10) + digits(random() % 8 == 0 ? 30 : 12);
+    }
+    if (random() % 3 == 0) {
+      constexpr std::array<std::string_view, 6> kExponents = {"e", "E", "e+", "E+", "e-", "E-"};
+      number += std::string(kExponents[random() % 6]) + digits(1) + std::to_string(random() % 10);
+    }
+    const float value = std::strtof(number.c_str(), nullptr);
+    if (std::isfinite(value)) {
+      constexpr std::array<std::string_view, 4> kSpaces = {"", " ", "\n", "\r\n\t "};
+      json += expected.empty() ? "" : ",";
+      json += std::string(kSpaces[random() % 4]) + number + std::string(kSpaces[random() % 4]);
+      expected.push_back(value);
+    }
+  }
+  json += "]";
+  const auto tree = JsonTree::parse(json, "t");
+  const auto numbers = tree.root().as_numbers();
+  REQUIRE(numbers.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    REQUIRE(std::bit_cast<std::uint32_t>(numbers[i]) == std::bit_cast<std::uint32_t>(expected[i]));
+  }
+}
+
+TEST_CASE("JsonTree: takes the lists that the JSON library takes, and no others") {
+  using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
+                                         std::uint64_t, float>;
+  std::mt19937 random(6);
+  constexpr std::string_view kPieces[] = {"[", "]", "[",   "]",    ",", ", ",   "1",
+                                          "0", "-", "2.5", "7",    ".", "e",    "+",
+                                          "3", " ", "\n",  "true", "x", "1e-60"};
+  std::size_t taken = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string json = "[1, -2.5e3";
+    for (std::size_t pieces = random() % 8; pieces > 0; --pieces) {
+      json += kPieces[random() % std::size(kPieces)];
+    }
+    json += "]";
+    const bool is_json = FloatJson::accept(json);
+    taken += is_json ? 1 : 0;
+    CAPTURE(json);
+    REQUIRE(message_of(json).empty() == is_json);
+  }
+  CHECK(taken > 1000);
+}
+
+TEST_CASE("JsonTree: what is wrong behind many numbers is found at its place") {
+  std::string rows = "{\"a\": [";
+  for (int i = 0; i < 100; ++i) {
+    rows += "[1.5, -2, 3e0],\n";
+  }
+  CHECK(message_of(rows + "[1, 2, ]]}") ==
+        "t.json: line 101, column 8: expected a value, found ] (in a[100])");
+  CHECK(message_of(rows + "[1, 2, 03]]}") ==
+        "t.json: line 101, column 8: expected a value, found 03 (in a[100])");
+  CHECK(message_of(rows + "[1, 2 3]]}") ==
+        "t.json: line 101, column 7: expected a comma or ], found 3 (in a[100])");
+  CHECK(message_of(rows + "[1, 2, 1e99]]}") ==
+        "t.json: line 101, column 8: expected a number that fits a 32-bit float (up to 3.4e38), "
+        "found 1e99 (in a[100])");
+  CHECK(message_of(rows + "[1, 2") ==
+        "t.json: line 101, column 6: the file ends too early: expected a comma or ] (in a[100])");
+  CHECK(message_of(rows + "[1, 2]\"]}") ==
+        "t.json: line 101, column 10: the file ends too early: expected a closing quote (in a)");
+}
+
+TEST_CASE("JsonTree: tells what it has read, piece by piece, and reads it again for a message") {
+  std::string json = "[";
+  for (int i = 0; i < 100'000; ++i) {
+    json += "[0.125, 0.25, 0.5, 1.0],\n";
+  }
+  std::vector<std::string_view> forgotten;
+  const auto forget = [&](std::string_view bytes) { forgotten.push_back(bytes); };
+  JsonTree::parse(json + "[1, 2, 3, 4]]", "t", forget);
+  std::size_t bytes = 0;
+  for (const std::string_view piece : forgotten) {
+    CHECK(piece.size() >= 1'000'000);
+    CHECK(piece.size() < 2'000'000);
+    bytes += piece.size();
+  }
+  CHECK(bytes > 2 * json.size() - 4'000'000);  // it is read twice
+  CHECK(bytes <= 2 * json.size() + 100);
 }
 
 TEST_CASE("JsonTree: a node tells its path") {

@@ -107,4 +107,18 @@ std::string_view MappedFile::bytes() const noexcept {
   return storage_->read;
 }
 
+void MappedFile::forget(std::string_view piece) const noexcept {
+  if (storage_->map == nullptr || piece.empty()) {
+    return;
+  }
+  // Pages that lie wholly in it. Those at its ends stay until the whole file goes.
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(piece.data() - bytes().data());
+  const std::size_t begin = (offset + page - 1) / page * page;
+  const std::size_t end = (offset + piece.size()) / page * page;
+  if (begin < end) {
+    madvise(static_cast<char*>(storage_->map) + begin, end - begin, MADV_DONTNEED);
+  }
+}
+
 }  // namespace attnviz

@@ -16,6 +16,10 @@ class MappedFile {
 
   std::string_view bytes() const noexcept;
 
+  /// Lets the system take back the memory of a piece of bytes(), which are read again when they are
+  /// looked at again. Nothing when they are not mapped.
+  void forget(std::string_view piece) const noexcept;
+
  private:
   struct Storage;
   std::shared_ptr<const Storage> storage_;

@@ -3,13 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_number_reader.h"
 #include "attnviz/formats/json_syntax_error.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_tree_data.h"
@@ -27,9 +30,54 @@ constexpr std::size_t kMostRecords = std::size_t{1} << 22;
 using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
                                        std::uint64_t, float>;
 
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+
+// The document, and how far it has been read.
+struct Source {
+  std::string_view bytes;
+  const JsonTree::Forget& forget;
+  std::size_t at = 0;
+  std::size_t kept = 0;  // bytes before it are forgotten
+
+  // Gives up what lies behind, a block at a time.
+  void read_up_to(std::size_t offset) {
+    at = offset;
+    if (forget && at - kept >= kBlock) {
+      forget(bytes.substr(kept, at - kept));
+      kept = at;
+    }
+  }
+};
+
+// What nlohmann_json reads from: all of them read on at one place, which the builder moves over the
+// numbers that it reads itself.
+class SourceIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  explicit SourceIterator(Source* source) : source_(source) {}  // nullptr: the end
+
+  const char& operator*() const { return source_->bytes[source_->at]; }
+  SourceIterator& operator++() {
+    ++source_->at;
+    return *this;
+  }
+  void operator++(int) { ++source_->at; }
+  bool operator==(const SourceIterator& other) const { return is_end() == other.is_end(); }
+
+ private:
+  bool is_end() const { return source_ == nullptr || source_->at == source_->bytes.size(); }
+
+  Source* source_;
+};
+
 class Builder {
  public:
-  Builder(std::string_view bytes, JsonTreeData& data) : bytes_(bytes), data_(data) {}
+  Builder(Source& source, JsonTreeData& data) : source_(source), data_(data) {}
 
   // The names and signatures of nlohmann's SAX interface.
   bool null() {
@@ -52,7 +100,7 @@ class Builder {
   bool start_object(std::size_t) { return open(JsonKind::kObject); }
   bool key(const std::string& name);
   bool end_object();
-  bool start_array(std::size_t) { return open(JsonKind::kNumbers); }
+  bool start_array(std::size_t);
   bool end_array();
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& error);
@@ -74,7 +122,8 @@ class Builder {
   void break_off(std::size_t child);
   void reject_duplicates(std::size_t object) const;
 
-  std::string_view bytes_;
+  Source& source_;
+  std::size_t read_itself_ = 0;  // bytes that nlohmann_json has not seen
   JsonTreeData& data_;
   std::vector<Open> open_;
   TextRange key_;
@@ -159,6 +208,19 @@ void Builder::close() {
   const std::size_t record = open_.back().record;
   open_.pop_back();
   attach(record);
+}
+
+// Most of a document are numbers in lists: nlohmann_json sees only what is left of a list when they
+// are read.
+bool Builder::start_array(std::size_t) {
+  open(JsonKind::kNumbers);
+  std::vector<float>& floats = *data_.floats;
+  const std::size_t before = floats.size();
+  const std::size_t length = read_json_numbers(source_.bytes.substr(source_.at), floats);
+  parent().cols = floats.size() - before;
+  read_itself_ += length;
+  source_.read_up_to(source_.at + length);
+  return true;
 }
 
 bool Builder::end_object() {
@@ -248,20 +310,21 @@ bool Builder::parse_error(std::size_t position, const std::string&,
                           const nlohmann::detail::exception& error) {
   constexpr int kNumberOverflow = 406;
   JsonSyntaxError place{};
-  place.end = position;
+  place.end = position + read_itself_;
   place.in_object = !open_.empty() && parent().kind == JsonKind::kObject;
   place.in_array = !open_.empty() && !place.in_object;
   place.after_key = after_key_;
   place.is_number_overflow = error.id == kNumberOverflow;
   const std::string path = open_.empty() ? std::string() : data_.path(open_.back().record);
   throw Error(ErrorKind::kMalformed,
-              fmt::format("{}: {}{}", data_.name, describe_syntax_error(bytes_, place),
+              fmt::format("{}: {}{}", data_.name, describe_syntax_error(source_.bytes, place),
                           path.empty() ? path : fmt::format(" (in {})", path)));
 }
 
-std::size_t first_invalid_byte(std::string_view bytes) noexcept {
-  std::size_t i = 0;
-  while (i < bytes.size()) {
+// The first byte from `i` on that is no UTF-8. Looks at what begins before `end`, and returns at
+// least that when nothing is wrong.
+std::size_t first_invalid_byte(std::string_view bytes, std::size_t i, std::size_t end) noexcept {
+  while (i < end) {
     std::uint64_t eight = 0;
     if (bytes.size() - i >= sizeof eight) {
       std::memcpy(&eight, bytes.data() + i, sizeof eight);
@@ -279,8 +342,10 @@ std::size_t first_invalid_byte(std::string_view bytes) noexcept {
   return i;
 }
 
-// nlohmann_json takes a NUL byte for the end of the input, and reports bad UTF-8 a byte late.
-void reject_other_than_text(std::string_view bytes, std::string_view name) {
+// Refuses other than text: nlohmann_json takes a NUL byte for the end of the input, and reports bad
+// UTF-8 a byte late. Returns how many numbers there can be in lists.
+std::size_t check_text(Source source, std::string_view name) {
+  const std::string_view bytes = source.bytes;
   const auto fail = [&](std::size_t offset, std::string_view problem) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: {}: {}", name, line_and_column(bytes, offset), problem));
@@ -288,35 +353,45 @@ void reject_other_than_text(std::string_view bytes, std::string_view name) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: expected JSON, found an empty file", name));
   }
-  const std::size_t invalid = first_invalid_byte(bytes);
-  if (invalid < bytes.size()) {
-    fail(invalid,
-         fmt::format("expected UTF-8, found the byte {}", valid_utf8(bytes.substr(invalid, 1))));
+  std::size_t valid = 0;
+  std::size_t nul = std::string_view::npos;
+  std::size_t most_numbers = 0;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kBlock) {
+    const std::string_view block = bytes.substr(begin, kBlock);
+    valid = first_invalid_byte(bytes, valid, begin + block.size());
+    if (valid < begin + block.size()) {
+      fail(valid,
+           fmt::format("expected UTF-8, found the byte {}", valid_utf8(bytes.substr(valid, 1))));
+    }
+    const std::size_t found = block.find('\0');
+    if (nul == std::string_view::npos && found != std::string_view::npos) {
+      nul = begin + found;
+    }
+    // Every number in a list follows a bracket or a comma.
+    most_numbers += static_cast<std::size_t>(
+        std::count_if(block.begin(), block.end(), [](char c) { return c == ',' || c == '['; }));
+    source.read_up_to(begin + block.size());
   }
-  const std::size_t nul = bytes.find('\0');
   if (nul != std::string_view::npos) {
     fail(nul, "expected text, found a NUL byte");
   }
+  return most_numbers;
 }
 
 }  // namespace
 
-JsonTree JsonTree::parse(std::string_view bytes, std::string_view name) {
+JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Forget& forget) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (bytes.starts_with(kByteOrderMark)) {
     bytes.remove_prefix(kByteOrderMark.size());
   }
-  reject_other_than_text(bytes, name);
-
+  Source source{bytes, forget};
   auto data = std::make_shared<JsonTreeData>();
   data->name = name;
-  // Every number in a list follows a bracket or a comma: with room for all of them the floats never
-  // move, and room that is not used is never touched.
-  const auto most_numbers =
-      std::count_if(bytes.begin(), bytes.end(), [](char c) { return c == ',' || c == '['; });
-  data->floats->reserve(static_cast<std::size_t>(most_numbers));
-  Builder builder(bytes, *data);
-  FloatJson::sax_parse(bytes.begin(), bytes.end(), &builder);
+  // With room for all of them the floats never move, and room that is not used is never touched.
+  data->floats->reserve(check_text(source, name));
+  Builder builder(source, *data);
+  FloatJson::sax_parse(SourceIterator(&source), SourceIterator(nullptr), &builder);
   return JsonTree(std::move(data));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,13 +78,17 @@ class JsonNode {
 /// Owns the tree. Movable; nodes and matrices stay valid until it is destroyed.
 class JsonTree {
  public:
+  using Forget = std::function<void(std::string_view bytes)>;
+
   /// Reads a whole document. `name` stands in front of every message.
   ///
   /// Throws Error{kMalformed}, with line and column or with a path, for whatever is not RFC 8259
   /// JSON in UTF-8 (a byte order mark is skipped), for numbers that do not fit a 32-bit float,
   /// for duplicate keys, for nesting deeper than 64 and for more than 4 million values besides
   /// rows of numbers. Needs little more memory than the floats.
-  static JsonTree parse(std::string_view bytes, std::string_view name);
+  /// `forget` is told of bytes that only a message about an error would look at again, so that a
+  /// mapped file need not stay in memory.
+  static JsonTree parse(std::string_view bytes, std::string_view name, const Forget& forget = {});
 
   JsonNode root() const noexcept;
   /// What the numbers live in: keeps matrices valid beyond the tree.

@@ -320,19 +320,17 @@ ConstMatrix Reader::transpose(ConstMatrix matrix) {
   return out;
 }
 
-Model read_model(std::string_view bytes, std::string_view place, std::string_view model_name) {
-  return Reader(JsonTree::parse(bytes, place)).read(model_name);
-}
-
 }  // namespace
 
 Model load_weights_json(const std::filesystem::path& path) {
   const MappedFile file(path);
-  return read_model(file.bytes(), path.string(), path.filename().string());
+  const auto forget = [&file](std::string_view bytes) { file.forget(bytes); };
+  return Reader(JsonTree::parse(file.bytes(), path.string(), forget))
+      .read(path.filename().string());
 }
 
 Model parse_weights_json(std::string_view bytes, std::string_view name) {
-  return read_model(bytes, name, name);
+  return Reader(JsonTree::parse(bytes, name)).read(name);
 }
 
 }  // namespace attnviz
