@@ -122,6 +122,39 @@ TEST_CASE("Canvas: past 256 colours a pixel is its three channels, and nothing l
   CHECK(inked.at(13, 15) == color(253));
 }
 
+TEST_CASE(
+    "Canvas::draw: every pixel is mixed by itself, also where the palette ends within a text") {
+  // Ink of every amount, blanks of several lengths between, over two colours by turns.
+  InkMap ink{0, 0, 97, 5, {}, {}};
+  for (int i = 0; i < 97 * 5; ++i) {
+    ink.ink.push_back(i % 23 < i % 13 ? std::uint8_t{0} : static_cast<std::uint8_t>(i * i * 31));
+  }
+  const Rgb color{20, 90, 250};
+  for (const int n_colors : {2, 230, 240, 245, 250, 254, 256, 300}) {
+    CAPTURE(n_colors);
+    Canvas canvas(100, 10);
+    const auto below = [](int x) { return x / 33 % 2 == 0 ? Rgb{255, 255, 255} : Rgb{9, 60, 30}; };
+    for (int i = 0; i < n_colors; ++i) {
+      canvas.fill({i % 100, 6 + i / 100, 1, 1}, {static_cast<std::uint8_t>(i), 7, 7});
+    }
+    for (int x = 0; x < 100; ++x) {
+      canvas.fill({x, 0, 1, 6}, below(x));
+    }
+    canvas.draw(ink, 2, 1, color);
+    for (int y = 0; y < 5; ++y) {
+      for (int x = 0; x < 97; ++x) {
+        const unsigned share = (ink.ink[static_cast<std::size_t>(97 * y + x)] + 8u) / 17 * 17;
+        const auto mixed = [share](std::uint8_t under, std::uint8_t over) {
+          return static_cast<std::uint8_t>((over * share + under * (255 - share) + 127) / 255);
+        };
+        const Rgb under = below(x + 2);
+        REQUIRE(canvas.at(x + 2, y + 1) ==
+                Rgb{mixed(under.r, color.r), mixed(under.g, color.g), mixed(under.b, color.b)});
+      }
+    }
+  }
+}
+
 TEST_CASE("Canvas::hatch: lines run from the lower left to the upper right") {
   Canvas canvas(7, 5);
   canvas.hatch({1, 1, 5, 3}, kRed, 3, 1);

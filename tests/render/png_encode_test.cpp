@@ -2,11 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "render/decoded_png.h"
+#include "support/sanitized.h"
 
 namespace attnviz {
 namespace {
@@ -24,6 +31,33 @@ std::vector<std::uint8_t> noise(Size size) {
     byte = static_cast<std::uint8_t>(state >> 24);
   }
   return rgb;
+}
+
+constexpr int kWritten = 10;
+constexpr int kOutOfMemory = 11;
+constexpr int kOther = 12;
+
+// What becomes of encode_png() in a process that may take so many bytes more.
+int outcome_within(rlim_t bytes, const std::vector<std::uint8_t>& rgb, Size size) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes;
+    const rlimit limits{limit, limit};
+    int outcome = setrlimit(RLIMIT_AS, &limits) == 0 ? kWritten : kOther;
+    try {
+      encode_png(rgb, size.width, size.height);
+    } catch (const Error& error) {
+      outcome = error.kind() == ErrorKind::kIo ? kOutOfMemory : kOther;
+    } catch (const std::bad_alloc&) {
+      outcome = kOutOfMemory;
+    }
+    _exit(outcome);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kOther;
 }
 
 }  // namespace
@@ -61,6 +95,50 @@ TEST_CASE("encode_png: a picture of few colours gets a palette, one of many its 
     CHECK((bytes.find("PLTE") == 37) == has_palette);
     CHECK(test::has_sound_chunks(bytes));
     CHECK(test::decode_png(bytes).rgb == rgb);
+  }
+}
+
+TEST_CASE("encode_png: colours that were painted over take no place in the palette") {
+  for (const int n_left : {256, 257}) {
+    CAPTURE(n_left);
+    Canvas canvas(60, 10);
+    std::vector<std::uint8_t> rgb;
+    const auto color = [](int i) {
+      return Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i / 256), 9};
+    };
+    for (const int n_colors : {600, n_left}) {
+      rgb.clear();
+      for (int i = 0; i < 600; ++i) {
+        const Rgb painted = color(i % n_colors);
+        canvas.fill({i % 60, i / 60, 1, 1}, painted);
+        rgb.insert(rgb.end(), {painted.r, painted.g, painted.b});
+      }
+    }
+    REQUIRE_FALSE(canvas.has_palette());
+    const std::string bytes = encode_png(canvas);
+    CHECK(bytes.substr(24, 2) == (n_left <= 256 ? "\x08\x03" : "\x08\x02"));
+    CHECK(test::has_sound_chunks(bytes));
+    CHECK(test::decode_png(bytes).rgb == rgb);
+  }
+}
+
+TEST_CASE("encode_png: memory that runs out on the way is an error, wherever it does") {
+  if (test::kSanitized) {
+    MESSAGE("NOT TESTED: sanitizers allow no limit of memory");
+    return;
+  }
+  // Larger than what malloc() keeps of memory that was freed.
+  constexpr Size kSize{3400, 3400};
+  for (const bool is_noise : {false, true}) {
+    CAPTURE(is_noise);
+    const std::vector<std::uint8_t> rgb =
+        is_noise ? noise(kSize) : std::vector<std::uint8_t>(3 * kSize.width * kSize.height);
+    // The filtered pixels take 35 MB, and what they are packed into as much when they are noise.
+    for (const rlim_t megabytes : {0U, 20U, 50U, 200U}) {
+      CAPTURE(megabytes);
+      CHECK(outcome_within(megabytes << 20, rgb, kSize) ==
+            (megabytes > (is_noise ? 50U : 20U) ? kWritten : kOutOfMemory));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -31,6 +32,19 @@ Rgb mix(Rgb below, Rgb color, unsigned share) noexcept {
     return static_cast<std::uint8_t>((over * share + under * (255u - share) + 127u) / 255u);
   };
   return {channel(below.r, color.r), channel(below.g, color.g), channel(below.b, color.b)};
+}
+
+// How many pixels without ink `amounts`, whose first is one, begins with: most of what is around a
+// text that is turned. At most `count`.
+int blank(const std::uint8_t* amounts, int count) noexcept {
+  int i = 1;
+  for (std::uint64_t eight = 0; i + 8 <= count; i += 8) {
+    std::memcpy(&eight, amounts + i, sizeof eight);
+    if (eight != 0) {
+      break;
+    }
+  }
+  return i;
 }
 
 // A pixel of an image: three channels times their alpha, and the alpha.
@@ -132,7 +146,7 @@ void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness)
 
 void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
   const PixelRect area = clipped(rect);
-  if (area.empty()) {
+  if (area.empty() || area.height == 1) {
     return;
   }
   const std::uint8_t* source = pixel(area.x, area.y);
@@ -143,21 +157,39 @@ void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
 
 void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
+  // Text mostly stands on one colour: what its amounts of ink give there is worked out once.
+  std::array<std::optional<Code>, 255 / kInkStep + 1> mixtures;
+  Rgb mixed_below{};
   for (int row = area.y; row < area.bottom(); ++row) {
     const std::ptrdiff_t first =
         static_cast<std::ptrdiff_t>(row - y - ink.top) * ink.width + (area.x - x - ink.left);
-    const std::uint8_t* amount = ink.ink.data() + first;
-    const std::uint8_t* image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
-    for (int column = area.x; column < area.right(); ++column, ++amount) {
-      const unsigned share = (*amount + kInkStep / 2) / kInkStep * kInkStep;
-      if (share != 0 || image != nullptr) {
-        Rgb mixed = mix(at(column, row), color, share);
-        if (image != nullptr) {
-          mixed = laid_over(mixed, image);
-          image += 4;
+    const std::uint8_t* const amounts = ink.ink.data() + first;
+    const std::uint8_t* const image = ink.image.empty() ? nullptr : ink.image.data() + 4 * first;
+    for (int i = 0; i < area.width; ++i) {
+      const unsigned step = (amounts[i] + kInkStep / 2) / kInkStep;
+      const int column = area.x + i;
+      if (image != nullptr) {
+        const Rgb mixed = mix(at(column, row), color, step * kInkStep);
+        paint_row(column, row, 1, code(laid_over(mixed, image + std::ptrdiff_t{4} * i)));
+      } else if (step == 0) {
+        i += blank(amounts + i, area.width - i) - 1;
+      } else {
+        const Rgb below = at(column, row);
+        if (below != mixed_below) {
+          mixed_below = below;
+          mixtures = {};
         }
-        const Code painted = code(mixed);
-        paint_row(column, row, 1, painted);
+        std::optional<Code>& mixture = mixtures[step];
+        if (!mixture) {
+          const bool had_palette = has_palette();
+          mixture = code(mix(below, color, step * kInkStep));
+          if (has_palette() != had_palette) {
+            const Code painted = *mixture;  // the other codes are numbers of colours
+            mixtures = {};
+            mixture = painted;
+          }
+        }
+        paint_row(column, row, 1, *mixture);
       }
     }
   }

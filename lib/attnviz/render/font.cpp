@@ -72,14 +72,16 @@ void mix_rows(const InkMap& glyph, int x, int y, const InkMap& text, Mix mix) {
   const int end_row = std::min(glyph.height, text.top + text.height - y - glyph.top);
   const int first_column = std::max(0, text.left - x - glyph.left);
   const int end_column = std::min(glyph.width, text.left + text.width - x - glyph.left);
+  const int count = std::max(0, end_column - first_column);
   for (int row = first_row; row < end_row; ++row) {
-    for (int column = first_column; column < end_column; ++column) {
-      const int text_row = row + y + glyph.top - text.top;
-      const int text_column = column + x + glyph.left - text.left;
-      mix(static_cast<std::size_t>(row) * static_cast<std::size_t>(glyph.width) +
-              static_cast<std::size_t>(column),
-          static_cast<std::size_t>(text_row) * static_cast<std::size_t>(text.width) +
-              static_cast<std::size_t>(text_column));
+    const int text_row = row + y + glyph.top - text.top;
+    const int text_column = first_column + x + glyph.left - text.left;
+    auto from = static_cast<std::size_t>(row) * static_cast<std::size_t>(glyph.width) +
+                static_cast<std::size_t>(first_column);
+    auto to = static_cast<std::size_t>(text_row) * static_cast<std::size_t>(text.width) +
+              static_cast<std::size_t>(text_column);
+    for (int i = 0; i < count; ++i) {
+      mix(from++, to++);
     }
   }
 }

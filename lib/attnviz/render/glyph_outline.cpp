@@ -100,8 +100,7 @@ class AreaBuffer {
       double area = 0.0;
       for (std::size_t column = 0; column < static_cast<std::size_t>(width_); ++column) {
         area += changes_[row * stride_ + column];
-        ink.push_back(
-            static_cast<std::uint8_t>(std::lround(std::min(1.0, std::abs(area)) * 255.0)));
+        ink.push_back(static_cast<std::uint8_t>(std::min(1.0, std::abs(area)) * 255.0 + 0.5));
       }
     }
     return ink;

@@ -80,12 +80,21 @@ class Painter {
     }
     for (std::size_t row = 0; row < cells.rows; ++row) {
       const int y = panel.y + static_cast<int>(row) * queries.pitch;
+      // Cells of one colour that touch each other, as masked ones do, are painted at once.
+      PixelRect run{panel.x, y, 0, 1};
+      Rgb run_color{};
       for (std::size_t col = 0; col < cells.cols; ++col) {
         const int x = panel.x + static_cast<int>(col) * keys.pitch;
-        canvas_.fill({x, y, keys.pitch - keys.gap, 1},
-                     cells.is_visible(row, col) ? heatmap_.scale.color(cells.shown(row, col))
-                                                : colors_.masked);
+        const Rgb color = cells.is_visible(row, col) ? heatmap_.scale.color(cells.shown(row, col))
+                                                     : colors_.masked;
+        if (color != run_color || run.right() != x) {
+          canvas_.fill(run, run_color);
+          run = {x, y, 0, 1};
+          run_color = color;
+        }
+        run.width = x + keys.pitch - keys.gap - run.x;
       }
+      canvas_.fill(run, run_color);
       canvas_.repeat_top_row({panel.x, y, panel.width, queries.pitch - queries.gap});
     }
     if (hatched_) {

@@ -8,9 +8,12 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
+#include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/large_memory.h"
+#include "attnviz/render/pixel_palette.h"
 #include "attnviz/render/png_chunks.h"
 #include "attnviz/render/run_compression.h"
 
@@ -118,6 +121,32 @@ std::string encoded(std::span<const std::uint8_t> pixels, std::size_t width, std
   return png;
 }
 
+struct NumberedPicture {
+  PixelPalette palette;
+  std::vector<std::uint8_t> numbers;
+};
+
+// A picture in which more colours were painted than are left to see; nothing when they are many.
+std::optional<NumberedPicture> numbered(std::span<const std::uint8_t> rgb) {
+  NumberedPicture picture;
+  picture.numbers.reserve(rgb.size() / 3);  // mostly never touched: many colours show soon
+  std::optional<Rgb> last;
+  std::uint8_t number = 0;
+  for (std::size_t i = 0; i < rgb.size(); i += 3) {
+    const Rgb color{rgb[i], rgb[i + 1], rgb[i + 2]};
+    if (last != color) {
+      const auto found = picture.palette.number(color);
+      if (!found) {
+        return std::nullopt;
+      }
+      last = color;
+      number = *found;
+    }
+    picture.numbers.push_back(number);
+  }
+  return picture;
+}
+
 }  // namespace
 
 std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
@@ -128,9 +157,13 @@ std::string encode_png(const Canvas& canvas) {
   const auto width = static_cast<std::size_t>(canvas.width());
   const auto height = static_cast<std::size_t>(canvas.height());
   // stb writes no palettes, but greys do as numbers of colours.
-  return canvas.has_palette()
-             ? with_palette(encoded(canvas.pixels(), width, height, 1), canvas.palette())
-             : encode_png(canvas.pixels(), width, height);
+  if (canvas.has_palette()) {
+    return with_palette(encoded(canvas.pixels(), width, height, 1), canvas.palette());
+  }
+  if (const auto picture = numbered(canvas.pixels())) {
+    return with_palette(encoded(picture->numbers, width, height, 1), picture->palette.colors());
+  }
+  return encode_png(canvas.pixels(), width, height);
 }
 
 }  // namespace attnviz

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -29,6 +31,7 @@ struct Bits {
 // A literal, or a match as 253 + its length: one number each.
 using Token = std::uint16_t;
 constexpr std::size_t kFirstMatchToken = 256;
+constexpr std::size_t kLastToken = kFirstMatchToken + kMostMatch - kLeastMatch;
 
 // RFC 1951, 3.2.5: a match's symbol, and the bits that tell its length from others of the symbol.
 struct LengthCode {
@@ -130,31 +133,45 @@ std::array<Bits, kSymbols> codes_of(const CodeLengths& lengths) noexcept {
   return codes;
 }
 
-// Bits from the lowest of each byte on.
+// Writes bits from the lowest of each byte on, into memory with kSlack bytes behind what they need.
 class BitWriter {
  public:
-  explicit BitWriter(std::string& to) noexcept : to_(to) {}
+  static constexpr std::size_t kSlack = 8;
 
-  void put(Bits bits) {
+  explicit BitWriter(char* to) noexcept : to_(to) {}
+
+  // At most 32 at once.
+  void put(Bits bits) noexcept {
     waiting_ |= std::uint64_t{bits.bits} << count_;
     count_ += bits.count;
-    for (; count_ >= 8; count_ -= 8, waiting_ >>= 8) {
-      to_.push_back(static_cast<char>(waiting_ & 0xFF));
+    if (count_ >= 32) {
+      store();
+      to_ += 4;
+      waiting_ >>= 32;
+      count_ -= 32;
     }
   }
-  void finish_byte() {
-    if (count_ > 0) {
-      put({0, 8 - count_});
-    }
+  // Fills the last byte up and returns the end.
+  char* finish() noexcept {
+    store();
+    return to_ + (count_ + 7) / 8;
   }
 
  private:
-  std::string& to_;
+  void store() noexcept {
+    for (unsigned i = 0; i < 8; ++i) {
+      to_[i] = static_cast<char>(waiting_ >> 8 * i & 0xFF);
+    }
+  }
+
+  char* to_;
   std::uint64_t waiting_ = 0;
   unsigned count_ = 0;
 };
 
 // RFC 1951, 3.2.7, in the plainest form: each code length as a number of four bits.
+constexpr std::size_t kHeaderBits = 3 + 5 + 5 + 4 + 19 * 3 + (kSymbols + 1) * 4;
+
 void put_header(BitWriter& writer, const CodeLengths& lengths) {
   writer.put({0b101, 3});           // the last block, with codes of its own
   writer.put({kSymbols - 257, 5});  // all symbols,
@@ -198,25 +215,41 @@ std::size_t run_length(const std::uint8_t* begin, const std::uint8_t* end) noexc
   return static_cast<std::size_t>(at - begin);
 }
 
+struct Tokens {
+  std::unique_ptr<Token[]> list;  // not set to 0 first: most of its room is never used
+  std::size_t size = 0;
+};
+
 // Nothing when there are so many that they hardly fit into `most` bytes.
-std::optional<std::vector<Token>> tokens_of(std::span<const std::uint8_t> data, std::size_t most) {
-  std::vector<Token> tokens;
+std::optional<Tokens> tokens_of(std::span<const std::uint8_t> data, std::size_t most) {
+  constexpr std::size_t kTokensAByte = 2;
+  const std::size_t limit = kTokensAByte * most + kTokensAByte;
+  // The last run that begins within the limit may go on to the end.
+  const std::size_t room = limit + data.size() / kMostMatch + kLeastMatch + 1;
+  Tokens tokens{std::unique_ptr<Token[]>(new Token[room])};
+  Token* next = tokens.list.get();
+  const Token* const last = next + limit;
   const std::uint8_t* at = data.data();
   const std::uint8_t* const end = at + data.size();
   while (at != end) {
-    tokens.push_back(*at++);
+    *next++ = *at++;
     std::size_t run = at == end ? 0 : run_length(at, end);
     at += run;
-    for (; run >= kLeastMatch; run -= std::min(run, kMostMatch)) {
-      tokens.push_back(
-          static_cast<Token>(kFirstMatchToken + std::min(run, kMostMatch) - kLeastMatch));
+    for (; run > kMostMatch; run -= kMostMatch) {
+      *next++ = kLastToken;
     }
-    tokens.insert(tokens.end(), run, at[-1]);
-    constexpr std::size_t kTokensAByte = 2;
-    if (tokens.size() / kTokensAByte > most) {
+    if (run >= kLeastMatch) {
+      *next++ = static_cast<Token>(kFirstMatchToken + run - kLeastMatch);
+    } else {
+      for (; run > 0; --run) {
+        *next++ = at[-1];
+      }
+    }
+    if (next >= last) {
       return std::nullopt;
     }
   }
+  tokens.size = static_cast<std::size_t>(next - tokens.list.get());
   return tokens;
 }
 
@@ -227,30 +260,56 @@ std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std
   if (!tokens) {
     return std::nullopt;
   }
+  const std::span<const Token> list(tokens->list.get(), tokens->size);
+  std::array<std::uint64_t, kLastToken + 1> token_counts{};
+  for (const Token token : list) {
+    ++token_counts[token];
+  }
   Counts counts{};
   counts[0] = counts[kEndOfBlock] = 1;  // a code needs two symbols
-  for (const Token token : *tokens) {
-    ++counts[symbol_of(token)];
+  for (std::size_t token = 0; token < token_counts.size(); ++token) {
+    counts[symbol_of(static_cast<Token>(token))] += token_counts[token];
   }
   const CodeLengths lengths = code_lengths(counts);
   const std::array<Bits, kSymbols> codes = codes_of(lengths);
-  std::string out = "\x78\x01";  // deflate with a window of 32 KB, fastest
-  BitWriter writer(out);
-  put_header(writer, lengths);
-  for (const Token token : *tokens) {
-    writer.put(codes[symbol_of(token)]);
-    if (token >= kFirstMatchToken) {
-      writer.put(kLengthCodes[token - kFirstMatchToken].extra);
-      writer.put({0, 1});  // the distance
+  std::array<Bits, kLastToken + 1> token_bits;
+  for (std::size_t token = 0; token < token_bits.size(); ++token) {
+    Bits bits = codes[symbol_of(static_cast<Token>(token))];
+    if (token >= kFirstMatchToken) {  // then the rest of the length, and the one bit of a distance
+      const Bits extra = kLengthCodes[token - kFirstMatchToken].extra;
+      bits.bits |= extra.bits << bits.count;
+      bits.count += extra.count + 1;
     }
+    token_bits[token] = bits;
+  }
+
+  constexpr std::size_t kZlibHeader = 2;
+  constexpr std::size_t kChecksum = 4;
+  std::size_t bits = kHeaderBits + codes[kEndOfBlock].count;
+  for (std::size_t token = 0; token < token_bits.size(); ++token) {
+    bits += token_counts[token] * token_bits[token].count;
+  }
+  const std::size_t size = kZlibHeader + (bits + 7) / 8 + kChecksum;
+  if (size > most) {
+    return std::nullopt;
+  }
+  std::string out(size + BitWriter::kSlack, '\0');
+  out[0] = '\x78';  // deflate with a window of 32 KB,
+  out[1] = '\x01';  // fastest
+  BitWriter writer(out.data() + kZlibHeader);
+  put_header(writer, lengths);
+  for (const Token token : list) {
+    writer.put(token_bits[token]);
   }
   writer.put(codes[kEndOfBlock]);
-  writer.finish_byte();
+  char* end = writer.finish();
   const std::uint32_t sum = libdeflate_adler32(1, data.data(), data.size());
   for (int shift = 24; shift >= 0; shift -= 8) {
-    out.push_back(static_cast<char>(sum >> shift & 0xFF));
+    *end++ = static_cast<char>(sum >> shift & 0xFF);
   }
-  return out.size() <= most ? std::optional(std::move(out)) : std::nullopt;
+  assert(end == out.data() + size);
+  out.resize(size);
+  return out;
 }
 
 }  // namespace attnviz
