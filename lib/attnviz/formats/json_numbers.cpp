@@ -134,7 +134,7 @@ char* put_fraction(char* out, float number) noexcept {
   const std::size_t zeros = decimal.places - count;  // behind the point
   const std::size_t several = significant > 1 ? 1 : 0;
   if (zeros <= 2 + several) {
-    std::memcpy(out, "0.000", 5);
+    put(out, "0.000");
     out += 2 + zeros;
     *out = first;
     put_others(out + 1);
