@@ -27,6 +27,9 @@ namespace {
 // one long text keep all threads busy.
 constexpr double kTensorsAtOnce = 64e6;
 
+// Columns of the output that a work item computes: whole panels of the matrix product.
+constexpr std::size_t kCombinedCols = 192;
+
 // Waking a thread, and starting one for the first time even more so, costs about as much as this
 // many multiply-adds; on a busy machine waiting for it takes longer than less work itself.
 constexpr double kWorthAThread = 4e6;
@@ -197,17 +200,21 @@ class LayerRun {
     const Matrix all = output.view();
     FirstFailure bad_block;
     const auto multiply_adds = static_cast<double>(contexts.cols * stream_.cols);
-    const std::size_t blocks = n_blocks(stream_.rows, kProjectedRows);
-    parallel_for(blocks, n_threads(multiply_adds), [&](std::size_t block, std::size_t /*thread*/) {
-      const std::size_t first = block * kProjectedRows;
-      const std::size_t count = std::min(kProjectedRows, stream_.rows - first);
-      const Matrix out = all.row_block(first, count);
-      combine_block(contexts.row_block(first, count), out);
+    const std::size_t row_blocks = n_blocks(stream_.rows, kProjectedRows);
+    const std::size_t col_blocks = n_blocks(stream_.cols, kCombinedCols);
+    const std::size_t items = row_blocks * col_blocks;
+    parallel_for(items, n_threads(multiply_adds), [&](std::size_t item, std::size_t /*thread*/) {
+      const std::size_t row = item / col_blocks * kProjectedRows;
+      const std::size_t col = item % col_blocks * kCombinedCols;
+      const std::size_t rows = std::min(kProjectedRows, stream_.rows - row);
+      const std::size_t cols = std::min(kCombinedCols, stream_.cols - col);
+      const Matrix out = all.row_block(row, rows).col_block(col, cols);
+      combine_block(contexts.row_block(row, rows), col, out);
       if (model_.config.residual) {
-        kernels::add(stream_.row_block(first, count), out);
+        kernels::add(stream_.row_block(row, rows).col_block(col, cols), out);
       }
       if (!all_finite(out)) {
-        bad_block.note(block);
+        bad_block.note(item);
       }
     });
     if (!bad_block.none()) {
@@ -216,18 +223,23 @@ class LayerRun {
     return output;
   }
 
-  // Either form adds up the same products in the same order, so both give the same bits.
-  void combine_block(ConstMatrix contexts, Matrix out) const {
-    if (!weights_.output.weight.empty()) {
-      return kernels::matmul(contexts, weights_.output.weight, weights_.output.bias, out);
+  // The columns of the output from `first_col` on. Either form adds up the same products in the
+  // same order, so both give the same bits.
+  void combine_block(ConstMatrix contexts, std::size_t first_col, Matrix out) const {
+    const Projection& output = weights_.output;
+    const std::span<const float> bias =
+        output.bias.empty() ? output.bias : output.bias.subspan(first_col, out.cols);
+    if (!output.weight.empty()) {
+      return kernels::matmul(contexts, output.weight.col_block(first_col, out.cols), bias, out);
     }
     std::size_t col = 0;
     for (const HeadWeights& head : weights_.heads) {
       const ConstMatrix context = contexts.col_block(col, head.d_value());
+      const ConstMatrix weight = head.output.col_block(first_col, out.cols);
       if (col == 0) {
-        kernels::matmul(context, head.output, weights_.output.bias, out);
+        kernels::matmul(context, weight, bias, out);
       } else {
-        kernels::matmul_add(context, head.output, out);
+        kernels::matmul_add(context, weight, out);
       }
       col += head.d_value();
     }

@@ -12,8 +12,9 @@
 
 namespace attnviz {
 
-/// Tokens that are projected at once: whole register tiles, and whole panels of keys.
-inline constexpr std::size_t kProjectedRows = 48;
+/// Tokens that are projected at once: whole register tiles and panels of keys, and so many that
+/// packing the weights, which is done anew for each block of tokens, takes next to no time.
+inline constexpr std::size_t kProjectedRows = 192;
 
 /// The projected tokens of heads of one layer. What heads share, as keys and values in
 /// grouped-query attention, is computed and kept once.
