@@ -170,20 +170,25 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, const Source& 
   });
 }
 
-// Panel by panel, and within it some thousand numbers at a time: each is packed once, for all rows.
+// Some rows by some thousand numbers of a panel at a time: a part of these rows stays in the
+// second-level cache while the panels pass.
 template <class Source>
 void multiply(ConstMatrix x, const Source& w, Start start, const float* bias, Matrix out) {
-  for (std::size_t col = 0; col < out.cols; col += kPanel) {
+  constexpr std::size_t kRows = 384;
+  for (std::size_t row = 0; row < x.rows; row += kRows) {
+    const std::size_t n_rows = HWY_MIN(kRows, x.rows - row);
     std::size_t k = 0;
     do {
-      const TileProduct first{x.data + k,
-                              x.stride,
-                              HWY_MIN(kDepth, x.cols - k),
-                              bias == nullptr ? bias : bias + col,
-                              k == 0 ? start : Start::kOutput,
-                              out.data + col,
-                              out.stride};
-      multiply_panel(first, x.rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
+      for (std::size_t col = 0; col < out.cols; col += kPanel) {
+        const TileProduct first{x.row_data(row) + k,
+                                x.stride,
+                                HWY_MIN(kDepth, x.cols - k),
+                                bias == nullptr ? bias : bias + col,
+                                k == 0 ? start : Start::kOutput,
+                                out.row_data(row) + col,
+                                out.stride};
+        multiply_panel(first, n_rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
+      }
       k += kDepth;
     } while (k < x.cols);
   }
