@@ -102,19 +102,40 @@ struct Row {
 
 // The vectors of kLanes small cells, of which `key` is the first key.
 template <class Op, bool kIsInside, std::size_t kCellLanes>
-HWY_INLINE void lay_out_small(const Layout& layout, const Row<Op>& row, std::size_t key,
-                              float* to) {
-  const Floats d;
-  const auto is_key = hn::Eq(hn::Load(d, layout.is_key), hn::Set(d, 1.0f));
-  const auto source = hn::SetTableIndices(d, layout.source);
-  const std::size_t step = kLanes / kCellLanes * layout.keys;
-  for (std::size_t i = 0; i < kCellLanes; ++i) {
-    const auto keys = hn::TableLookupLanes(row.template load<kIsInside>(key + i * step), source);
-    hn::Store(hn::IfThenElse(is_key, keys, hn::Set(d, Op::kNothing)), d, to + i * kLanes);
-  }
-}
+class SmallCells {
+ public:
+  HWY_INLINE SmallCells(const Layout& layout, const Row<Op>& row, std::size_t key)
+      : is_key_(hn::Eq(hn::Load(Floats(), layout.is_key), hn::Set(Floats(), 1.0f))),
+        source_(hn::SetTableIndices(Floats(), layout.source)),
+        step_(kLanes / kCellLanes * layout.keys),
+        row_(row),
+        key_(key) {}
 
-// The same of large cells, a vector each.
+  HWY_INLINE FloatVector vector(std::size_t index) const {
+    const Floats d;
+    const auto keys =
+        hn::TableLookupLanes(row_.template load<kIsInside>(key_ + index * step_), source_);
+    return hn::IfThenElse(is_key_, keys, hn::Set(d, Op::kNothing));
+  }
+
+ private:
+  hn::Mask<Floats> is_key_;
+  decltype(hn::SetTableIndices(Floats(), Layout(1).source)) source_;
+  std::size_t step_;
+  const Row<Op>& row_;
+  std::size_t key_;
+};
+
+// Vectors one after another.
+struct VectorsInMemory {
+  const float* from;
+
+  HWY_INLINE FloatVector vector(std::size_t index) const {
+    return hn::LoadU(Floats(), from + index * kLanes);
+  }
+};
+
+// The vectors of kLanes large cells, one each.
 template <class Op, bool kIsInside>
 HWY_INLINE void lay_out_large(const Layout& layout, const Row<Op>& row, std::size_t key,
                               float* to) {
@@ -139,28 +160,34 @@ HWY_INLINE void lay_out_large(const Layout& layout, const Row<Op>& row, std::siz
   }
 }
 
-template <class Op, bool kIsInside, std::size_t kCellLanes>
-HWY_INLINE void lay_out(const Layout& layout, const Row<Op>& row, std::size_t key, float* to) {
-  if (kCellLanes < kLanes || layout.keys < kLanes) {
-    lay_out_small<Op, kIsInside, kCellLanes>(layout, row, key, to);
-  } else {
-    lay_out_large<Op, kIsInside>(layout, row, key, to);
-  }
-}
-
 // Lane i: the numbers of cell i of kVectors vectors, combined by pairs, pairs of pairs and so on.
-template <class Op, std::size_t kVectors>
-HWY_INLINE FloatVector combine_neighbours(const float* from) {
-  const Floats d;
+template <class Op, std::size_t kVectors, class Vectors>
+HWY_INLINE FloatVector combine_neighbours(const Vectors& vectors, std::size_t first = 0) {
   if constexpr (kVectors == 1) {
-    return hn::LoadU(d, from);
+    return vectors.vector(first);
 #if HWY_TARGET != HWY_SCALAR
   } else {
-    const auto low = combine_neighbours<Op, kVectors / 2>(from);
-    const auto high = combine_neighbours<Op, kVectors / 2>(from + kVectors / 2 * kLanes);
+    const Floats d;
+    const auto low = combine_neighbours<Op, kVectors / 2>(vectors, first);
+    const auto high = combine_neighbours<Op, kVectors / 2>(vectors, first + kVectors / 2);
     return Op::combine(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
 #endif
   }
+}
+
+// kLanes cells, of which `key` is the first key.
+template <class Op, bool kIsInside, std::size_t kCellLanes>
+HWY_INLINE FloatVector pool_cells(const Layout& layout, const Row<Op>& row, std::size_t key) {
+  if (kIsInside && layout.is_dense()) {
+    return combine_neighbours<Op, kCellLanes>(VectorsInMemory{row.data + (key - row.first)});
+  }
+  if (kCellLanes < kLanes || layout.keys < kLanes) {
+    return combine_neighbours<Op, kCellLanes>(
+        SmallCells<Op, kIsInside, kCellLanes>(layout, row, key));
+  }
+  HWY_ALIGN float vectors[kLanes * kLanes];
+  lay_out_large<Op, kIsInside>(layout, row, key, vectors);
+  return combine_neighbours<Op, kCellLanes>(VectorsInMemory{vectors});
 }
 
 template <class Op, std::size_t kCellLanes>
@@ -172,23 +199,13 @@ void pool_row(const Layout& layout, const float* data, std::size_t n, std::size_
   const std::size_t n_cells = (row.end + layout.keys - 1) / layout.keys;
   // What is loaded for kLanes cells: the last vector of small ones reaches past them.
   const std::size_t reach = kLanes * layout.keys + (layout.is_dense() ? 0 : kLanes);
-  HWY_ALIGN float vectors[kCellLanes * kLanes];
   for (std::size_t cell = 0; cell < n_cells; cell += kLanes) {
     const std::size_t key = cell * layout.keys;
-    const bool is_inside = row.holds(key, reach);
-    const float* from = vectors;
-    if (!is_inside) {
-      lay_out<Op, false, kCellLanes>(layout, row, key, vectors);
-    } else if (layout.is_dense()) {
-      from = data + (key - skipped);
-    } else {
-      lay_out<Op, true, kCellLanes>(layout, row, key, vectors);
-    }
-    const auto combined = combine_neighbours<Op, kCellLanes>(from);
-    if (is_inside) {
-      Op::put(combined, cells + cell);
+    if (row.holds(key, reach)) {
+      Op::put(pool_cells<Op, true, kCellLanes>(layout, row, key), cells + cell);
       continue;
     }
+    const auto combined = pool_cells<Op, false, kCellLanes>(layout, row, key);
     typename Op::Cell some[kLanes];
     const std::size_t count = HWY_MIN(kLanes, n_cells - cell);
     for (std::size_t i = 0; i < kLanes; ++i) {
