@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/byte_sink.h"
@@ -77,7 +78,10 @@ bool same_place(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-Outputs::Outputs(OutputPlan plan) : plan_(std::move(plan)) {
+Outputs::Outputs(OutputPlan plan)
+    : plan_(std::move(plan)),
+      stdout_drawing_(stdout_drawing(plan_.style.style, plan_.style.color)),
+      file_drawing_(file_drawing(plan_.style.style, plan_.style.color)) {
   const OutputOptions& options = plan_.options;
   if (options.json) {
     stdout_format_ = OutputFormat::kJson;
@@ -139,12 +143,16 @@ std::vector<TerminalOptions> Outputs::drawings() const {
   std::vector<TerminalOptions> drawings;
   if (std::any_of(files_.begin(), files_.end(),
                   [](const File& file) { return file.format == OutputFormat::kText; })) {
-    drawings.push_back(file_drawing(plan_.style.style, plan_.style.color));
+    drawings.push_back(file_drawing_);
   }
   if (stdout_is_open_ && stdout_format_.value_or(OutputFormat::kText) == OutputFormat::kText) {
-    drawings.push_back(stdout_drawing(plan_.style.style, plan_.style.color));
+    drawings.push_back(stdout_drawing_);
   }
   return drawings;
+}
+
+bool Outputs::shows(OutputFormat format) const {
+  return stdout_is_open_ && stdout_format_ == format && stdout_is_terminal();
 }
 
 ByteSink Outputs::all(OutputFormat format) {
@@ -155,7 +163,15 @@ ByteSink Outputs::all(OutputFormat format) {
       }
     }
     if (stdout_is_open_ && stdout_format_ == format) {
-      unless_closed([bytes] { write_to_stdout(bytes); });
+      try {
+        unless_closed([bytes] { write_to_stdout(bytes); });
+      } catch (const Error&) {
+        if (files_.empty()) {
+          throw;
+        }
+        stdout_failure_ = std::current_exception();
+        stdout_is_open_ = false;
+      }
     }
   };
 }
@@ -173,9 +189,9 @@ void Outputs::unless_closed(const std::function<void()>& write) {
 }
 
 void Outputs::write_files(const FormatWriter& write) {
-  const TerminalOptions drawing = file_drawing(plan_.style.style, plan_.style.color);
   for (File& entry : files_) {
-    write(entry.format, drawing, [&entry](std::string_view bytes) { entry.file.write(bytes); });
+    write(entry.format, file_drawing_,
+          [&entry](std::string_view bytes) { entry.file.write(bytes); });
   }
 }
 
@@ -187,19 +203,21 @@ void Outputs::commit() {
     }
   }
   committed_ = true;
+  if (stdout_failure_) {
+    std::rethrow_exception(std::exchange(stdout_failure_, nullptr));
+  }
 }
 
 void Outputs::write_to_standard_output(const FormatWriter& write) {
   if (!stdout_is_open_) {
     return;
   }
-  const TerminalOptions drawing = stdout_drawing(plan_.style.style, plan_.style.color);
   const auto format = stdout_format_.value_or(OutputFormat::kText);
   unless_closed([&] {
     if (format == OutputFormat::kText && !is_first_) {
       write_to_stdout("\n");
     }
-    write(format, drawing, write_to_stdout);
+    write(format, stdout_drawing_, write_to_stdout);
   });
   is_first_ = false;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -52,9 +53,13 @@ class Outputs {
   /// How text is drawn wherever the drawing goes.
   std::vector<TerminalOptions> drawings() const;
 
+  /// Whether documents of this format go to a person's screen.
+  bool shows(OutputFormat format) const;
+
   /// Everything that is written in this format at once: files, and standard output unless nobody
   /// reads it any more. For results that come piece by piece, in place of write_files() and
-  /// write_to_standard_output(). Throws as these do.
+  /// write_to_standard_output(). Throws as these do, but an error of standard output only once the
+  /// files have their names.
   ByteSink all(OutputFormat format);
 
   /// Throws what `write` throws, and Error{kIo} when a write fails.
@@ -81,6 +86,9 @@ class Outputs {
   bool stdout_is_open_ = true;
   bool committed_ = false;
   bool is_first_ = true;
+  TerminalOptions stdout_drawing_;  // asked for once: a window may change its size meanwhile
+  TerminalOptions file_drawing_;
+  std::exception_ptr stdout_failure_;
 };
 
 }  // namespace attnviz::app

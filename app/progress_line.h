@@ -13,7 +13,8 @@ namespace attnviz::app {
 /// "attention 42 %, 12 s left" for `done` in (0, 1] of the work after `seconds` of it. 7-bit.
 std::string progress_text(std::string_view what, double done, double seconds);
 
-/// The line on standard error, when that is a terminal and the program is not to be quiet. Comes
+/// The line on standard error, when that is a terminal wide enough and the program is not to be
+/// quiet. Comes
 /// when the work has taken a while, and goes when it ends. For one thread at a time.
 class ProgressLine {
  public:

@@ -44,20 +44,25 @@ class StreamedShow {
         outputs_(outputs),
         request_(request_of(options)) {}
 
+  // Everything that can be refused is refused before the long part begins.
   void plan() {
     document_ = attention_document(model_, text_, request_, heads_);
-    document_.drawing = drawing();
-    picture_ = attention_heatmap(document_);
-    if (outputs_.writes(OutputFormat::kPng)) {
-      add_grid(figure_grid(picture_, figure_));
+    if (outputs_.writes(OutputFormat::kNpy)) {
+      npy_header_ = npy_header_of(document_);
     }
-    for (const TerminalOptions& drawing : outputs_.drawings()) {
-      add_grid(terminal_grid(picture_, drawing));
+    plan_drawing({});
+    require_memory_for_heads(bytes(), "the attention of", heads_.size(), text_.size());
+    const bool has_range = outputs_.writes(OutputFormat::kPng) ||
+                           outputs_.writes(OutputFormat::kText) ||
+                           outputs_.writes(OutputFormat::kJson);
+    if (has_range && needs_values(options_.drawing.request)) {
+      LargestWeight largest(heads_);
+      attend("largest weight", model_, text_, request_, largest, talk());
+      plan_drawing({0.0f, largest.value()});
     }
   }
 
   void run() {
-    require_memory_for_heads(bytes(), "the attention of", heads_.size(), text_.size());
     std::vector<std::shared_ptr<PooledPatterns>> pictures;
     std::vector<PatternSink*> sinks;
     pictures.reserve(grids_.size());
@@ -71,24 +76,20 @@ class StreamedShow {
     if (outputs_.writes(OutputFormat::kJson)) {
       json.emplace(document_, outputs_.all(OutputFormat::kJson));
       json_rows.emplace(
-          heads_, text_.size(),
-          [](std::string& out, std::span<const float> row) {
-            out += out.empty() ? "" : ", ";
-            append_json_values(out, row);
-          },
+          heads_, text_.size(), append_json_row,
           [&json](std::size_t n_rows, std::string_view rows) { json->rows(n_rows, rows); });
       sinks.push_back(&*json_rows);
     }
     std::optional<RowStream> npy_rows;
     if (outputs_.writes(OutputFormat::kNpy)) {
       const ByteSink npy = outputs_.all(OutputFormat::kNpy);
-      npy(npy_header_of(document_));
+      npy(npy_header_);
       npy_rows.emplace(heads_, text_.size(), append_npy_row,
                        [npy](std::size_t /*n_rows*/, std::string_view rows) { npy(rows); });
       sinks.push_back(&*npy_rows);
     }
     SinkGroup group(std::move(sinks));
-    attend("attention", model_, text_, request_, group, options_.talk);
+    attend("attention", model_, text_, request_, group, talk());
     if (json) {
       json->finish();
     }
@@ -115,15 +116,24 @@ class StreamedShow {
   }
 
  private:
-  Drawing drawing() {
-    const DrawingRequest& request = options_.drawing.request;
-    ValueRange values;
-    if (needs_values(request)) {
-      LargestWeight largest(heads_);
-      attend("largest weight", model_, text_, request_, largest, options_.talk);
-      values.high = largest.value();
+  // The picture and its grids, for weights in this range.
+  void plan_drawing(const ValueRange& values) {
+    document_.drawing = choose_drawing(options_.drawing.request, request_.dropout, values);
+    picture_ = attention_heatmap(document_);
+    grids_.clear();
+    if (outputs_.writes(OutputFormat::kPng)) {
+      add_grid(figure_grid(picture_, figure_));
     }
-    return choose_drawing(request, request_.dropout, values);
+    for (const TerminalOptions& drawing : outputs_.drawings()) {
+      add_grid(terminal_grid(picture_, drawing));
+    }
+  }
+
+  // A line of progress would stand in the middle of a document on the same screen.
+  TalkOptions talk() const {
+    TalkOptions talk = options_.talk;
+    talk.quiet = talk.quiet || outputs_.shows(OutputFormat::kJson);
+    return talk;
   }
 
   void add_grid(const PoolGrid& grid) {
@@ -160,6 +170,7 @@ class StreamedShow {
   AttentionRequest request_;
   AttentionDocument document_;
   Heatmap picture_;
+  std::string npy_header_;
   std::vector<PoolGrid> grids_;
 };
 

@@ -18,8 +18,8 @@ bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t 
 
 /// What show does for one text, without patterns in memory. Files are left to be committed.
 /// `tells_flat`: whether a nearly flat picture is worth a note; returns whether it was told.
-/// Throws Error{kUsage} when memory is not to be had for the cells of the pictures, and whatever
-/// attention and outputs throw.
+/// Throws Error{kUsage} before any work when there is not enough memory, or heads do not fit a
+/// format; and whatever attention and outputs throw.
 bool show_streamed(const ShowOptions& options, const Model& model, const TokenizedText& text,
                    const std::vector<HeadId>& heads, const FigureStyle& figure, bool tells_flat,
                    Outputs& outputs);

@@ -173,6 +173,26 @@ TEST_CASE("engine: a step that fails ends the run with its error and without fur
   }
 }
 
+TEST_CASE("engine: after a head that fails an ordered sink gets nothing in its place") {
+  ModelBuilder builder(700, 4);
+  builder.add_layer({{2, 2}, {2, 2}, {2, 2}, {2, 2}});
+  for (const std::size_t head : {1u, 3u}) {
+    builder.model.layers[0].heads[head].query.weight = builder.random(4, 2, 1e30f);
+    builder.model.layers[0].heads[head].key.weight = builder.random(4, 2, 1e30f);
+  }
+  for (const std::size_t n_threads : {1u, 2u, 5u}) {
+    AttentionRequest request;
+    request.n_threads = n_threads;
+    TurnNotes notes({{0, 0}, {0, 1}, {0, 2}, {0, 3}});
+    CHECK_THROWS_WITH_AS(run_patterns(builder.model, test::Pieces(700), request, notes),
+                         doctest::Contains("layer 0, head 1: a score is not a finite number"),
+                         Error);
+    REQUIRE(!notes.turns.empty());
+    CHECK(notes.turns.back().head == HeadId{0, 0});
+    CHECK(notes.turns.back().first_query + notes.turns.back().n_rows == 700);
+  }
+}
+
 TEST_CASE("engine: progress grows from above 0 to 1") {
   const Model model = two_layers();
   for (const std::size_t n_threads : {1u, 4u}) {

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/kernels/simd.h"
@@ -61,6 +62,10 @@ void start_again_with_fair_peers(char** arguments) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  if (argc > 3 && argv[1] == std::string_view(kPeakMemory)) {
+    write_peak_memory(argv[2], {argv + 3, argv + argc});
+    return 0;
+  }
   start_again_with_fair_peers(argv);
   std::vector<std::string> words(argv, argv + argc);
   // Before the user's own, which count more.

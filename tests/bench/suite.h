@@ -70,4 +70,9 @@ Part long_text_part();
 Part files_part();
 Part process_part();
 
+/// The first word of a command line that only asks for write_peak_memory().
+constexpr const char* kPeakMemory = "--peak-memory";
+/// Runs a command and writes how many bytes it took at most.
+void write_peak_memory(const std::string& file, std::vector<std::string> command);
+
 }  // namespace attnviz::bench

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "cli/attnviz_program.h"
 #include "support/sanitized.h"
@@ -80,9 +81,35 @@ TEST_CASE("large patterns: a full disk is an error, and nothing is left") {
   const TemporaryFolder folder;
   ProgramRun run = twelve_heads(folder);
   run.arguments.insert(run.arguments.end(), {"--format", "npy", "-o", "/dev/full"});
+  run.arguments.insert(run.arguments.end(), {"-o", folder.file("a.npy")});
   const ProgramResult result = attnviz(run);
   CHECK(result.exit_code == 1);
   CHECK(contains(result.err, "/dev/full: cannot write"));
+  CHECK(folder.names() == std::vector<std::string>{"words.txt"});
+}
+
+TEST_CASE("large patterns: standard output on a full disk is an error, but keeps the files") {
+  const TemporaryFolder folder;
+  ProgramRun run = twelve_heads(folder);
+  run.arguments.insert(run.arguments.end(), {"--json", "-o", folder.file("a.npy")});
+  run.stdout_path = "/dev/full";
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 1);
+  CHECK(contains(result.err, "standard output: cannot write"));
+  CHECK(read_file(folder.file("a.npy")).size() == kNpyHeader + 12 * kPattern);
+}
+
+TEST_CASE("large patterns: an array that heads do not fill is refused before anything is written") {
+  const TemporaryFolder folder;
+  ProgramRun run = twelve_heads(folder);
+  run.arguments.insert(run.arguments.end(),
+                       {"--layers", "2", "--head", "0.*,1.3", "--json", "--range", "auto"});
+  run.arguments.insert(run.arguments.end(), {"-o", folder.file("a.npy")});
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "an .npy array needs the same heads of every layer"));
+  CHECK(result.out.empty());
+  CHECK(folder.names() == std::vector<std::string>{"words.txt"});
 }
 
 TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that") {
@@ -91,7 +118,7 @@ TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that
     return;
   }
   const TemporaryFolder folder;
-  write_file(folder.file("words.txt"), words(16000));
+  write_file(folder.file("words.txt"), words(14000));
   ProgramRun run;
   run.arguments = {"-f",        folder.file("words.txt"),
                    "--heads",   "4",
@@ -105,12 +132,12 @@ TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that
   CHECK(result.exit_code == 0);
   const std::size_t told = result.out.find("\rattnviz: attention ");
   REQUIRE(told != std::string::npos);
-  CHECK(contains(result.out.substr(told, 48), " %, "));
-  CHECK(contains(result.out.substr(told, 48), " s left"));
+  CHECK(contains(result.out.substr(told, 47), " %, "));
+  CHECK(contains(result.out.substr(told, 47), " s left"));
   const std::size_t last = result.out.rfind(" left");
-  const std::size_t erased = result.out.find("\r" + std::string(48, ' ') + "\r", last);
+  const std::size_t erased = result.out.find("\r" + std::string(46, ' ') + "\r", last);
   CHECK(erased < last + 60);
-  run.arguments.emplace_back("-q");
+  run.tty_columns = 46;  // it would be wrapped
   CHECK(!contains(attnviz(run).out, " left"));
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "attnviz/core/parallel_for.h"
@@ -58,18 +59,23 @@ TEST_CASE("turns: nothing happens after a step that threw, and nobody waits for 
 
 TEST_CASE("turns: an item that throws before its turn lets the others go on") {
   Turns turns;
+  std::atomic<std::size_t> n_begun{0};
   std::atomic<std::size_t> n_steps{0};
   const auto run = [&] {
     parallel_for(100, 4, [&](std::size_t item, std::size_t /*thread*/) {
       Turns::Turn turn(turns, item);
+      ++n_begun;
       if (item == 10) {
+        while (n_begun < 12) {  // somebody stands behind it
+          std::this_thread::yield();
+        }
         throw std::runtime_error("bad item");
       }
       turn.take([&] { ++n_steps; });
     });
   };
   CHECK_THROWS_AS(run(), std::runtime_error);
-  CHECK(n_steps >= 10);
+  CHECK(n_steps == n_begun - 1);
 }
 
 }  // namespace attnviz

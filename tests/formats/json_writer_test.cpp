@@ -239,7 +239,9 @@ TEST_CASE("JsonWriter: several rows made ready at once stand in an array as one 
   const std::vector<float> numbers = {1.0f, 0.5f, 0.25f, 0.125f, 0.0f, 2.0f};
   const ConstMatrix rows{numbers.data(), 3, 2, 2};
   std::string ready;
-  append_json_rows(ready, rows);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    append_json_row(ready, rows.row(i));
+  }
   CHECK(ready == "[1.0, 0.5], [0.25, 0.125], [0.0, 2.0]");
   CHECK(written([&](JsonWriter& json) {
           json.begin_array();

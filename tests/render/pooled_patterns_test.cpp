@@ -196,11 +196,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
     std::string found;
     AttentionJsonStream stream(document, [&found](std::string_view bytes) { found += bytes; });
     RowStream rows(
-        heads, kTokens,
-        [](std::string& out, std::span<const float> row) {
-          out += out.empty() ? "" : ", ";
-          append_json_values(out, row);
-        },
+        heads, kTokens, append_json_row,
         [&stream](std::size_t n_rows, std::string_view items) { stream.rows(n_rows, items); });
     run_patterns(both.model, both.text.pieces(), both.request, rows);
     stream.finish();

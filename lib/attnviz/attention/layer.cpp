@@ -149,6 +149,9 @@ class LayerRun {
       // free.
       const std::size_t block = ordered ? item % blocks : blocks - 1 - item % blocks;
       const std::size_t index = item / blocks;
+      if (heads[index] > bad_scores_.where()) {
+        return;  // the run fails already, and with an earlier head
+      }
       const std::size_t first = block * rows;
       const std::size_t count = std::min(rows, stream_.rows - first);
       const OrderedStep step =
@@ -158,12 +161,10 @@ class LayerRun {
       }
     });
     if (!bad_scores_.none()) {
-      fail(fmt::format("head {}: a score is not a finite number (weights too large?)",
-                       bad_scores_.where()));
+      fail_head(bad_scores_.where(), BlockFault::kScore);
     }
     if (!bad_contexts_.none()) {
-      fail(fmt::format("head {}: a context is not a finite number (weights too large?)",
-                       bad_contexts_.where()));
+      fail_head(bad_contexts_.where(), BlockFault::kContext);
     }
   }
 
@@ -179,15 +180,12 @@ class LayerRun {
     if (progress_ != nullptr) {
       progress_->add(count * block.weights.cols);
     }
-    switch (block.fault) {
-      case BlockFault::kScore:
-        bad_scores_.note(head);
-        return {};
-      case BlockFault::kContext:
-        bad_contexts_.note(head);
-        return {};
-      case BlockFault::kNone:
-        break;
+    if (block.fault != BlockFault::kNone) {
+      (block.fault == BlockFault::kScore ? bad_scores_ : bad_contexts_).note(head);
+      // What comes after it must not be handed over in its place.
+      return sink_.ordered()
+                 ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
+                 : OrderedStep{};
     }
     if (!sink_.wants(rule.head)) {
       return {};
@@ -243,6 +241,11 @@ class LayerRun {
       }
       col += head.d_value();
     }
+  }
+
+  [[noreturn]] void fail_head(std::size_t head, BlockFault fault) const {
+    fail(fmt::format("head {}: a {} is not a finite number (weights too large?)", head,
+                     fault == BlockFault::kScore ? "score" : "context"));
   }
 
   [[noreturn]] void fail(const std::string& what) const {

@@ -16,9 +16,10 @@ namespace attnviz {
 /// stream, when the layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress`
 /// unless it is null.
 ///
-/// Needs, beside its result, the queries, keys and values of as many heads at once as 64 MB hold,
-/// or of one, and for each thread a block of rows as long as the range of keys they see.
-/// Throws Error{kMalformed} naming the first head with a number that is not finite.
+/// Needs, beside its result, the queries, keys and values of as many heads at once as 64 MB hold
+/// (counted as if none shared theirs), or of one, and for each thread a block of rows as long as
+/// the range of keys they see. Throws Error{kMalformed} naming the first head with a number that is
+/// not finite.
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
                        const AttentionRequest& request, PatternSink& sink,
                        Progress* progress = nullptr);

@@ -197,13 +197,11 @@ void append_json_values(std::string& out, std::span<const float> numbers) {
   out += ']';
 }
 
-void append_json_rows(std::string& out, ConstMatrix rows) {
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    if (i != 0) {
-      out += ", ";
-    }
-    append_json_values(out, rows.row(i));
+void append_json_row(std::string& out, std::span<const float> row) {
+  if (!out.empty()) {
+    out += ", ";
   }
+  append_json_values(out, row);
 }
 
 }  // namespace attnviz

@@ -17,8 +17,8 @@ void append_json_items(std::string& out, std::span<const float> numbers);
 /// Appends `[a, b, c]`: what JsonWriter::values writes.
 void append_json_values(std::string& out, std::span<const float> numbers);
 
-/// Appends `[a, b], [c, d]`: the rows of a matrix without its own brackets, as
-/// JsonWriter::raw_items takes them. Threads may each make some rows ready.
-void append_json_rows(std::string& out, ConstMatrix rows);
+/// Appends a row to others, `[a, b]` to nothing and `, [a, b]` to something: the rows of a matrix
+/// without its own brackets, as JsonWriter::raw_items takes them. Threads may each make some ready.
+void append_json_row(std::string& out, std::span<const float> row);
 
 }  // namespace attnviz

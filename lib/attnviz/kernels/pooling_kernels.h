@@ -15,7 +15,7 @@ void pool_largest(ConstMatrix rows, std::size_t first_key, std::size_t keys_per_
                   std::span<float> cells) noexcept;
 
 /// cells[k / keys_per_cell] += the sum of each row's numbers for the keys k of the cell. Shapes as
-/// above; numbers from 0 to 1, and no more than 2^14 in a row's cell altogether.
+/// above; numbers of at least 0, and less than 2^14 in a row's cell altogether.
 ///
 /// What one row adds to one cell is rounded to a multiple of 2^-36 first, and is the same whether
 /// zeros stand beside the row or it ends. So sums below 2^17 are exact: they do not depend on the

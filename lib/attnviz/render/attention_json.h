@@ -23,7 +23,7 @@ class AttentionJsonStream {
   AttentionJsonStream(const AttentionDocument& document, ByteSink sink);
 
   /// The next rows of the pattern, or the first ones of the next pattern: `n_rows` rows as
-  /// append_json_rows() has them. No rows of two patterns at once.
+  /// append_json_row() makes them. No rows of two patterns at once.
   void rows(std::size_t n_rows, std::string_view items);
 
   /// Precondition: every row has come.

@@ -34,33 +34,28 @@ void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_ke
   --whole[last_cell];
 }
 
-std::vector<std::uint64_t> visible_counts(const Mask& mask, const PoolGrid& grid) {
+// How many weights are visible under each cell of a row of them.
+void count_visible(const Mask& mask, const PoolGrid& grid, std::size_t row,
+                   std::span<std::uint64_t> cells) {
   const auto& [queries, keys] = grid;
-  const std::size_t cols = keys.cells();
   const std::size_t n_tokens = keys.first + keys.size;
-  std::vector<std::uint64_t> counts(queries.cells() * cols, 0);
-  std::vector<std::int64_t> whole(cols + 1);
-  for (std::size_t row = 0; row < queries.cells(); ++row) {
-    const std::span cells = std::span(counts).subspan(row * cols, cols);
-    std::fill(whole.begin(), whole.end(), 0);
-    for (std::size_t i = queries.begin(row); i < queries.end(row); ++i) {
-      const std::size_t query = queries.first + i;
-      if (!mask.has_gaps()) {
-        count_range(keys, mask.first_key(query), mask.end_key(query, n_tokens), cells, whole);
-        continue;
-      }
-      for (std::size_t col = 0; col < cols; ++col) {
-        cells[col] +=
-            mask.n_visible(query, keys.first + keys.begin(col), keys.first + keys.end(col));
-      }
+  std::fill(cells.begin(), cells.end(), 0);
+  std::vector<std::int64_t> whole(cells.size() + 1);
+  for (std::size_t i = queries.begin(row); i < queries.end(row); ++i) {
+    const std::size_t query = queries.first + i;
+    if (!mask.has_gaps()) {
+      count_range(keys, mask.first_key(query), mask.end_key(query, n_tokens), cells, whole);
+      continue;
     }
-    std::int64_t n_whole = 0;
-    for (std::size_t col = 0; col < cols; ++col) {
-      n_whole += whole[col];
-      cells[col] += static_cast<std::uint64_t>(n_whole) * (keys.end(col) - keys.begin(col));
+    for (std::size_t col = 0; col < cells.size(); ++col) {
+      cells[col] += mask.n_visible(query, keys.first + keys.begin(col), keys.first + keys.end(col));
     }
   }
-  return counts;
+  std::int64_t n_whole = 0;
+  for (std::size_t col = 0; col < cells.size(); ++col) {
+    n_whole += whole[col];
+    cells[col] += static_cast<std::uint64_t>(n_whole) * (keys.end(col) - keys.begin(col));
+  }
 }
 
 // Each weight over the row's largest one, as row_shares() has it.
@@ -80,7 +75,17 @@ PooledPatterns::PooledPatterns(const std::vector<HeadId>& heads, const Mask& mas
     : grid_(grid), kind_(drawing.pool), by_row_(drawing.scale.kind == ScaleKind::kRowMax) {
   const std::size_t count =
       checked_product({grid.queries.cells(), grid.keys.cells()}, "cells of a picture");
-  n_visible_ = visible_counts(mask, grid);
+  visible_.reserve(count);
+  std::vector<std::uint64_t> row_counts(grid.keys.cells());
+  for (std::size_t row = 0; row < grid.queries.cells(); ++row) {
+    count_visible(mask, grid, row, row_counts);
+    for (const std::uint64_t n : row_counts) {
+      visible_.push_back(n > 0 ? 1 : 0);
+    }
+    if (kind_ == PoolKind::kMean) {
+      n_visible_.insert(n_visible_.end(), row_counts.begin(), row_counts.end());
+    }
+  }
   for (const HeadId head : heads) {
     heads_.try_emplace(head, HeadCells{empty_cells(count), empty_cells(by_row_ ? count : 0)});
   }
@@ -95,9 +100,13 @@ double PooledPatterns::bytes(std::size_t n_heads, const Drawing& drawing,
                              const PoolGrid& grid) noexcept {
   const double cells =
       static_cast<double>(grid.queries.cells()) * static_cast<double>(grid.keys.cells());
-  const double cell = drawing.pool == PoolKind::kMax ? sizeof(float) : sizeof(double);
+  const bool is_max = drawing.pool == PoolKind::kMax;
+  const double kept = is_max ? sizeof(float) : sizeof(double);
+  const double counts = is_max ? 0.0 : sizeof(std::uint64_t);
   const double matrices = drawing.scale.kind == ScaleKind::kRowMax ? 2.0 : 1.0;
-  return cells * (static_cast<double>(n_heads) * cell * matrices + sizeof(std::uint64_t));
+  const double copy = matrices * sizeof(float) + sizeof(std::uint8_t);  // of one head, when drawn
+  return cells *
+         (static_cast<double>(n_heads) * kept * matrices + sizeof(std::uint8_t) + counts + copy);
 }
 
 bool PooledPatterns::wants(HeadId head) const {
@@ -185,9 +194,7 @@ PooledMatrix PooledPatterns::cells(HeadId head) const {
   if (by_row_) {
     pooled.shares = result(kept.shares);
   }
-  pooled.visible.resize(n_visible_.size());
-  std::transform(n_visible_.begin(), n_visible_.end(), pooled.visible.begin(),
-                 [](std::uint64_t count) { return static_cast<std::uint8_t>(count > 0 ? 1 : 0); });
+  pooled.visible = visible_;
   return pooled;
 }
 

@@ -1,0 +1,45 @@
+#include "attnviz/analysis/largest_weight.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "attention/model_builder.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_store.h"
+
+namespace attnviz {
+
+TEST_CASE("largest weight: that of the wanted heads, whatever the mask and the threads") {
+  constexpr std::size_t kTokens = 300;
+  test::ModelBuilder builder(kTokens, 8);
+  builder.add_layer({{8, 8}, {8, 8}, {8, 8}, {8, 8}});
+  for (const char* mask : {"causal", "none", "window:20"}) {
+    for (const std::size_t n_threads : {1u, 3u}) {
+      AttentionRequest request;
+      request.mask = parse_mask(mask);
+      request.n_threads = n_threads;
+      request.temperature = 3.0f;
+      const std::vector<HeadId> heads = {{0, 1}, {0, 2}};
+      PatternStore patterns(heads, kTokens);
+      LargestWeight largest(heads);
+      CHECK(largest.value() == 0.0f);
+      run_patterns(builder.model, test::Pieces(kTokens), request, patterns);
+      run_patterns(builder.model, test::Pieces(kTokens), request, largest);
+      float expected = 0.0f;
+      for (const HeadId head : heads) {
+        const ConstMatrix pattern = patterns.pattern(head);
+        for (std::size_t query = 0; query < kTokens; ++query) {
+          for (const float weight : pattern.row(query)) {
+            expected = std::max(expected, weight);
+          }
+        }
+      }
+      CHECK(largest.value() == expected);
+    }
+  }
+  CHECK_FALSE(LargestWeight({{0, 1}}).wants({0, 0}));
+}
+
+}  // namespace attnviz
