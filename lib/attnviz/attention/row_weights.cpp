@@ -29,7 +29,10 @@ void hide_gaps(const Mask& mask, std::size_t query, std::size_t first_key,
   }
 }
 
-// With a penalty, or a mask that has gaps.
+std::span<float> visible_part(std::span<float> row, KeyRange seen, std::size_t first_key) noexcept {
+  return seen.size() == 0 ? std::span<float>{} : row.subspan(seen.first - first_key, seen.size());
+}
+
 bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
            std::span<float> scores) noexcept {
   float factor = rule.factor;
@@ -44,6 +47,25 @@ bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
     hide_gaps(rule.mask, query, first_key, scores);
   }
   return kernels::softmax(scores.data(), scores.size(), factor);
+}
+
+// What softmax_rows() does, with a penalty or a mask that has gaps.
+std::size_t weigh_rows(const RowRule& rule, std::size_t first_query,
+                       std::span<const KeyRange> ranges, std::size_t first_key,
+                       Matrix rows) noexcept {
+  for (std::size_t row = 0; row < rows.rows; ++row) {
+    const std::span<float> all = rows.row(row);
+    const std::span<float> visible = visible_part(all, ranges[row], first_key);
+    if (!weigh(rule, first_query + row, ranges[row].first, visible)) {
+      return row;
+    }
+    const std::size_t before = visible.empty() ? all.size() : ranges[row].first - first_key;
+    const std::span<float> hidden_before = all.first(before);
+    const std::span<float> hidden_after = all.subspan(before + visible.size());
+    std::fill(hidden_before.begin(), hidden_before.end(), 0.0f);
+    std::fill(hidden_after.begin(), hidden_after.end(), 0.0f);
+  }
+  return rows.rows;
 }
 
 }  // namespace
@@ -62,32 +84,15 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key,
                               Matrix rows) noexcept {
   const bool is_plain = rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
-  if (is_plain) {
-    const std::size_t refused = kernels::softmax_rows(rows, ranges, first_key, rule.factor);
-    if (refused != rows.rows) {
-      return refused;
+  const std::size_t refused = is_plain ? kernels::softmax_rows(rows, ranges, first_key, rule.factor)
+                                       : weigh_rows(rule, first_query, ranges, first_key, rows);
+  if (rule.dropout.rate > 0.0f) {
+    for (std::size_t row = 0; row < refused; ++row) {
+      rule.dropout.apply(rule.head, first_query + row, ranges[row].first,
+                         visible_part(rows.row(row), ranges[row], first_key));
     }
   }
-  for (std::size_t row = 0; row < rows.rows && (!is_plain || rule.dropout.rate > 0.0f); ++row) {
-    const std::size_t query = first_query + row;
-    const KeyRange seen = ranges[row];
-    const std::span<float> all = rows.row(row);
-    const std::span<float> visible =
-        seen.size() == 0 ? std::span<float>{} : all.subspan(seen.first - first_key, seen.size());
-    if (!is_plain) {
-      if (!weigh(rule, query, seen.first, visible)) {
-        return row;
-      }
-      const std::size_t before = seen.size() == 0 ? all.size() : seen.first - first_key;
-      std::fill(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before), 0.0f);
-      std::fill(all.begin() + static_cast<std::ptrdiff_t>(before + visible.size()), all.end(),
-                0.0f);
-    }
-    if (rule.dropout.rate > 0.0f) {
-      rule.dropout.apply(rule.head, query, seen.first, visible);
-    }
-  }
-  return rows.rows;
+  return refused;
 }
 
 }  // namespace attnviz
