@@ -7,6 +7,9 @@
 #include <system_error>
 #include <vector>
 
+#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/sink_group.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
@@ -95,6 +98,24 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
     reporting.report = [&progress](double done) { progress.tell(done); };
   }
   run_patterns(model, text.pieces(), reporting, sink);
+}
+
+void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
+               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+  if (!talk.verbose) {
+    return attend("attention", model, text, request, sink, talk);
+  }
+  HeadStatistics statistics(heads, text.size());
+  SinkGroup both({&sink, &statistics});
+  attend("attention", model, text, request, both, talk);
+  for (const HeadId head : heads) {
+    const HeadSummary mean = statistics.summary(head);
+    say(fmt::format(
+        "head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+        "token, {:.1f} % on the one before, {:.1f} % on itself",
+        head_name(head), mean.entropy, mean.distance, 100.0 * mean.first, 100.0 * mean.previous,
+        100.0 * mean.self));
+  }
 }
 
 }  // namespace attnviz::app

@@ -38,4 +38,9 @@ AttentionRequest request_of(const AttentionOptions& options);
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
             const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
 
+/// The same for the attention of `heads`, all that `sink` wants. When it is to be verbose it says
+/// in a few numbers what each of them does.
+void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
+               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
+
 }  // namespace attnviz::app

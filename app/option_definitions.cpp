@@ -256,7 +256,8 @@ void define_talk(CLI::App& app, TalkOptions& talk) {
   add_flag(app, "General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
            talk.quiet);
   add_flag(app, "General", "-v,--verbose",
-           "say on standard error what is done and how long it took", talk.verbose);
+           "say on standard error what is done, how long it took and what each head looks at",
+           talk.verbose);
 }
 
 void define_model(CLI::App& app, AttentionOptions& options) {

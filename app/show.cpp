@@ -70,11 +70,11 @@ AttentionDocument run_document(const Model& model, const TokenizedText& text,
   if (average) {
     AverageSink means(average_groups(heads, *average), text.size(),
                       1.0f / (1.0f - request.dropout));
-    attend("attention", model, text, request, means, talk);
+    attend_to(heads, model, text, request, means, talk);
     return attention_document(model, text, request, means, *average);
   }
   const auto patterns = std::make_shared<PatternStore>(heads, text.size());
-  attend("attention", model, text, request, *patterns, talk);
+  attend_to(heads, model, text, request, *patterns, talk);
   AttentionDocument document = attention_document(model, text, request, *patterns);
   document.storage = patterns;
   return document;

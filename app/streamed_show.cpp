@@ -89,7 +89,7 @@ class StreamedShow {
       sinks.push_back(&*npy_rows);
     }
     SinkGroup group(std::move(sinks));
-    attend("attention", model_, text_, request_, group, talk());
+    attend_to(heads_, model_, text_, request_, group, talk());
     if (json) {
       json->finish();
     }

@@ -325,6 +325,7 @@ TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
   CHECK(attnviz({"-q", kText}).out == attnviz({kText}).out);
   const ProgramResult verbose = attnviz({"--verbose", "--threads", "2", kText});
   CHECK(contains(verbose.err, "threads 2"));
+  CHECK(contains(verbose.err, "head 0.0: mean entropy "));
   for (const char* phase : {"model", "tokenize", "attention", "render"}) {
     CAPTURE(std::string(phase));
     CHECK(contains(verbose.err, std::string(phase) + " took "));
