@@ -30,9 +30,9 @@ constexpr double kTensorsAtOnce = 64e6;
 // Columns of the output that a work item computes: whole panels of the matrix product.
 constexpr std::size_t kCombinedCols = 192;
 
-// Waking a thread, and starting one for the first time even more so, costs about as much as this
-// many multiply-adds; on a busy machine waiting for it takes longer than less work itself.
-constexpr double kWorthAThread = 4e6;
+// Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
+// this many multiply-adds, more than half of which it would save; waking it again takes less.
+constexpr double kWorthAThread = 16e6;
 
 std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
   return (n_rows + block_rows - 1) / block_rows;
