@@ -5,13 +5,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace attnviz {
 
 namespace {
 
 constexpr std::size_t kHeaderBytes = 8 + 12 + 13;  // the signature and the whole IHDR chunk
+// Colour types.
+constexpr char kChannels = 2;
+constexpr char kIndexed = 3;
+
 constexpr double kMetersPerInch = 0.0254;
 
 void append_big_endian(std::string& bytes, std::uint32_t number) {
@@ -25,6 +28,17 @@ void append_chunk(std::string& bytes, std::string_view type, std::string_view da
   const std::size_t begin = bytes.size();
   bytes.append(type).append(data);
   append_big_endian(bytes, libdeflate_crc32(0, bytes.data() + begin, bytes.size() - begin));
+}
+
+std::string channels_of(std::span<const Rgb> palette) {
+  std::string channels;
+  channels.reserve(3 * palette.size());
+  for (const Rgb color : palette) {
+    for (const std::uint8_t channel : {color.r, color.g, color.b}) {
+      channels.push_back(static_cast<char>(channel));
+    }
+  }
+  return channels;
 }
 
 std::string resolution(int dpi) {
@@ -44,20 +58,32 @@ std::string international_text(std::string_view keyword, std::string_view text) 
 
 }  // namespace
 
+std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb> palette,
+                     std::string_view zlib) {
+  std::string header;
+  append_big_endian(header, static_cast<std::uint32_t>(width));
+  append_big_endian(header, static_cast<std::uint32_t>(height));
+  header.push_back(8);  // bits
+  header.push_back(palette.empty() ? kChannels : kIndexed);
+  header.append(3, '\0');  // the only compression, the only set of filters, not interlaced
+  std::string png("\x89PNG\r\n\x1A\n");
+  png.reserve(zlib.size() + 3 * palette.size() + 100);
+  append_chunk(png, "IHDR", header);
+  if (!palette.empty()) {
+    append_chunk(png, "PLTE", channels_of(palette));
+  }
+  append_chunk(png, "IDAT", zlib);
+  append_chunk(png, "IEND", {});
+  return png;
+}
+
 std::string with_palette(std::string png, std::span<const Rgb> palette) {
   constexpr std::size_t kHeaderChunk = 8;  // where IHDR begins: its length, then its type
   constexpr std::size_t kColorType = kHeaderChunk + 8 + 9;
-  constexpr char kIndexed = 3;
   png[kColorType] = kIndexed;
   std::string chunks;
   append_chunk(chunks, "IHDR", std::string_view(png).substr(kHeaderChunk + 8, 13));
-  std::string colors;
-  for (const Rgb color : palette) {
-    for (const std::uint8_t channel : {color.r, color.g, color.b}) {
-      colors.push_back(static_cast<char>(channel));
-    }
-  }
-  append_chunk(chunks, "PLTE", colors);
+  append_chunk(chunks, "PLTE", channels_of(palette));
   png.replace(kHeaderChunk, kHeaderBytes - kHeaderChunk, chunks);
   return png;
 }

@@ -1,8 +1,10 @@
 // What a PNG file says beside its pixels: resolution and texts.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +19,13 @@ struct PngFacts {
   std::vector<std::pair<std::string, std::string>> texts;
 };
 
-/// The 8-bit greyscale PNG file `png` with its greys taken as numbers of colours in `palette` (1 to
-/// 256): colour type 3 of PNG's specification (ISO 15948, 11.2.2 and 11.2.3).
+/// The PNG file of a picture whose filtered rows, as a zlib stream, are `zlib`. A pixel is the
+/// number of its colour in `palette` (1 to 256 colours), or three channels when that is empty:
+/// 8-bit pixels of colour type 3 or 2 (PNG's specification, ISO 15948, 11.2). Sizes below 2^31.
+std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb> palette,
+                     std::string_view zlib);
+
+/// The 8-bit greyscale PNG file `png` with its greys taken as numbers of colours in `palette`.
 std::string with_palette(std::string png, std::span<const Rgb> palette);
 
 /// `png`, the bytes of a PNG file, with a pHYs and iTXt chunks (PNG's specification, ISO 15948,

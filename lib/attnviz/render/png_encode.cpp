@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
@@ -18,9 +20,6 @@
 #include "attnviz/render/run_compression.h"
 
 namespace {
-
-// Data that runs pack to less than one part in so many is written fast; other data is packed well.
-constexpr std::size_t kRunsPackTo = 20;
 
 unsigned char* allocated(std::size_t size) noexcept {
   return static_cast<unsigned char*>(attnviz::allocate_for_free(size));
@@ -32,18 +31,6 @@ unsigned char* compress_zlib(const unsigned char* data, int size, int* compresse
                              int level) noexcept {
   const auto length = static_cast<std::size_t>(size);
   *compressed_size = 0;
-  try {
-    if (const auto runs = attnviz::compress_runs({data, length}, length / kRunsPackTo)) {
-      unsigned char* const compressed = allocated(runs->size());
-      if (compressed != nullptr) {
-        std::copy(runs->begin(), runs->end(), compressed);
-        *compressed_size = static_cast<int>(runs->size());
-      }
-      return compressed;
-    }
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
   const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
       libdeflate_alloc_compressor(level), &libdeflate_free_compressor);
   if (compressor == nullptr) {
@@ -84,16 +71,28 @@ namespace {
 constexpr int kUpFilter = 2;
 constexpr int kCompressionLevel = 1;
 
+// Pixels that runs pack to less than one part in so many are written fast; others are packed well.
+constexpr std::size_t kRunsPackTo = 20;
+
 void append_bytes(void* out, void* data, int size) {
   static_cast<std::string*>(out)->append(static_cast<const char*>(data),
                                          static_cast<std::size_t>(size));
 }
 
-// `channels` bytes a pixel, of one grey or of three colours.
-std::string encoded(std::span<const std::uint8_t> pixels, std::size_t width, std::size_t height,
-                    std::size_t channels) {
+// Rows of pixels, back to back.
+struct Rows {
+  std::span<const std::uint8_t> pixels;
+  std::size_t width;
+  std::size_t height;
+  std::size_t channels;  // bytes of a pixel
+
+  std::size_t row_bytes() const noexcept { return width * channels; }
+};
+
+void check(const Rows& rows) {
   // stb counts bytes, one filter byte a row among them, in an int.
   constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2;
+  const auto [pixels, width, height, channels] = rows;
   if (width == 0 || height == 0 || width > kLimit / channels ||
       height > kLimit / (channels * width + 1)) {
     throw Error(ErrorKind::kUsage,
@@ -104,6 +103,34 @@ std::string encoded(std::span<const std::uint8_t> pixels, std::size_t width, std
                 fmt::format("png: expected {} bytes for {} x {} pixels, found {}",
                             channels * width * height, width, height, pixels.size()));
   }
+}
+
+// Filters a row and packs it before the next one, so that no filtered picture has to be in memory.
+// Nothing when it does not pack well that way.
+std::optional<std::string> packed_as_runs(const Rows& rows) {
+  const std::size_t row_bytes = rows.row_bytes();
+  const std::size_t size = rows.height * (1 + row_bytes);
+  RunCompression compression(size, size / kRunsPackTo);
+  std::vector<std::uint8_t> filtered(1 + row_bytes, kUpFilter);
+  const std::uint8_t* row = rows.pixels.data();
+  std::copy_n(row, row_bytes, filtered.data() + 1);  // nothing is above the first one
+  bool fits = compression.add(filtered);
+  for (std::size_t y = 1; y < rows.height && fits; ++y) {
+    const std::uint8_t* const above = std::exchange(row, row + row_bytes);
+    if (std::memcmp(row, above, row_bytes) == 0) {
+      fits = compression.add({filtered.data(), 1}) && compression.add_zeros(row_bytes);
+      continue;
+    }
+    for (std::size_t i = 0; i < row_bytes; ++i) {
+      filtered[1 + i] = static_cast<std::uint8_t>(row[i] - above[i]);
+    }
+    fits = compression.add(filtered);
+  }
+  return fits ? compression.finish() : std::nullopt;
+}
+
+// One grey or three colours a pixel.
+std::string packed_by_stb(const Rows& rows) {
   // stb's settings are variables: set once, so that threads can encode at the same time.
   [[maybe_unused]] static const bool configured = [] {
     stbi_write_force_png_filter = kUpFilter;
@@ -111,14 +138,28 @@ std::string encoded(std::span<const std::uint8_t> pixels, std::size_t width, std
     return true;
   }();
   std::string png;
-  const int ok =
-      stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(width), static_cast<int>(height),
-                             static_cast<int>(channels), pixels.data(), 0);
+  const int ok = stbi_write_png_to_func(&append_bytes, &png, static_cast<int>(rows.width),
+                                        static_cast<int>(rows.height),
+                                        static_cast<int>(rows.channels), rows.pixels.data(), 0);
   if (ok == 0) {
-    throw Error(ErrorKind::kIo,
-                fmt::format("png: out of memory for {} x {} pixels", width, height));
+    throw std::bad_alloc();
   }
   return png;
+}
+
+// Without a palette, pixels are channels.
+std::string encoded(const Rows& rows, std::span<const Rgb> palette) {
+  check(rows);
+  try {
+    if (const auto packed = packed_as_runs(rows)) {
+      return png_file(rows.width, rows.height, palette, *packed);
+    }
+    // stb writes no palettes, but greys do as numbers of colours.
+    return palette.empty() ? packed_by_stb(rows) : with_palette(packed_by_stb(rows), palette);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("png: out of memory for {} x {} pixels", rows.width, rows.height));
+  }
 }
 
 struct NumberedPicture {
@@ -150,18 +191,17 @@ std::optional<NumberedPicture> numbered(std::span<const std::uint8_t> rgb) {
 }  // namespace
 
 std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
-  return encoded(rgb, width, height, 3);
+  return encoded({rgb, width, height, 3}, {});
 }
 
 std::string encode_png(const Canvas& canvas) {
   const auto width = static_cast<std::size_t>(canvas.width());
   const auto height = static_cast<std::size_t>(canvas.height());
-  // stb writes no palettes, but greys do as numbers of colours.
   if (canvas.has_palette()) {
-    return with_palette(encoded(canvas.pixels(), width, height, 1), canvas.palette());
+    return encoded({canvas.pixels(), width, height, 1}, canvas.palette());
   }
   if (const auto picture = numbered(canvas.pixels())) {
-    return with_palette(encoded(picture->numbers, width, height, 1), picture->palette.colors());
+    return encoded({picture->numbers, width, height, 1}, picture->palette.colors());
   }
   return encode_png(canvas.pixels(), width, height);
 }

@@ -28,8 +28,6 @@ struct Bits {
   unsigned count = 0;
 };
 
-// A literal, or a match as 253 + its length: one number each.
-using Token = std::uint16_t;
 constexpr std::size_t kFirstMatchToken = 256;
 constexpr std::size_t kLastToken = kFirstMatchToken + kMostMatch - kLeastMatch;
 
@@ -58,7 +56,7 @@ constexpr auto kLengthCodes = [] {
   return codes;
 }();
 
-std::size_t symbol_of(Token token) noexcept {
+std::size_t symbol_of(std::size_t token) noexcept {
   return token < kFirstMatchToken ? token : kLengthCodes[token - kFirstMatchToken].symbol;
 }
 
@@ -215,52 +213,92 @@ std::size_t run_length(const std::uint8_t* begin, const std::uint8_t* end) noexc
   return static_cast<std::size_t>(at - begin);
 }
 
-struct Tokens {
-  std::unique_ptr<Token[]> list;  // not set to 0 first: most of its room is never used
-  std::size_t size = 0;
-};
-
-// Nothing when there are so many that they hardly fit into `most` bytes.
-std::optional<Tokens> tokens_of(std::span<const std::uint8_t> data, std::size_t most) {
-  constexpr std::size_t kTokensAByte = 2;
-  const std::size_t limit = kTokensAByte * most + kTokensAByte;
-  // The last run that begins within the limit may go on to the end.
-  const std::size_t room = limit + data.size() / kMostMatch + kLeastMatch + 1;
-  Tokens tokens{std::unique_ptr<Token[]>(new Token[room])};
-  Token* next = tokens.list.get();
-  const Token* const last = next + limit;
-  const std::uint8_t* at = data.data();
-  const std::uint8_t* const end = at + data.size();
-  while (at != end) {
-    *next++ = *at++;
-    std::size_t run = at == end ? 0 : run_length(at, end);
-    at += run;
-    for (; run > kMostMatch; run -= kMostMatch) {
-      *next++ = kLastToken;
-    }
-    if (run >= kLeastMatch) {
-      *next++ = static_cast<Token>(kFirstMatchToken + run - kLeastMatch);
-    } else {
-      for (; run > 0; --run) {
-        *next++ = at[-1];
-      }
-    }
-    if (next >= last) {
-      return std::nullopt;
-    }
-  }
-  tokens.size = static_cast<std::size_t>(next - tokens.list.get());
-  return tokens;
+// Adler-32 (RFC 1950, 8.2) of `count` more bytes that are 0: the first sum stays, and is added to
+// the second one each time.
+std::uint32_t with_zeros(std::uint32_t checksum, std::size_t count) noexcept {
+  constexpr std::uint64_t kModulus = 65521;
+  const std::uint64_t first = checksum & 0xFFFF;
+  const std::uint64_t second = (checksum >> 16) + count % kModulus * first;
+  return static_cast<std::uint32_t>(second % kModulus << 16 | first);
 }
 
 }  // namespace
 
-std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std::size_t most) {
-  const auto tokens = tokens_of(data, most);
-  if (!tokens) {
+RunCompression::RunCompression(std::size_t size, std::size_t most) : most_(most) {
+  constexpr std::size_t kTokensAByte = 2;
+  limit_ = kTokensAByte * most + kTokensAByte;
+  // The last run that begins within the limit may go on to the end.
+  tokens_.reset(new Token[limit_ + size / kMostMatch + kLeastMatch + 1]);
+}
+
+// Ends the run after the last literal.
+void RunCompression::put_run() noexcept {
+  if (run_ == 0) {
+    return;
+  }
+  Token* next = tokens_.get() + n_tokens_;
+  for (; run_ > kMostMatch; run_ -= kMostMatch) {
+    *next++ = kLastToken;
+  }
+  if (run_ >= kLeastMatch) {
+    *next++ = static_cast<Token>(kFirstMatchToken + run_ - kLeastMatch);
+  } else {
+    next = std::fill_n(next, run_, literal_);
+  }
+  run_ = 0;
+  n_tokens_ = static_cast<std::size_t>(next - tokens_.get());
+}
+
+bool RunCompression::fits() const noexcept {
+  return n_tokens_ < limit_;
+}
+
+bool RunCompression::add(std::span<const std::uint8_t> bytes) {
+  checksum_ = libdeflate_adler32(checksum_, bytes.data(), bytes.size());
+  const std::uint8_t* at = bytes.data();
+  const std::uint8_t* const end = at + bytes.size();
+  if (n_tokens_ > 0 && at != end && *at == literal_) {
+    ++run_;
+    ++at;
+    const std::size_t run = at == end ? 0 : run_length(at, end);
+    run_ += run;
+    at += run;
+  }
+  while (at != end) {
+    put_run();
+    if (!fits()) {
+      return false;
+    }
+    tokens_[n_tokens_++] = literal_ = *at++;
+    run_ = at == end ? 0 : run_length(at, end);
+    at += run_;
+  }
+  return true;
+}
+
+bool RunCompression::add_zeros(std::size_t count) {
+  if (count == 0) {
+    return true;
+  }
+  checksum_ = with_zeros(checksum_, count);
+  if (n_tokens_ == 0 || literal_ != 0) {
+    put_run();
+    if (!fits()) {
+      return false;
+    }
+    tokens_[n_tokens_++] = literal_ = 0;
+    --count;
+  }
+  run_ += count;
+  return true;
+}
+
+std::optional<std::string> RunCompression::finish() {
+  put_run();
+  if (!fits()) {
     return std::nullopt;
   }
-  const std::span<const Token> list(tokens->list.get(), tokens->size);
+  const std::span<const Token> list(tokens_.get(), n_tokens_);
   std::array<std::uint64_t, kLastToken + 1> token_counts{};
   for (const Token token : list) {
     ++token_counts[token];
@@ -268,13 +306,13 @@ std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std
   Counts counts{};
   counts[0] = counts[kEndOfBlock] = 1;  // a code needs two symbols
   for (std::size_t token = 0; token < token_counts.size(); ++token) {
-    counts[symbol_of(static_cast<Token>(token))] += token_counts[token];
+    counts[symbol_of(token)] += token_counts[token];
   }
   const CodeLengths lengths = code_lengths(counts);
   const std::array<Bits, kSymbols> codes = codes_of(lengths);
   std::array<Bits, kLastToken + 1> token_bits;
   for (std::size_t token = 0; token < token_bits.size(); ++token) {
-    Bits bits = codes[symbol_of(static_cast<Token>(token))];
+    Bits bits = codes[symbol_of(token)];
     if (token >= kFirstMatchToken) {  // then the rest of the length, and the one bit of a distance
       const Bits extra = kLengthCodes[token - kFirstMatchToken].extra;
       bits.bits |= extra.bits << bits.count;
@@ -290,7 +328,7 @@ std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std
     bits += token_counts[token] * token_bits[token].count;
   }
   const std::size_t size = kZlibHeader + (bits + 7) / 8 + kChecksum;
-  if (size > most) {
+  if (size > most_) {
     return std::nullopt;
   }
   std::string out(size + BitWriter::kSlack, '\0');
@@ -303,9 +341,8 @@ std::optional<std::string> compress_runs(std::span<const std::uint8_t> data, std
   }
   writer.put(codes[kEndOfBlock]);
   char* end = writer.finish();
-  const std::uint32_t sum = libdeflate_adler32(1, data.data(), data.size());
   for (int shift = 24; shift >= 0; shift -= 8) {
-    *end++ = static_cast<char>(sum >> shift & 0xFF);
+    *end++ = static_cast<char>(checksum_ >> shift & 0xFF);
   }
   assert(end == out.data() + size);
   out.resize(size);
