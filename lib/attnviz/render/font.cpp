@@ -126,12 +126,22 @@ std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, i
   return corners;
 }
 
-const InkMap& TextRasterizer::glyph_ink(const GlyphKey& key) {
+const Outline& TextRasterizer::outline(const OutlineKey& key) {
+  const auto [place, is_new] = outlines_.try_emplace(key);
+  if (is_new) {
+    const auto [kind, id, face] = key;
+    place->second = glyph_outline(kind, id, face);
+  }
+  return place->second;
+}
+
+const InkMap& TextRasterizer::glyph_ink(const InkKey& key) {
   const auto [place, is_new] = glyphs_.try_emplace(key);
   if (!is_new) {
     return place->second;
   }
-  const auto [kind, id, face, em, column_width, angle, x_quarters, y_quarters] = key;
+  const auto [glyph, em, column_width, angle, x_quarters, y_quarters] = key;
+  const auto [kind, id, face] = glyph;
   const double x = static_cast<double>(x_quarters) / kFractions;
   const double y = static_cast<double>(y_quarters) / kFractions;
   const double scale = column_width * (kind == Glyph::Kind::kFace ? em : 1.0);
@@ -147,14 +157,24 @@ const InkMap& TextRasterizer::glyph_ink(const GlyphKey& key) {
     }
     place->second = draw_image(*image, corners);
   } else {
-    Outline outline = glyph_outline(kind, id, face);
-    turn(outline, scale, angle);
-    place->second = fill_outline(outline, x, y);
+    Outline in_pixels = outline(glyph);
+    turn(in_pixels, scale, angle);
+    place->second = fill_outline(in_pixels, x, y);
   }
   return place->second;
 }
 
-InkMap TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
+const InkMap& TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
+  const auto known = texts_.find(std::tuple(text, column_width, angle));
+  if (known != texts_.end()) {
+    return known->second;
+  }
+  return texts_
+      .try_emplace({std::string(text), column_width, angle}, drawn(text, column_width, angle))
+      .first->second;
+}
+
+InkMap TextRasterizer::drawn(std::string_view text, int column_width, TextAngle angle) {
   const GlyphRun run = fonts_.run(text);
   const auto corners = text_corners({0.0, 0.0}, run.columns, column_width, angle);
   const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
@@ -172,8 +192,12 @@ InkMap TextRasterizer::rasterize(std::string_view text, int column_width, TextAn
     const auto quarters_y = static_cast<int>(std::lround(pen.y * kFractions));
     const int x = static_cast<int>(std::floor(static_cast<double>(quarters_x) / kFractions));
     const int y = static_cast<int>(std::floor(static_cast<double>(quarters_y) / kFractions));
-    add_glyph(glyph_ink({glyph.kind, glyph.id, glyph.face, glyph.em, column_width, angle,
-                         quarters_x - x * kFractions, quarters_y - y * kFractions}),
+    add_glyph(glyph_ink({{glyph.kind, glyph.id, glyph.face},
+                         glyph.em,
+                         column_width,
+                         angle,
+                         quarters_x - x * kFractions,
+                         quarters_y - y * kFractions}),
               x, y, map);
   }
   return map;

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -26,26 +28,32 @@ int line_height(int column_width) noexcept;
 std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
                                        TextAngle angle) noexcept;
 
-/// Draws texts and remembers glyphs, so that a picture's many labels cost little. One a thread.
+/// Draws texts and remembers them and their glyphs, so that a picture's many labels, most of which
+/// it shows more than once, cost little. One a thread.
 class TextRasterizer {
  public:
   /// The fonts must outlive it.
   explicit TextRasterizer(const FontSet& fonts = FontSet::embedded()) : fonts_(fonts) {}
 
   /// `text` (valid UTF-8) with the top left corner of its box at the origin. Ink outside the
-  /// bounding box of text_corners is cut off.
-  InkMap rasterize(std::string_view text, int column_width, TextAngle angle);
+  /// bounding box of text_corners is cut off. Lasts as long as this object.
+  const InkMap& rasterize(std::string_view text, int column_width, TextAngle angle);
 
  private:
-  // Kind, number, face, size, column width, angle, and the origin's fraction of a pixel in
-  // quarters: everything a glyph's pixels depend on.
-  using GlyphKey =
-      std::tuple<Glyph::Kind, std::uint32_t, const FontFace*, double, int, TextAngle, int, int>;
+  // Kind, number and face.
+  using OutlineKey = std::tuple<Glyph::Kind, std::uint32_t, const FontFace*>;
+  // Glyph, size, column width, angle, and the origin's fraction of a pixel in quarters: everything
+  // a glyph's pixels depend on.
+  using InkKey = std::tuple<OutlineKey, double, int, TextAngle, int, int>;
 
-  const InkMap& glyph_ink(const GlyphKey& key);
+  InkMap drawn(std::string_view text, int column_width, TextAngle angle);
+  const Outline& outline(const OutlineKey& key);
+  const InkMap& glyph_ink(const InkKey& key);
 
   const FontSet& fonts_;
-  std::map<GlyphKey, InkMap> glyphs_;
+  std::map<std::tuple<std::string, int, TextAngle>, InkMap, std::less<>> texts_;
+  std::map<OutlineKey, Outline> outlines_;
+  std::map<InkKey, InkMap> glyphs_;
 };
 
 }  // namespace attnviz

@@ -82,8 +82,10 @@ class AreaBuffer {
       std::swap(a, b);
     }
     const double slope = a.y == b.y ? 0.0 : (b.x - a.x) / (b.y - a.y);
-    const int first = std::max(0, static_cast<int>(std::floor(a.y)));
-    const int end = std::min(height_, static_cast<int>(std::ceil(b.y)));
+    // A conversion cuts fractions off; above the first row there is nothing to add.
+    const int first = std::max(0, static_cast<int>(a.y));
+    const int end =
+        std::min(height_, static_cast<int>(b.y) + (b.y > static_cast<int>(b.y) ? 1 : 0));
     for (int row = first; row < end; ++row) {
       const double top = std::max(a.y, static_cast<double>(row));
       const double bottom = std::min(b.y, row + 1.0);
@@ -110,15 +112,22 @@ class AreaBuffer {
   // A line that goes from x0 to x1 >= x0 while it descends by `height`.
   void add_in_row(int row, double x0, double x1, double height) {
     double* changes = changes_.data() + static_cast<std::size_t>(row) * stride_;
+    const auto first = static_cast<std::size_t>(x0);
+    if (x1 <= static_cast<double>(first) + 1.0) {  // in one pixel, as most lines of letters
+      const double area = static_cast<double>(first) + 1.0 - (x0 + x1) / 2;
+      changes[first] += height * area;
+      changes[first + 1] += height * (1.0 - area);
+      return;
+    }
     const double span = x1 - x0;
     double covered = 0.0;  // right of the line in the pixels so far, per height
-    for (auto column = static_cast<std::size_t>(x0);; ++column) {
+    for (std::size_t column = first;; ++column) {
       const auto left = static_cast<double>(column);
       const double enter = std::max(x0, left);
       const double leave = std::min(x1, left + 1.0);
       // The line is in this pixel for `share` of its height; what lies left of it covers it whole.
-      const double share = span > 0.0 ? (leave - enter) / span : 1.0;
-      const double before = span > 0.0 ? (enter - x0) / span : 0.0;
+      const double share = (leave - enter) / span;
+      const double before = (enter - x0) / span;
       const double area = before + share * (left + 1.0 - (enter + leave) / 2);
       changes[column] += height * (area - covered);
       covered = area;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <string>
 
 #include "attnviz/core/utf8.h"
@@ -134,15 +133,12 @@ class Painter {
         if (!cells.is_visible(row, col) || text.size() > numbers.columns) {
           continue;
         }
-        const auto [found, is_new] = values_.try_emplace(text);
-        if (is_new) {
-          found->second = text_.rasterize(text, column_width, TextAngle::kLevel);
-        }
         const int wide = static_cast<int>(text.size()) * column_width;
         const int x = panel.x + static_cast<int>(col) * keys.pitch;
         const int y = panel.y + static_cast<int>(row) * queries.pitch;
         const bool dark = dark_text_on(heatmap_.scale.color(cells.shown(row, col)));
-        canvas_.draw(found->second, x + (keys.pitch - keys.gap - wide) / 2,
+        canvas_.draw(text_.rasterize(text, column_width, TextAngle::kLevel),
+                     x + (keys.pitch - keys.gap - wide) / 2,
                      y + (queries.pitch - queries.gap - line_height(column_width)) / 2,
                      dark ? kDarkNumber : kLightNumber);
       }
@@ -183,7 +179,6 @@ class Painter {
   bool hatched_ = false;
   Canvas canvas_;
   TextRasterizer text_;
-  std::map<std::string, InkMap> values_;
 };
 
 }  // namespace
