@@ -108,7 +108,11 @@ void Canvas::widen() {
 void Canvas::paint_row(int x, int y, int count, const Code& code) noexcept {
   std::uint8_t* target = pixel(x, y);
   if (has_palette()) {
-    std::memset(target, code[0], static_cast<std::size_t>(count));
+    if (count == 1) {  // most pixels of text
+      *target = code[0];
+    } else {
+      std::memset(target, code[0], static_cast<std::size_t>(count));
+    }
     return;
   }
   for (int i = 0; i < count; ++i, target += code.size()) {
@@ -123,7 +127,9 @@ void Canvas::fill(const PixelRect& rect, Rgb color) {
   }
   const Code painted = code(color);
   paint_row(area.x, area.y, area.width, painted);
-  repeat_top_row(area);
+  if (area.height > 1) {
+    repeat_top_row(area);
+  }
 }
 
 void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {

@@ -135,7 +135,9 @@ Rgb Colormap::operator()(float t) const noexcept {
     return kNanColor;
   }
   const float along = std::clamp(reversed_ ? 1.0f - t : t, 0.0f, 1.0f);
-  return (*table_)[static_cast<std::size_t>(std::lround(along * static_cast<float>(kSteps - 1)))];
+  // Rounds as std::lround() does: the sum is exact in a double.
+  const double step = static_cast<double>(along * static_cast<float>(kSteps - 1)) + 0.5;
+  return (*table_)[static_cast<std::size_t>(step)];
 }
 
 std::vector<std::string_view> colormap_names() {
