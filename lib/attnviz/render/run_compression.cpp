@@ -138,16 +138,14 @@ class BitWriter {
 
   explicit BitWriter(char* to) noexcept : to_(to) {}
 
-  // At most 32 at once.
+  // At most 32 at once. Without a branch: whether bytes are full is as good as random.
   void put(Bits bits) noexcept {
     waiting_ |= std::uint64_t{bits.bits} << count_;
     count_ += bits.count;
-    if (count_ >= 32) {
-      store();
-      to_ += 4;
-      waiting_ >>= 32;
-      count_ -= 32;
-    }
+    store();
+    to_ += count_ / 8;
+    waiting_ >>= count_ / 8 * 8;
+    count_ %= 8;
   }
   // Fills the last byte up and returns the end.
   char* finish() noexcept {
@@ -157,8 +155,12 @@ class BitWriter {
 
  private:
   void store() noexcept {
-    for (unsigned i = 0; i < 8; ++i) {
-      to_[i] = static_cast<char>(waiting_ >> 8 * i & 0xFF);
+    if constexpr (std::endian::native == std::endian::little) {
+      std::memcpy(to_, &waiting_, sizeof waiting_);
+    } else {
+      for (unsigned i = 0; i < 8; ++i) {
+        to_[i] = static_cast<char>(waiting_ >> 8 * i & 0xFF);
+      }
     }
   }
 
@@ -192,18 +194,29 @@ void put_header(BitWriter& writer, const CodeLengths& lengths) {
   put_length(1);  // distance 1, in one bit
 }
 
+// 0 where eight bytes equal those that begin one before them.
+std::uint64_t changes(const std::uint8_t* at) noexcept {
+  std::uint64_t here = 0;
+  std::uint64_t before = 0;
+  std::memcpy(&here, at, sizeof here);
+  std::memcpy(&before, at - 1, sizeof before);
+  return here ^ before;
+}
+
 // How many bytes from `begin` on equal the one before it.
 std::size_t run_length(const std::uint8_t* begin, const std::uint8_t* end) noexcept {
   const std::uint8_t* at = begin;
   if constexpr (std::endian::native == std::endian::little) {
-    for (; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) {
-      std::uint64_t here = 0;
-      std::uint64_t before = 0;
-      std::memcpy(&here, at, sizeof here);
-      std::memcpy(&before, at - 1, sizeof before);
-      if (here != before) {
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    for (; at + kWord <= end; at += kWord) {
+      if (const std::uint64_t change = changes(at)) {
         return static_cast<std::size_t>(at - begin) +
-               static_cast<std::size_t>(std::countr_zero(here ^ before)) / 8;
+               static_cast<std::size_t>(std::countr_zero(change)) / 8;
+      }
+      // What is longer than a cell is mostly much longer.
+      while (at + 5 * kWord <= end && (changes(at + kWord) | changes(at + 2 * kWord) |
+                                       changes(at + 3 * kWord) | changes(at + 4 * kWord)) == 0) {
+        at += 4 * kWord;
       }
     }
   }
