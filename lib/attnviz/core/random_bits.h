@@ -16,19 +16,22 @@ class RandomBits {
     }
   }
 
-  void absorb(std::uint64_t word) noexcept { state_ = mix(state_ ^ mix(word + kGoldenRatio)); }
+  void absorb(std::uint64_t word) noexcept { state_ = mix(state_ ^ mix(word + kStep)); }
 
   /// The word at `index`.
-  std::uint64_t operator[](std::uint64_t index) const noexcept {
-    return mix(state_ + (index + 1) * kGoldenRatio);
-  }
+  std::uint64_t operator[](std::uint64_t index) const noexcept { return mix(unmixed(index)); }
+
+  /// For who makes many words at once: what is mixed into a word, kStep more for the next one. The
+  /// factors of the mixture come after shifts by 30 and 27 bits, one by 31 after both.
+  std::uint64_t unmixed(std::uint64_t index) const noexcept { return state_ + (index + 1) * kStep; }
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;  // 2^64 / phi
+  static constexpr std::uint64_t kFactor1 = 0xbf58476d1ce4e5b9;
+  static constexpr std::uint64_t kFactor2 = 0x94d049bb133111eb;
 
  private:
-  static constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;  // 2^64 / phi
-
   static constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    x = (x ^ (x >> 30)) * kFactor1;
+    x = (x ^ (x >> 27)) * kFactor2;
     return x ^ (x >> 31);
   }
 

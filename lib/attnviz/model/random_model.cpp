@@ -12,21 +12,13 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/random_bits.h"
+#include "attnviz/kernels/random_fill.h"
 
 namespace attnviz {
 
 namespace {
 
 enum class Purpose : std::uint64_t { kQuery = 1, kKey, kValue, kOutput, kEmbedding };
-
-// Uniform in (-bound, bound), symmetric around 0.
-void fill(const RandomBits& random, float bound, std::span<float> out) noexcept {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto bits = static_cast<std::int32_t>(random[i] >> 40);  // 24 of them
-    const std::int32_t odd = 2 * bits + 1 - (1 << 24);
-    out[i] = static_cast<float>(odd) * 0x1p-24f * bound;
-  }
-}
 
 // The bound at which a uniform value has this variance, which is bound^2 / 3.
 float bound_for(double variance) noexcept {
@@ -79,7 +71,7 @@ class Storage {
   ConstMatrix take(std::size_t rows, std::size_t cols, const RandomBits& random, double variance) {
     float* data = floats_.view().data + used_;
     used_ += rows * cols;
-    fill(random, bound_for(variance), {data, rows * cols});
+    kernels::fill_uniform(random, bound_for(variance), {data, rows * cols});
     return {data, rows, cols, cols};
   }
 
@@ -167,7 +159,7 @@ void random_embedding(std::uint64_t seed, std::string_view piece, std::span<floa
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   }
   const RandomBits random{seed, static_cast<std::uint64_t>(Purpose::kEmbedding), hash};
-  fill(random, bound_for(1.0), out);
+  kernels::fill_uniform(random, bound_for(1.0), out);
 }
 
 }  // namespace attnviz
