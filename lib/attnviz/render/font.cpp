@@ -165,13 +165,11 @@ const InkMap& TextRasterizer::glyph_ink(const InkKey& key) {
 }
 
 const InkMap& TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
-  const auto known = texts_.find(std::tuple(text, column_width, angle));
-  if (known != texts_.end()) {
-    return known->second;
+  const auto [place, is_new] = texts_.try_emplace({std::string(text), column_width, angle});
+  if (is_new) {
+    place->second = drawn(text, column_width, angle);
   }
-  return texts_
-      .try_emplace({std::string(text), column_width, angle}, drawn(text, column_width, angle))
-      .first->second;
+  return place->second;
 }
 
 InkMap TextRasterizer::drawn(std::string_view text, int column_width, TextAngle angle) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -51,7 +50,7 @@ class TextRasterizer {
   const InkMap& glyph_ink(const InkKey& key);
 
   const FontSet& fonts_;
-  std::map<std::tuple<std::string, int, TextAngle>, InkMap, std::less<>> texts_;
+  std::map<std::tuple<std::string, int, TextAngle>, InkMap> texts_;
   std::map<OutlineKey, Outline> outlines_;
   std::map<InkKey, InkMap> glyphs_;
 };
