@@ -128,19 +128,19 @@ TEST_CASE("encode_png: memory that runs out on the way is an error, wherever it 
     return;
   }
   // Larger than what malloc() keeps of memory that was freed.
-  constexpr Size kSize{3400, 3400};
+  constexpr Size kSize{5000, 5000};
   for (const bool is_noise : {false, true}) {
     CAPTURE(is_noise);
     const std::vector<std::uint8_t> rgb =
         is_noise ? noise(kSize) : std::vector<std::uint8_t>(3 * kSize.width * kSize.height);
-    // Noise is filtered as a whole, into 35 MB, and packed into as much; runs take little.
-    for (const rlim_t megabytes : {0U, 20U, 50U, 200U}) {
+    // Noise is filtered as a whole, into 75 MB, and packed into as much; runs take little.
+    for (const rlim_t megabytes : {0U, 50U, 100U, 400U}) {
       if (megabytes == 0 && !is_noise) {
         continue;  // little may still be at hand
       }
       CAPTURE(megabytes);
       CHECK(outcome_within(megabytes << 20, rgb, kSize) ==
-            (is_noise && megabytes <= 50U ? kOutOfMemory : kWritten));
+            (is_noise && megabytes <= 100U ? kOutOfMemory : kWritten));
     }
   }
 }
