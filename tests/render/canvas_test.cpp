@@ -143,7 +143,9 @@ TEST_CASE(
     canvas.draw(ink, 2, 1, color);
     for (int y = 0; y < 5; ++y) {
       for (int x = 0; x < 97; ++x) {
-        const unsigned share = (ink.ink[static_cast<std::size_t>(97 * y + x)] + 8u) / 17 * 17;
+        const unsigned share =
+            (ink.ink[97 * static_cast<std::size_t>(y) + static_cast<std::size_t>(x)] + 8u) / 17 *
+            17;
         const auto mixed = [share](std::uint8_t under, std::uint8_t over) {
           return static_cast<std::uint8_t>((over * share + under * (255 - share) + 127) / 255);
         };

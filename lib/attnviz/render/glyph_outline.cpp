@@ -102,7 +102,8 @@ class AreaBuffer {
       double area = 0.0;
       for (std::size_t column = 0; column < static_cast<std::size_t>(width_); ++column) {
         area += changes_[row * stride_ + column];
-        ink.push_back(static_cast<std::uint8_t>(std::min(1.0, std::abs(area)) * 255.0 + 0.5));
+        const double rounded_up = std::min(1.0, std::abs(area)) * 255.0 + 0.5;
+        ink.push_back(static_cast<std::uint8_t>(rounded_up));
       }
     }
     return ink;
