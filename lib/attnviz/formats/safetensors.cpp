@@ -1,0 +1,312 @@
+#include "attnviz/formats/safetensors.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+using nlohmann::json;
+
+struct TypeFacts {
+  std::string_view name;
+  std::size_t size;
+};
+
+// In the order of StoredType.
+constexpr std::array kTypes = {
+    TypeFacts{"F64", 8},     TypeFacts{"F32", 4},     TypeFacts{"F16", 2},  TypeFacts{"BF16", 2},
+    TypeFacts{"F8_E4M3", 1}, TypeFacts{"F8_E5M2", 1}, TypeFacts{"I64", 8},  TypeFacts{"I32", 4},
+    TypeFacts{"I16", 2},     TypeFacts{"I8", 1},      TypeFacts{"U64", 8},  TypeFacts{"U32", 4},
+    TypeFacts{"U16", 2},     TypeFacts{"U8", 1},      TypeFacts{"BOOL", 1},
+};
+
+const TypeFacts& facts(StoredType type) noexcept {
+  return kTypes[static_cast<std::size_t>(type)];
+}
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kMostHeader = 32'000'000;
+constexpr int kDeepest = 4;  // {"name": {"shape": [1]}}, and one more for what is not looked at
+
+// Says of one file what is wrong with it.
+class Complaint {
+ public:
+  explicit Complaint(std::string_view file) : file_(file) {}
+
+  [[noreturn]] void malformed(const std::string& what) const {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: {}", file_, what));
+  }
+  [[noreturn]] void unsupported(const std::string& what) const {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: {}", file_, what));
+  }
+
+ private:
+  std::string_view file_;
+};
+
+// The length that stands in front of the header, little-endian.
+std::uint64_t header_length(std::string_view bytes) noexcept {
+  std::uint64_t length = 0;
+  for (std::size_t i = kLengthBytes; i-- > 0;) {
+    length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return length;
+}
+
+std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
+  if (bytes.size() < kLengthBytes) {
+    complaint.malformed(fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
+  }
+  const std::uint64_t length = header_length(bytes);
+  if (length > bytes.size() - kLengthBytes) {
+    complaint.malformed(
+        fmt::format("a header of {} bytes was announced, but only {} follow; no safetensors file, "
+                    "or one cut short",
+                    length, bytes.size() - kLengthBytes));
+  }
+  if (length > kMostHeader) {
+    complaint.unsupported(
+        fmt::format("a header of {} bytes; at most {} are read", length, kMostHeader));
+  }
+  const std::string_view header = bytes.substr(kLengthBytes, static_cast<std::size_t>(length));
+  if (!header.starts_with('{')) {
+    complaint.malformed("the header does not begin with {: no safetensors file");
+  }
+  return header;
+}
+
+// The header as a tree in which no object has a key twice.
+json parse_header(std::string_view header, const Complaint& complaint) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto watch = [&](int depth, json::parse_event_t event, json& value) {
+    if (depth > kDeepest) {
+      complaint.malformed(fmt::format("the header is nested deeper than {} levels", kDeepest));
+    }
+    switch (event) {
+      case json::parse_event_t::object_start:
+        keys.emplace_back();
+        break;
+      case json::parse_event_t::object_end:
+        keys.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!keys.back().insert(value.get_ref<const std::string&>()).second) {
+          complaint.malformed(fmt::format("the header names {} twice",
+                                          attnviz::quoted(value.get_ref<const std::string&>())));
+        }
+        break;
+      default:
+        break;
+    }
+    return true;
+  };
+  try {
+    return json::parse(header.begin(), header.end(), watch);
+  } catch (const json::exception& error) {
+    complaint.malformed(fmt::format("the header is no JSON: {}", error.what()));
+  }
+}
+
+// One member of the header.
+class TensorReader {
+ public:
+  TensorReader(const std::string& name, const json& value, const Complaint& complaint)
+      : name_(name), value_(value), complaint_(complaint) {
+    if (!value.is_object()) {
+      malformed("expected an object");
+    }
+  }
+
+  StoredType type() const {
+    const json& type = member("dtype");
+    if (!type.is_string()) {
+      malformed("dtype: expected a string");
+    }
+    const auto& word = type.get_ref<const std::string&>();
+    const auto found = std::find_if(kTypes.begin(), kTypes.end(),
+                                    [&word](const TypeFacts& entry) { return entry.name == word; });
+    if (found == kTypes.end()) {
+      complaint_.unsupported(fmt::format("tensor {}: numbers of type {} are not known",
+                                         attnviz::quoted(name_), attnviz::quoted(word)));
+    }
+    return static_cast<StoredType>(found - kTypes.begin());
+  }
+
+  std::vector<std::size_t> shape() const { return sizes("shape"); }
+
+  // Where its bytes begin and end in those of all tensors.
+  std::pair<std::size_t, std::size_t> range(std::size_t n_bytes) const {
+    const std::vector<std::size_t> ends = sizes("data_offsets");
+    if (ends.size() != 2 || ends[0] > ends[1]) {
+      malformed("data_offsets: expected [begin, end]");
+    }
+    if (ends[1] > n_bytes) {
+      malformed(fmt::format("its bytes end at {}, those of the file at {}", ends[1], n_bytes));
+    }
+    return {ends[0], ends[1]};
+  }
+
+  // Bytes of such a tensor; nothing when they are more than a machine could address.
+  static std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape,
+                                             StoredType type) {
+    std::size_t product = stored_type_size(type);
+    bool overflows = false;
+    for (const std::size_t size : shape) {
+      if (size == 0) {
+        return 0;
+      }
+      overflows = overflows || product > std::numeric_limits<std::size_t>::max() / size;
+      product *= size;
+    }
+    return overflows ? std::nullopt : std::optional(product);
+  }
+
+  [[noreturn]] void malformed(const std::string& what) const {
+    complaint_.malformed(fmt::format("tensor {}: {}", attnviz::quoted(name_), what));
+  }
+
+ private:
+  const json& member(const char* key) const {
+    const auto found = value_.find(key);
+    if (found == value_.end()) {
+      malformed(fmt::format("{} is missing", key));
+    }
+    return *found;
+  }
+
+  std::vector<std::size_t> sizes(const char* key) const {
+    const json& list = member(key);
+    if (!list.is_array()) {
+      malformed(fmt::format("{}: expected a list", key));
+    }
+    std::vector<std::size_t> sizes;
+    sizes.reserve(list.size());
+    for (const json& item : list) {
+      if (!item.is_number_unsigned()) {
+        malformed(fmt::format("{}: expected whole numbers of at least 0", key));
+      }
+      sizes.push_back(item.get<std::size_t>());
+    }
+    return sizes;
+  }
+
+  const std::string& name_;
+  const json& value_;
+  const Complaint& complaint_;
+};
+
+std::map<std::string, std::string, std::less<>> strings_of(const json& value,
+                                                           const Complaint& complaint) {
+  std::map<std::string, std::string, std::less<>> strings;
+  if (!value.is_object()) {
+    complaint.malformed("__metadata__: expected an object of strings");
+  }
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) {
+      complaint.malformed(fmt::format("__metadata__: {}: expected a string", attnviz::quoted(key)));
+    }
+    strings.emplace(key, text.get<std::string>());
+  }
+  return strings;
+}
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t size : shape) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", size);
+  }
+  return fmt::format("[{}]", text);
+}
+
+// Tensors by where they begin must follow each other from the first byte to the last.
+void check_cover(std::vector<const StoredTensor*> tensors, std::string_view data,
+                 const Complaint& complaint) {
+  const auto begin = [data](const StoredTensor& tensor) {
+    return static_cast<std::size_t>(tensor.bytes.data() - data.data());
+  };
+  std::sort(tensors.begin(), tensors.end(), [&](const StoredTensor* a, const StoredTensor* b) {
+    return std::pair(begin(*a), a->bytes.size()) < std::pair(begin(*b), b->bytes.size());
+  });
+  std::size_t end = 0;
+  for (const StoredTensor* tensor : tensors) {
+    const std::size_t at = begin(*tensor);
+    if (at != end) {
+      complaint.malformed(
+          fmt::format("tensor {}: begins at byte {}, {} the one before it ends at {}",
+                      attnviz::quoted(tensor->name), at,
+                      at < end ? "inside another one:" : "after a gap:", end));
+    }
+    end = at + tensor->bytes.size();
+  }
+  if (end != data.size()) {
+    complaint.malformed(fmt::format("tensors end at byte {}, the file at {}", end, data.size()));
+  }
+}
+
+}  // namespace
+
+std::string_view stored_type_name(StoredType type) noexcept {
+  return facts(type).name;
+}
+
+std::size_t stored_type_size(StoredType type) noexcept {
+  return facts(type).size;
+}
+
+Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
+  const Complaint complaint(file);
+  const std::string_view header = header_of(bytes, complaint);
+  const std::string_view data = bytes.substr(kLengthBytes + header.size());
+  const json tree = parse_header(header, complaint);
+  for (const auto& [name, value] : tree.items()) {
+    if (name == "__metadata__") {
+      metadata_ = strings_of(value, complaint);
+      continue;
+    }
+    const TensorReader reader(name, value, complaint);
+    const StoredType type = reader.type();
+    std::vector<std::size_t> shape = reader.shape();
+    const auto [begin, end] = reader.range(data.size());
+    if (TensorReader::bytes_of(shape, type) != end - begin) {
+      reader.malformed(fmt::format("{} numbers of type {} do not take {} bytes", shape_text(shape),
+                                   stored_type_name(type), end - begin));
+    }
+    const auto [entry, is_new] =
+        entries_.try_emplace(name, Entry{std::move(shape), {{}, type, {}, {}}});
+    Entry& kept = entry->second;
+    kept.tensor.name = entry->first;
+    kept.tensor.shape = kept.shape;
+    kept.tensor.bytes = data.substr(begin, end - begin);
+  }
+  check_cover(tensors(), data, complaint);
+}
+
+const StoredTensor* Safetensors::find(std::string_view name) const noexcept {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second.tensor;
+}
+
+std::vector<const StoredTensor*> Safetensors::tensors() const {
+  std::vector<const StoredTensor*> all;
+  all.reserve(entries_.size());
+  for (const auto& [name, entry] : entries_) {
+    all.push_back(&entry.tensor);
+  }
+  return all;
+}
+
+}  // namespace attnviz

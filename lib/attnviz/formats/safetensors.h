@@ -1,0 +1,81 @@
+// The safetensors format: named tensors in one file, read in place.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// How one number of a tensor is stored.
+enum class StoredType {
+  kF64,
+  kF32,
+  kF16,
+  kBf16,
+  kF8E4M3,
+  kF8E5M2,
+  kI64,
+  kI32,
+  kI16,
+  kI8,
+  kU64,
+  kU32,
+  kU16,
+  kU8,
+  kBool,
+};
+
+/// "F32", "BF16", …, as the format writes it.
+std::string_view stored_type_name(StoredType type) noexcept;
+/// Bytes of one number.
+std::size_t stored_type_size(StoredType type) noexcept;
+
+/// One tensor in a file; a view.
+struct StoredTensor {
+  std::string_view name;
+  StoredType type = StoredType::kF32;
+  std::span<const std::size_t> shape;  // outermost first; empty: a single number
+  std::string_view bytes;              // little-endian, row-major; may lie at any address
+
+  std::size_t n_numbers() const noexcept { return bytes.size() / stored_type_size(type); }
+};
+
+/// The tensors of one file. Looks at no number.
+class Safetensors {
+ public:
+  /// `bytes` of a whole file, which must outlive the object; `file` stands in front of messages.
+  ///
+  /// Throws Error{kMalformed} when the header is no JSON object of tensors, names one twice, when a
+  /// tensor's bytes do not fit its shape and type, and when tensors overlap, leave gaps, or end
+  /// elsewhere than the file; Error{kUnsupported} for a type that it does not know, and for a
+  /// header of more than 32 MB.
+  ///
+  /// Source  https://huggingface.co/docs/safetensors, "Format".
+  Safetensors(std::string_view bytes, std::string_view file);
+
+  /// Null when there is none of that name.
+  const StoredTensor* find(std::string_view name) const noexcept;
+
+  /// All of them, by name.
+  std::vector<const StoredTensor*> tensors() const;
+
+  /// The free-form notes of whoever wrote the file ("format": "pt").
+  const std::map<std::string, std::string, std::less<>>& metadata() const noexcept {
+    return metadata_;
+  }
+
+ private:
+  struct Entry {
+    std::vector<std::size_t> shape;
+    StoredTensor tensor;
+  };
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, std::string, std::less<>> metadata_;
+};
+
+}  // namespace attnviz
