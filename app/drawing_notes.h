@@ -1,9 +1,8 @@
 // What a person should hear of how something is drawn.
 #pragma once
 
-#include <optional>
-
 #include <cstddef>
+#include <optional>
 
 #include "attnviz/render/figure_style.h"
 #include "attnviz/render/heatmap.h"
@@ -18,8 +17,8 @@ void tell_unused(const FigureStyle& figure, std::size_t n_fonts, const Outputs& 
                  const TalkOptions& talk);
 
 /// Says that a picture that is drawn is nearly of one colour, and what helps, unless quiet or when
-/// its scale was asked for. Whether it was said.
-/// Weights that nobody kept are judged by the cells of `grid`.
+/// its scale was asked for. Whether it was said. Weights that nobody kept are judged by the cells
+/// of `grid`.
 bool tell_flat(const Heatmap& picture, const ShowOptions& options, const Outputs& outputs,
                const std::optional<PoolGrid>& grid = std::nullopt);
 

@@ -14,8 +14,7 @@ namespace attnviz::app {
 std::string progress_text(std::string_view what, double done, double seconds);
 
 /// The line on standard error, when that is a terminal wide enough and the program is not to be
-/// quiet. Comes
-/// when the work has taken a while, and goes when it ends. For one thread at a time.
+/// quiet. Comes when the work has taken a while, and goes when it ends. For one thread at a time.
 class ProgressLine {
  public:
   /// `what` must outlive it.

@@ -14,7 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attnviz::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kChains = 24;  // more than latency times units on any machine
+// Of one round: twelve chains, more than latency times units on any machine, twice.
+constexpr std::size_t kMultiplyAdds = 24;
 
 float multiply_add_round(int rounds) {
   const hn::ScalableTag<float> d;
@@ -46,7 +47,7 @@ float multiply_add_round(int rounds) {
 }
 
 double operations_of_a_round() {
-  return 2.0 * static_cast<double>(kChains * hn::Lanes(hn::ScalableTag<float>()));
+  return 2.0 * static_cast<double>(kMultiplyAdds * hn::Lanes(hn::ScalableTag<float>()));
 }
 
 }  // namespace attnviz::bench::HWY_NAMESPACE

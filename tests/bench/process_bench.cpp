@@ -7,51 +7,26 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "attnviz/formats/json_writer.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
 #include "bench/suite.h"
+#include "support/run_program.h"
 
 namespace attnviz::bench {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // Removed with what is in it when the benchmark ends.
-class Folder {
- public:
-  static const Folder& shared() {
-    static const Folder folder;
-    return folder;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const char* name) const { return path_ / name; }
-
- private:
-  Folder() {
-    std::string name = fs::temp_directory_path() / "attnviz-bench-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("mkdtemp failed");
-    }
-    path_ = name;
-  }
-  fs::path path_;
-};
+const test::TemporaryFolder& folder() {
+  static const test::TemporaryFolder shared;
+  return shared;
+}
 
 // Its peak memory in bytes; at least this process's own, which a new one begins with.
 double run_process(std::vector<std::string> words) {
@@ -80,7 +55,7 @@ double run_process(std::vector<std::string> words) {
 
 // In a small process between, so that this one's memory does not count.
 double peak_memory(std::vector<std::string> command) {
-  const std::string file = Folder::shared().file("memory");
+  const std::string file = folder().file("memory");
   command.insert(command.begin(), {"/proc/self/exe", kPeakMemory, file});
   run_process(std::move(command));
   double bytes = 0.0;
@@ -106,14 +81,14 @@ std::vector<std::string> quick_start() {
 }
 
 std::vector<std::string> labelled_picture() {
-  return program({"-q", "--heads", "12", words(64), "-o", Folder::shared().file("a.png")});
+  return program({"-q", "--heads", "12", words(64), "-o", folder().file("a.png")});
 }
 
 std::vector<std::string> long_text() {
-  const std::string text = Folder::shared().file("long.txt");
+  const std::string text = folder().file("long.txt");
   std::ofstream(text) << words(32768);
-  return program({"-q", "--heads", "1", "--d-head", "64", "-f", text, "-o",
-                  Folder::shared().file("long.png")});
+  return program(
+      {"-q", "--heads", "1", "--d-head", "64", "-f", text, "-o", folder().file("long.png")});
 }
 
 // A model whose weights take about 50 MB of JSON, and the bytes of its floats.
@@ -123,7 +98,7 @@ std::pair<std::vector<std::string>, double> large_weights() {
   shape.n_heads = 12;
   shape.d_head = 64;
   const Model model = random_model(shape, /*seed=*/1);
-  const std::string file = Folder::shared().file("weights.json");
+  const std::string file = folder().file("weights.json");
   std::ofstream out(file);
   write_weights_json(model, [&out](std::string_view bytes) { out << bytes; });
   double floats = 0.0;
