@@ -67,7 +67,7 @@ void attnviz_attention(benchmark::State& state, const Shape& shape) {
   kernels::KeyPanels keys(shape.n, shape.d_head);
   BlockScratch scratch;
   const std::size_t rows = attending_rows(shape.n);
-  for ([[maybe_unused]] auto _ : state) {
+  repeat(state, [&] {
     for (const HeadId head : heads) {
       const RowRule rule{head, Mask{}, shape.factor(), 0.0f, {}};
       keys.pack(problem.of_head(problem.key, head.head), 0);
@@ -80,8 +80,7 @@ void attnviz_attention(benchmark::State& state, const Shape& shape) {
         patterns.rows(head, first, block.first_key, block.weights);
       }
     }
-    benchmark::ClobberMemory();
-  }
+  });
 }
 
 // The same blocks with another library's products, our softmax and our copy of the pattern. All at
@@ -98,7 +97,7 @@ void attention_of_products(benchmark::State& state, const Shape& shape, Product 
     ranges[query] = {0, query + 1};
   }
   const bool is_large = shape.heads * n * n * sizeof(float) > (std::size_t{8} << 20);
-  for ([[maybe_unused]] auto _ : state) {
+  repeat(state, [&] {
     for (std::size_t head = 0; head < shape.heads; ++head) {
       for (std::size_t first = 0; first < n; first += rows_at_once) {
         const std::size_t count = std::min(rows_at_once, n - first);
@@ -116,8 +115,7 @@ void attention_of_products(benchmark::State& state, const Shape& shape, Product 
                 problem.context.view().row_block(head * n + first, count));
       }
     }
-    benchmark::ClobberMemory();
-  }
+  });
 }
 
 std::string ours(const Shape& shape) {

@@ -54,9 +54,7 @@ struct Layer {
 void layer(benchmark::State& state, std::size_t n, std::size_t n_threads) {
   const Layer layer(n);
   PatternStore store(layer.heads, n);
-  for ([[maybe_unused]] auto _ : state) {
-    layer.run(n_threads, store);
-  }
+  repeat(state, [&] { layer.run(n_threads, store); });
 }
 
 // As a program does it that runs once: the memory of the patterns is fresh.

@@ -17,6 +17,17 @@ namespace attnviz::bench {
 /// "core/attnviz".
 void add(const std::string& name, const std::function<void(benchmark::State&)>& run);
 
+/// Times `work` after a first time that does not count: memory is fresh then, and the system clears
+/// it.
+template <class Work>
+void repeat(benchmark::State& state, const Work& work) {
+  work();
+  for ([[maybe_unused]] auto _ : state) {
+    work();
+    benchmark::ClobberMemory();
+  }
+}
+
 /// The median times of what ran, by name.
 class Times {
  public:
