@@ -1,4 +1,4 @@
-// The 16-bit floating point format of IEEE 754.
+// Floating-point numbers of 16 bits.
 #pragma once
 
 #include <bit>
@@ -21,6 +21,11 @@ constexpr float float_from_half(std::uint16_t bits) noexcept {
   constexpr float kSmallest = 1.0f / 16777216.0f;  // 2^-24, the step of subnormal numbers
   const float magnitude = static_cast<float>(fraction) * kSmallest;
   return sign != 0 ? -magnitude : magnitude;
+}
+
+/// The value of a bfloat16 (1 sign, 8 exponent, 7 fraction bits: the upper half of a float).
+constexpr float float_from_bfloat16(std::uint16_t bits) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
 }  // namespace attnviz

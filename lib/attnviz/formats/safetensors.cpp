@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -20,23 +19,6 @@ namespace attnviz {
 namespace {
 
 using nlohmann::json;
-
-struct TypeFacts {
-  std::string_view name;
-  std::size_t size;
-};
-
-// In the order of StoredType.
-constexpr std::array kTypes = {
-    TypeFacts{"F64", 8},     TypeFacts{"F32", 4},     TypeFacts{"F16", 2},  TypeFacts{"BF16", 2},
-    TypeFacts{"F8_E4M3", 1}, TypeFacts{"F8_E5M2", 1}, TypeFacts{"I64", 8},  TypeFacts{"I32", 4},
-    TypeFacts{"I16", 2},     TypeFacts{"I8", 1},      TypeFacts{"U64", 8},  TypeFacts{"U32", 4},
-    TypeFacts{"U16", 2},     TypeFacts{"U8", 1},      TypeFacts{"BOOL", 1},
-};
-
-const TypeFacts& facts(StoredType type) noexcept {
-  return kTypes[static_cast<std::size_t>(type)];
-}
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeader = 32'000'000;
@@ -137,13 +119,12 @@ class TensorReader {
       malformed("dtype: expected a string");
     }
     const auto& word = type.get_ref<const std::string&>();
-    const auto found = std::find_if(kTypes.begin(), kTypes.end(),
-                                    [&word](const TypeFacts& entry) { return entry.name == word; });
-    if (found == kTypes.end()) {
+    const std::optional<StoredType> found = stored_type_named(word);
+    if (!found) {
       complaint_.unsupported(fmt::format("tensor {}: numbers of type {} are not known",
                                          attnviz::quoted(name_), attnviz::quoted(word)));
     }
-    return static_cast<StoredType>(found - kTypes.begin());
+    return *found;
   }
 
   std::vector<std::size_t> shape() const { return sizes("shape"); }
@@ -258,14 +239,6 @@ void check_cover(std::vector<const StoredTensor*> tensors, std::string_view data
 }
 
 }  // namespace
-
-std::string_view stored_type_name(StoredType type) noexcept {
-  return facts(type).name;
-}
-
-std::size_t stored_type_size(StoredType type) noexcept {
-  return facts(type).size;
-}
 
 Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
   const Complaint complaint(file);

@@ -9,31 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/stored_type.h"
+
 namespace attnviz {
-
-/// How one number of a tensor is stored.
-enum class StoredType {
-  kF64,
-  kF32,
-  kF16,
-  kBf16,
-  kF8E4M3,
-  kF8E5M2,
-  kI64,
-  kI32,
-  kI16,
-  kI8,
-  kU64,
-  kU32,
-  kU16,
-  kU8,
-  kBool,
-};
-
-/// "F32", "BF16", …, as the format writes it.
-std::string_view stored_type_name(StoredType type) noexcept;
-/// Bytes of one number.
-std::size_t stored_type_size(StoredType type) noexcept;
 
 /// One tensor in a file; a view.
 struct StoredTensor {

@@ -64,6 +64,31 @@ class FloatSource {
   ConstMatrix w_;
 };
 
+class SlowSource {
+ public:
+  explicit SlowSource(const StoredMatrix& w) : w_(w) {}
+  class Cursor {
+   public:
+    Cursor(const StoredMatrix& w, std::size_t row, std::size_t col) : w_(w), row_(row), col_(col) {}
+    HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
+      HWY_ALIGN float lanes[kLanes];
+      copy_row(w_.col_block(col_ + v * kLanes, kLanes), row_, lanes);
+      return hn::Load(Lanes(), lanes);
+    }
+    HWY_INLINE void advance() { ++row_; }
+
+   private:
+    StoredMatrix w_;
+    std::size_t row_;
+    std::size_t col_;
+  };
+  Cursor cursor(std::size_t row, std::size_t col) const { return {w_, row, col}; }
+  float value(std::size_t row, std::size_t col) const { return attnviz::value(w_, row, col); }
+
+ private:
+  StoredMatrix w_;
+};
+
 // Reads the source, and keeps what it reads as a panel for other tiles.
 template <class Cursor, bool kKeep>
 struct PackingColumns {
@@ -194,12 +219,21 @@ void multiply(ConstMatrix x, const Source& w, Start start, const float* bias, Ma
   }
 }
 
-void matmul(ConstMatrix x, ConstMatrix w, const float* bias, Matrix out) {
-  multiply(x, FloatSource(w), bias == nullptr ? Start::kZero : Start::kBias, bias, out);
+void multiply_stored(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias,
+                     Matrix out) {
+  if (w.is_floats()) {
+    multiply(x, FloatSource(w.as_floats()), start, bias, out);
+  } else {
+    multiply(x, SlowSource(w), start, bias, out);
+  }
 }
 
-void matmul_add(ConstMatrix x, ConstMatrix w, Matrix out) {
-  multiply(x, FloatSource(w), Start::kOutput, nullptr, out);
+void matmul(ConstMatrix x, const StoredMatrix& w, const float* bias, Matrix out) {
+  multiply_stored(x, w, bias == nullptr ? Start::kZero : Start::kBias, bias, out);
+}
+
+void matmul_add(ConstMatrix x, const StoredMatrix& w, Matrix out) {
+  multiply_stored(x, w, Start::kOutput, nullptr, out);
 }
 
 void add(ConstMatrix x, Matrix out) {
@@ -226,11 +260,12 @@ HWY_EXPORT(matmul);
 HWY_EXPORT(matmul_add);
 HWY_EXPORT(add);
 
-void matmul(ConstMatrix x, ConstMatrix w, std::span<const float> bias, Matrix out) noexcept {
+void matmul(ConstMatrix x, const StoredMatrix& w, std::span<const float> bias,
+            Matrix out) noexcept {
   HWY_DYNAMIC_DISPATCH(matmul)(x, w, bias.empty() ? nullptr : bias.data(), out);
 }
 
-void matmul_add(ConstMatrix x, ConstMatrix w, Matrix out) noexcept {
+void matmul_add(ConstMatrix x, const StoredMatrix& w, Matrix out) noexcept {
   HWY_DYNAMIC_DISPATCH(matmul_add)(x, w, out);
 }
 

@@ -1,0 +1,90 @@
+#include "attnviz/core/stored_matrix.h"
+
+#include <cassert>
+#include <cstdint>
+
+#include "attnviz/core/float16.h"
+
+namespace attnviz {
+
+namespace {
+
+float to_float(double number) noexcept {
+  return static_cast<float>(number);
+}
+float to_float(float number) noexcept {
+  return number;
+}
+
+// Numbers of 16 bits that are no integers.
+struct Half {
+  std::uint16_t bits;
+};
+struct Brain {
+  std::uint16_t bits;
+};
+float to_float(Half number) noexcept {
+  return float_from_half(number.bits);
+}
+float to_float(Brain number) noexcept {
+  return float_from_bfloat16(number.bits);
+}
+
+template <class Number>
+void copy_numbers(const void* data, std::size_t first, std::size_t step, std::span<float> to) {
+  const Number* from = static_cast<const Number*>(data) + first;
+  for (float& number : to) {
+    number = to_float(*from);
+    from += step;
+  }
+}
+
+const void* advanced(const StoredMatrix& matrix, std::size_t numbers) noexcept {
+  return static_cast<const char*>(matrix.data) + numbers * stored_type_size(matrix.type);
+}
+
+}  // namespace
+
+StoredMatrix StoredMatrix::row_block(std::size_t first, std::size_t count) const noexcept {
+  return {
+      advanced(*this, transposed ? first : first * stride), count, cols, stride, type, transposed};
+}
+
+StoredMatrix StoredMatrix::col_block(std::size_t first, std::size_t count) const noexcept {
+  return {
+      advanced(*this, transposed ? first * stride : first), rows, count, stride, type, transposed};
+}
+
+float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) noexcept {
+  float number = 0.0f;
+  copy_row(matrix.col_block(col, 1), row, {&number, 1});
+  return number;
+}
+
+void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept {
+  assert(to.size() == matrix.cols);
+  const std::size_t first = matrix.transposed ? row : row * matrix.stride;
+  const std::size_t step = matrix.transposed ? matrix.stride : 1;
+  switch (matrix.type) {
+    case StoredType::kF64:
+      return copy_numbers<double>(matrix.data, first, step, to);
+    case StoredType::kF32:
+      return copy_numbers<float>(matrix.data, first, step, to);
+    case StoredType::kF16:
+      return copy_numbers<Half>(matrix.data, first, step, to);
+    case StoredType::kBf16:
+      return copy_numbers<Brain>(matrix.data, first, step, to);
+    default:
+      assert(false && "a matrix of floating-point numbers");
+  }
+}
+
+MatrixBuffer to_floats(const StoredMatrix& matrix) {
+  MatrixBuffer floats(matrix.rows, matrix.cols);
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    copy_row(matrix, row, floats.view().row(row));
+  }
+  return floats;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,67 @@
+// A weight matrix as it lies in its file.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "attnviz/core/stored_type.h"
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// A read-only view of [rows, cols] numbers that are F32, F16, BF16 or F64, little-endian. Does not
+/// own; valid as long as what it looks at. rows == 0 means "absent".
+///
+/// Number (row, col) is the one at row * stride + col, or, when transposed, at col * stride + row:
+/// weights map [d_in] to [d_out], and many files keep them as [d_out, d_in].
+///
+/// `data` must be aligned as its numbers are. A tensor may lie at any byte of its file; one that is
+/// not aligned there has to be copied first.
+struct StoredMatrix {
+  const void* data = nullptr;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t stride = 0;
+  StoredType type = StoredType::kF32;
+  bool transposed = false;
+
+  StoredMatrix() = default;
+  StoredMatrix(const void* numbers, std::size_t n_rows, std::size_t n_cols, std::size_t step,
+               StoredType stored = StoredType::kF32, bool is_transposed = false) noexcept
+      : data(numbers),
+        rows(n_rows),
+        cols(n_cols),
+        stride(step),
+        type(stored),
+        transposed(is_transposed) {}
+  StoredMatrix(ConstMatrix floats) noexcept
+      : StoredMatrix(floats.data, floats.rows, floats.cols, floats.stride) {}
+  StoredMatrix(Matrix floats) noexcept : StoredMatrix(ConstMatrix(floats)) {}
+
+  bool empty() const noexcept { return rows == 0; }
+
+  /// Rows [first, first + count). Precondition: in range.
+  StoredMatrix row_block(std::size_t first, std::size_t count) const noexcept;
+  /// Columns [first, first + count). Precondition: in range.
+  StoredMatrix col_block(std::size_t first, std::size_t count) const noexcept;
+
+  /// Precondition: F32, and not transposed.
+  ConstMatrix as_floats() const noexcept {
+    return {static_cast<const float*>(data), rows, cols, stride};
+  }
+  bool is_floats() const noexcept { return type == StoredType::kF32 && !transposed; }
+
+  /// The same view of the same numbers.
+  bool operator==(const StoredMatrix&) const = default;
+};
+
+/// One number; slow. Precondition: in range.
+float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) noexcept;
+
+/// One row. Precondition: `to` has matrix.cols numbers.
+void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept;
+
+/// All numbers. Throws as MatrixBuffer does.
+MatrixBuffer to_floats(const StoredMatrix& matrix);
+
+}  // namespace attnviz

@@ -1,0 +1,23 @@
+// The functions between two linear maps.
+#pragma once
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz::kernels {
+
+enum class Activation {
+  kGelu,      ///< x · Φ(x), with the normal distribution's Φ
+  kGeluTanh,  ///< x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+  kSilu,      ///< x / (1 + e^-x)
+  kRelu,      ///< max(x, 0)
+  kTanh,
+};
+
+/// x = f(x), element by element, within 2e-6 of the exact value, or of its size where that is above
+/// 1. NaN stays NaN, and infinities give the limits.
+void activate(Activation activation, Matrix x) noexcept;
+
+/// gate = f(gate) · up, element by element. Same shape; no overlap.
+void activate_gated(Activation activation, ConstMatrix up, Matrix gate) noexcept;
+
+}  // namespace attnviz::kernels
