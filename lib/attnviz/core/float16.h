@@ -23,9 +23,23 @@ constexpr float float_from_half(std::uint16_t bits) noexcept {
   return sign != 0 ? -magnitude : magnitude;
 }
 
-/// The value of a bfloat16 (1 sign, 8 exponent, 7 fraction bits: the upper half of a float).
-constexpr float float_from_bfloat16(std::uint16_t bits) noexcept {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+/// A binary16, and a bfloat16 (1 sign, 8 exponent, 7 fraction bits: the upper half of a float).
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+/// The same value, exactly; NaN stays NaN.
+constexpr float to_float(float value) noexcept {
+  return value;
+}
+constexpr float to_float(Float16 value) noexcept {
+  return float_from_half(value.bits);
+}
+constexpr float to_float(BFloat16 value) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
 }  // namespace attnviz

@@ -1,7 +1,6 @@
 #include "attnviz/core/stored_matrix.h"
 
 #include <cassert>
-#include <cstdint>
 
 #include "attnviz/core/float16.h"
 
@@ -9,33 +8,17 @@ namespace attnviz {
 
 namespace {
 
-float to_float(double number) noexcept {
-  return static_cast<float>(number);
-}
-float to_float(float number) noexcept {
-  return number;
-}
-
-// Numbers of 16 bits that are no integers.
-struct Half {
-  std::uint16_t bits;
-};
-struct Brain {
-  std::uint16_t bits;
-};
-float to_float(Half number) noexcept {
-  return float_from_half(number.bits);
-}
-float to_float(Brain number) noexcept {
-  return float_from_bfloat16(number.bits);
+float to_float(double value) noexcept {
+  return static_cast<float>(value);
 }
 
 template <class Number>
 void copy_numbers(const void* data, std::size_t first, std::size_t step, std::span<float> to) {
-  const Number* from = static_cast<const Number*>(data) + first;
+  const auto* from = static_cast<const Number*>(data);
+  std::size_t at = first;
   for (float& number : to) {
-    number = to_float(*from);
-    from += step;
+    number = to_float(from[at]);
+    at += step;
   }
 }
 
@@ -71,9 +54,9 @@ void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) 
     case StoredType::kF32:
       return copy_numbers<float>(matrix.data, first, step, to);
     case StoredType::kF16:
-      return copy_numbers<Half>(matrix.data, first, step, to);
+      return copy_numbers<Float16>(matrix.data, first, step, to);
     case StoredType::kBf16:
-      return copy_numbers<Brain>(matrix.data, first, step, to);
+      return copy_numbers<BFloat16>(matrix.data, first, step, to);
     default:
       assert(false && "a matrix of floating-point numbers");
   }

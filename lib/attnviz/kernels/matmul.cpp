@@ -3,6 +3,7 @@
 #include "attnviz/kernels/matmul.h"
 
 #include <algorithm>
+#include <cassert>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/matmul.cpp"
@@ -10,9 +11,8 @@
 
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
-#include <hwy/cache_control.h>
-
 #include "attnviz/kernels/tile-inl.h"
+#include "attnviz/kernels/weight_columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
@@ -20,93 +20,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // What a product begins with: the bias, what is in the output, or 0.
 enum class Start { kZero, kBias, kOutput };
-
-using Lanes = hn::CappedTag<float, 16>;
-constexpr std::size_t kLanes = hn::MaxLanes(Lanes());
-constexpr std::size_t kPanelVectors = 2;
-constexpr std::size_t kPanel = kPanelVectors * kLanes;  // columns
-// Rows of w that are packed at a time, so that a panel stays in the first-level cache.
-constexpr std::size_t kDepth = 4096 / kLanes;
-
-// A matrix w of floats, as a source of panels. Weights that are stored in another way need a source
-// of their own and nothing else: whatever comes after it sees floats.
-class FloatSource {
- public:
-  explicit FloatSource(ConstMatrix w) : w_(w) {}
-
-  // Vectors side by side in one row of w, row after row.
-  class Cursor {
-   public:
-    Cursor(const float* from, std::size_t stride) : from_(from), stride_(stride) {}
-    HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
-      return hn::LoadU(Lanes(), from_ + v * kLanes);
-    }
-    HWY_INLINE void advance() {
-      // Rows lie far apart, which the processor does not see coming.
-      constexpr std::size_t kRowsAhead = 24;
-      for (std::size_t v = 0; v < kPanelVectors; ++v) {
-        hwy::Prefetch(from_ + kRowsAhead * stride_ + v * kLanes);
-      }
-      from_ += stride_;
-    }
-
-   private:
-    const float* from_;
-    std::size_t stride_;
-  };
-  Cursor cursor(std::size_t row, std::size_t col) const {
-    return {w_.row_data(row) + col, w_.stride};
-  }
-
-  float value(std::size_t row, std::size_t col) const { return w_(row, col); }
-
- private:
-  ConstMatrix w_;
-};
-
-class SlowSource {
- public:
-  explicit SlowSource(const StoredMatrix& w) : w_(w) {}
-  class Cursor {
-   public:
-    Cursor(const StoredMatrix& w, std::size_t row, std::size_t col) : w_(w), row_(row), col_(col) {}
-    HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
-      HWY_ALIGN float lanes[kLanes];
-      copy_row(w_.col_block(col_ + v * kLanes, kLanes), row_, lanes);
-      return hn::Load(Lanes(), lanes);
-    }
-    HWY_INLINE void advance() { ++row_; }
-
-   private:
-    StoredMatrix w_;
-    std::size_t row_;
-    std::size_t col_;
-  };
-  Cursor cursor(std::size_t row, std::size_t col) const { return {w_, row, col}; }
-  float value(std::size_t row, std::size_t col) const { return attnviz::value(w_, row, col); }
-
- private:
-  StoredMatrix w_;
-};
-
-// Reads the source, and keeps what it reads as a panel for other tiles.
-template <class Cursor, bool kKeep>
-struct PackingColumns {
-  Cursor cursor;
-  float* panel;
-
-  HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
-    const auto vector = cursor.vector(v);
-    if constexpr (kKeep) {
-      hn::Store(vector, Lanes(), panel + v * kLanes);
-    }
-    return vector;
-  }
-  HWY_INLINE void advance() {
-    cursor.advance();
-    panel += kPanel;
-  }
-};
 
 // Some rows of x by a panel's columns, of a part of the sums.
 struct TileProduct {
@@ -166,39 +79,34 @@ HWY_NOINLINE void multiply_narrow_tile(const TileProduct& given, const Columns& 
   }
 }
 
-// All rows of x by one panel, from `k` and `col` of the source on. The first tile packs the panel
-// while it multiplies: reading the source takes longer than either.
-template <class Source>
-void multiply_panel(const TileProduct& first, std::size_t n_rows, const Source& w, std::size_t k,
+// All rows of x by one panel, from `k` and `col` of w on. The first tile packs the panel while it
+// multiplies: reading weights takes longer than either.
+template <class Columns, class Number>
+void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number> w, std::size_t k,
                     std::size_t col, std::size_t cols) {
   HWY_ALIGN float panel[kDepth * kPanel];
   const TileColumns<kPanelVectors, Lanes> packed{panel, kPanel, 0};
   if (cols < kPanel) {
-    for (std::size_t i = 0; i < first.depth * kPanel; ++i) {
-      panel[i] = i % kPanel < cols ? w.value(k + i / kPanel, col + i % kPanel) : 0.0f;
-    }
+    Columns::pack(w, k, col, first.depth, cols, panel);
   }
   for_each_row_tile<kTallTile>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
     TileProduct product = first;
     product.x += row * product.x_stride;
     product.out += row * product.out_stride;
-    using Cursor = typename Source::Cursor;
     if (cols < kPanel) {
       multiply_narrow_tile<rows()>(product, packed, cols);
     } else if (row > 0) {
       multiply_tile<rows()>(product, packed);
-    } else if (n_rows > rows()) {
-      multiply_tile<rows()>(product, PackingColumns<Cursor, true>{w.cursor(k, col), panel});
     } else {
-      multiply_tile<rows()>(product, PackingColumns<Cursor, false>{w.cursor(k, col), panel});
+      multiply_tile<rows()>(product, Columns(w, k, col, first.depth, panel));
     }
   });
 }
 
 // Some rows by some thousand numbers of a panel at a time: a part of these rows stays in the
 // second-level cache while the panels pass.
-template <class Source>
-void multiply(ConstMatrix x, const Source& w, Start start, const float* bias, Matrix out) {
+template <template <class> class Columns, class Number>
+void multiply(ConstMatrix x, Numbers<Number> w, Start start, const float* bias, Matrix out) {
   constexpr std::size_t kRows = 384;
   for (std::size_t row = 0; row < x.rows; row += kRows) {
     const std::size_t n_rows = HWY_MIN(kRows, x.rows - row);
@@ -212,28 +120,41 @@ void multiply(ConstMatrix x, const Source& w, Start start, const float* bias, Ma
                                 k == 0 ? start : Start::kOutput,
                                 out.row_data(row) + col,
                                 out.stride};
-        multiply_panel(first, n_rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
+        multiply_panel<Columns<Number>>(first, n_rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
       }
       k += kDepth;
     } while (k < x.cols);
   }
 }
 
-void multiply_stored(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias,
-                     Matrix out) {
-  if (w.is_floats()) {
-    multiply(x, FloatSource(w.as_floats()), start, bias, out);
+template <class Number>
+void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias, Matrix out) {
+  const Numbers<Number> numbers{static_cast<const Number*>(w.data), w.stride};
+  if (w.transposed) {
+    multiply<TransposedColumns>(x, numbers, start, bias, out);
   } else {
-    multiply(x, SlowSource(w), start, bias, out);
+    multiply<PlainColumns>(x, numbers, start, bias, out);
+  }
+}
+
+void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias, Matrix out) {
+  switch (w.type) {
+    case StoredType::kF16:
+      return multiply<Float16>(x, w, start, bias, out);
+    case StoredType::kBf16:
+      return multiply<BFloat16>(x, w, start, bias, out);
+    default:
+      assert(w.type == StoredType::kF32);
+      return multiply<float>(x, w, start, bias, out);
   }
 }
 
 void matmul(ConstMatrix x, const StoredMatrix& w, const float* bias, Matrix out) {
-  multiply_stored(x, w, bias == nullptr ? Start::kZero : Start::kBias, bias, out);
+  multiply(x, w, bias == nullptr ? Start::kZero : Start::kBias, bias, out);
 }
 
 void matmul_add(ConstMatrix x, const StoredMatrix& w, Matrix out) {
-  multiply_stored(x, w, Start::kOutput, nullptr, out);
+  multiply(x, w, Start::kOutput, nullptr, out);
 }
 
 void add(ConstMatrix x, Matrix out) {
