@@ -3,11 +3,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <vector>
 
+#include "attnviz/core/float16.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 
@@ -46,6 +50,62 @@ double tolerance(const std::vector<double>& expected, std::size_t d_in) {
     largest = std::max(largest, std::abs(value));
   }
   return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 8.0);
+}
+
+// Weights in some type and layout, in a wider storage, and what is expected of them as floats.
+struct StoredWeights {
+  StoredWeights(std::size_t rows, std::size_t cols, StoredType type, bool transposed)
+      : floats(rows * cols) {
+    const std::size_t outer = transposed ? cols : rows;
+    const std::size_t stride = (transposed ? rows : cols) + 3;
+    const std::vector<float> values = test::random_values(outer * stride, 11);
+    const std::size_t size = stored_type_size(type);
+    bytes.resize(outer * stride * size);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      auto word = std::bit_cast<std::uint32_t>(values[i]);
+      if (type == StoredType::kF16) {  // sign, an exponent around 0, fraction
+        word = (word >> 16 & 0x8000u) | 0x3000u | (word & 0xFFFu);
+      } else if (type == StoredType::kBf16) {
+        word >>= 16;
+      }
+      std::memcpy(&bytes[i * size], &word, size);
+    }
+    view = StoredMatrix(bytes.data() + 2 * size, rows, cols, stride, type, transposed);
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < cols; ++c) {
+        const std::size_t at = 2 + (transposed ? c * stride + r : r * stride + c);
+        std::uint32_t word = 0;
+        std::memcpy(&word, &bytes[at * size], size);
+        floats[r * cols + c] = type == StoredType::kF32 ? std::bit_cast<float>(word)
+                               : type == StoredType::kF16
+                                   ? float_from_half(static_cast<std::uint16_t>(word))
+                                   : std::bit_cast<float>(word << 16);
+      }
+    }
+  }
+  std::vector<char> bytes;
+  std::vector<float> floats;  // [rows, cols]
+  StoredMatrix view;
+};
+
+// Computed with floats that lie side by side, which other tests compare with doubles.
+void require_bits_of_floats(const Shape& shape, StoredType type, bool transposed) {
+  const StridedValues x(shape.n, shape.d_in, 1);
+  const StoredWeights w(shape.d_in, shape.d_out, type, transposed);
+  const std::vector<float> bias = test::random_values(shape.d_out, 3);
+  const ConstMatrix floats = test::matrix_over(w.floats, shape.d_in, shape.d_out);
+  test::PoisonedMatrix expected(shape.n, shape.d_out);
+  test::PoisonedMatrix actual(shape.n, shape.d_out);
+  kernels::matmul(x.view, floats, bias, expected.view());
+  kernels::matmul(x.view, w.view, bias, actual.view());
+  REQUIRE(test::same_bits(actual.view(), expected.view()));
+  kernels::matmul_add(x.view, floats, expected.view());
+  kernels::matmul_add(x.view, w.view, actual.view());
+  REQUIRE(test::same_bits(actual.view(), expected.view()));
+  kernels::matmul(x.view, w.view, {}, actual.view());
+  const std::vector<double> product = test::naive_matmul(x.view, floats);
+  REQUIRE(test::largest_difference(actual.view(), product) < tolerance(product, shape.d_in));
+  REQUIRE(actual.padding_is_untouched());
 }
 
 }  // namespace
@@ -109,6 +169,13 @@ TEST_CASE("matmul: a result has the same bits alone and among others") {
   const StridedValues x(kRows, kInner, 4);
   const StridedValues w(kInner, kCols, 5);
   for_each_target([&] {
+    for (std::size_t count = 2; count <= 5; ++count) {  // few rows go another way
+      test::PoisonedMatrix few(count, kCols);
+      test::PoisonedMatrix alone(1, kCols);
+      kernels::matmul(x.view.row_block(7, count), w.view, {}, few.view());
+      kernels::matmul(x.view.row_block(8, 1), w.view, {}, alone.view());
+      REQUIRE(test::same_bits(alone.view(), few.view().row_block(1, 1)));
+    }
     test::PoisonedMatrix whole(kRows, kCols);
     kernels::matmul(x.view, w.view, {}, whole.view());
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -135,6 +202,46 @@ TEST_CASE("matmul: adding products one after another gives the bits of the produ
     kernels::matmul(x.view.col_block(0, 11), w.view.row_block(0, 11), bias, parts.view());
     kernels::matmul_add(x.view.col_block(11, 19), w.view.row_block(11, 19), parts.view());
     CHECK(test::same_bits(parts.view(), whole.view()));
+  });
+}
+
+TEST_CASE("matmul: weights of every type and layout give the bits of the same floats") {
+  for_each_target([] {
+    for (const StoredType type : {StoredType::kF32, StoredType::kF16, StoredType::kBf16}) {
+      for (const bool transposed : {false, true}) {
+        for (std::size_t size = 1; size <= 130; ++size) {
+          const std::size_t other = 1 + size * 37 % 101;
+          CAPTURE(static_cast<int>(type));
+          CAPTURE(transposed);
+          CAPTURE(size);
+          for (const Shape& shape : {Shape{1 + size % 14, size, other}, Shape{4, other, size},
+                                     Shape{1, 300 + size, 67}}) {
+            require_bits_of_floats(shape, type, transposed);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("matmul: every value of 16 bits becomes the float that it stands for") {
+  const float one = 1.0f;
+  for_each_target([&] {
+    for (const StoredType type : {StoredType::kF16, StoredType::kBf16}) {
+      for (const bool transposed : {false, true}) {
+        std::vector<std::uint16_t> bits(65536);
+        std::iota(bits.begin(), bits.end(), std::uint16_t{0});
+        const StoredMatrix row(bits.data(), 1, 65536, transposed ? 1 : 65536, type, transposed);
+        std::vector<float> out(65536, -1.0f);
+        kernels::matmul({&one, 1, 1, 1}, row, {}, {out.data(), 1, 65536, 65536});
+        for (std::size_t i = 0; i < out.size(); ++i) {
+          const float expected =
+              type == StoredType::kF16 ? float_from_half(bits[i]) : to_float(BFloat16{bits[i]});
+          CAPTURE(i);
+          REQUIRE((std::isnan(expected) ? std::isnan(out[i]) : out[i] == expected));
+        }
+      }
+    }
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/matmul.cpp"
@@ -103,6 +104,62 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number
   });
 }
 
+// Up to kFewRows rows of x by all columns of whole vectors of w [d_in, d_out]; returns how many.
+// Every number of w is used so seldom that the time is that of reading it, and rows are best read
+// from one end to the other. Sums go through the output instead, in the same order as elsewhere.
+constexpr std::size_t kFewRows = 4;
+
+template <std::size_t kRows, std::size_t kDeep, class Number>
+HWY_NOINLINE void add_deep_rows(ConstMatrix x, Numbers<Number> w, std::size_t k, std::size_t cols,
+                                Matrix out) {
+  const Lanes d;
+  hn::Vec<Lanes> factors[kRows][kDeep];
+  for_each_vector<kRows, kDeep>([&](std::size_t r, std::size_t i)
+                                    HWY_ATTR { factors[r][i] = hn::Set(d, x(r, k + i)); });
+  for (std::size_t col = 0; col < cols; col += kLanes) {
+    hn::Vec<Lanes> sums[kRows];
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      sums[r] = hn::LoadU(d, out.row_data(r) + col);
+    }
+    HWY_UNROLL(8)
+    for (std::size_t i = 0; i < kDeep; ++i) {
+      const auto weights = load_floats(w.at(k + i, col));
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        sums[r] = hn::MulAdd(factors[r][i], weights, sums[r]);
+      }
+    }
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      hn::StoreU(sums[r], d, out.row_data(r) + col);
+    }
+  }
+}
+
+template <class Number>
+std::size_t multiply_few_rows(ConstMatrix x, Numbers<Number> w, Start start, const float* bias,
+                              Matrix out) {
+  const std::size_t cols = out.cols / kLanes * kLanes;
+  for (std::size_t r = 0; r < out.rows && start != Start::kOutput; ++r) {
+    for (std::size_t c = 0; c < cols; ++c) {
+      out(r, c) = start == Start::kBias ? bias[c] : 0.0f;
+    }
+  }
+  for_each_row_tile<kFewRows>(x.rows, [&](auto rows, std::size_t row) HWY_ATTR {
+    constexpr std::size_t kDeep = 8;
+    const Matrix sums = out.row_block(row, rows());
+    std::size_t k = 0;
+    for (; k + kDeep <= x.cols; k += kDeep) {
+      add_deep_rows<rows(), kDeep>(x.row_block(row, rows()), w, k, cols, sums);
+    }
+    for (; k < x.cols; ++k) {
+      add_deep_rows<rows(), 1>(x.row_block(row, rows()), w, k, cols, sums);
+    }
+  });
+  return cols;
+}
+
 // Some rows by some thousand numbers of a panel at a time: a part of these rows stays in the
 // second-level cache while the panels pass.
 template <template <class> class Columns, class Number>
@@ -110,9 +167,16 @@ void multiply(ConstMatrix x, Numbers<Number> w, Start start, const float* bias, 
   constexpr std::size_t kRows = 384;
   for (std::size_t row = 0; row < x.rows; row += kRows) {
     const std::size_t n_rows = HWY_MIN(kRows, x.rows - row);
+    std::size_t first_col = 0;
+    if constexpr (std::is_same_v<Columns<Number>, PlainColumns<Number>>) {
+      if (n_rows <= kFewRows && out.cols >= kPanel) {
+        first_col =
+            multiply_few_rows(x.row_block(row, n_rows), w, start, bias, out.row_block(row, n_rows));
+      }
+    }
     std::size_t k = 0;
     do {
-      for (std::size_t col = 0; col < out.cols; col += kPanel) {
+      for (std::size_t col = first_col; col < out.cols; col += kPanel) {
         const TileProduct first{x.row_data(row) + k,
                                 x.stride,
                                 HWY_MIN(kDepth, x.cols - k),

@@ -231,6 +231,7 @@ class TransposedColumns {
 
  private:
   HWY_NOINLINE void pack_rows() const {
+    prefetch();
     if (row_ + kSquare<Number> <= depth_) {
       for (std::size_t v = 0; v < kPanelVectors; ++v) {
         pack_square(from_ + v * kLanes * stride_ + row_, stride_,
@@ -242,6 +243,16 @@ class TransposedColumns {
           panel_[i * kPanel + c] = to_float(from_[c * stride_ + i]);
         }
       }
+    }
+  }
+
+  // What is packed some times later, or else what the next panel begins with.
+  HWY_INLINE void prefetch() const {
+    constexpr std::size_t kAhead = 4 * kSquare<Number>;
+    const std::size_t row = row_ + kAhead;
+    const Number* const from = row < depth_ ? from_ + row : from_ + kPanel * stride_ + row - depth_;
+    for (std::size_t c = 0; c < kPanel; ++c) {
+      hwy::Prefetch(from + c * stride_);
     }
   }
 
