@@ -195,7 +195,15 @@ template <class Number>
 void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias, Matrix out) {
   const Numbers<Number> numbers{static_cast<const Number*>(w.data), w.stride};
   if (w.transposed) {
-    multiply<TransposedColumns>(x, numbers, start, bias, out);
+    // All of some columns first, as they lie in memory, unless x would not stay in the second-level
+    // cache meanwhile.
+    constexpr std::size_t kMostNumbers = 1 << 16;
+    const std::size_t cols_at_once = x.rows * x.cols <= kMostNumbers ? kPanel : out.cols;
+    for (std::size_t col = 0; col < out.cols; col += cols_at_once) {
+      multiply<TransposedColumns>(x, Numbers<Number>{numbers.at(col, 0), w.stride}, start,
+                                  bias == nullptr ? bias : bias + col,
+                                  out.col_block(col, HWY_MIN(cols_at_once, out.cols - col)));
+    }
   } else {
     multiply<PlainColumns>(x, numbers, start, bias, out);
   }

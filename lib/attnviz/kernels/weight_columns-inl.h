@@ -246,11 +246,9 @@ class TransposedColumns {
     }
   }
 
-  // What is packed some times later, or else what the next panel begins with.
+  // What is packed some times later.
   HWY_INLINE void prefetch() const {
-    constexpr std::size_t kAhead = 4 * kSquare<Number>;
-    const std::size_t row = row_ + kAhead;
-    const Number* const from = row < depth_ ? from_ + row : from_ + kPanel * stride_ + row - depth_;
+    const Number* const from = from_ + row_ + 8 * kSquare<Number>;
     for (std::size_t c = 0; c < kPanel; ++c) {
       hwy::Prefetch(from + c * stride_);
     }
