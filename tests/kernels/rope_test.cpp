@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/simd_targets.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -73,6 +74,81 @@ TEST_CASE("rope: rows handed over in blocks turn as in one piece") {
   kernels::rope({blocks.data(), 4, 6, 6}, 0, 10000.0f);
   kernels::rope({blocks.data() + 4 * 6, 6, 6, 6}, 4, 10000.0f);
   CHECK(whole == blocks);
+}
+
+TEST_CASE("rope_table: a row is the cosines, then the sines, of a position's angles") {
+  const std::vector<double> frequencies = {1.0, 0.1, 1e-5};
+  test::PoisonedMatrix table(3, 6);
+  kernels::rope_table(100'000, frequencies, 1.5, table.view());
+  for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double angle = (100'000.0 + static_cast<double>(r)) * frequencies[i];
+      CHECK(std::abs(static_cast<double>(table.view()(r, i)) - 1.5 * std::cos(angle)) < 2e-7);
+      CHECK(std::abs(static_cast<double>(table.view()(r, 3 + i)) - 1.5 * std::sin(angle)) < 2e-7);
+    }
+  }
+  CHECK(table.padding_is_untouched());
+}
+
+TEST_CASE("rope_rotate: turns the pairs of its pairing and nothing else, at every size") {
+  using kernels::RopePairing;
+  test::for_each_target([] {
+    for (std::size_t n_pairs = 1; n_pairs <= 130; ++n_pairs) {
+      CAPTURE(n_pairs);
+      std::vector<double> frequencies(n_pairs);
+      for (std::size_t i = 0; i < n_pairs; ++i) {
+        frequencies[i] = 1.0 / static_cast<double>(1 + i);
+      }
+      test::PoisonedMatrix table(3, 2 * n_pairs);
+      kernels::rope_table(7, frequencies, 1.25, table.view());
+      for (const RopePairing pairing : {RopePairing::kHalves, RopePairing::kNeighbours}) {
+        const std::size_t d_head = 2 * n_pairs + n_pairs % 4;  // some of which stay
+        const std::vector<float> values = test::random_values(3 * d_head, n_pairs);
+        std::vector<double> expected(values.begin(), values.end());
+        test::PoisonedMatrix x(3, d_head);
+        for (std::size_t r = 0; r < 3; ++r) {
+          for (std::size_t i = 0; i < n_pairs; ++i) {
+            const bool halves = pairing == RopePairing::kHalves;
+            const std::size_t one = r * d_head + (halves ? i : 2 * i);
+            const std::size_t other = r * d_head + (halves ? n_pairs + i : 2 * i + 1);
+            const double angle = static_cast<double>(7 + r) * frequencies[i];
+            const double a = static_cast<double>(values[one]) * 1.25;
+            const double b = static_cast<double>(values[other]) * 1.25;
+            expected[one] = a * std::cos(angle) - b * std::sin(angle);
+            expected[other] = a * std::sin(angle) + b * std::cos(angle);
+          }
+        }
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          x.view()(i / d_head, i % d_head) = values[i];
+        }
+        kernels::rope_rotate(table.view(), pairing, x.view());
+        REQUIRE(test::largest_difference(x.view(), expected) < 4e-7);
+        for (std::size_t r = 0; r < 3; ++r) {
+          for (std::size_t c = 2 * n_pairs; c < d_head; ++c) {
+            REQUIRE(x.view()(r, c) == values[r * d_head + c]);
+          }
+        }
+        REQUIRE(x.padding_is_untouched());
+      }
+    }
+  });
+}
+
+TEST_CASE("rope_rotate: with a table of its frequencies it gives the bits of rope") {
+  std::vector<double> frequencies(32);
+  for (std::size_t i = 0; i < 32; ++i) {
+    frequencies[i] = std::pow(10000.0, -2.0 * static_cast<double>(i) / 64.0);
+  }
+  const std::vector<float> values = test::random_values(5 * 64, 9);
+  test::for_each_target([&] {
+    std::vector<float> turned = values;
+    std::vector<float> rotated = values;
+    test::PoisonedMatrix table(5, 64);
+    kernels::rope({turned.data(), 5, 64, 64}, 1000, 10000.0f);
+    kernels::rope_table(1000, frequencies, 1.0, table.view());
+    kernels::rope_rotate(table.view(), kernels::RopePairing::kHalves, {rotated.data(), 5, 64, 64});
+    CHECK(rotated == turned);
+  });
 }
 
 }  // namespace attnviz

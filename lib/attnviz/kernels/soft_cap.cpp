@@ -1,30 +1,47 @@
+// Bounded scores, compiled once per SIMD target.
+
 #include "attnviz/kernels/soft_cap.h"
 
-#include <cmath>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attnviz/kernels/soft_cap.cpp"
+#include <hwy/foreach_target.h>  // re-includes this file, once per target
 
-namespace attnviz::kernels {
+#include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
-namespace {
+#include "attnviz/kernels/map-inl.h"
 
-void cap_values(std::span<float> values, float factor, float cap) {
-  for (float& value : values) {
-    value = cap * std::tanh(factor * value / cap);
-  }
+HWY_BEFORE_NAMESPACE();
+namespace attnviz::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+void soft_cap(float* x, std::size_t n, float factor, float cap) {
+  const float inner = factor / cap;
+  map_numbers(n, x, [&](auto d, auto load) HWY_ATTR {
+    const auto bounded = hyperbolic_tangent(d, hn::Mul(load(x), hn::Set(d, inner)));
+    return hn::Mul(bounded, hn::Set(d, cap));
+  });
 }
 
-}  // namespace
+}  // namespace attnviz::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attnviz::kernels {
+HWY_EXPORT(soft_cap);
 
 void soft_cap(Matrix scores, std::span<const KeyRange> ranges, std::size_t first_key, float factor,
               float cap) noexcept {
+  const auto cap_row = HWY_DYNAMIC_DISPATCH(soft_cap);
   for (std::size_t r = 0; r < scores.rows; ++r) {
     if (ranges[r].first < ranges[r].end) {
-      cap_values(scores.row(r).subspan(ranges[r].first - first_key, ranges[r].size()), factor, cap);
+      cap_row(scores.row_data(r) + ranges[r].first - first_key, ranges[r].size(), factor, cap);
     }
   }
 }
 
 void soft_cap(std::span<float> values, float cap) noexcept {
-  cap_values(values, 1.0f, cap);
+  HWY_DYNAMIC_DISPATCH(soft_cap)(values.data(), values.size(), 1.0f, cap);
 }
 
 }  // namespace attnviz::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,101 @@
+// Functions of single numbers, applied to many. Included once per SIMD target.
+
+#if defined(ATTNVIZ_KERNELS_MAP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTNVIZ_KERNELS_MAP_INL_H_
+#undef ATTNVIZ_KERNELS_MAP_INL_H_
+#else
+#define ATTNVIZ_KERNELS_MAP_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+
+HWY_BEFORE_NAMESPACE();
+namespace attnviz::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// out[i] = function(d, load) for all i < n, a vector at a time, where load(x) is what lies at x[i].
+// A number's bits are the same wherever it lies; nothing past the ends is touched.
+template <class Function>
+HWY_INLINE void map_numbers(std::size_t n, float* out, const Function& function) {
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(function(d, [&](const float* x) HWY_ATTR { return hn::LoadU(d, x + i); }), d,
+               out + i);
+  }
+  if (i < n) {
+    HWY_ALIGN float rest[hn::MaxLanes(d)];
+    const auto value = function(d, [&](const float* x) HWY_ATTR {
+      HWY_ALIGN float numbers[hn::MaxLanes(d)] = {};
+      for (std::size_t lane = 0; i + lane < n; ++lane) {
+        numbers[lane] = x[i + lane];
+      }
+      return hn::Load(d, numbers);
+    });
+    hn::Store(value, d, rest);
+    for (std::size_t lane = 0; i + lane < n; ++lane) {
+      out[i + lane] = rest[lane];
+    }
+  }
+}
+
+// Bounds that let NaN pass.
+template <class D, class V>
+HWY_INLINE V at_least(D d, V x, float least) {
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, least)), hn::Set(d, least), x);
+}
+template <class D, class V>
+HWY_INLINE V at_most(D d, V x, float most) {
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, most)), hn::Set(d, most), x);
+}
+
+// e^x for x in [-87.3, 88], with a relative error of about 3e-7 near 0 and 1e-5 far from it, where
+// an error of the product with log2(e) weighs more on processors without multiply-add. NaN stays.
+//
+// 2^y of a whole number and a rest in [-1/2, 1/2]. The polynomial has the least largest relative
+// error, 9e-8, of those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
+template <class D, class V>
+HWY_INLINE V exponential(D d, V x) {
+  const auto log2_e = hn::Set(d, 1.44269504088896340736f);
+  const auto large = hn::Set(d, 12582912.0f);  // numbers this large are whole
+  const auto rounded = hn::MulAdd(x, log2_e, large);
+  const auto rest = hn::MulSub(x, log2_e, hn::Sub(rounded, large));
+  auto p = hn::Set(d, 0.00132647272f);
+  p = hn::MulAdd(p, rest, hn::Set(d, 0.00967151269f));
+  p = hn::MulAdd(p, rest, hn::Set(d, 0.0555073374f));
+  p = hn::MulAdd(p, rest, hn::Set(d, 0.240222421f));
+  p = hn::MulAdd(p, rest, hn::Set(d, 0.693146978f));
+  p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
+  const hn::RebindToSigned<D> di;
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
+  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
+  return hn::IfThenElse(hn::IsNaN(x), x, power);
+}
+
+// tanh x with a relative error of a few float steps: a quotient of polynomials of degree 13 and 6,
+// which is 1 where tanh is, up to such a step. Source: Eigen, generic_fast_tanh_float.
+template <class D, class V>
+HWY_INLINE V hyperbolic_tangent(D d, V x) {
+  const V bounded = at_most(d, at_least(d, x, -7.90531110763549805f), 7.90531110763549805f);
+  const V square = hn::Mul(bounded, bounded);
+  V p = hn::Set(d, -2.76076847742355e-16f);
+  p = hn::MulAdd(p, square, hn::Set(d, 2.00018790482477e-13f));
+  p = hn::MulAdd(p, square, hn::Set(d, -8.60467152213735e-11f));
+  p = hn::MulAdd(p, square, hn::Set(d, 5.12229709037114e-08f));
+  p = hn::MulAdd(p, square, hn::Set(d, 1.48572235717979e-05f));
+  p = hn::MulAdd(p, square, hn::Set(d, 6.37261928875436e-04f));
+  p = hn::MulAdd(p, square, hn::Set(d, 4.89352455891786e-03f));
+  V q = hn::Set(d, 1.19825839466702e-06f);
+  q = hn::MulAdd(q, square, hn::Set(d, 1.18534705686654e-04f));
+  q = hn::MulAdd(q, square, hn::Set(d, 2.26843463243900e-03f));
+  q = hn::MulAdd(q, square, hn::Set(d, 4.89352518554385e-03f));
+  return hn::Div(hn::Mul(bounded, p), q);
+}
+
+}  // namespace attnviz::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
