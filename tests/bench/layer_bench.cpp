@@ -40,10 +40,11 @@ struct Layer {
     }
   }
 
-  void run(std::size_t n_threads, PatternSink& sink) const {
+  void run(std::size_t n_threads, PatternSink& sink, LayerMemory& memory) const {
     AttentionRequest request;
     request.n_threads = n_threads;
-    benchmark::DoNotOptimize(run_layer(model, 0, stream.view(), request, sink).view().data);
+    memory.output = run_layer(model, 0, stream.view(), request, sink, memory);
+    benchmark::DoNotOptimize(memory.output.view().data);
   }
 
   MatrixBuffer stream;
@@ -54,20 +55,22 @@ struct Layer {
 void layer(benchmark::State& state, std::size_t n, std::size_t n_threads) {
   const Layer layer(n);
   PatternStore store(layer.heads, n);
-  repeat(state, [&] { layer.run(n_threads, store); });
+  LayerMemory memory;
+  repeat(state, [&] { layer.run(n_threads, store, memory); });
 }
 
-// As a program does it that runs once: the memory of the patterns is fresh.
+// As a program does it that runs once: all memory is fresh.
 void one_shot(benchmark::State& state, bool kept) {
   constexpr std::size_t kTokens = 1024;
   const Layer layer(kTokens);
   for ([[maybe_unused]] auto _ : state) {
+    LayerMemory memory;
     if (kept) {
       PatternStore store(layer.heads, kTokens);
-      layer.run(1, store);
+      layer.run(1, store, memory);
     } else {
       Nobody nobody;
-      layer.run(1, nobody);
+      layer.run(1, nobody, memory);
     }
   }
 }

@@ -38,10 +38,11 @@ void long_text(benchmark::State& state, const char* kind, bool with_output) {
   Nothing nothing;
   PatternSink& sink = kind == std::string("nothing") ? static_cast<PatternSink&>(nothing) : pooled;
   for ([[maybe_unused]] auto _ : state) {
+    LayerMemory memory;
     if (with_output) {
-      benchmark::DoNotOptimize(run_layer(model, 0, stream.view(), {}, sink).view().data);
+      benchmark::DoNotOptimize(run_layer(model, 0, stream.view(), {}, sink, memory).view().data);
     } else {
-      run_layer_patterns(model, 0, stream.view(), {}, sink);
+      run_layer_patterns(model, 0, stream.view(), {}, sink, memory);
     }
   }
 }

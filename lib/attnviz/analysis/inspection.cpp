@@ -264,10 +264,11 @@ std::vector<Inspection> inspect_heads(const Model& model, std::span<const std::s
   }
   std::vector<Inspection> inspections;
   NobodyWants nobody;
+  LayerMemory memory;
   auto stream = std::make_shared<const MatrixBuffer>(embed(model, pieces));
   for (std::size_t layer = 0; inspections.size() < heads.size(); ++layer) {
     auto output = std::make_shared<const MatrixBuffer>(
-        run_layer(model, layer, stream->view(), request, nobody));
+        run_layer(model, layer, stream->view(), request, nobody, memory));
     for (const HeadId head : heads) {
       if (head.layer == layer) {
         inspections.push_back(

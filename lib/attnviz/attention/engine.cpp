@@ -87,8 +87,10 @@ MatrixBuffer run_attention(const Model& model, std::span<const std::string_view>
   const std::size_t end_layer = layers_to_run(model, sink).value_or(model.n_layers());
   Progress progress(request.report, work(model, end_layer, 0, pieces.size(), request));
   MatrixBuffer stream = embed(model, pieces);
+  LayerMemory memory;
   for (std::size_t layer = 0; layer < end_layer; ++layer) {
-    stream = run_layer(model, layer, std::as_const(stream).view(), request, sink, &progress);
+    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
+                                                    request, sink, memory, &progress));
   }
   return stream;
 }
@@ -104,10 +106,12 @@ void run_patterns(const Model& model, std::span<const std::string_view> pieces,
   const std::size_t n_last = wanted_heads(model, last, sink);
   Progress progress(request.report, work(model, last, n_last, pieces.size(), request));
   MatrixBuffer stream = embed(model, pieces);
+  LayerMemory memory;
   for (std::size_t layer = 0; layer < last; ++layer) {
-    stream = run_layer(model, layer, std::as_const(stream).view(), request, sink, &progress);
+    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
+                                                    request, sink, memory, &progress));
   }
-  run_layer_patterns(model, last, std::as_const(stream).view(), request, sink, &progress);
+  run_layer_patterns(model, last, std::as_const(stream).view(), request, sink, memory, &progress);
 }
 
 }  // namespace attnviz

@@ -43,6 +43,15 @@ double tensor_width(const HeadWeights& head) noexcept {
   return static_cast<double>(2 * head.d_head() + head.d_value());
 }
 
+// `kept` if it has this shape, else made anew; with anything in it.
+Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
+  if (kept.rows() != rows || kept.cols() != cols) {
+    kept = {};  // before more is taken
+    kept = MatrixBuffer(rows, cols);
+  }
+  return kept.view();
+}
+
 // The first thing that went wrong, in the order of heads, whatever order threads work in.
 class FirstFailure {
  public:
@@ -62,13 +71,15 @@ class FirstFailure {
 class LayerRun {
  public:
   LayerRun(const Model& model, std::size_t layer, ConstMatrix stream,
-           const AttentionRequest& request, PatternSink& sink, Progress* progress)
+           const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+           Progress* progress)
       : model_(model),
         layer_(layer),
         weights_(model.layers[layer]),
         stream_(stream),
         request_(request),
         sink_(sink),
+        memory_(memory),
         progress_(progress) {}
 
   MatrixBuffer output() {
@@ -79,12 +90,14 @@ class LayerRun {
       first_col_.push_back(cols);
       cols += head.d_value();
     }
-    contexts_ = MatrixBuffer(stream_.rows, cols);
+    contexts_ = shaped(memory_.contexts, stream_.rows, cols);
     attend_in_groups(heads);
-    return weights_.has_output() ? combine(std::as_const(contexts_).view()) : std::move(contexts_);
+    return weights_.has_output() ? combine(contexts_) : std::exchange(memory_.contexts, {});
   }
 
   void patterns() {
+    memory_.contexts = {};
+    memory_.output = {};
     std::vector<std::size_t> heads;
     for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
       if (sink_.wants({layer_, head})) {
@@ -120,16 +133,20 @@ class LayerRun {
     }
   }
 
-  ProjectedHeads project(std::span<const std::size_t> heads) const {
-    ProjectedHeads projected(model_, weights_, heads, stream_.rows, with_contexts());
+  ProjectedHeads project(std::span<const std::size_t> heads) {
+    ProjectedHeads projected(model_, weights_, heads, stream_.rows, with_contexts(),
+                             memory_.tensors);
     const std::size_t blocks = n_blocks(stream_.rows, kProjectedRows);
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(stream_.cols));
-    std::vector<MatrixBuffer> scratch(threads);
-    parallel_for(projected.n_products() * blocks, threads,
-                 [&](std::size_t item, std::size_t thread) {
-                   projected.project(item / blocks, stream_, item % blocks * kProjectedRows,
-                                     scratch[thread]);
-                 });
+    std::vector<MatrixBuffer>& scratch = memory_.keys;
+    scratch.resize(std::max(scratch.size(), threads));
+    // All products of a block of tokens before the next one: the tokens stay in the second-level
+    // cache, and there are more of them than weights of a product.
+    const std::size_t products = projected.n_products();
+    parallel_for(products * blocks, threads, [&](std::size_t item, std::size_t thread) {
+      projected.project(item % products, stream_, item / products * kProjectedRows,
+                        scratch[thread]);
+    });
     return projected;
   }
 
@@ -139,7 +156,8 @@ class LayerRun {
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(stream_.rows));
     const bool ordered = sink_.ordered();
     Turns turns;
-    std::vector<BlockScratch> scratch(threads);
+    std::vector<BlockScratch>& scratch = memory_.blocks;
+    scratch.resize(std::max(scratch.size(), threads));
     parallel_for(heads.size() * blocks, threads, [&](std::size_t item, std::size_t thread) {
       std::optional<Turns::Turn> turn;
       if (ordered) {
@@ -172,8 +190,7 @@ class LayerRun {
                            std::size_t count, BlockScratch& scratch) {
     const RowRule rule = row_rule(model_, {layer_, head}, request_);
     const Matrix context = with_contexts()
-                               ? contexts_.view()
-                                     .row_block(first, count)
+                               ? contexts_.row_block(first, count)
                                      .col_block(first_col_[head], weights_.heads[head].d_value())
                                : Matrix{};
     const BlockWeights block = attnviz::attend_block(tensors, rule, first, count, scratch, context);
@@ -194,8 +211,7 @@ class LayerRun {
   }
 
   MatrixBuffer combine(ConstMatrix contexts) {
-    MatrixBuffer output(stream_.rows, stream_.cols);
-    const Matrix all = output.view();
+    const Matrix all = shaped(memory_.output, stream_.rows, stream_.cols);
     FirstFailure bad_block;
     const auto multiply_adds = static_cast<double>(contexts.cols * stream_.cols);
     const std::size_t row_blocks = n_blocks(stream_.rows, kProjectedRows);
@@ -218,7 +234,7 @@ class LayerRun {
     if (!bad_block.none()) {
       fail("the output is not a finite number (weights too large?)");
     }
-    return output;
+    return std::exchange(memory_.output, {});
   }
 
   // The columns of the output from `first_col` on. Either form adds up the same products in the
@@ -259,8 +275,9 @@ class LayerRun {
   ConstMatrix stream_;
   const AttentionRequest& request_;
   PatternSink& sink_;
+  LayerMemory& memory_;
   Progress* progress_;
-  MatrixBuffer contexts_;               // every head's, side by side: [n_tokens, sum of d_value]
+  Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
   std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
   FirstFailure bad_scores_;             // by head
   FirstFailure bad_contexts_;           // by head
@@ -269,13 +286,15 @@ class LayerRun {
 }  // namespace
 
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
-                       const AttentionRequest& request, PatternSink& sink, Progress* progress) {
-  return LayerRun(model, layer, stream, request, sink, progress).output();
+                       const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                       Progress* progress) {
+  return LayerRun(model, layer, stream, request, sink, memory, progress).output();
 }
 
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
-                        const AttentionRequest& request, PatternSink& sink, Progress* progress) {
-  LayerRun(model, layer, stream, request, sink, progress).patterns();
+                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                        Progress* progress) {
+  LayerRun(model, layer, stream, request, sink, memory, progress).patterns();
 }
 
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {

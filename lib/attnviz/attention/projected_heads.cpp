@@ -1,6 +1,7 @@
 #include "attnviz/attention/projected_heads.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "attnviz/attention/head_math.h"
 #include "attnviz/kernels/matmul.h"
@@ -15,38 +16,78 @@ bool same_projection(const Projection& a, const Projection& b) noexcept {
          a.bias.data() == b.bias.data() && a.bias.size() == b.bias.size();
 }
 
-// The place of `projection` among those that are there already; made for it if it is new.
-template <class Tensor>
-std::size_t place_of(const Projection& projection, std::size_t n_tokens,
-                     std::vector<const Projection*>& projections, std::vector<Tensor>& tensors) {
+// The place of `projection` among those that are there already, or behind them if it is new.
+std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections) {
   const auto found = std::find_if(
       projections.begin(), projections.end(),
       [&projection](const Projection* other) { return same_projection(projection, *other); });
   const auto place = static_cast<std::size_t>(found - projections.begin());
   if (found == projections.end()) {
     projections.push_back(&projection);
-    tensors.emplace_back(n_tokens, projection.d_out());
   }
   return place;
+}
+
+// A tensor's floats and what is left free behind them, so that each begins with a cache line.
+std::size_t with_margin(std::size_t n_floats) noexcept {
+  constexpr std::size_t kLine = 16;
+  return (n_floats + kLine - 1) / kLine * kLine;
 }
 
 }  // namespace
 
 ProjectedHeads::ProjectedHeads(const Model& model, const LayerWeights& layer,
                                std::span<const std::size_t> heads, std::size_t n_tokens,
-                               bool with_values)
+                               bool with_values, MatrixBuffer& memory)
     : model_(model) {
   query_of_.reserve(heads.size());
   key_of_.reserve(heads.size());
   value_of_.reserve(heads.size());
   for (const std::size_t head : heads) {
     const HeadWeights& weights = layer.heads[head];
-    query_of_.push_back(place_of(weights.query, n_tokens, query_weights_, queries_));
-    key_of_.push_back(place_of(weights.key, n_tokens, key_weights_, keys_));
+    query_of_.push_back(place_of(weights.query, query_weights_));
+    key_of_.push_back(place_of(weights.key, key_weights_));
     if (with_values) {
-      value_of_.push_back(place_of(weights.value, n_tokens, value_weights_, values_));
+      value_of_.push_back(place_of(weights.value, value_weights_));
     }
   }
+  take_memory(n_tokens, memory);
+}
+
+void ProjectedHeads::take_memory(std::size_t n_tokens, MatrixBuffer& memory) {
+  const auto key_floats = [n_tokens](const Projection* key) {
+    return with_margin(kernels::KeyPanels::n_floats(n_tokens, key->d_out()));
+  };
+  const auto row_floats = [n_tokens](const Projection* projection) {
+    return with_margin(n_tokens * projection->d_out());
+  };
+  std::size_t floats = 0;
+  for (const Projection* key : key_weights_) {
+    floats += key_floats(key);
+  }
+  for (const auto* all : {&query_weights_, &value_weights_}) {
+    for (const Projection* projection : *all) {
+      floats += row_floats(projection);
+    }
+  }
+  if (memory.cols() < floats) {
+    memory = {};  // before more is taken
+    memory = MatrixBuffer(1, floats);
+  }
+  float* next = memory.view().data;
+  for (const Projection* key : key_weights_) {
+    keys_.emplace_back(n_tokens, key->d_out(), next);
+    next += key_floats(key);
+  }
+  const auto take_rows = [&](const Projection* projection) {
+    const Matrix rows{next, n_tokens, projection->d_out(), projection->d_out()};
+    next += row_floats(projection);
+    return rows;
+  };
+  std::transform(query_weights_.begin(), query_weights_.end(), std::back_inserter(queries_),
+                 take_rows);
+  std::transform(value_weights_.begin(), value_weights_.end(), std::back_inserter(values_),
+                 take_rows);
 }
 
 double ProjectedHeads::width() const noexcept {
@@ -65,13 +106,13 @@ void ProjectedHeads::project(std::size_t product, ConstMatrix x, std::size_t fir
   const std::size_t first_value = queries_.size() + keys_.size();
   if (product < queries_.size()) {
     project_rotated(model_, *query_weights_[product], rows, first,
-                    queries_[product].view().row_block(first, rows.rows));
+                    queries_[product].row_block(first, rows.rows));
   } else if (product < first_value) {
     project_keys(product - queries_.size(), rows, first, scratch);
   } else {
     const std::size_t value = product - first_value;
     kernels::matmul(rows, value_weights_[value]->weight, value_weights_[value]->bias,
-                    values_[value].view().row_block(first, rows.rows));
+                    values_[value].row_block(first, rows.rows));
   }
 }
 
@@ -87,8 +128,8 @@ void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t 
 }
 
 HeadTensors ProjectedHeads::tensors(std::size_t index) const noexcept {
-  return {queries_[query_of_[index]].view(), &keys_[key_of_[index]],
-          value_of_.empty() ? ConstMatrix{} : values_[value_of_[index]].view()};
+  return {queries_[query_of_[index]], &keys_[key_of_[index]],
+          value_of_.empty() ? ConstMatrix{} : ConstMatrix(values_[value_of_[index]])};
 }
 
 }  // namespace attnviz

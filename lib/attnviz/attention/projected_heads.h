@@ -20,14 +20,14 @@ inline constexpr std::size_t kProjectedRows = 192;
 /// grouped-query attention, is computed and kept once.
 class ProjectedHeads {
  public:
-  /// Takes the memory: n_tokens times the columns of all products. `model` and `layer` must outlive
-  /// it. Throws what MatrixBuffer throws.
+  /// Takes `memory`, and more of it where that is too little: n_tokens times the columns of all
+  /// products. `memory`, `model` and `layer` must outlive it. Throws what MatrixBuffer throws.
   ProjectedHeads(const Model& model, const LayerWeights& layer, std::span<const std::size_t> heads,
-                 std::size_t n_tokens, bool with_values);
+                 std::size_t n_tokens, bool with_values, MatrixBuffer& memory);
 
   /// Matrix products to be done, each over all tokens.
   std::size_t n_products() const noexcept {
-    return queries_.size() + keys_.size() + values_.size();
+    return query_weights_.size() + key_weights_.size() + value_weights_.size();
   }
   /// The columns of all products together.
   double width() const noexcept;
@@ -41,13 +41,14 @@ class ProjectedHeads {
   HeadTensors tensors(std::size_t index) const noexcept;
 
  private:
+  void take_memory(std::size_t n_tokens, MatrixBuffer& memory);
   void project_keys(std::size_t index, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
 
   const Model& model_;
   std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
-  std::vector<MatrixBuffer> queries_;                      // [n_tokens, d_head] each
+  std::vector<Matrix> queries_;                            // [n_tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // the same, packed
-  std::vector<MatrixBuffer> values_;                       // [n_tokens, d_value]
+  std::vector<Matrix> values_;                             // [n_tokens, d_value]
   std::vector<std::size_t> query_of_, key_of_, value_of_;  // by head
 };
 

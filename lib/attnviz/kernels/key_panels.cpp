@@ -71,6 +71,9 @@ void pack_panel(ConstMatrix keys, float* panel) {
     for (std::size_t key = 0; key < keys.rows; ++key) {
       panel[k * kKeys + key] = keys(key, k);
     }
+    for (std::size_t key = keys.rows; key < kKeys; ++key) {
+      panel[k * kKeys + key] = 0.0f;
+    }
   }
 }
 
@@ -85,7 +88,7 @@ void KeyPanels::pack(ConstMatrix keys, std::size_t first) noexcept {
   const auto pack_one = HWY_DYNAMIC_DISPATCH(pack_panel);
   for (std::size_t row = 0; row < keys.rows; row += kKeys) {
     pack_one(keys.row_block(row, HWY_MIN(kKeys, keys.rows - row)),
-             panels_.view().row_data((first + row) / kKeys * d_head_));
+             panels_ + (first + row) * d_head_);
   }
 }
 

@@ -25,7 +25,17 @@ class KeyPanels {
 
   KeyPanels() = default;
   KeyPanels(std::size_t n_keys, std::size_t d_head)
-      : n_keys_(n_keys), d_head_(d_head), panels_(rounded_up(n_keys) / kKeys * d_head, kKeys) {}
+      : n_keys_(n_keys), d_head_(d_head), owned_(1, n_floats(n_keys, d_head)) {
+    panels_ = owned_.view().data;
+  }
+  /// In memory that others keep: n_floats(n_keys, d_head), aligned to 64 bytes, with anything in
+  /// it.
+  KeyPanels(std::size_t n_keys, std::size_t d_head, float* memory)
+      : n_keys_(n_keys), d_head_(d_head), panels_(memory) {}
+
+  static constexpr std::size_t n_floats(std::size_t n_keys, std::size_t d_head) noexcept {
+    return rounded_up(n_keys) * d_head;
+  }
 
   /// The keys of as many whole panels as hold `n_keys`.
   static constexpr std::size_t rounded_up(std::size_t n_keys) noexcept {
@@ -34,9 +44,7 @@ class KeyPanels {
 
   std::size_t n_keys() const noexcept { return n_keys_; }
   std::size_t d_head() const noexcept { return d_head_; }
-  const float* panel(std::size_t index) const noexcept {
-    return panels_.view().row_data(index * d_head_);
-  }
+  const float* panel(std::size_t index) const noexcept { return panels_ + index * d_head_ * kKeys; }
 
   /// Packs `keys` [n, d_head], the first of which is key `first`. Precondition: `first` is a
   /// multiple of kKeys, and so is n unless these are the last keys. Different panels may be packed
@@ -46,7 +54,8 @@ class KeyPanels {
  private:
   std::size_t n_keys_ = 0;
   std::size_t d_head_ = 0;
-  MatrixBuffer panels_;
+  float* panels_ = nullptr;
+  MatrixBuffer owned_;
 };
 
 }  // namespace attnviz::kernels
