@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""A random model of GPT-2 small's shape, and how long plain PyTorch takes for its forward pass.
+
+Usage: torch_gpt2_small.py make FOLDER               writes config.json and model.safetensors (498 MB, float32)
+       torch_gpt2_small.py time FOLDER [TOKENS ...]  milliseconds at 64 and 1024 tokens, 1 and 2 threads
+
+The pass is the one that transformers runs with output_attentions=True: whole score matrices, a mask,
+softmax, and all patterns kept. "blocks" ends at the last norm, "logits" adds the scores of all tokens at
+all positions. Processor time is what a pass costs whoever else is on the machine.
+"""
+
+import json
+import math
+import mmap
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+import torch
+
+N_VOCAB, N_POSITIONS, D, N_HEADS, N_LAYERS = 50257, 1024, 768, 12, 12
+ROUNDS = 5
+
+CONFIG = {
+    "activation_function": "gelu_new",
+    "architectures": ["GPT2LMHeadModel"],
+    "bos_token_id": 50256,
+    "eos_token_id": 50256,
+    "layer_norm_epsilon": 1e-05,
+    "model_type": "gpt2",
+    "n_ctx": N_POSITIONS,
+    "n_embd": D,
+    "n_head": N_HEADS,
+    "n_layer": N_LAYERS,
+    "n_positions": N_POSITIONS,
+    "vocab_size": N_VOCAB,
+}
+
+
+def shapes():
+    yield "wte.weight", (N_VOCAB, D)
+    yield "wpe.weight", (N_POSITIONS, D)
+    for layer in range(N_LAYERS):
+        for name, shape in (
+            ("ln_1.weight", (D,)),
+            ("ln_1.bias", (D,)),
+            ("attn.c_attn.weight", (D, 3 * D)),
+            ("attn.c_attn.bias", (3 * D,)),
+            ("attn.c_proj.weight", (D, D)),
+            ("attn.c_proj.bias", (D,)),
+            ("ln_2.weight", (D,)),
+            ("ln_2.bias", (D,)),
+            ("mlp.c_fc.weight", (D, 4 * D)),
+            ("mlp.c_fc.bias", (4 * D,)),
+            ("mlp.c_proj.weight", (4 * D, D)),
+            ("mlp.c_proj.bias", (D,)),
+        ):
+            yield f"h.{layer}.{name}", shape
+    yield "ln_f.weight", (D,)
+    yield "ln_f.bias", (D,)
+
+
+def make(folder):
+    """As GPT-2 is initialised (deviation 0.02), but with queries and keys 4 times larger, for uneven attention."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(CONFIG, indent=2) + "\n")
+    header, offset = {"__metadata__": {"format": "pt"}}, 0
+    for name, shape in shapes():
+        end = offset + 4 * math.prod(shape)
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    random = torch.Generator().manual_seed(124)
+    with open(folder / "model.safetensors", "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for name, shape in shapes():
+            values = 0.02 * torch.randn(shape, generator=random)
+            if "ln_" in name and name.endswith("weight"):
+                values += 1
+            if name.endswith("c_attn.weight"):
+                values[:, : 2 * D] *= 4
+            file.write(values.numpy().tobytes())
+    print(f"{offset // 4:,} parameters in {folder}")
+
+
+def load(folder):
+    with open(folder / "model.safetensors", "rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    (length,) = struct.unpack_from("<Q", data)
+    header = json.loads(data[8 : 8 + length])
+    header.pop("__metadata__", None)
+    return {
+        name: torch.frombuffer(
+            data, dtype=torch.float32, count=math.prod(entry["shape"]), offset=8 + length + entry["data_offsets"][0]
+        ).view(entry["shape"])
+        for name, entry in header.items()
+    }
+
+
+def split(x):
+    return x.view(len(x), N_HEADS, D // N_HEADS).transpose(0, 1)
+
+
+def blocks(w, ids):
+    """(last_hidden_state [n, d], attentions: a list of [h, n, n])."""
+    n = len(ids)
+    x = w["wte.weight"][ids] + w["wpe.weight"][:n]
+    hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
+    lowest = torch.finfo(torch.float32).min
+    attentions = []
+    for layer in range(N_LAYERS):
+
+        def parameters(name):
+            return w[f"h.{layer}.{name}.weight"], w[f"h.{layer}.{name}.bias"]
+
+        def conv1d(y, name):
+            weight, bias = parameters(name)
+            return torch.addmm(bias, y, weight)
+
+        y = torch.nn.functional.layer_norm(x, (D,), *parameters("ln_1"), 1e-5)
+        q, k, v = (split(part) for part in conv1d(y, "attn.c_attn").split(D, dim=1))
+        scores = torch.matmul(q, k.transpose(1, 2)) / math.sqrt(D // N_HEADS)
+        weights = torch.softmax(scores.masked_fill(hidden, lowest), dim=-1)
+        attentions.append(weights)
+        mixed = torch.matmul(weights, v).transpose(0, 1).reshape(n, D)
+        x = x + conv1d(mixed, "attn.c_proj")
+        y = torch.nn.functional.layer_norm(x, (D,), *parameters("ln_2"), 1e-5)
+        y = torch.nn.functional.gelu(conv1d(y, "mlp.c_fc"), approximate="tanh")
+        x = x + conv1d(y, "mlp.c_proj")
+    return torch.nn.functional.layer_norm(x, (D,), w["ln_f.weight"], w["ln_f.bias"], 1e-5), attentions
+
+
+def logits(w, ids):
+    x, attentions = blocks(w, ids)
+    return torch.matmul(x, w["wte.weight"].T), attentions
+
+
+def least(pass_, w, ids, rounds):
+    """(wall, processor) milliseconds of the quickest of some passes, after one that is not counted."""
+    pass_(w, ids)
+    wall, processor = [], []
+    for _ in range(rounds):
+        begin, used = time.perf_counter(), time.process_time()
+        pass_(w, ids)
+        wall.append(1000 * (time.perf_counter() - begin))
+        processor.append(1000 * (time.process_time() - used))
+    return min(wall), min(processor)
+
+
+def measure(folder, threads, lengths):
+    w = load(folder)
+    torch.set_num_threads(threads)
+    for n in lengths:
+        ids = torch.arange(n) * 7919 % N_VOCAB
+        line = f"{n:>5} tokens, threads {threads}"
+        for name, pass_ in (("blocks", blocks), ("logits", logits)):
+            wall, processor = least(pass_, w, ids, ROUNDS if n < 256 else 3)
+            line += f"   {name} {wall:8.1f} ms (processor {processor:8.1f})"
+        print(line, flush=True)
+
+
+def measure_each(folder, lengths):
+    """One process for each number of threads: OpenBLAS reads it at its start, set_num_threads does not reach it."""
+    print(f"PyTorch {torch.__version__}; the least of {ROUNDS} passes, of 3 from 256 tokens on", flush=True)
+    for threads in ("1", "2"):
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        subprocess.run([sys.executable, __file__, "measure", folder, threads, *lengths], env=environment, check=True)
+
+
+arguments = sys.argv[1:]
+if len(arguments) < 2 or arguments[0] not in ("make", "time", "measure"):
+    sys.exit(__doc__)
+with torch.inference_mode():
+    model = pathlib.Path(arguments[1])
+    if arguments[0] == "make":
+        make(model)
+    elif arguments[0] == "time":
+        measure_each(model, arguments[2:] or ["64", "1024"])
+    else:
+        measure(model, int(arguments[2]), [int(n) for n in arguments[3:]])
