@@ -210,7 +210,7 @@ TEST_CASE("engine: dropout rescales what it keeps, in the pattern and in the con
   const ConstMatrix x = builder.model.inputs;
   const Projection& value = builder.model.layers[0].heads[1].value;
   const std::vector<float> bias(value.bias.begin(), value.bias.end());
-  const std::vector<double> v = test::naive_matmul(x, value.weight, bias);
+  const std::vector<double> v = test::naive_matmul(x, value.weight.as_floats(), bias);
   std::vector<float> v_floats(v.begin(), v.end());
   const std::vector<double> context =
       test::naive_matmul(dropped.pattern(0, 1), test::matrix_over(v_floats, 90, 4));

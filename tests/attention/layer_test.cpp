@@ -64,7 +64,7 @@ TEST_CASE("layers: W_O per head and the same one per layer give the same bits") 
   std::vector<float> stacked;
   for (HeadWeights& head : per_layer.layers[0].heads) {
     for (std::size_t row = 0; row < head.output.rows; ++row) {
-      const auto values = head.output.row(row);
+      const auto values = head.output.as_floats().row(row);
       stacked.insert(stacked.end(), values.begin(), values.end());
     }
     head.output = {};

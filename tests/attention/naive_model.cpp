@@ -105,9 +105,9 @@ NaiveResult naive_run(const Model& model, const AttentionRequest& request) {
     for (std::size_t h = 0; h < n_heads; ++h) {
       const HeadWeights& head = layer.heads[h];
       const std::size_t d = head.d_head();
-      Values q = product(stream, head.query.weight, head.query.bias);
-      Values k = product(stream, head.key.weight, head.key.bias);
-      const Values v = product(stream, head.value.weight, head.value.bias);
+      Values q = product(stream, head.query.weight.as_floats(), head.query.bias);
+      Values k = product(stream, head.key.weight.as_floats(), head.key.bias);
+      const Values v = product(stream, head.value.weight.as_floats(), head.value.bias);
       if (model.config.positions == Positions::kRope) {
         rotate(q, d);
         rotate(k, d);
@@ -158,10 +158,10 @@ NaiveResult naive_run(const Model& model, const AttentionRequest& request) {
     }
     Values output(n * model.config.d_model, 0.0);
     if (!layer.output.weight.empty()) {
-      output = product(side_by_side, layer.output.weight, layer.output.bias);
+      output = product(side_by_side, layer.output.weight.as_floats(), layer.output.bias);
     } else {
       for (std::size_t h = 0; h < n_heads; ++h) {
-        const Values part = product(contexts[h], layer.heads[h].output,
+        const Values part = product(contexts[h], layer.heads[h].output.as_floats(),
                                     h == 0 ? layer.output.bias : std::span<const float>());
         for (std::size_t i = 0; i < output.size(); ++i) {
           output[i] += part[i];

@@ -82,11 +82,11 @@ TEST_CASE("random_model: the bits are those that an independent program computes
       const auto& layer = expected["layers"][i];
       REQUIRE(model.layers[i].heads.size() == layer["heads"].size());
       for (std::size_t h = 0; h < model.layers[i].heads.size(); ++h) {
-        check_bits(model.layers[i].heads[h].query.weight, layer["heads"][h]["W_Q"]);
-        check_bits(model.layers[i].heads[h].key.weight, layer["heads"][h]["W_K"]);
-        check_bits(model.layers[i].heads[h].value.weight, layer["heads"][h]["W_V"]);
+        check_bits(model.layers[i].heads[h].query.weight.as_floats(), layer["heads"][h]["W_Q"]);
+        check_bits(model.layers[i].heads[h].key.weight.as_floats(), layer["heads"][h]["W_K"]);
+        check_bits(model.layers[i].heads[h].value.weight.as_floats(), layer["heads"][h]["W_V"]);
       }
-      check_bits(model.layers[i].output.weight, layer["W_O"]);
+      check_bits(model.layers[i].output.weight.as_floats(), layer["W_O"]);
     }
     for (const auto& [piece, bits] : expected["embeddings"].items()) {
       MatrixBuffer vector(1, bits.size());
@@ -105,8 +105,8 @@ TEST_CASE("random_model: scores of random embeddings have about unit variance in
     const MatrixBuffer x = random_tokens(kTokens, model.config.d_model);
     std::vector<double> variances;
     for (const HeadWeights& head : model.layers.front().heads) {
-      const auto q = test::naive_matmul(x.view(), head.query.weight);
-      const auto k = test::naive_matmul(x.view(), head.key.weight);
+      const auto q = test::naive_matmul(x.view(), head.query.weight.as_floats());
+      const auto k = test::naive_matmul(x.view(), head.key.weight.as_floats());
       std::vector<double> scores;
       for (std::size_t i = 0; i < kTokens; ++i) {
         for (std::size_t j = 0; j < kTokens; ++j) {
@@ -158,12 +158,13 @@ TEST_CASE("random_model: no two matrices of a model share values") {
   std::size_t n_matrices = 0;
   for (const LayerWeights& layer : model.layers) {
     for (const HeadWeights& head : layer.heads) {
-      for (const ConstMatrix weight : {head.query.weight, head.key.weight, head.value.weight}) {
+      for (const ConstMatrix weight : {head.query.weight.as_floats(), head.key.weight.as_floats(),
+                                       head.value.weight.as_floats()}) {
         firsts.insert(weight(0, 0));
         ++n_matrices;
       }
     }
-    firsts.insert(layer.output.weight(0, 0));
+    firsts.insert(layer.output.weight.as_floats()(0, 0));
     ++n_matrices;
   }
   CHECK(firsts.size() == n_matrices);

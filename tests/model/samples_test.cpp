@@ -25,8 +25,8 @@ class Pattern {
  public:
   Pattern(const Model& model, std::size_t head, const Mask& mask) : n_(model.inputs.rows) {
     const HeadWeights& weights = model.layers.at(0).heads.at(head);
-    const auto q = rounded(test::naive_matmul(model.inputs, weights.query.weight));
-    const auto k = rounded(test::naive_matmul(model.inputs, weights.key.weight));
+    const auto q = rounded(test::naive_matmul(model.inputs, weights.query.weight.as_floats()));
+    const auto k = rounded(test::naive_matmul(model.inputs, weights.key.weight.as_floats()));
     const double scale = 1.0 / std::sqrt(static_cast<double>(weights.d_head()));
     weights_ = test::naive_pattern(test::matrix_over(q, n_, weights.d_head()),
                                    test::matrix_over(k, n_, weights.d_head()), scale, mask);

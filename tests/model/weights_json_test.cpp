@@ -50,7 +50,7 @@ void check_same(ConstMatrix a, ConstMatrix b) {
 }
 
 void check_same(const Projection& a, const Projection& b) {
-  check_same(a.weight, b.weight);
+  check_same(a.weight.as_floats(), b.weight.as_floats());
   check_same(a.bias, b.bias);
 }
 
@@ -65,7 +65,7 @@ void check_same(const Model& a, const Model& b) {
   CHECK(a.config.seed == b.config.seed);
   CHECK(a.random_unknown == b.random_unknown);
   CHECK(a.vocabulary == b.vocabulary);
-  check_same(a.embeddings, b.embeddings);
+  check_same(a.embeddings.as_floats(), b.embeddings.as_floats());
   check_same(a.inputs, b.inputs);
   REQUIRE(a.layers.size() == b.layers.size());
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
@@ -75,7 +75,7 @@ void check_same(const Model& a, const Model& b) {
       check_same(a.layers[i].heads[h].query, b.layers[i].heads[h].query);
       check_same(a.layers[i].heads[h].key, b.layers[i].heads[h].key);
       check_same(a.layers[i].heads[h].value, b.layers[i].heads[h].value);
-      check_same(a.layers[i].heads[h].output, b.layers[i].heads[h].output);
+      check_same(a.layers[i].heads[h].output.as_floats(), b.layers[i].heads[h].output.as_floats());
     }
   }
 }
@@ -108,25 +108,25 @@ TEST_CASE("weights JSON: everything the format has is read") {
   CHECK_FALSE(model.config.residual);
   CHECK_FALSE(model.random_unknown);
   CHECK(model.vocabulary == std::vector<std::string>{"a", "猫"});
-  CHECK(std::signbit(model.embeddings(0, 1)));
-  CHECK(model.embeddings(1, 0) == std::numeric_limits<float>::denorm_min());
-  CHECK(model.embeddings(1, 1) == std::numeric_limits<float>::max());
+  CHECK(std::signbit(model.embeddings.as_floats()(0, 1)));
+  CHECK(model.embeddings.as_floats()(1, 0) == std::numeric_limits<float>::denorm_min());
+  CHECK(model.embeddings.as_floats()(1, 1) == std::numeric_limits<float>::max());
   REQUIRE(model.layers.size() == 2);
   const HeadWeights& head = model.layers[0].heads[0];
   CHECK(head.d_head() == 3);
   CHECK(head.d_value() == 1);
-  CHECK(flat(head.query.weight) == std::vector<float>{1, 2, 3, 4, 5, 6});
+  CHECK(flat(head.query.weight.as_floats()) == std::vector<float>{1, 2, 3, 4, 5, 6});
   CHECK(head.query.bias[2] == 9.0f);
-  CHECK(head.key.weight(1, 0) == 0.4f);
+  CHECK(head.key.weight.as_floats()(1, 0) == 0.4f);
   CHECK(head.key.bias[0] == 0.7f);
   CHECK(head.value.bias[0] == 3.0f);
-  CHECK(flat(head.output) == std::vector<float>{4, 5});
+  CHECK(flat(head.output.as_floats()) == std::vector<float>{4, 5});
   CHECK(model.layers[0].heads[1].d_head() == 1);
   CHECK(model.layers[0].heads[1].d_value() == 2);
   CHECK(model.layers[0].output.weight.empty());
   CHECK(model.layers[0].output.bias[1] == 14.0f);
   CHECK(model.layers[0].has_output());
-  CHECK(flat(model.layers[1].output.weight) == std::vector<float>{1, 2});
+  CHECK(flat(model.layers[1].output.weight.as_floats()) == std::vector<float>{1, 2});
 }
 
 TEST_CASE("weights JSON: only the heads' matrices are required") {

@@ -57,19 +57,23 @@ class HeadTrace {
     trace_.query = query;
     trace_.n_heads = layer_.heads.size();
     trace_.request = request;
-    trace_.mask = request.mask.value_or(model.config.mask);
+    trace_.mask = mask_of(model, head.layer, request);
     trace_.positions = model.config.positions;
     trace_.residual = model.config.residual;
     trace_.input = std::move(input);
-    trace_.weights_in = layer_.heads[head.head];
+    const HeadWeights& weights = layer_.heads[head.head];
+    trace_.weights_in = weights;
+    trace_.weights_in.query.weight = floats(weights.query.weight);
+    trace_.weights_in.key.weight = floats(weights.key.weight);
+    trace_.weights_in.value.weight = floats(weights.value.weight);
     trace_.b_output = layer_.output.bias;
     for (std::size_t i = 0; i < head.head; ++i) {
       trace_.context_in_result += layer_.heads[i].d_value();
     }
     trace_.w_output =
-        layer_.output.weight.empty()
-            ? trace_.weights_in.output
-            : layer_.output.weight.row_block(trace_.context_in_result, trace_.weights_in.d_value());
+        floats(layer_.output.weight.empty()
+                   ? weights.output
+                   : layer_.output.weight.row_block(trace_.context_in_result, weights.d_value()));
   }
 
   Inspection follow(bool all_queries) && {
@@ -86,6 +90,15 @@ class HeadTrace {
 
  private:
   std::size_t n_tokens() const noexcept { return trace_.input->rows(); }
+
+  ConstMatrix floats(const StoredMatrix& weights) {
+    if (weights.is_floats()) {
+      return weights.as_floats();
+    }
+    trace_.converted.push_back(std::make_shared<const MatrixBuffer>(to_floats(weights)));
+    return trace_.converted.back()->view();
+  }
+
   RowRule rule() const noexcept { return row_rule(model_, trace_.head, trace_.request); }
 
   void project() {
@@ -94,8 +107,9 @@ class HeadTrace {
     trace_.k = MatrixBuffer(n_tokens(), head.d_head());
     trace_.v = MatrixBuffer(n_tokens(), head.d_value());
     const ConstMatrix x = trace_.input->view();
-    project_rotated(model_, head.query, x, 0, trace_.q.view());
-    project_rotated(model_, head.key, x, 0, trace_.k.view());
+    const Rotation rotation(model_, layer_, n_tokens());
+    project_rotated(head.query, layer_.query_norm, rotation, x, 0, trace_.q.view());
+    project_rotated(head.key, layer_.key_norm, rotation, x, 0, trace_.k.view());
     kernels::matmul(x, head.value.weight, head.value.bias, trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head.d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
@@ -103,7 +117,7 @@ class HeadTrace {
 
   void score() {
     const ConstMatrix q = std::as_const(trace_.q).view().row_block(trace_.query, 1);
-    trace_.factor = score_factor(trace_.weights_in, trace_.request);
+    trace_.factor = score_factor(layer_, trace_.head.head, trace_.request);
     const MatrixBuffer scores = all_scores(q);
     const std::span<const float> row = scores.view().row(0).first(n_tokens());
     trace_.scores.assign(row.begin(), row.end());
@@ -253,19 +267,25 @@ class HeadTrace {
 
 }  // namespace
 
-std::vector<Inspection> inspect_heads(const Model& model, std::span<const std::string_view> pieces,
+std::vector<Inspection> inspect_heads(const Model& model, const ModelInput& input,
                                       const AttentionRequest& request,
                                       std::span<const HeadId> heads, std::size_t query,
                                       bool all_queries) {
-  check_request(model, pieces, request);
-  if (query >= pieces.size()) {
+  check_request(model, input, request);
+  if (model.config.order != LayerOrder::kAttentionOnly) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: the steps of attention are told for models of attention alone; "
+                            "this is a whole {} model",
+                            model.config.name, model.config.family));
+  }
+  if (query >= input.size()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("query {}: expected an index from 0 to {}", query, pieces.size() - 1));
+                fmt::format("query {}: expected an index from 0 to {}", query, input.size() - 1));
   }
   std::vector<Inspection> inspections;
   NobodyWants nobody;
   LayerMemory memory;
-  auto stream = std::make_shared<const MatrixBuffer>(embed(model, pieces));
+  auto stream = std::make_shared<const MatrixBuffer>(embed(model, input));
   for (std::size_t layer = 0; inspections.size() < heads.size(); ++layer) {
     auto output = std::make_shared<const MatrixBuffer>(
         run_layer(model, layer, stream->view(), request, nobody, memory));

@@ -42,9 +42,11 @@ struct Inspection {
   // What goes in. `input` are the rows x of all tokens as they enter the layer, [n_tokens,
   // d_model].
   std::shared_ptr<const MatrixBuffer> input;
-  HeadWeights weights_in;           // W_Q, W_K, W_V with biases
+  HeadWeights weights_in;           // W_Q, W_K, W_V with biases, as floats in row order
   ConstMatrix w_output;             // this head's rows of W_O, [d_value, d_model], or empty
   std::span<const float> b_output;  // the layer's b_O, or empty
+  std::vector<std::shared_ptr<const MatrixBuffer>>
+      converted;  // what these look at, if stored otherwise
 
   // All tokens' queries, keys [n_tokens, d_head] and values [n_tokens, d_value]; queries and keys
   // are rotated when positions are rope.
@@ -86,9 +88,10 @@ struct Inspection {
 /// Follows `query` through each of `heads` (in order of layer, without repeats; as select_heads
 /// gives them). `all_queries`: InspectedMatrices, too.
 ///
-/// Throws what run_attention throws, and Error{kUsage} when query is no token's index.
+/// Throws what run_attention throws, Error{kUsage} when query is no token's index, and
+/// Error{kUnsupported} for models with more than attention.
 /// Precondition: the model has the heads.
-std::vector<Inspection> inspect_heads(const Model& model, std::span<const std::string_view> pieces,
+std::vector<Inspection> inspect_heads(const Model& model, const ModelInput& input,
                                       const AttentionRequest& request,
                                       std::span<const HeadId> heads, std::size_t query,
                                       bool all_queries);

@@ -43,7 +43,7 @@ double work(const Model& model, std::size_t end_layer, std::size_t more_heads, s
   for (std::size_t layer = 0; layer < end_layer; ++layer) {
     n_heads += model.layers[layer].heads.size();
   }
-  const Mask mask = request.mask.value_or(model.config.mask);
+  const Mask mask = request.mask.value_or(model.config.mask);  // some layers may see less
   const std::size_t rows = attending_rows(n_tokens);
   double pairs = 0.0;
   for (std::size_t first = 0; first < n_tokens; first += rows) {
@@ -55,9 +55,8 @@ double work(const Model& model, std::size_t end_layer, std::size_t more_heads, s
 
 }  // namespace
 
-void check_request(const Model& model, std::span<const std::string_view> pieces,
-                   const AttentionRequest& request) {
-  if (pieces.empty()) {
+void check_request(const Model& model, const ModelInput& input, const AttentionRequest& request) {
+  if (input.size() == 0) {
     throw Error(ErrorKind::kUsage, "the text has no tokens: give at least one");
   }
   if (model.layers.empty()) {
@@ -81,12 +80,12 @@ void check_request(const Model& model, std::span<const std::string_view> pieces,
   }
 }
 
-MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
+MatrixBuffer run_attention(const Model& model, const ModelInput& input,
                            const AttentionRequest& request, PatternSink& sink) {
-  check_request(model, pieces, request);
+  check_request(model, input, request);
   const std::size_t end_layer = layers_to_run(model, sink).value_or(model.n_layers());
-  Progress progress(request.report, work(model, end_layer, 0, pieces.size(), request));
-  MatrixBuffer stream = embed(model, pieces);
+  Progress progress(request.report, work(model, end_layer, 0, input.size(), request));
+  MatrixBuffer stream = embed(model, input);
   LayerMemory memory;
   for (std::size_t layer = 0; layer < end_layer; ++layer) {
     memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
@@ -95,17 +94,17 @@ MatrixBuffer run_attention(const Model& model, std::span<const std::string_view>
   return stream;
 }
 
-void run_patterns(const Model& model, std::span<const std::string_view> pieces,
-                  const AttentionRequest& request, PatternSink& sink) {
-  check_request(model, pieces, request);
+void run_patterns(const Model& model, const ModelInput& input, const AttentionRequest& request,
+                  PatternSink& sink) {
+  check_request(model, input, request);
   const std::size_t end_layer = layers_to_run(model, sink).value_or(0);
   if (end_layer == 0) {
     return;
   }
   const std::size_t last = end_layer - 1;
   const std::size_t n_last = wanted_heads(model, last, sink);
-  Progress progress(request.report, work(model, last, n_last, pieces.size(), request));
-  MatrixBuffer stream = embed(model, pieces);
+  Progress progress(request.report, work(model, last, n_last, input.size(), request));
+  MatrixBuffer stream = embed(model, input);
   LayerMemory memory;
   for (std::size_t layer = 0; layer < last; ++layer) {
     memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),

@@ -28,8 +28,7 @@ struct AttentionRequest {
 
 /// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}
 /// for a model without layers: what every run checks first.
-void check_request(const Model& model, std::span<const std::string_view> pieces,
-                   const AttentionRequest& request);
+void check_request(const Model& model, const ModelInput& input, const AttentionRequest& request);
 
 /// Runs softmax((Q K^T / √d_head + bias) / T) V for every head of every layer up to the highest one
 /// that `sink` wants (all layers when it wants none), and hands the weights of wanted heads to it
@@ -43,13 +42,13 @@ void check_request(const Model& model, std::span<const std::string_view> pieces,
 /// not depend on n_threads. Throws Error{kUsage} for values out of range and whatever embed()
 /// throws; Error{kMalformed} when a score, a context or an output is not finite (weights overflow),
 /// naming the head.
-MatrixBuffer run_attention(const Model& model, std::span<const std::string_view> pieces,
+MatrixBuffer run_attention(const Model& model, const ModelInput& input,
                            const AttentionRequest& request, PatternSink& sink);
 
 /// The same weights without the output: of the last layer only wanted heads, and of these neither
 /// values nor contexts. Nothing runs when `sink` wants nothing. Throws as run_attention does, but
 /// not for what it does not compute.
-void run_patterns(const Model& model, std::span<const std::string_view> pieces,
-                  const AttentionRequest& request, PatternSink& sink);
+void run_patterns(const Model& model, const ModelInput& input, const AttentionRequest& request,
+                  PatternSink& sink);
 
 }  // namespace attnviz

@@ -12,29 +12,55 @@ namespace {
 constexpr float kRopeBase = 10000.0f;
 }  // namespace
 
-void project_rotated(const Model& model, const Projection& projection, ConstMatrix x,
-                     std::size_t first_position, Matrix out) noexcept {
-  kernels::matmul(x, projection.weight, projection.bias, out);
-  if (model.config.positions == Positions::kRope) {
-    kernels::rope(out, first_position, kRopeBase);
+Rotation::Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens)
+    : rotates_(model.config.positions == Positions::kRope), rope_(layer.rope.get()) {
+  if (rotates_ && rope_ != nullptr && rope_->n_rotated() > 0) {
+    turns_ = MatrixBuffer(n_tokens, rope_->n_rotated());
+    kernels::rope_table(0, rope_->frequencies(n_tokens), static_cast<double>(rope_->magnitude),
+                        turns_.view());
   }
 }
 
-float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept {
-  const auto d_head = static_cast<double>(head.d_head());
-  const double scale = request.scale ? 1.0 / std::sqrt(d_head) : 1.0;
-  return static_cast<float>(scale / static_cast<double>(request.temperature));
+void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
+  if (rotates_ && rope_ == nullptr) {
+    kernels::rope(x, first_position, kRopeBase);
+  } else if (turns_.rows() > 0) {
+    kernels::rope_rotate(turns_.view().row_block(first_position, x.rows),
+                         kernels::RopePairing::kHalves, x);
+  }
+}
+
+void project_rotated(const Projection& projection, const Norm& norm, const Rotation& rotation,
+                     ConstMatrix x, std::size_t first_position, Matrix out) noexcept {
+  kernels::matmul(x, projection.weight, projection.bias, out);
+  apply_norm(norm, out, out);
+  rotation.apply(first_position, out);
+}
+
+Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept {
+  return request.mask.value_or(model.layers[layer].mask.value_or(model.config.mask));
+}
+
+float score_factor(const LayerWeights& layer, std::size_t head,
+                   const AttentionRequest& request) noexcept {
+  const auto d_head = static_cast<double>(layer.heads[head].d_head());
+  const double own = layer.score_scale == 0.0 ? 1.0 / std::sqrt(d_head) : layer.score_scale;
+  const double scale = request.scale ? own : 1.0;
+  const double divisor = layer.soft_cap > 0.0f ? 1.0 : static_cast<double>(request.temperature);
+  return static_cast<float>(scale / divisor);
 }
 
 RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept {
-  RowRule rule{head,
-               request.mask.value_or(model.config.mask),
-               score_factor(model.layers[head.layer].heads[head.head], request),
-               0.0f,
-               {request.dropout, request.dropout_seed}};
+  const LayerWeights& layer = model.layers[head.layer];
+  RowRule rule;
+  rule.head = head;
+  rule.mask = mask_of(model, head.layer, request);
+  rule.factor = score_factor(layer, head.head, request);
+  rule.soft_cap = layer.soft_cap;
+  rule.capped_factor = 1.0f / request.temperature;
+  rule.dropout = {request.dropout, request.dropout_seed};
   if (model.config.positions == Positions::kAlibi) {
-    const std::size_t n_heads = model.layers[head.layer].heads.size();
-    rule.distance_penalty = static_cast<float>(alibi_slope(head.head, n_heads) /
+    rule.distance_penalty = static_cast<float>(alibi_slope(head.head, layer.heads.size()) /
                                                static_cast<double>(request.temperature));
   }
   return rule;

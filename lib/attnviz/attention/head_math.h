@@ -12,16 +12,37 @@
 
 namespace attnviz {
 
+/// How queries and keys of one layer take in where their tokens stand.
+class Rotation {
+ public:
+  /// For texts of `n_tokens`; nothing turns unless the model's positions are rope. `layer` must
+  /// outlive it.
+  Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);
+
+  /// In place: rows of x [n, d_head] are tokens from `first_position` on.
+  void apply(std::size_t first_position, Matrix x) const noexcept;
+
+ private:
+  bool rotates_;
+  const Rope* rope_;    // null: the frequencies follow from d_head
+  MatrixBuffer turns_;  // [n_tokens, n_rotated], of `rope_`
+};
+
 /// Queries or keys of the tokens x [n, d_model], of which the first stands at `first_position`:
-/// projected, with the bias, and rotated when the model says rope. out [n, d_head].
-void project_rotated(const Model& model, const Projection& projection, ConstMatrix x,
-                     std::size_t first_position, Matrix out) noexcept;
+/// projected, with the bias, normed if the layer norms them, and rotated. out [n, d_head].
+void project_rotated(const Projection& projection, const Norm& norm, const Rotation& rotation,
+                     ConstMatrix x, std::size_t first_position, Matrix out) noexcept;
 
-/// What q·k is multiplied with: 1 / √d_head, or 1 without scaling; over the temperature.
-float score_factor(const HeadWeights& head, const AttentionRequest& request) noexcept;
+/// The request's mask, or the layer's own, or the model's.
+Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept;
 
-/// From q·k to weights: the request's mask or the model's, the scale, ALiBi's penalty over the
-/// temperature, dropout.
+/// What q·k is multiplied with: the layer's scale, 1 / √d_head unless it has another, or 1 without
+/// scaling. Over the temperature unless a soft cap stands between.
+float score_factor(const LayerWeights& layer, std::size_t head,
+                   const AttentionRequest& request) noexcept;
+
+/// From q·k to weights: the mask, the scale, the soft cap, ALiBi's penalty over the temperature,
+/// dropout.
 RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept;
 
 }  // namespace attnviz

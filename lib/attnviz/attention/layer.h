@@ -1,10 +1,9 @@
-// One attention layer: projections, every head's attention in blocks of queries, output.
+// One layer: attention, and around it the norms, residuals and the MLP of its transformer.
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
-#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/attention_layer.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/progress.h"
@@ -13,25 +12,13 @@
 
 namespace attnviz {
 
-/// What a layer computes in. Kept from layer to layer: fresh memory costs more than what a short
-/// text does in it.
-struct LayerMemory {
-  MatrixBuffer tensors;              // queries, keys and values
-  MatrixBuffer contexts;             // every head's, side by side
-  MatrixBuffer output;               // for the next one
-  std::vector<BlockScratch> blocks;  // by thread
-  std::vector<MatrixBuffer> keys;    // by thread
-};
-
-/// What layer `layer` makes of the residual stream [n_tokens, d_model]: its output with the stream
-/// added when the model says so, [n_tokens, d_model]; or the contexts side by side, without the
-/// stream, when the layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress`
-/// unless it is null.
+/// What layer `layer` makes of the residual stream [n_tokens, d_model], in the model's LayerOrder:
+/// [n_tokens, d_model]. A layer that is attention alone gives its output with the stream added when
+/// the model says so; or the contexts side by side, without the stream, when it has no W_O. Weights
+/// of wanted heads go to `sink`, work done to `progress` unless it is null.
 ///
-/// Needs in `memory`, beside its result, the queries, keys and values of as many heads at once as
-/// 64 MB hold (counted as if none shared theirs), or of one, and for each thread a block of rows as
-/// long as the range of keys they see. Throws Error{kMalformed} naming the first head with a number
-/// that is not finite.
+/// Needs in `memory`, beside its result, what attend_layer() and run_mlp() need. Throws
+/// Error{kMalformed} naming the first head with a number that is not finite.
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                        Progress* progress = nullptr);

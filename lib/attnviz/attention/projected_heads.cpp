@@ -3,24 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "attnviz/attention/head_math.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
 
 namespace {
 
-bool same_projection(const Projection& a, const Projection& b) noexcept {
-  return a.weight.data == b.weight.data && a.weight.rows == b.weight.rows &&
-         a.weight.cols == b.weight.cols && a.weight.stride == b.weight.stride &&
-         a.bias.data() == b.bias.data() && a.bias.size() == b.bias.size();
-}
-
 // The place of `projection` among those that are there already, or behind them if it is new.
 std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections) {
-  const auto found = std::find_if(
-      projections.begin(), projections.end(),
-      [&projection](const Projection* other) { return same_projection(projection, *other); });
+  const auto found =
+      std::find_if(projections.begin(), projections.end(),
+                   [&projection](const Projection* other) { return projection == *other; });
   const auto place = static_cast<std::size_t>(found - projections.begin());
   if (found == projections.end()) {
     projections.push_back(&projection);
@@ -39,7 +32,7 @@ std::size_t with_margin(std::size_t n_floats) noexcept {
 ProjectedHeads::ProjectedHeads(const Model& model, const LayerWeights& layer,
                                std::span<const std::size_t> heads, std::size_t n_tokens,
                                bool with_values, MatrixBuffer& memory)
-    : model_(model) {
+    : layer_(layer), rotation_(model, layer, n_tokens) {
   query_of_.reserve(heads.size());
   key_of_.reserve(heads.size());
   value_of_.reserve(heads.size());
@@ -105,7 +98,7 @@ void ProjectedHeads::project(std::size_t product, ConstMatrix x, std::size_t fir
   const ConstMatrix rows = x.row_block(first, std::min(kProjectedRows, x.rows - first));
   const std::size_t first_value = queries_.size() + keys_.size();
   if (product < queries_.size()) {
-    project_rotated(model_, *query_weights_[product], rows, first,
+    project_rotated(*query_weights_[product], layer_.query_norm, rotation_, rows, first,
                     queries_[product].row_block(first, rows.rows));
   } else if (product < first_value) {
     project_keys(product - queries_.size(), rows, first, scratch);
@@ -123,7 +116,7 @@ void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t 
     scratch = MatrixBuffer(kProjectedRows, projection.d_out());
   }
   const Matrix keys = scratch.view().row_block(0, x.rows);
-  project_rotated(model_, projection, x, first, keys);
+  project_rotated(projection, layer_.key_norm, rotation_, x, first, keys);
   keys_[index].pack(keys, first);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
 #include "attnviz/model/model.h"
@@ -44,7 +45,8 @@ class ProjectedHeads {
   void take_memory(std::size_t n_tokens, MatrixBuffer& memory);
   void project_keys(std::size_t index, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
 
-  const Model& model_;
+  const LayerWeights& layer_;
+  Rotation rotation_;
   std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
   std::vector<Matrix> queries_;                            // [n_tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // the same, packed

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "attnviz/kernels/soft_cap.h"
 #include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
@@ -33,9 +34,8 @@ std::span<float> visible_part(std::span<float> row, KeyRange seen, std::size_t f
   return seen.size() == 0 ? std::span<float>{} : row.subspan(seen.first - first_key, seen.size());
 }
 
-bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
+bool weigh(const RowRule& rule, float factor, std::size_t query, std::size_t first_key,
            std::span<float> scores) noexcept {
-  float factor = rule.factor;
   if (rule.distance_penalty != 0.0f) {
     kernels::scale(scores, std::exchange(factor, 1.0f));
     penalise_distance(rule.distance_penalty, query, first_key, scores);
@@ -50,13 +50,13 @@ bool weigh(const RowRule& rule, std::size_t query, std::size_t first_key,
 }
 
 // What softmax_rows() does, with a penalty or a mask that has gaps.
-std::size_t weigh_rows(const RowRule& rule, std::size_t first_query,
+std::size_t weigh_rows(const RowRule& rule, float factor, std::size_t first_query,
                        std::span<const KeyRange> ranges, std::size_t first_key,
                        Matrix rows) noexcept {
   for (std::size_t row = 0; row < rows.rows; ++row) {
     const std::span<float> all = rows.row(row);
     const std::span<float> visible = visible_part(all, ranges[row], first_key);
-    if (!weigh(rule, first_query + row, ranges[row].first, visible)) {
+    if (!weigh(rule, factor, first_query + row, ranges[row].first, visible)) {
       return row;
     }
     const std::size_t before = visible.empty() ? all.size() : ranges[row].first - first_key;
@@ -84,8 +84,14 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key,
                               Matrix rows) noexcept {
   const bool is_plain = rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
-  const std::size_t refused = is_plain ? kernels::softmax_rows(rows, ranges, first_key, rule.factor)
-                                       : weigh_rows(rule, first_query, ranges, first_key, rows);
+  float factor = rule.factor;
+  if (rule.soft_cap > 0.0f) {
+    kernels::soft_cap(rows, ranges, first_key, factor, rule.soft_cap);
+    factor = rule.capped_factor;
+  }
+  const std::size_t refused = is_plain
+                                  ? kernels::softmax_rows(rows, ranges, first_key, factor)
+                                  : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
   if (rule.dropout.rate > 0.0f) {
     for (std::size_t row = 0; row < refused; ++row) {
       rule.dropout.apply(rule.head, first_query + row, ranges[row].first,

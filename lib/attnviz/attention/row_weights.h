@@ -18,7 +18,9 @@ using kernels::KeyRange;
 struct RowRule {
   HeadId head;
   Mask mask;
-  float factor = 1.0f;            // of q·k: the scale over the temperature
+  float factor = 1.0f;         // of q·k: the scale over the temperature; the scale with a soft cap
+  float soft_cap = 0.0f;       // c: scores become c · tanh(score / c); 0: none
+  float capped_factor = 1.0f;  // of capped scores: one over the temperature
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
   Dropout dropout;
 };

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/kernels/softmax.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 
@@ -58,13 +60,59 @@ void look_up(const Model& model, std::span<const std::string_view> pieces, Matri
   const Rows rows = find_rows(model, pieces);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (const auto row = rows.at(pieces[i])) {
-      std::copy_n(model.embeddings.row_data(*row), out.cols, out.row_data(i));
+      copy_row(model.embeddings, *row, out.row(i));
     } else if (model.random_unknown) {
       random_embedding(model.config.seed, pieces[i], out.row(i));
     } else {
       fail_unknown(model, pieces[i]);
     }
   }
+}
+
+void check_length(const Model& model, std::size_t n_tokens) {
+  if (model.config.n_ctx != 0 && n_tokens > model.config.n_ctx) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it, "
+                            "or give --truncate left or right",
+                            model.config.name, counted(n_tokens, "token"), model.config.n_ctx));
+  }
+}
+
+// Adds row `index` of a table.
+void add_row(const StoredMatrix& table, std::size_t index, std::span<float> scratch,
+             std::span<float> out) noexcept {
+  copy_row(table, index, scratch);
+  std::transform(out.begin(), out.end(), scratch.begin(), out.begin(), std::plus<>());
+}
+
+// Of a model with a family.
+void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
+  std::vector<float> row(out.cols);
+  for (std::size_t i = 0; i < input.ids.size(); ++i) {
+    if (input.ids[i] >= model.embeddings.rows) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{}: token id {}: the model has {}", model.config.name, input.ids[i],
+                              counted(model.embeddings.rows, "token")));
+    }
+    const std::span<float> sum = out.row(i);
+    copy_row(model.embeddings, input.ids[i], sum);
+    if (model.embedding_scale != 1.0f) {
+      kernels::scale(sum, model.embedding_scale);
+    }
+    if (!model.position_embeddings.empty()) {
+      add_row(model.position_embeddings, model.first_position + i, row, sum);
+    }
+    if (!model.segment_embeddings.empty()) {
+      const std::size_t segment = input.segments.empty() ? 0 : input.segments[i];
+      if (segment >= model.segment_embeddings.rows) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("{}: segment {}: the model has {}", model.config.name, segment,
+                                counted(model.segment_embeddings.rows, "segment")));
+      }
+      add_row(model.segment_embeddings, segment, row, sum);
+    }
+  }
+  apply_norm(model.embedding_norm, out, out);
 }
 
 // Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model).
@@ -84,7 +132,7 @@ void add_sinusoidal_positions(Matrix out) {
 std::vector<std::string_view> random_pieces(const Model& model,
                                             std::span<const std::string_view> pieces) {
   std::vector<std::string_view> found;
-  if (!model.inputs.empty() || !model.random_unknown) {
+  if (!model.config.family.empty() || !model.inputs.empty() || !model.random_unknown) {
     return found;
   }
   Rows rows = find_rows(model, pieces);
@@ -98,10 +146,13 @@ std::vector<std::string_view> random_pieces(const Model& model,
   return found;
 }
 
-MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces) {
-  MatrixBuffer stream(pieces.size(), model.config.d_model);
-  if (model.inputs.empty()) {
-    look_up(model, pieces, stream.view());
+MatrixBuffer embed(const Model& model, const ModelInput& input) {
+  check_length(model, input.size());
+  MatrixBuffer stream(input.size(), model.config.d_model);
+  if (!model.config.family.empty()) {
+    look_up_ids(model, input, stream.view());
+  } else if (model.inputs.empty()) {
+    look_up(model, input.pieces, stream.view());
   } else {
     copy_inputs(model, stream.view());
   }

@@ -13,7 +13,8 @@ namespace attnviz {
 
 namespace {
 // In the order of the enumerators.
-constexpr std::array<std::string_view, 4> kPositionsNames = {"none", "sinusoidal", "rope", "alibi"};
+constexpr std::array<std::string_view, 5> kPositionsNames = {"none", "sinusoidal", "rope", "alibi",
+                                                             "learned"};
 }  // namespace
 
 std::string_view positions_name(Positions positions) noexcept {
@@ -21,9 +22,10 @@ std::string_view positions_name(Positions positions) noexcept {
 }
 
 Positions parse_positions(std::string_view name) {
-  const auto found = std::find(kPositionsNames.begin(), kPositionsNames.end(), name);
-  if (found == kPositionsNames.end()) {
-    const std::vector<std::string> names(kPositionsNames.begin(), kPositionsNames.end());
+  const auto* const end = kPositionsNames.end() - 1;  // learned ones lie in a file
+  const auto* const found = std::find(kPositionsNames.begin(), end, name);
+  if (found == end) {
+    const std::vector<std::string> names(kPositionsNames.begin(), end);
     throw Error(ErrorKind::kUsage,
                 fmt::format("positions {}: expected none, sinusoidal, rope or alibi{}",
                             quoted(name), did_you_mean(name, names)));

@@ -1,6 +1,8 @@
 // A model as attention needs it: shapes, weight views and what owns them.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,32 +14,25 @@
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
+#include "attnviz/model/transformer_parts.h"
 
 namespace attnviz {
 
-/// Position information, added to the embeddings (sinusoidal), to queries and keys (rope), to
-/// scores (alibi), or absent.
-enum class Positions { kNone, kSinusoidal, kRope, kAlibi };
+/// Position information, added to the embeddings (sinusoidal, learned), to queries and keys (rope),
+/// to scores (alibi), or absent.
+enum class Positions { kNone, kSinusoidal, kRope, kAlibi, kLearned };
 
 std::string_view positions_name(Positions positions) noexcept;
-/// Throws Error{kUsage} naming the valid ones, with did-you-mean.
+/// Throws Error{kUsage} naming the valid ones, with did-you-mean. Learned positions lie in a
+/// model's file, and cannot be asked for.
 Positions parse_positions(std::string_view name);
-
-/// y = x · weight + bias. weight [d_in, d_out], row-vector convention; bias empty or d_out long.
-struct Projection {
-  ConstMatrix weight;
-  std::span<const float> bias;
-
-  std::size_t d_in() const noexcept { return weight.rows; }
-  std::size_t d_out() const noexcept { return weight.cols; }
-};
 
 /// One attention head. Heads of one layer may differ in d_head and d_value.
 struct HeadWeights {
-  Projection query;    // [d_model, d_head]
-  Projection key;      // [d_model, d_head]
-  Projection value;    // [d_model, d_value]
-  ConstMatrix output;  // [d_value, d_model] ("value-up"), or empty
+  Projection query;     // [d_model, d_head]
+  Projection key;       // [d_model, d_head]
+  Projection value;     // [d_model, d_value]
+  StoredMatrix output;  // [d_value, d_model] ("value-up"), or empty
 
   std::size_t d_head() const noexcept { return query.d_out(); }
   std::size_t d_value() const noexcept { return value.d_out(); }
@@ -51,6 +46,21 @@ struct LayerWeights {
   std::vector<HeadWeights> heads;
   Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
 
+  // How it attends, where it does so in another way than the model.
+  std::optional<Mask> mask = {};
+  std::shared_ptr<const Rope> rope =
+      {};                    // null: frequencies 10000^(-2i / d_head), if positions are rope
+  double score_scale = 0.0;  // of q·k; 0: 1 / √d_head
+  float soft_cap = 0.0f;     // c: scores become c · tanh(score / c); 0: none
+  Norm query_norm = {}, key_norm = {};  // of each head's [d_head], before the rotation
+
+  // What stands around it, in the order that the model's LayerOrder says.
+  Norm attention_norm = {};        // before attention (after it and the residual when kPostNorm)
+  Norm after_attention_norm = {};  // of what attention adds
+  Norm mlp_norm = {};
+  Norm after_mlp_norm = {};
+  Mlp mlp = {};
+
   bool has_output() const noexcept {
     return !output.weight.empty() || !heads.front().output.empty();
   }
@@ -63,9 +73,22 @@ struct ModelConfig {
   std::string tokenizer = "words";  // "words", "chars" or "bytes"
   Mask mask;
   Positions positions = Positions::kNone;
+  std::string family;     // "gpt2", as in a config.json's model_type; empty: weights JSON or random
+  std::size_t n_ctx = 0;  // the longest text; 0: any
+  LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing
   std::uint64_t seed = 0;       // of random weights and of random embeddings
+};
+
+/// From the residual stream to logits over the vocabulary.
+struct OutputHead {
+  Norm norm;             // of the last layer's output
+  Projection transform;  // [d_model, d_model] and what follows it: BERT's; empty elsewhere
+  Activation activation = Activation::kGelu;
+  Norm transform_norm;
+  Projection unembedding;  // [d_model, n_vocab]; empty: the model predicts nothing
+  float soft_cap = 0.0f;   // c: logits become c · tanh(logit / c); 0: none
 };
 
 /// Weights are views into `storage`; copies share it. Every layer has at least one head.
@@ -74,10 +97,19 @@ struct Model {
   std::vector<LayerWeights> layers;
 
   std::vector<std::string> vocabulary;  // pieces with an embedding, [n_vocab]; may be empty
-  ConstMatrix embeddings;               // [n_vocab, d_model]
+  StoredMatrix embeddings;              // [n_vocab, d_model]
   ConstMatrix inputs;  // [n_tokens, d_model]: the residual stream itself, by position; or empty
   bool random_unknown =
       true;  // a piece outside the vocabulary: seeded random embedding, or an error
+
+  // Models with a family: what is added to the embeddings of token ids, and done with the sum.
+  float embedding_scale = 1.0f;      // of the tokens' embeddings
+  StoredMatrix position_embeddings;  // [first_position + n_ctx, d_model], or empty
+  std::size_t first_position = 0;    // the row of the first token: 2 in RoBERTa
+  StoredMatrix segment_embeddings;   // [n_segments, d_model], or empty
+  Norm embedding_norm;
+
+  OutputHead head;
 
   std::shared_ptr<const void> storage;
 
@@ -86,13 +118,30 @@ struct Model {
   std::size_t n_heads() const noexcept;
 };
 
+/// What a model is given for a text of n tokens.
+struct ModelInput {
+  std::span<const std::string_view> pieces;  // [n]: what models look up that have no family
+  std::span<const std::uint32_t> ids;        // [n]: what the others look up
+  std::span<const std::uint8_t> segments;    // [n], 0 or 1: BERT's token types; empty: all 0
+
+  ModelInput() = default;
+  /// Whatever is a row of pieces.
+  template <std::convertible_to<std::span<const std::string_view>> Pieces>
+  ModelInput(const Pieces& given) noexcept : pieces(given) {}
+
+  std::size_t size() const noexcept { return std::max(pieces.size(), ids.size()); }
+};
+
 /// The residual stream that enters layer 0, [n_tokens, d_model]: inputs by position, or the
 /// embedding of each piece (random and seeded when the model has none: the same piece, the same
 /// vector), plus sinusoidal positions (Vaswani et al. 2017, section 3.5) when the model has them.
+/// Of a model with a family: the embeddings of the ids, scaled, with those of positions and
+/// segments, and their norm.
 ///
-/// Throws Error{kUsage} when the model has `inputs` for another number of tokens, or when a piece
-/// has no embedding and the model forbids random ones.
-MatrixBuffer embed(const Model& model, std::span<const std::string_view> pieces);
+/// Throws Error{kUsage} when the model has `inputs` for another number of tokens, when a piece has
+/// no embedding and the model forbids random ones, when an id or a segment is outside of its table,
+/// or when the text is longer than the model's context.
+MatrixBuffer embed(const Model& model, const ModelInput& input);
 
 /// The pieces without an embedding, whose vectors embed() draws from the seed: each once, in order
 /// of first appearance. None when the model has `inputs`, or forbids random ones. Views into

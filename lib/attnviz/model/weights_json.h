@@ -17,8 +17,8 @@ Model load_weights_json(const std::filesystem::path& path);
 /// The same from bytes; `name` stands in messages and is the model's name.
 Model parse_weights_json(std::string_view bytes, std::string_view name);
 
-/// Writes a model that loads back to the same bits. Throws Error{kUnsupported} at the first weight
-/// that is NaN or infinite, which JSON cannot say.
+/// Writes a model that loads back to the same bits. Throws Error{kUnsupported} for a model with a
+/// family, and at the first weight that is NaN or infinite, which JSON cannot say.
 void write_weights_json(const Model& model, const ByteSink& sink);
 
 }  // namespace attnviz

@@ -44,13 +44,18 @@ void expect_finite(std::string_view key, std::span<const float> numbers) {
 }
 
 void Writer::write(const Model& model) {
+  if (!model.config.family.empty()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: weights JSON holds attention alone, and this model has more",
+                            model.config.name));
+  }
   json_.begin_object();
   write_config(model);
   if (!model.vocabulary.empty()) {
     json_.key("embeddings");
     json_.begin_object();
     for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
-      write_numbers(model.vocabulary[i], model.embeddings.row(i));
+      write_numbers(model.vocabulary[i], model.embeddings.as_floats().row(i));
     }
     json_.end_object();
   }
@@ -88,20 +93,20 @@ void Writer::write_layer(const LayerWeights& layer) {
     write_head(head);
   }
   json_.end_array();
-  write_matrix("W_O", layer.output.weight);
+  write_matrix("W_O", layer.output.weight.as_floats());
   write_numbers("b_O", layer.output.bias);
   json_.end_object();
 }
 
 void Writer::write_head(const HeadWeights& head) {
   json_.begin_object();
-  write_matrix("W_Q", head.query.weight);
+  write_matrix("W_Q", head.query.weight.as_floats());
   write_numbers("b_Q", head.query.bias);
-  write_matrix("W_K", head.key.weight);
+  write_matrix("W_K", head.key.weight.as_floats());
   write_numbers("b_K", head.key.bias);
-  write_matrix("W_V", head.value.weight);
+  write_matrix("W_V", head.value.weight.as_floats());
   write_numbers("b_V", head.value.bias);
-  write_matrix("W_O", head.output);
+  write_matrix("W_O", head.output.as_floats());
   json_.end_object();
 }
 

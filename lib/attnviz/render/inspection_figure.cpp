@@ -332,7 +332,7 @@ class Figure {
         vectors({{"x " + query, head.x(), Role::kPlain}});
         break;
       case Step::kQuery: {
-        const ConstMatrix w_q = head.weights_in.query.weight;
+        const ConstMatrix w_q = head.weights_in.query.weight.as_floats();
         const ConstMatrix q = head.q.view().row_block(head.query, 1);
         const std::size_t wide = std::max(width_of(w_q), width_of(q));
         matrix("W_Q", w_q, Role::kQuery, wide);
@@ -340,7 +340,7 @@ class Figure {
         break;
       }
       case Step::kKeys: {
-        const ConstMatrix w_k = head.weights_in.key.weight;
+        const ConstMatrix w_k = head.weights_in.key.weight.as_floats();
         const std::size_t wide = std::max(width_of(w_k), width_of(head.k.view()));
         matrix("W_K", w_k, Role::kKey, wide);
         keys(head, wide);

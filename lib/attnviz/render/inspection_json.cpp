@@ -39,11 +39,11 @@ void write_count(JsonWriter& json, std::string_view key, std::size_t number) {
 
 void write_weights(JsonWriter& json, const Inspection& head) {
   const HeadWeights& in = head.weights_in;
-  write_matrix(json, "W_Q", in.query.weight);
+  write_matrix(json, "W_Q", in.query.weight.as_floats());
   write_values_if_any(json, "b_Q", in.query.bias);
-  write_matrix(json, "W_K", in.key.weight);
+  write_matrix(json, "W_K", in.key.weight.as_floats());
   write_values_if_any(json, "b_K", in.key.bias);
-  write_matrix(json, "W_V", in.value.weight);
+  write_matrix(json, "W_V", in.value.weight.as_floats());
   write_values_if_any(json, "b_V", in.value.bias);
   if (head.has_output()) {
     write_matrix(json, "W_O", head.w_output);

@@ -212,7 +212,7 @@ void Screen::matrix(std::string_view title, ConstMatrix values, MatrixAxis rows,
 }
 
 void Screen::weight_matrix(std::string_view title, const Projection& projection, Role role) {
-  matrix("W_" + std::string(title), projection.weight, {}, {}, role);
+  matrix("W_" + std::string(title), projection.weight.as_floats(), {}, {}, role);
   if (!projection.bias.empty()) {
     const ConstMatrix bias{projection.bias.data(), 1, projection.bias.size(),
                            projection.bias.size()};

@@ -17,7 +17,7 @@ namespace {
 // How many pairs of key and value matrices the heads of a layer share. Heads that share have views
 // of the same numbers.
 std::size_t key_value_heads(const LayerWeights& layer) {
-  std::set<std::pair<const float*, const float*>> different;
+  std::set<std::pair<const void*, const void*>> different;
   for (const HeadWeights& head : layer.heads) {
     different.emplace(head.key.weight.data, head.value.weight.data);
   }

@@ -1,0 +1,310 @@
+#include "attnviz/attention/attention_layer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/projected_heads.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/core/turns.h"
+#include "attnviz/kernels/matmul.h"
+
+namespace attnviz {
+
+namespace {
+
+// Projected tokens of heads that are attended with together. More would only take memory: blocks of
+// one long text keep all threads busy.
+constexpr double kTensorsAtOnce = 64e6;
+
+// Columns of the output that a work item computes: whole panels of the matrix product.
+constexpr std::size_t kCombinedCols = 192;
+
+// Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
+// this many multiply-adds, more than half of which it would save; waking it again takes less.
+constexpr double kWorthAThread = 16e6;
+
+std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
+  return (n_rows + block_rows - 1) / block_rows;
+}
+
+// Columns of a head's query, key and value together.
+double tensor_width(const HeadWeights& head) noexcept {
+  return static_cast<double>(2 * head.d_head() + head.d_value());
+}
+
+// `kept` if it has this shape, else made anew; with anything in it.
+Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
+  if (kept.rows() != rows || kept.cols() != cols) {
+    kept = {};  // before more is taken
+    kept = MatrixBuffer(rows, cols);
+  }
+  return kept.view();
+}
+
+// The first thing that went wrong, in the order of heads, whatever order threads work in.
+class FirstFailure {
+ public:
+  void note(std::size_t where) noexcept {
+    std::size_t first = first_.load();
+    while (where < first && !first_.compare_exchange_weak(first, where)) {
+    }
+  }
+  bool none() const noexcept { return first_ == kNone; }
+  std::size_t where() const noexcept { return first_; }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> first_{kNone};
+};
+
+class AttentionRun {
+ public:
+  AttentionRun(const Model& model, std::size_t layer, ConstMatrix x,
+               const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+               Progress* progress)
+      : model_(model),
+        layer_(layer),
+        weights_(model.layers[layer]),
+        x_(x),
+        request_(request),
+        sink_(sink),
+        memory_(memory),
+        progress_(progress) {}
+
+  MatrixBuffer output(ConstMatrix residual) {
+    std::vector<std::size_t> heads(weights_.heads.size());
+    std::iota(heads.begin(), heads.end(), std::size_t{0});
+    std::size_t cols = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      first_col_.push_back(cols);
+      cols += head.d_value();
+    }
+    contexts_ = shaped(memory_.contexts, x_.rows, cols);
+    attend_in_groups(heads);
+    return weights_.has_output() ? combine(contexts_, residual)
+                                 : std::exchange(memory_.contexts, {});
+  }
+
+  void patterns() {
+    memory_.contexts = {};
+    memory_.output = {};
+    std::vector<std::size_t> heads;
+    for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
+      if (sink_.wants({layer_, head})) {
+        heads.push_back(head);
+      }
+    }
+    attend_in_groups(heads);
+  }
+
+ private:
+  bool with_contexts() const noexcept { return !first_col_.empty(); }
+
+  // Threads for work that takes each token `multiply_adds`.
+  std::size_t n_threads(double multiply_adds) const noexcept {
+    const double whole = multiply_adds * static_cast<double>(x_.rows);
+    return whole < kWorthAThread ? 1 : std::max<std::size_t>(request_.n_threads, 1);
+  }
+
+  void attend_in_groups(std::span<const std::size_t> heads) {
+    const double token_bytes = static_cast<double>(x_.rows * sizeof(float));
+    while (!heads.empty()) {
+      std::size_t count = 1;
+      double bytes = token_bytes * tensor_width(weights_.heads[heads.front()]);
+      while (count < heads.size()) {
+        bytes += token_bytes * tensor_width(weights_.heads[heads[count]]);
+        if (bytes > kTensorsAtOnce) {
+          break;
+        }
+        ++count;
+      }
+      attend(heads.first(count), project(heads.first(count)));
+      heads = heads.subspan(count);
+    }
+  }
+
+  ProjectedHeads project(std::span<const std::size_t> heads) {
+    ProjectedHeads projected(model_, weights_, heads, x_.rows, with_contexts(), memory_.tensors);
+    const std::size_t blocks = n_blocks(x_.rows, kProjectedRows);
+    const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.cols));
+    std::vector<MatrixBuffer>& scratch = memory_.keys;
+    scratch.resize(std::max(scratch.size(), threads));
+    // All products of a block of tokens before the next one: the tokens stay in the second-level
+    // cache, and there are more of them than weights of a product.
+    const std::size_t products = projected.n_products();
+    parallel_for(products * blocks, threads, [&](std::size_t item, std::size_t thread) {
+      projected.project(item % products, x_, item / products * kProjectedRows, scratch[thread]);
+    });
+    return projected;
+  }
+
+  void attend(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
+    const std::size_t rows = attending_rows(x_.rows);
+    const std::size_t blocks = n_blocks(x_.rows, rows);
+    const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.rows));
+    const bool ordered = sink_.ordered();
+    Turns turns;
+    std::vector<BlockScratch>& scratch = memory_.blocks;
+    scratch.resize(std::max(scratch.size(), threads));
+    parallel_for(heads.size() * blocks, threads, [&](std::size_t item, std::size_t thread) {
+      std::optional<Turns::Turn> turn;
+      if (ordered) {
+        turn.emplace(turns, item);
+      }
+      // With a causal mask the last blocks take longest, so they come first where the order is
+      // free.
+      const std::size_t block = ordered ? item % blocks : blocks - 1 - item % blocks;
+      const std::size_t index = item / blocks;
+      if (heads[index] > bad_scores_.where()) {
+        return;  // the run fails already, and with an earlier head
+      }
+      const std::size_t first = block * rows;
+      const std::size_t count = std::min(rows, x_.rows - first);
+      const OrderedStep step =
+          attend_block(heads[index], projected.tensors(index), first, count, scratch[thread]);
+      if (step) {
+        turn->take(step);
+      }
+    });
+    if (!bad_scores_.none()) {
+      fail_head(bad_scores_.where(), BlockFault::kScore);
+    }
+    if (!bad_contexts_.none()) {
+      fail_head(bad_contexts_.where(), BlockFault::kContext);
+    }
+  }
+
+  OrderedStep attend_block(std::size_t head, const HeadTensors& tensors, std::size_t first,
+                           std::size_t count, BlockScratch& scratch) {
+    const RowRule rule = row_rule(model_, {layer_, head}, request_);
+    const Matrix context = with_contexts()
+                               ? contexts_.row_block(first, count)
+                                     .col_block(first_col_[head], weights_.heads[head].d_value())
+                               : Matrix{};
+    const BlockWeights block = attnviz::attend_block(tensors, rule, first, count, scratch, context);
+    if (progress_ != nullptr) {
+      progress_->add(count * block.weights.cols);
+    }
+    if (block.fault != BlockFault::kNone) {
+      (block.fault == BlockFault::kScore ? bad_scores_ : bad_contexts_).note(head);
+      // What comes after it must not be handed over in its place.
+      return sink_.ordered()
+                 ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
+                 : OrderedStep{};
+    }
+    if (!sink_.wants(rule.head)) {
+      return {};
+    }
+    return sink_.ordered_rows(rule.head, first, block.first_key, block.weights);
+  }
+
+  MatrixBuffer combine(ConstMatrix contexts, ConstMatrix residual) {
+    const Matrix all = shaped(memory_.output, x_.rows, x_.cols);
+    FirstFailure bad_block;
+    const auto multiply_adds = static_cast<double>(contexts.cols * x_.cols);
+    const std::size_t row_blocks = n_blocks(x_.rows, kProjectedRows);
+    const std::size_t col_blocks = n_blocks(x_.cols, kCombinedCols);
+    const std::size_t items = row_blocks * col_blocks;
+    parallel_for(items, n_threads(multiply_adds), [&](std::size_t item, std::size_t /*thread*/) {
+      const std::size_t row = item / col_blocks * kProjectedRows;
+      const std::size_t col = item % col_blocks * kCombinedCols;
+      const std::size_t rows = std::min(kProjectedRows, x_.rows - row);
+      const std::size_t cols = std::min(kCombinedCols, x_.cols - col);
+      const Matrix out = all.row_block(row, rows).col_block(col, cols);
+      combine_block(contexts.row_block(row, rows), col, out);
+      if (!residual.empty()) {
+        kernels::add(residual.row_block(row, rows).col_block(col, cols), out);
+      }
+      if (!all_finite(out)) {
+        bad_block.note(item);
+      }
+    });
+    if (!bad_block.none()) {
+      fail("the output is not a finite number (weights too large?)");
+    }
+    return std::exchange(memory_.output, {});
+  }
+
+  // The columns of the output from `first_col` on. Either form adds up the same products in the
+  // same order, so both give the same bits.
+  void combine_block(ConstMatrix contexts, std::size_t first_col, Matrix out) const {
+    const Projection& output = weights_.output;
+    const std::span<const float> bias =
+        output.bias.empty() ? output.bias : output.bias.subspan(first_col, out.cols);
+    if (!output.weight.empty()) {
+      return kernels::matmul(contexts, output.weight.col_block(first_col, out.cols), bias, out);
+    }
+    std::size_t col = 0;
+    for (const HeadWeights& head : weights_.heads) {
+      const ConstMatrix context = contexts.col_block(col, head.d_value());
+      const StoredMatrix weight = head.output.col_block(first_col, out.cols);
+      if (col == 0) {
+        kernels::matmul(context, weight, bias, out);
+      } else {
+        kernels::matmul_add(context, weight, out);
+      }
+      col += head.d_value();
+    }
+  }
+
+  [[noreturn]] void fail_head(std::size_t head, BlockFault fault) const {
+    fail(fmt::format("head {}: a {} is not a finite number (weights too large?)", head,
+                     fault == BlockFault::kScore ? "score" : "context"));
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: layer {}, {}", model_.config.name, layer_, what));
+  }
+
+  const Model& model_;
+  std::size_t layer_;
+  const LayerWeights& weights_;
+  ConstMatrix x_;
+  const AttentionRequest& request_;
+  PatternSink& sink_;
+  LayerMemory& memory_;
+  Progress* progress_;
+  Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
+  std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
+  FirstFailure bad_scores_;             // by head
+  FirstFailure bad_contexts_;           // by head
+};
+
+}  // namespace
+
+MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
+                          ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,
+                          LayerMemory& memory, Progress* progress) {
+  return AttentionRun(model, layer, x, request, sink, memory, progress).output(residual);
+}
+
+void attend_layer_patterns(const Model& model, std::size_t layer, ConstMatrix x,
+                           const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                           Progress* progress) {
+  AttentionRun(model, layer, x, request, sink, memory, progress).patterns();
+}
+
+double tensor_bytes(const LayerWeights& layer, std::size_t n_tokens) noexcept {
+  const double token_bytes = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float));
+  double tensors = 0.0;
+  double largest = 0.0;
+  for (const HeadWeights& head : layer.heads) {
+    tensors += token_bytes * tensor_width(head);
+    largest = std::max(largest, token_bytes * tensor_width(head));
+  }
+  return std::min(tensors, std::max(kTensorsAtOnce, largest));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,49 @@
+// The attention of one layer: projections, every head's attention in blocks of queries, output.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/progress.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// What a layer computes in. Kept from layer to layer: fresh memory costs more than what a short
+/// text does in it.
+struct LayerMemory {
+  MatrixBuffer tensors;              // queries, keys and values
+  MatrixBuffer contexts;             // every head's, side by side
+  MatrixBuffer output;               // for the next one
+  MatrixBuffer normed;               // what attention and MLP look at, where a norm comes first
+  std::vector<BlockScratch> blocks;  // by thread
+  std::vector<MatrixBuffer> keys;    // by thread
+};
+
+/// The attention of layer `layer` to x [n_tokens, d_model]: its output with `residual` added unless
+/// that is empty, [n_tokens, d_model]; or the contexts side by side, without the residual, when the
+/// layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress` unless it is
+/// null.
+///
+/// Needs in `memory`, beside its result, the queries, keys and values of as many heads at once as
+/// 64 MB hold (counted as if none shared theirs), or of one, and for each thread a block of rows as
+/// long as the range of keys they see. Throws Error{kMalformed} naming the first head with a number
+/// that is not finite.
+MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
+                          ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,
+                          LayerMemory& memory, Progress* progress);
+
+/// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
+/// throws as attend_layer does.
+void attend_layer_patterns(const Model& model, std::size_t layer, ConstMatrix x,
+                           const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                           Progress* progress);
+
+/// Bytes of the queries, keys and values that lie in memory at once; an estimate.
+double tensor_bytes(const LayerWeights& layer, std::size_t n_tokens) noexcept;
+
+}  // namespace attnviz

@@ -1,0 +1,65 @@
+#include "attnviz/attention/blocked_product.h"
+
+#include <algorithm>
+
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/matmul.h"
+
+namespace attnviz {
+
+namespace {
+
+// The same as for attention: see layer.cpp.
+constexpr double kWorthAThread = 16e6;
+
+std::span<const float> bias_of(const Projection& projection, const OutputBlock& block) noexcept {
+  return projection.bias.empty() ? projection.bias
+                                 : projection.bias.subspan(block.first_col, block.n_cols);
+}
+
+}  // namespace
+
+void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
+                    std::size_t n_threads, const BlockDone& work) {
+  const std::size_t row_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
+  const std::size_t col_blocks = (n_cols + kBlockCols - 1) / kBlockCols;
+  const double multiply_adds =
+      static_cast<double>(n_rows) * static_cast<double>(n_cols) * static_cast<double>(depth);
+  const std::size_t threads =
+      multiply_adds < kWorthAThread ? 1 : std::max<std::size_t>(n_threads, 1);
+  parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t /*thread*/) {
+    OutputBlock block;
+    block.first_row = item / col_blocks * kBlockRows;
+    block.first_col = item % col_blocks * kBlockCols;
+    block.n_rows = std::min(kBlockRows, n_rows - block.first_row);
+    block.n_cols = std::min(kBlockCols, n_cols - block.first_col);
+    work(block);
+  });
+}
+
+void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
+                     const BlockDone& done) {
+  for_each_block(out.rows, out.cols, x.cols, n_threads, [&](const OutputBlock& block) {
+    kernels::matmul(x.row_block(block.first_row, block.n_rows),
+                    projection.weight.col_block(block.first_col, block.n_cols),
+                    bias_of(projection, block), block.of(out));
+    if (done) {
+      done(block);
+    }
+  });
+}
+
+void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,
+                         Matrix out) {
+  for_each_block(out.rows, out.cols, x.cols, n_threads, [&](const OutputBlock& block) {
+    const Matrix sum = block.of(out);
+    const std::span<const float> bias = bias_of(projection, block);
+    for (std::size_t row = 0; row < sum.rows && !bias.empty(); ++row) {
+      std::transform(bias.begin(), bias.end(), sum.row_data(row), sum.row_data(row), std::plus<>());
+    }
+    kernels::matmul_add(x.row_block(block.first_row, block.n_rows),
+                        projection.weight.col_block(block.first_col, block.n_cols), sum);
+  });
+}
+
+}  // namespace attnviz

@@ -1,0 +1,41 @@
+// A matrix product cut into blocks that threads share.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// Rows and columns of a block: whole tiles and panels of the product.
+inline constexpr std::size_t kBlockRows = 192;
+inline constexpr std::size_t kBlockCols = 192;
+
+/// Where a block lies in the output.
+struct OutputBlock {
+  std::size_t first_row = 0, n_rows = 0, first_col = 0, n_cols = 0;
+
+  Matrix of(Matrix all) const noexcept {
+    return all.row_block(first_row, n_rows).col_block(first_col, n_cols);
+  }
+};
+
+/// Called for each finished block while it is in cache, by the thread that computed it.
+using BlockDone = std::function<void(const OutputBlock& block)>;
+
+/// out = x · weight + bias. x [n, d_in], out [n, d_out], no overlap. The bits do not depend on
+/// n_threads, which are used when the work pays.
+void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_threads, Matrix out,
+                     const BlockDone& done = {});
+
+/// out += x · weight + bias.
+void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,
+                         Matrix out);
+
+/// Runs `work` for every block of [n_rows, n_cols]; a block takes `depth` multiply-adds a number.
+void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
+                    std::size_t n_threads, const BlockDone& work);
+
+}  // namespace attnviz

@@ -1,0 +1,39 @@
+#include "attnviz/attention/logits.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "attnviz/attention/blocked_product.h"
+#include "attnviz/core/error.h"
+#include "attnviz/kernels/soft_cap.h"
+
+namespace attnviz {
+
+MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads) {
+  const OutputHead& head = model.head;
+  if (head.unembedding.weight.empty()) {
+    throw Error(
+        ErrorKind::kUnsupported,
+        fmt::format("{}: the model has no output head: it predicts no tokens", model.config.name));
+  }
+  MatrixBuffer normed(stream.rows, stream.cols);
+  apply_norm(head.norm, stream, normed.view());
+  if (!head.transform.weight.empty()) {
+    MatrixBuffer transformed(stream.rows, stream.cols);
+    blocked_product(std::as_const(normed).view(), head.transform, n_threads, transformed.view());
+    kernels::activate(head.activation, transformed.view());
+    apply_norm(head.transform_norm, transformed.view(), transformed.view());
+    normed = std::move(transformed);
+  }
+  MatrixBuffer logits(stream.rows, head.unembedding.d_out());
+  blocked_product(std::as_const(normed).view(), head.unembedding, n_threads, logits.view());
+  if (head.soft_cap > 0.0f) {
+    for (std::size_t row = 0; row < logits.rows(); ++row) {
+      kernels::soft_cap(logits.view().row(row), head.soft_cap);
+    }
+  }
+  return logits;
+}
+
+}  // namespace attnviz

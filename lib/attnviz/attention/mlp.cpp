@@ -1,0 +1,63 @@
+#include "attnviz/attention/mlp.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/attention/blocked_product.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr double kHiddenAtOnce = 64e6;
+
+// Tokens whose hidden layers lie in memory together.
+std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
+  const double token_bytes =
+      static_cast<double>(mlp.up.d_out() * sizeof(float)) * (mlp.gate.weight.empty() ? 1.0 : 2.0);
+  const auto fitting = static_cast<std::size_t>(kHiddenAtOnce / token_bytes);
+  return std::min(n_tokens, std::max(fitting / kBlockRows, std::size_t{1}) * kBlockRows);
+}
+
+}  // namespace
+
+void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Matrix out) {
+  const std::size_t step = tokens_at_once(mlp, x.rows);
+  const bool is_gated = !mlp.gate.weight.empty();
+  MatrixBuffer up_buffer(step, mlp.up.d_out());
+  MatrixBuffer gate_buffer(is_gated ? step : 0, is_gated ? mlp.up.d_out() : 0);
+  for (std::size_t first = 0; first < x.rows; first += step) {
+    const std::size_t count = std::min(step, x.rows - first);
+    const ConstMatrix tokens = x.row_block(first, count);
+    const Matrix up = up_buffer.view().row_block(0, count);
+    Matrix hidden = up;
+    if (is_gated) {
+      hidden = gate_buffer.view().row_block(0, count);
+      blocked_product(tokens, mlp.up, n_threads, up);
+      blocked_product(tokens, mlp.gate, n_threads, hidden, [&](const OutputBlock& block) {
+        kernels::activate_gated(mlp.activation, block.of(up), block.of(hidden));
+      });
+    } else {
+      blocked_product(tokens, mlp.up, n_threads, up, [&](const OutputBlock& block) {
+        kernels::activate(mlp.activation, block.of(up));
+      });
+    }
+    const Matrix result = out.row_block(first, count);
+    if (add) {
+      blocked_product_add(hidden, mlp.down, n_threads, result);
+    } else {
+      blocked_product(hidden, mlp.down, n_threads, result);
+    }
+  }
+}
+
+double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept {
+  if (!mlp.present()) {
+    return 0.0;
+  }
+  const double hidden = mlp.gate.weight.empty() ? 1.0 : 2.0;
+  return static_cast<double>(tokens_at_once(mlp, n_tokens) * sizeof(float)) * hidden *
+         static_cast<double>(mlp.up.d_out());
+}
+
+}  // namespace attnviz

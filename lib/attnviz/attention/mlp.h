@@ -1,0 +1,21 @@
+// The MLP of a transformer's layer.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// out = mlp(x), or out += mlp(x) when `add`. x, out [n_tokens, d_model], no overlap. The bits do
+/// not depend on n_threads.
+///
+/// Takes n_tokens · d_ff floats for the hidden layer, twice with a gate, but for no more tokens at
+/// once than 64 MB hold.
+void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Matrix out);
+
+/// Bytes that run_mlp takes; an estimate.
+double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept;
+
+}  // namespace attnviz

@@ -1,0 +1,105 @@
+#include "attnviz/formats/tensor_files.h"
+
+#include <fmt/core.h>
+
+#include <set>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_tree.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file of each tensor.
+using WeightMap = std::map<std::string, std::string, std::less<>>;
+
+// A name that leads out of the folder would let a downloaded model read any file.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
+  const JsonTree index = JsonTree::parse(bytes, file);
+  const JsonNode weight_map = index.root().at("weight_map");
+  WeightMap files;
+  for (const JsonNode& shard : weight_map.as_object()) {
+    const std::string_view name = shard.as_string();
+    if (!is_plain_name(name)) {
+      shard.fail(
+          fmt::format("expected the name of a file in the same folder, found {}", quoted(name)));
+    }
+    files.emplace(shard.key(), name);
+  }
+  if (files.empty()) {
+    weight_map.fail("no tensors");
+  }
+  return files;
+}
+
+}  // namespace
+
+TensorFiles::File::File(const fs::path& path)
+    : name(path.string()), bytes(path), tensors(bytes.bytes(), name) {}
+
+void TensorFiles::add(const fs::path& path) {
+  files_.push_back(std::make_unique<const File>(path));
+  const File& file = *files_.back();
+  for (const StoredTensor* tensor : file.tensors.tensors()) {
+    const auto [place, is_new] = tensors_.emplace(tensor->name, FoundTensor{tensor, file.name});
+    if (!is_new) {
+      throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: also in {}", file.name,
+                                                     printable(tensor->name), place->second.file));
+    }
+  }
+}
+
+TensorFiles TensorFiles::open(const fs::path& file) {
+  TensorFiles files;
+  files.name_ = file.string();
+  files.add(file);
+  return files;
+}
+
+TensorFiles TensorFiles::open_index(const fs::path& index) {
+  TensorFiles files;
+  files.name_ = index.string();
+  const MappedFile bytes(index);
+  const WeightMap weight_map = read_weight_map(bytes.bytes(), files.name_);
+  std::set<std::string_view> shards;
+  for (const auto& [tensor, shard] : weight_map) {
+    if (shards.insert(shard).second) {
+      files.add(index.parent_path() / shard);
+    }
+  }
+  for (const auto& [tensor, shard] : weight_map) {
+    const FoundTensor found = files.find(tensor);
+    if (!found || fs::path(found.file).filename() != shard) {
+      throw Error(ErrorKind::kMalformed, fmt::format("{}: weight_map: {}: not in {}", files.name_,
+                                                     printable(tensor), shard));
+    }
+  }
+  return files;
+}
+
+FoundTensor TensorFiles::find(std::string_view name) const noexcept {
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? FoundTensor{} : found->second;
+}
+
+std::vector<FoundTensor> TensorFiles::tensors() const {
+  std::vector<FoundTensor> all;
+  all.reserve(tensors_.size());
+  for (const auto& [name, tensor] : tensors_) {
+    all.push_back(tensor);
+  }
+  return all;
+}
+
+}  // namespace attnviz

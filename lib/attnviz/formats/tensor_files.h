@@ -1,0 +1,63 @@
+// The tensors of one model, which may lie in several files.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/safetensors.h"
+
+namespace attnviz {
+
+/// A tensor, and where messages say that it is.
+struct FoundTensor {
+  const StoredTensor* tensor = nullptr;  // null: there is none of that name
+  std::string_view file;
+
+  explicit operator bool() const noexcept { return tensor != nullptr; }
+};
+
+/// Owns the files, mapped read-only: a page is read when a number on it is looked at. Movable;
+/// tensors stay in place.
+class TensorFiles {
+ public:
+  /// A safetensors file.
+  static TensorFiles open(const std::filesystem::path& file);
+
+  /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, which lie
+  /// beside it. Throws Error{kMalformed} when the index is no such object, names a file outside of
+  /// its folder or a tensor that is not in the file it says, or when two files hold one tensor; and
+  /// what Safetensors throws.
+  static TensorFiles open_index(const std::filesystem::path& index);
+
+  FoundTensor find(std::string_view name) const noexcept;
+
+  std::size_t size() const noexcept { return tensors_.size(); }
+  /// All of them, by name.
+  std::vector<FoundTensor> tensors() const;
+
+  /// The name of the file, or of the index: for what is wrong with all of it.
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  struct File {
+    std::string name;
+    MappedFile bytes;
+    Safetensors tensors;
+    explicit File(const std::filesystem::path& path);
+  };
+
+  void add(const std::filesystem::path& path);
+
+  std::string name_;
+  std::vector<std::unique_ptr<const File>> files_;
+  std::map<std::string_view, FoundTensor, std::less<>> tensors_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,55 @@
+// Decoders after Llama: RMS norms, rotary positions, gated MLPs; its descendants differ in details.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+#include "attnviz/model/families/parts.h"
+
+namespace attnviz {
+
+/// What a family's config says, and the family itself. The defaults are Llama's.
+struct DecoderTraits {
+  std::size_t d_model = 0;
+  std::size_t d_ff = 0;
+  std::size_t d_head = 0;
+  std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;
+  double epsilon = 1e-6;
+  Activation activation = Activation::kSilu;
+
+  bool qkv_bias = false;
+  bool output_bias = false;
+  bool mlp_bias = false;
+  bool fused = false;           // q, k and v in one matrix, and gate and up in another: Phi-3
+  bool query_key_norm = false;  // of each head: Qwen 3, Gemma 3
+  bool norm_after = false;      // attention and MLP are normed before they are added: Gemma 2
+  bool tied = false;
+  float norm_offset = 0.0f;      // Gemma stores a norm's weight less 1
+  float embedding_scale = 1.0f;  // Gemma: √d_model
+  double score_scale = 0.0;      // 0: 1 / √d_head
+  float soft_cap = 0.0f;
+  float logit_soft_cap = 0.0f;
+
+  std::function<std::optional<Mask>(std::size_t layer)> mask;          // empty: causal
+  std::function<std::shared_ptr<const Rope>(std::size_t layer)> rope;  // by layer
+};
+
+/// The shapes and names that all these families have in common.
+DecoderTraits read_traits(const HfConfig& config);
+
+/// Rotary positions that are the same in all layers.
+void rotate_all(const HfConfig& config, DecoderTraits& traits);
+
+/// window:`sliding_window` in those layers that "layer_types" calls "sliding_attention", or,
+/// without such a list, where `is_sliding` says so.
+void slide(const HfConfig& config, std::size_t window,
+           const std::function<bool(std::size_t layer)>& is_sliding, DecoderTraits& traits);
+
+/// Whether "layer_types" calls a layer "sliding_attention"; nothing without such a list.
+std::optional<bool> is_sliding_layer(const HfConfig& config, std::size_t layer);
+
+Model read_decoder(const HfConfig& config, TensorFiles files, const DecoderTraits& traits);
+
+}  // namespace attnviz

@@ -1,0 +1,91 @@
+// Gemma 1 to 3 (Gemma Team 2024, 2024, 2025): scaled embeddings and norms of weight + 1; Gemma 2
+// adds soft caps, windows in every other layer and norms behind attention and MLP; Gemma 3 has
+// norms of queries and keys in place of the caps, and two rotary bases.
+
+#include <cmath>
+#include <utility>
+
+#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/families.h"
+#include "attnviz/model/rope.h"
+
+namespace attnviz {
+
+namespace {
+
+DecoderTraits gemma_traits(const HfConfig& config) {
+  DecoderTraits traits = read_traits(config);
+  // Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation.
+  traits.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
+  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
+  traits.tied = config.flag_or("tie_word_embeddings", true);
+  traits.norm_offset = 1.0f;
+  traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
+  return traits;
+}
+
+// Null: no cap, whatever the family's default is.
+float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
+  const bool is_null = config.node().find(key).has_value() && !config.has(key);
+  return is_null ? 0.0f : static_cast<float>(config.has(key) ? config.positive(key) : otherwise);
+}
+
+double score_scale(const HfConfig& config) {
+  constexpr double kQueryPreAttnScalar = 256.0;
+  return 1.0 / std::sqrt(config.positive_or("query_pre_attn_scalar", kQueryPreAttnScalar));
+}
+
+DecoderTraits gemma2_traits(const HfConfig& config) {
+  DecoderTraits traits = gemma_traits(config);
+  traits.norm_after = true;
+  traits.score_scale = score_scale(config);
+  return traits;
+}
+
+}  // namespace
+
+Model read_gemma(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = gemma_traits(config);
+  rotate_all(config, traits);
+  return read_decoder(config, std::move(files), traits);
+}
+
+Model read_gemma2(const HfConfig& config, TensorFiles files) {
+  constexpr double kScoreCap = 50.0;
+  constexpr double kLogitCap = 30.0;
+  constexpr std::size_t kWindow = 4096;
+  DecoderTraits traits = gemma2_traits(config);
+  rotate_all(config, traits);
+  traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
+  traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
+  slide(
+      config, config.size_or("sliding_window", kWindow),
+      [](std::size_t layer) { return layer % 2 == 0; }, traits);
+  return read_decoder(config, std::move(files), traits);
+}
+
+Model read_gemma3(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kWindow = 4096;
+  constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
+  DecoderTraits traits = gemma2_traits(config);
+  traits.query_key_norm = true;
+  traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
+  traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
+  const std::size_t pattern = config.size_or("sliding_window_pattern", kPattern);
+  const auto is_sliding = [config, pattern](std::size_t layer) {
+    return is_sliding_layer(config, layer).value_or((layer + 1) % pattern != 0);
+  };
+  slide(config, config.size_or("sliding_window", kWindow), is_sliding, traits);
+
+  RopeFacts facts{traits.d_head, config.size("max_position_embeddings"), 1.0};
+  facts.base = 1e6;
+  facts.kind = "full_attention";
+  const auto global = std::make_shared<const Rope>(read_config_rope(config, facts));
+  const auto local = std::make_shared<const Rope>(read_local_rope(config, facts));
+  traits.rope = [is_sliding, global, local](std::size_t layer) {
+    return is_sliding(layer) ? local : global;
+  };
+  return read_decoder(config, std::move(files), traits);
+}
+
+}  // namespace attnviz

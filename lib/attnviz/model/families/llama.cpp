@@ -1,0 +1,37 @@
+// Llama 1 to 3 (Touvron et al. 2023), and Mistral (Jiang et al. 2023): Llama with a sliding window.
+
+#include <utility>
+
+#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/families.h"
+
+namespace attnviz {
+
+namespace {
+
+DecoderTraits llama_traits(const HfConfig& config) {
+  DecoderTraits traits = read_traits(config);
+  traits.activation = read_activation(config, "hidden_act", "silu");
+  rotate_all(config, traits);
+  return traits;
+}
+
+}  // namespace
+
+Model read_llama(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = llama_traits(config);
+  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
+  traits.mlp_bias = config.flag_or("mlp_bias", false);
+  return read_decoder(config, std::move(files), traits);
+}
+
+Model read_mistral(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = llama_traits(config);
+  if (const auto window = config.size_if_there("sliding_window")) {
+    slide(
+        config, *window, [](std::size_t /*layer*/) { return true; }, traits);
+  }
+  return read_decoder(config, std::move(files), traits);
+}
+
+}  // namespace attnviz

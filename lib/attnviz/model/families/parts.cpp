@@ -1,0 +1,99 @@
+#include "attnviz/model/families/parts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+Activation read_activation(const HfConfig& config, std::string_view key,
+                           std::string_view otherwise) {
+  using Named = std::pair<std::string_view, Activation>;
+  static constexpr std::array kNames = {
+      Named{"gelu", Activation::kGelu},
+      Named{"gelu_new", Activation::kGeluTanh},
+      Named{"gelu_pytorch_tanh", Activation::kGeluTanh},
+      Named{"gelu_fast", Activation::kGeluTanh},
+      Named{"silu", Activation::kSilu},
+      Named{"swish", Activation::kSilu},
+      Named{"relu", Activation::kRelu},
+  };
+  const std::string_view name = config.text_or(key, otherwise);
+  const auto* const found = std::ranges::find(kNames, name, &Named::first);
+  if (found == kNames.end()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{}: expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, "
+                            "swish or relu, found {}",
+                            config.node().where(), key, quoted(name)));
+  }
+  return found->second;
+}
+
+std::size_t even_share(const HfConfig& config, std::size_t d_model, std::size_t n_heads) {
+  if (d_model % n_heads != 0) {
+    config.node().fail(
+        fmt::format("{} dimensions cannot be shared by {}", d_model, counted(n_heads, "head")));
+  }
+  return d_model / n_heads;
+}
+
+Projection columns(const Projection& projection, std::size_t first, std::size_t count) {
+  return {projection.weight.col_block(first, count),
+          projection.bias.empty() ? projection.bias : projection.bias.subspan(first, count)};
+}
+
+std::vector<HeadWeights> cut_heads(const HfConfig& config, const HeadMatrices& matrices,
+                                   std::size_t n_heads, std::size_t n_kv_heads) {
+  if (n_heads % n_kv_heads != 0) {
+    config.node().fail(fmt::format("{} cannot share {} keys and values evenly",
+                                   counted(n_heads, "head"), n_kv_heads));
+  }
+  const std::size_t d_head = matrices.query.d_out() / n_heads;
+  const std::size_t group = n_heads / n_kv_heads;
+  std::vector<HeadWeights> heads(n_heads);
+  for (std::size_t head = 0; head < n_heads; ++head) {
+    const std::size_t shared = head / group * d_head;
+    heads[head].query = columns(matrices.query, head * d_head, d_head);
+    heads[head].key = columns(matrices.key, shared, d_head);
+    heads[head].value = columns(matrices.value, shared, d_head);
+  }
+  return heads;
+}
+
+Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d_model,
+                     double epsilon) {
+  // TensorFlow's names, which old BERT files have.
+  const std::string weight = fmt::format("{}.weight", name);
+  const std::string gamma = fmt::format("{}.gamma", name);
+  const std::string bias = fmt::format("{}.bias", name);
+  const std::string beta = fmt::format("{}.beta", name);
+  return {NormKind::kLayer, weights.vector({weight, gamma}, d_model),
+          weights.vector({bias, beta}, d_model), epsilon};
+}
+
+Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t size, double epsilon,
+                   float weight_offset) {
+  return {NormKind::kRms,
+          weights.vector(fmt::format("{}.weight", name), size),
+          {},
+          epsilon,
+          weight_offset};
+}
+
+Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
+                            const StoredMatrix& embeddings) {
+  if (is_tied) {
+    return {WeightReader::turned(embeddings), {}};
+  }
+  if (!weights.has(fmt::format("{}.weight", name))) {
+    return {};
+  }
+  return weights.linear(name, embeddings.cols, embeddings.rows, false);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,46 @@
+// What the families' readers share: shapes, heads out of fused matrices, names of activations.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "attnviz/model/hf_config.h"
+#include "attnviz/model/model.h"
+#include "attnviz/model/weight_reader.h"
+
+namespace attnviz {
+
+/// Hugging Face's name: "gelu", "gelu_new", "silu", …. Throws Error{kUnsupported} naming the known
+/// ones, and what the config says where.
+Activation read_activation(const HfConfig& config, std::string_view key,
+                           std::string_view otherwise);
+
+/// The number of dimensions of each head when no config says it: d_model / n_heads. Throws
+/// Error{kMalformed} when it does not divide.
+std::size_t even_share(const HfConfig& config, std::size_t d_model, std::size_t n_heads);
+
+/// Columns [first, first + count) of a projection.
+Projection columns(const Projection& projection, std::size_t first, std::size_t count);
+
+/// Query, key and value matrices of all heads, [d_model, n_heads · d_head] or, of keys and values,
+/// [d_model, n_kv_heads · d_head].
+struct HeadMatrices {
+  Projection query, key, value;
+};
+
+/// Its heads, of which groups share keys and values. Throws Error{kMalformed} when the groups are
+/// not even.
+std::vector<HeadWeights> cut_heads(const HfConfig& config, const HeadMatrices& matrices,
+                                   std::size_t n_heads, std::size_t n_kv_heads);
+
+Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d_model,
+                     double epsilon);
+Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t size, double epsilon,
+                   float weight_offset = 0.0f);
+
+/// The unembedding: the embeddings when they are tied, or `name`.weight [n_vocab, d_model]; empty
+/// when a file leaves it out, as those of base models do.
+Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
+                            const StoredMatrix& embeddings);
+
+}  // namespace attnviz

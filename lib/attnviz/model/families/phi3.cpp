@@ -1,0 +1,22 @@
+// Phi-3 (Abdin et al. 2024): Llama with fused matrices.
+
+#include <utility>
+
+#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/families.h"
+
+namespace attnviz {
+
+Model read_phi3(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = read_traits(config);
+  traits.activation = read_activation(config, "hidden_act", "silu");
+  traits.fused = true;
+  rotate_all(config, traits);
+  if (const auto window = config.size_if_there("sliding_window")) {
+    slide(
+        config, *window, [](std::size_t /*layer*/) { return true; }, traits);
+  }
+  return read_decoder(config, std::move(files), traits);
+}
+
+}  // namespace attnviz

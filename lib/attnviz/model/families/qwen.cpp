@@ -1,0 +1,41 @@
+// Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
+// head's queries and keys in their place.
+
+#include <utility>
+
+#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/families.h"
+
+namespace attnviz {
+
+namespace {
+
+DecoderTraits qwen_traits(const HfConfig& config) {
+  DecoderTraits traits = read_traits(config);
+  traits.activation = read_activation(config, "hidden_act", "silu");
+  rotate_all(config, traits);
+  if (config.flag_or("use_sliding_window", false)) {
+    const std::size_t window = config.size("sliding_window");
+    const std::size_t first = config.size_or("max_window_layers", config.size("num_hidden_layers"));
+    slide(
+        config, window, [first](std::size_t layer) { return layer >= first; }, traits);
+  }
+  return traits;
+}
+
+}  // namespace
+
+Model read_qwen2(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = qwen_traits(config);
+  traits.qkv_bias = true;
+  return read_decoder(config, std::move(files), traits);
+}
+
+Model read_qwen3(const HfConfig& config, TensorFiles files) {
+  DecoderTraits traits = qwen_traits(config);
+  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
+  traits.query_key_norm = true;
+  return read_decoder(config, std::move(files), traits);
+}
+
+}  // namespace attnviz

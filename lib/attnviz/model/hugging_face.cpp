@@ -1,0 +1,101 @@
+#include "attnviz/model/hugging_face.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/tensor_files.h"
+#include "attnviz/model/families/families.h"
+#include "attnviz/model/hf_config.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWeights = "model.safetensors";
+constexpr std::string_view kIndex = "model.safetensors.index.json";
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool is_index(const fs::path& path) {
+  return path.filename().string().ends_with(".safetensors.index.json");
+}
+
+// Before all of the file, so that a missing one is told with what would have been right.
+fs::path weights_file(const fs::path& path) {
+  if (!is_folder(path)) {
+    return path;
+  }
+  for (const std::string_view name : {kWeights, kIndex}) {
+    std::error_code error;
+    if (fs::exists(path / name, error)) {
+      return path / name;
+    }
+  }
+  throw Error(ErrorKind::kIo, fmt::format("{}: expected {} or {} in the folder: files of other "
+                                          "kinds (pytorch_model.bin) are not read",
+                                          path.string(), kWeights, kIndex));
+}
+
+const Family& family_of(const HfConfig& config) {
+  const std::string_view type = config.node().at("model_type").as_string();
+  const std::span<const Family> known = families();
+  const auto found = std::ranges::find(known, type, &Family::model_type);
+  if (found == known.end()) {
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const Family& family : known) {
+      names.emplace_back(family.model_type);
+    }
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}model_type {}: expected {}{}", config.node().where(), quoted(type),
+                            joined(names, "or"), did_you_mean(type, names)));
+  }
+  return *found;
+}
+
+// Text and pictures have configs of their own in models of both.
+HfConfig text_config(const HfConfig& config) {
+  return config.object("text_config").value_or(config);
+}
+
+}  // namespace
+
+bool is_hugging_face(const fs::path& path) {
+  return is_folder(path) || path.extension() == ".safetensors" || is_index(path);
+}
+
+fs::path hugging_face_folder(const fs::path& path) {
+  return is_folder(path) ? path : path.parent_path();
+}
+
+Model load_hugging_face(const fs::path& path) {
+  const fs::path weights = weights_file(path);
+  const fs::path config_path = hugging_face_folder(path) / "config.json";
+  const MappedFile config_bytes(config_path);
+  const JsonTree tree = JsonTree::parse(config_bytes.bytes(), config_path.string());
+  const HfConfig config(tree.root());
+  const Family& family = family_of(config);
+  TensorFiles files =
+      is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights);
+  Model model = family.read(text_config(config), std::move(files));
+  const fs::path folder = fs::absolute(hugging_face_folder(path)).lexically_normal();
+  model.config.name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  model.config.family = family.model_type;
+  return model;
+}
+
+}  // namespace attnviz

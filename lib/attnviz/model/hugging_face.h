@@ -1,0 +1,24 @@
+// Models as Hugging Face's tools write them: a folder with a config.json beside safetensors.
+#pragma once
+
+#include <filesystem>
+
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// Whether `path` looks like one: a folder, or a file of safetensors or an index of such.
+bool is_hugging_face(const std::filesystem::path& path);
+
+/// Reads the config and the weights of a folder, or of a file whose config.json lies beside it. The
+/// weights stay in their files, mapped; a page is read when it is used.
+///
+/// Throws Error{kIo} when a file is missing or cannot be read, Error{kMalformed} when what is in it
+/// contradicts itself, and Error{kUnsupported} for another `model_type` (naming the known ones) and
+/// for weights that are no floats.
+Model load_hugging_face(const std::filesystem::path& path);
+
+/// The folder that holds the model's config and tokenizer.
+std::filesystem::path hugging_face_folder(const std::filesystem::path& path);
+
+}  // namespace attnviz

@@ -1,0 +1,37 @@
+// Rotary frequencies as a Hugging Face config.json describes them.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/model/hf_config.h"
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// What a family knows of its rotary positions; the config may say otherwise.
+struct RopeFacts {
+  std::size_t d_head = 0;
+  std::size_t n_ctx = 0;       // max_position_embeddings
+  double rotated_share = 1.0;  // of a head's dimensions
+  double base = 10000.0;
+  std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
+};
+
+/// base^(-2i / n_rotated).
+std::vector<double> inverse_frequencies(std::size_t n_rotated, double base);
+
+/// The frequencies that a config.json describes: "rope_theta" (or "rotary_emb_base"),
+/// "partial_rotary_factor" (or "rotary_pct"), and "rope_scaling" of the types default, linear (Chen
+/// et al. 2023), dynamic (NTK-aware, with the text's length), yarn (Peng et al. 2023), llama3 and
+/// longrope (Ding et al. 2024); or all of these in newer files' "rope_parameters".
+///
+/// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
+/// another type, naming these.
+Rope read_config_rope(const HfConfig& config, const RopeFacts& facts);
+
+/// Those of Gemma 3's sliding layers: base "rope_local_base_freq", not scaled.
+Rope read_local_rope(const HfConfig& config, const RopeFacts& facts);
+
+}  // namespace attnviz

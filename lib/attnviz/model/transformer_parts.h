@@ -1,0 +1,81 @@
+// What stands around attention in a transformer's layer: norms, rotary positions, the MLP.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/core/stored_matrix.h"
+#include "attnviz/kernels/activations.h"
+
+namespace attnviz {
+
+/// y = x · weight + bias. weight [d_in, d_out], row-vector convention; bias empty or d_out long.
+struct Projection {
+  StoredMatrix weight;
+  std::span<const float> bias;
+
+  std::size_t d_in() const noexcept { return weight.rows; }
+  std::size_t d_out() const noexcept { return weight.cols; }
+  bool operator==(const Projection& other) const noexcept {
+    return weight == other.weight && bias.data() == other.bias.data() &&
+           bias.size() == other.bias.size();
+  }
+};
+
+enum class NormKind {
+  kLayer,  // (x - mean) / √(variance + epsilon) · weight + bias   (Ba et al. 2016)
+  kRms,    // x / √(mean of x² + epsilon) · weight                 (Zhang & Sennrich 2019)
+};
+
+struct Norm {
+  NormKind kind = NormKind::kLayer;
+  std::span<const float> weight;  // [d]; empty: no norm stands here
+  std::span<const float> bias;    // [d], or empty
+  double epsilon = 1e-5;
+  float weight_offset = 0.0f;  // added to each weight: Gemma stores weight - 1
+
+  bool present() const noexcept { return !weight.empty(); }
+};
+
+/// out = norm of x, row by row; a copy when there is no norm. The same matrix, or no overlap.
+void apply_norm(const Norm& norm, ConstMatrix x, Matrix out) noexcept;
+
+/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Dimensions i and
+/// i + n_rotated / 2 turn together, as in GPT-NeoX and Llama; those behind n_rotated stay.
+struct Rope {
+  std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians a token
+  float magnitude = 1.0f;                   // of cosine and sine: YaRN's attention factor
+
+  // What changes for texts of more than `short_text` tokens.
+  std::size_t short_text = 0;   // 0: nothing
+  double base = 0.0;            // "dynamic" scaling stretches the base with the text
+  double dynamic_factor = 0.0;  // 0: not dynamic
+  std::vector<double> long_inverse_frequencies;  // "longrope"
+
+  std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
+  /// Those for a text of `n_tokens`.
+  std::vector<double> frequencies(std::size_t n_tokens) const;
+};
+
+using kernels::Activation;
+
+/// (act(x · gate) ∘ (x · up)) · down, or act(x · up) · down without a gate (Shazeer 2020).
+struct Mlp {
+  Projection gate;  // [d_model, d_ff], or empty
+  Projection up;    // [d_model, d_ff]
+  Projection down;  // [d_ff, d_model]
+  Activation activation = Activation::kGelu;
+
+  bool present() const noexcept { return !up.weight.empty(); }
+};
+
+/// How the parts of a layer follow one another; x is the residual stream.
+enum class LayerOrder {
+  kAttentionOnly,  // x + attention(x), or attention(x) when the model has no residual
+  kPreNorm,        // x += n(attention(norm(x))); x += n(mlp(norm(x)))    GPT-2, Llama; n: Gemma 2
+  kParallel,       // x + attention(norm(x)) + mlp(norm'(x))              GPT-NeoX
+  kPostNorm,       // x = norm(x + attention(x)); x = norm(x + mlp(x))    BERT
+};
+
+}  // namespace attnviz

@@ -1,0 +1,150 @@
+#include "attnviz/model/weight_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+std::string shape_text(std::span<const std::size_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+bool is_float(StoredType type) noexcept {
+  return type == StoredType::kF64 || type == StoredType::kF32 || type == StoredType::kF16 ||
+         type == StoredType::kBf16;
+}
+
+float number_from_bytes(StoredType type, const char* bytes) noexcept {
+  alignas(double) char aligned[sizeof(double)];
+  std::memcpy(aligned, bytes, stored_type_size(type));
+  return value(StoredMatrix(aligned, 1, 1, 1, type), 0, 0);
+}
+
+// Whether kernels can read it where it lies.
+bool is_in_place(const StoredTensor& tensor) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(tensor.bytes.data());
+  return tensor.type != StoredType::kF64 && address % stored_type_size(tensor.type) == 0;
+}
+
+}  // namespace
+
+WeightReader::WeightReader(TensorFiles files, std::initializer_list<std::string_view> prefixes,
+                           std::string_view probe)
+    : storage_(std::make_shared<Storage>(std::move(files))) {
+  for (const std::string_view prefix : prefixes) {
+    if (storage_->files.find(fmt::format("{}{}", prefix, probe))) {
+      prefix_ = prefix;
+      return;
+    }
+  }
+}
+
+FoundTensor WeightReader::find(std::string_view name) const {
+  const FoundTensor found = storage_->files.find(prefix_ + std::string(name));
+  return found ? found : storage_->files.find(name);  // heads stand outside of the prefix
+}
+
+bool WeightReader::has(std::string_view name) const {
+  return static_cast<bool>(find(name));
+}
+
+FoundTensor WeightReader::get(std::string_view name) const {
+  const FoundTensor found = find(name);
+  if (!found) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}{}: no such tensor", storage_->files.name(), prefix_, name));
+  }
+  if (!is_float(found.tensor->type)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: {}: expected F32, F16, BF16 or F64, found {}: weights that were "
+                            "quantised by other tools have scales that attnviz does not know",
+                            found.file, printable(found.tensor->name),
+                            stored_type_name(found.tensor->type)));
+  }
+  return found;
+}
+
+FoundTensor WeightReader::get(std::string_view name,
+                              std::initializer_list<std::size_t> shape) const {
+  const FoundTensor found = get(name);
+  if (!std::ranges::equal(found.tensor->shape, shape)) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected {}, found {}", found.file,
+                                                   printable(found.tensor->name), shape_text(shape),
+                                                   shape_text(found.tensor->shape)));
+  }
+  return found;
+}
+
+std::size_t WeightReader::rows_of(std::string_view name) const {
+  const FoundTensor found = get(name);
+  if (found.tensor->shape.size() != 2) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}: expected a matrix, found {}", found.file,
+                            printable(found.tensor->name), shape_text(found.tensor->shape)));
+  }
+  return found.tensor->shape.front();
+}
+
+MatrixBuffer& WeightReader::copy(const FoundTensor& found, std::size_t rows, std::size_t cols) {
+  MatrixBuffer buffer(rows, cols);
+  const StoredTensor& tensor = *found.tensor;
+  const std::size_t size = stored_type_size(tensor.type);
+  float* out = buffer.view().data;
+  for (std::size_t i = 0; i < rows * cols; ++i) {
+    out[i] = number_from_bytes(tensor.type, tensor.bytes.data() + i * size);
+  }
+  storage_->copies.push_back(std::move(buffer));
+  return storage_->copies.back();
+}
+
+StoredMatrix WeightReader::turned(const StoredMatrix& table) noexcept {
+  return {table.data, table.cols, table.rows, table.stride, table.type, !table.transposed};
+}
+
+StoredMatrix WeightReader::matrix(std::string_view name, std::size_t rows, std::size_t cols) {
+  const FoundTensor found = get(name, {rows, cols});
+  if (!is_in_place(*found.tensor)) {
+    return std::as_const(copy(found, rows, cols)).view();
+  }
+  return {found.tensor->bytes.data(), rows, cols, cols, found.tensor->type};
+}
+
+Projection WeightReader::linear(std::string_view name, std::size_t d_in, std::size_t d_out,
+                                bool bias) {
+  const StoredMatrix stored = matrix(fmt::format("{}.weight", name), d_out, d_in);
+  Projection projection;
+  projection.weight = turned(stored);
+  if (bias) {
+    projection.bias = vector(fmt::format("{}.bias", name), d_out);
+  }
+  return projection;
+}
+
+Projection WeightReader::conv1d(std::string_view name, std::size_t d_in, std::size_t d_out) {
+  return {matrix(fmt::format("{}.weight", name), d_in, d_out),
+          vector(fmt::format("{}.bias", name), d_out)};
+}
+
+StoredMatrix WeightReader::table(std::string_view name, std::size_t rows, std::size_t cols) {
+  return matrix(name, rows, cols);
+}
+
+std::span<const float> WeightReader::vector(std::initializer_list<std::string_view> names,
+                                            std::size_t size) {
+  const auto there =
+      std::ranges::find_if(names, [this](std::string_view name) { return has(name); });
+  const FoundTensor found = get(there == names.end() ? *names.begin() : *there, {size});
+  return std::as_const(copy(found, 1, size)).view().row(0);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,68 @@
+// A model's weights by name and shape, as views into its files.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/formats/tensor_files.h"
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// Looks tensors up and checks their shapes. What cannot be viewed as it lies in the file (doubles,
+/// numbers at odd addresses, vectors that are not floats) is copied; matrices of f32, f16 and bf16
+/// are not.
+///
+/// All throw Error{kMalformed} `model.safetensors: h.3.attn.c_attn.weight: expected [768, 2304],
+/// found [768, 768]`, and Error{kUnsupported} for integers and 8-bit floats.
+class WeightReader {
+ public:
+  /// Names are looked up behind the first of `prefixes` that `probe` is found with.
+  WeightReader(TensorFiles files, std::initializer_list<std::string_view> prefixes,
+               std::string_view probe);
+
+  /// A PyTorch Linear: stored [d_out, d_in] as `name.weight`, with `name.bias` [d_out] if wanted.
+  Projection linear(std::string_view name, std::size_t d_in, std::size_t d_out, bool bias);
+  /// GPT-2's Conv1D: stored [d_in, d_out], with a bias.
+  Projection conv1d(std::string_view name, std::size_t d_in, std::size_t d_out);
+  /// The rows of a table as columns of logits: x · table^T.
+  static StoredMatrix turned(const StoredMatrix& table) noexcept;
+  /// Stored [rows, cols].
+  StoredMatrix table(std::string_view name, std::size_t rows, std::size_t cols);
+  /// [size]. The first of `names` that is there; messages name the first.
+  std::span<const float> vector(std::initializer_list<std::string_view> names, std::size_t size);
+  std::span<const float> vector(std::string_view name, std::size_t size) {
+    return vector({name}, size);
+  }
+
+  bool has(std::string_view name) const;
+  /// Of [rows, cols], for what no config says. Throws as the others do.
+  std::size_t rows_of(std::string_view name) const;
+
+  /// Keeps what the views look at.
+  std::shared_ptr<const void> storage() const noexcept { return storage_; }
+
+ private:
+  struct Storage {
+    explicit Storage(TensorFiles given) : files(std::move(given)) {}
+    TensorFiles files;
+    std::vector<MatrixBuffer> copies;
+  };
+
+  FoundTensor find(std::string_view name) const;
+  FoundTensor get(std::string_view name) const;
+  FoundTensor get(std::string_view name, std::initializer_list<std::size_t> shape) const;
+  StoredMatrix matrix(std::string_view name, std::size_t rows, std::size_t cols);
+  MatrixBuffer& copy(const FoundTensor& found, std::size_t rows, std::size_t cols);
+
+  std::shared_ptr<Storage> storage_;
+  std::string prefix_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,255 @@
+// Whole models against independent forward passes: tests/reference/models/README.md.
+
+#include <doctest/doctest.h>
+
+#include <libdeflate.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/npy_reader.h"
+#include "attnviz/formats/safetensors.h"
+#include "attnviz/model/hugging_face.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
+const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
+
+std::vector<float> floats_of(const StoredTensor& tensor) {
+  REQUIRE(tensor.type == StoredType::kF32);
+  std::vector<float> numbers(tensor.n_numbers());
+  std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
+  return numbers;
+}
+
+template <class To>
+std::vector<To> integers_of(const StoredTensor& tensor) {
+  REQUIRE(tensor.type == StoredType::kI64);
+  std::vector<To> numbers;
+  for (std::size_t i = 0; i < tensor.n_numbers(); ++i) {
+    std::int64_t number = 0;
+    std::memcpy(&number, tensor.bytes.data() + i * sizeof(number), sizeof(number));
+    numbers.push_back(static_cast<To>(number));
+  }
+  return numbers;
+}
+
+struct Input {
+  std::vector<std::uint32_t> ids;
+  std::vector<std::uint8_t> segments;
+
+  ModelInput view() const {
+    ModelInput input;
+    input.ids = ids;
+    input.segments = segments;
+    return input;
+  }
+};
+
+class Everything : public PatternSink {
+ public:
+  explicit Everything(const Model& model, std::size_t n_tokens)
+      : n_heads_(model.n_heads()), n_(n_tokens), weights_(model.n_layers() * n_heads_ * n_ * n_) {}
+
+  bool wants(HeadId /*head*/) const override { return true; }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override {
+    for (std::size_t row = 0; row < weights.rows; ++row) {
+      const std::size_t place =
+          ((head.layer * n_heads_ + head.head) * n_ + first_query + row) * n_ + first_key;
+      std::copy_n(weights.row_data(row), weights.cols,
+                  weights_.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+  }
+  const std::vector<float>& weights() const noexcept { return weights_; }
+
+ private:
+  std::size_t n_heads_;
+  std::size_t n_;
+  std::vector<float> weights_;
+};
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    largest = std::isnan(difference) ? 1e9 : std::max(largest, difference);
+  }
+  return largest;
+}
+
+struct Run {
+  std::vector<float> attention;
+  MatrixBuffer stream;
+};
+
+Run run(const Model& model, const Input& input, std::size_t n_threads = 1) {
+  Everything everything(model, input.ids.size());
+  AttentionRequest request;
+  request.n_threads = n_threads;
+  MatrixBuffer stream = run_attention(model, input.view(), request, everything);
+  return {everything.weights(), std::move(stream)};
+}
+
+std::span<const float> all_of(const MatrixBuffer& matrix) {
+  return {matrix.view().data, matrix.rows() * matrix.cols()};
+}
+
+// A file in an .npz, which is a zip of files.
+std::string npz_member(std::string_view zip, std::string_view name) {
+  constexpr std::size_t kHeader = 30;
+  constexpr std::size_t kSizeAt = 18;
+  constexpr std::size_t kNameLengthAt = 26;
+  const auto number = [&zip](std::size_t at, std::size_t bytes) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < bytes; ++i) {
+      value |= static_cast<std::size_t>(static_cast<unsigned char>(zip.at(at + i))) << 8 * i;
+    }
+    return value;
+  };
+  std::size_t at = 0;
+  while (zip.substr(at, 4) == "PK\x03\x04") {
+    const std::size_t name_length = number(at + kNameLengthAt, 2);
+    const std::size_t begin = at + kHeader + name_length + number(at + kNameLengthAt + 2, 2);
+    const std::size_t packed = number(at + kSizeAt, 4);
+    if (zip.substr(at + kHeader, name_length) == name) {
+      std::string bytes(number(at + kSizeAt + 4, 4), '\0');
+      libdeflate_decompressor* const decompressor = libdeflate_alloc_decompressor();
+      const libdeflate_result result = libdeflate_deflate_decompress(
+          decompressor, zip.data() + begin, packed, bytes.data(), bytes.size(), nullptr);
+      libdeflate_free_decompressor(decompressor);
+      REQUIRE(result == LIBDEFLATE_SUCCESS);
+      return bytes;
+    }
+    at = begin + packed;
+  }
+  FAIL("no such member");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every family and variant: attention within 1e-5, logits within 1e-4 of float64") {
+  std::size_t n_cases = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kModels)) {
+    if (!fs::exists(entry.path() / "expected.safetensors")) {
+      continue;
+    }
+    ++n_cases;
+    const std::string name = entry.path().filename().string();
+    CAPTURE(name);
+    const MappedFile file(entry.path() / "expected.safetensors");
+    const Safetensors expected(file.bytes(), name);
+    Input input;
+    input.ids = integers_of<std::uint32_t>(*expected.find("ids"));
+    if (const StoredTensor* segments = expected.find("token_types")) {
+      input.segments = integers_of<std::uint8_t>(*segments);
+    }
+    const Model model = load_hugging_face(entry.path());
+    const Run found = run(model, input);
+    CHECK(largest_difference(found.attention, floats_of(*expected.find("attention"))) < 1e-5);
+    if (const StoredTensor* logits = expected.find("logits")) {
+      const MatrixBuffer head = run_output_head(model, found.stream.view(), 1);
+      CHECK(largest_difference(all_of(head), floats_of(*logits)) < 1e-4);
+    } else {
+      CHECK(largest_difference(all_of(found.stream), floats_of(*expected.find("hidden"))) < 1e-4);
+    }
+  }
+  CHECK(n_cases >= 32);
+}
+
+TEST_CASE("a trained Llama model: attention, logits and greedy text of the reference files") {
+  const fs::path folder = kShared / "stories260k";
+  if (!fs::exists(folder)) {
+    MESSAGE("SKIPPED: no ../shared/reference/models");
+    return;
+  }
+  const Model model = load_hugging_face(folder);
+  const auto read_json = [&folder](const char* name) {
+    std::ifstream file(folder / name);
+    return nlohmann::json::parse(file);
+  };
+  const auto read_array = [&folder](const char* name) {
+    const MappedFile file(folder / name);
+    return read_npy(file.bytes(), name);
+  };
+  CHECK(model.config.name == "stories260k");
+  Input cat;
+  cat.ids = read_json("cat.json")["ids"].get<std::vector<std::uint32_t>>();
+  const Run found = run(model, cat);
+  CHECK(largest_difference(found.attention, all_of(read_array("cat.attention.npy").values)) < 1e-5);
+  const MatrixBuffer logits = run_output_head(model, found.stream.view(), 1);
+  CHECK(largest_difference(all_of(logits), all_of(read_array("cat.logits.npy").values)) < 1e-4);
+
+  const auto greedy = read_json("greedy.json")["ids"].get<std::vector<std::uint32_t>>();
+  Input text;
+  text.ids.push_back(greedy.front());
+  while (text.ids.size() < greedy.size()) {
+    const Run so_far = run(model, text);
+    const ConstMatrix last = so_far.stream.view().row_block(text.ids.size() - 1, 1);
+    const MatrixBuffer next = run_output_head(model, last, 1);
+    const std::span<const float> row = next.view().row(0);
+    text.ids.push_back(
+        static_cast<std::uint32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  CHECK(text.ids == greedy);
+}
+
+TEST_CASE("a trained GPT-2 model sorts, and attends as PyTorch says") {
+  const fs::path folder = kShared / "gpt-nano-sort";
+  if (!fs::exists(folder)) {
+    MESSAGE("SKIPPED: no ../shared/reference/models");
+    return;
+  }
+  const Model model = load_hugging_face(folder);
+  const MappedFile file(folder / "nano_sort_partials.npz");
+  const NpyArray idx = read_npy(npz_member(file.bytes(), "idx.npy"), "idx.npy");
+  const NpyArray att = read_npy(npz_member(file.bytes(), "attSm.npy"), "attSm.npy");
+  const NpyArray expected = read_npy(npz_member(file.bytes(), "lm_head.npy"), "lm_head.npy");
+  REQUIRE(idx.values.rows() == 3);
+  const std::size_t n = idx.values.cols();
+  for (std::size_t text = 0; text < idx.values.rows(); ++text) {
+    Input input;
+    for (const float id : idx.values.view().row(text)) {
+      input.ids.push_back(static_cast<std::uint32_t>(id));
+    }
+    const Run found = run(model, input);
+    const std::size_t layer = model.n_heads() * n * n;
+    const std::span<const float> first_layer = std::span(found.attention).first(layer);
+    CHECK(largest_difference(first_layer, all_of(att.values).subspan(text * layer, layer)) < 1e-5);
+    const MatrixBuffer logits = run_output_head(model, found.stream.view(), 1);
+    const std::span<const float> own =
+        all_of(expected.values).subspan(text * n * logits.cols(), n * logits.cols());
+    CHECK(largest_difference(all_of(logits), own) < 1e-4);
+  }
+}
+
+TEST_CASE("whole models: the same bits for any number of threads") {
+  const Model model = load_hugging_face(kModels / "llama-gqa-bias");
+  Input input;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    input.ids.push_back(i * 7 % static_cast<std::uint32_t>(model.embeddings.rows));
+  }
+  const Run one = run(model, input, 1);
+  const Run three = run(model, input, 3);
+  CHECK(largest_difference(one.attention, three.attention) == 0.0);
+  CHECK(largest_difference(all_of(one.stream), all_of(three.stream)) == 0.0);
+}
+
+}  // namespace attnviz
