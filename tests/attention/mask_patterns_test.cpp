@@ -33,7 +33,7 @@ bool hidden_weights_are_zero(ConstMatrix pattern, const Mask& mask) {
 }  // namespace
 
 TEST_CASE("masks: every SIMD target agrees with the reference, and hidden weights are exactly 0") {
-  for (const std::size_t n : {1u, 2u, 7u, 40u, 129u}) {
+  for (const std::size_t n : {1u, 2u, 7u, 40u, 112u, 129u}) {
     test::ModelBuilder builder(n, 6);
     builder.add_layer({{5, 3}, {8, 8}});
     for (const char* name : kMasks) {

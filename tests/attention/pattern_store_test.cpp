@@ -32,6 +32,17 @@ TEST_CASE("pattern store: keeps the rows of chosen heads where they belong") {
   CHECK(test::largest_difference(store.pattern({0, 1}), std::vector<double>(9, 0.0)) == 0.0);
 }
 
+TEST_CASE("pattern store: gives out the places of a head's rows where they hold whole lines") {
+  PatternStore store({{0, 1}, {2, 0}}, 32);
+  const Matrix place = store.place({2, 0}, 30, 2);
+  CHECK(place.rows == 2);
+  CHECK(place.cols == 32);
+  place(1, 31) = 0.5f;
+  CHECK(store.pattern({2, 0})(31, 31) == 0.5f);
+  CHECK(store.place({0, 0}, 30, 2).empty());
+  CHECK(PatternStore({{0, 1}}, 33).place({0, 1}, 30, 2).empty());
+}
+
 TEST_CASE("pattern store: keeps every one of many heads") {
   constexpr std::size_t kHeads = 200'000;
   std::vector<HeadId> heads(kHeads);

@@ -12,6 +12,7 @@
 #include "attention/naive_model.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/sink_group.h"
 #include "attnviz/core/error.h"
 #include "support/naive.h"
 
@@ -67,6 +68,15 @@ class TurnNotes : public PatternSink {
   std::size_t fail_at_;
 };
 
+// Is handed rows, though it could give out places.
+class HandedStore : public PatternStore {
+ public:
+  using PatternStore::PatternStore;
+  Matrix place(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*n_queries*/) override {
+    return {};
+  }
+};
+
 // Two layers, of four heads each, over 700 tokens: several blocks, and worth a second thread.
 Model two_layers() {
   ModelBuilder builder(700, 16);
@@ -93,6 +103,37 @@ TEST_CASE("run_patterns: the same bits as with outputs, of the wanted heads alon
       CHECK(same_bits(patterns.pattern(head), with_outputs.pattern(head)));
       CHECK(test::largest_difference(patterns.pattern(head),
                                      expected.patterns[head.layer][head.head]) < 2e-6);
+    }
+  }
+}
+
+TEST_CASE("engine: weights written where they stay have the bits of those that are handed over") {
+  // Whole lines a row, more than a block.
+  constexpr std::size_t kTokens = 176;
+  ModelBuilder builder(kTokens, 16);
+  builder.add_layer({{8, 8}, {8, 8}}, test::OutputForm::kPerLayer);
+  for (const char* mask : {"causal", "none", "window:1000", "window:30", "strided:4"}) {
+    for (const float dropout : {0.0f, 0.3f}) {
+      CAPTURE(mask);
+      CAPTURE(dropout);
+      AttentionRequest request;
+      request.mask = parse_mask(mask);
+      request.dropout = dropout;
+      PatternStore written({{0, 0}, {0, 1}}, kTokens);
+      HandedStore handed({{0, 0}, {0, 1}}, kTokens);
+      PatternStore one_of_two({{0, 1}}, kTokens);
+      HandedStore other_of_two({{0, 1}}, kTokens);
+      SinkGroup both({&one_of_two, &other_of_two});
+      for (PatternSink* sink :
+           {static_cast<PatternSink*>(&written), static_cast<PatternSink*>(&handed),
+            static_cast<PatternSink*>(&both)}) {
+        run_attention(builder.model, test::Pieces(kTokens), request, *sink);
+      }
+      CHECK(!written.place({0, 1}, 0, 1).empty());
+      CHECK(same_bits(written.pattern({0, 0}), handed.pattern({0, 0})));
+      CHECK(same_bits(written.pattern({0, 1}), handed.pattern({0, 1})));
+      CHECK(same_bits(one_of_two.pattern({0, 1}), handed.pattern({0, 1})));
+      CHECK(same_bits(other_of_two.pattern({0, 1}), handed.pattern({0, 1})));
     }
   }
 }

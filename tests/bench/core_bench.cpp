@@ -76,8 +76,11 @@ void attnviz_attention(benchmark::State& state, const Shape& shape) {
       for (std::size_t first = 0; first < shape.n; first += rows) {
         const std::size_t count = std::min(rows, shape.n - first);
         const Matrix context = problem.context.view().row_block(head.head * shape.n + first, count);
-        const BlockWeights block = attend_block(tensors, rule, first, count, scratch, context);
-        patterns.rows(head, first, block.first_key, block.weights);
+        const BlockWeights block = attend_block(tensors, rule, first, count, scratch, context,
+                                                patterns.place(head, first, count));
+        if (!block.stored) {
+          patterns.rows(head, first, block.first_key, block.weights);
+        }
       }
     }
   });

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/tensor.h"
+#include "attnviz/kernels/key_panels.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 
@@ -113,6 +114,40 @@ TEST_CASE(
           CHECK(test::same_bits(test::matrix_over(exact, 1, exact.size()),
                                 rows.view().row_block(row, 1).col_block(begin, end - begin)));
         }
+      }
+    }
+  });
+}
+
+TEST_CASE("softmax_rows: a copy has the same bits, in every column") {
+  constexpr std::size_t kMost = 1056;  // more than is taken at once
+  for_each_target([] {
+    for (const std::size_t longest : {1u, 16u, 50u, 130u, 1050u}) {
+      CAPTURE(longest);
+      // Ever longer ranges, one of them empty, and a row that is left over.
+      std::vector<KeyRange> ranges;
+      for (std::size_t row = 0; row < 9; ++row) {
+        ranges.push_back({32, row == 6 ? 32 : 32 + longest - longest * (8 - row) / 9});
+      }
+      const std::size_t cols = kernels::KeyPanels::rounded_up(longest);
+      const std::vector<float> scores = test::random_values(ranges.size() * kMost, 3);
+      MatrixBuffer rows(ranges.size(), kMost);
+      MatrixBuffer alone(ranges.size(), kMost);
+      MatrixBuffer copy(ranges.size(), kMost);
+      for (std::size_t i = 0; i < scores.size(); ++i) {
+        rows.view().data[i] = scores[i];
+        alone.view().data[i] = scores[i];
+        copy.view().data[i] = -1.0f;
+      }
+      const Matrix of_rows = rows.view().col_block(0, cols);
+      const Matrix of_copy = copy.view().col_block(0, cols);
+      REQUIRE(kernels::softmax_rows(of_rows, ranges, 32, 0.5f, of_copy) == ranges.size());
+      REQUIRE(kernels::softmax_rows(alone.view().col_block(0, cols), ranges, 32, 0.5f) ==
+              ranges.size());
+      CHECK(test::same_bits(of_rows, alone.view().col_block(0, cols)));
+      CHECK(test::same_bits(of_copy, of_rows));
+      for (std::size_t row = 0; row < ranges.size() && cols < kMost; ++row) {
+        CHECK(copy.view()(row, cols) == -1.0f);
       }
     }
   });

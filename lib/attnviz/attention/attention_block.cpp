@@ -40,7 +40,8 @@ bool all_finite(ConstMatrix x) noexcept {
 }
 
 BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::size_t first_query,
-                          std::size_t n_queries, BlockScratch& scratch, Matrix context) {
+                          std::size_t n_queries, BlockScratch& scratch, Matrix context,
+                          Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
   const std::size_t n_tokens = tensors.query.rows;
   const std::size_t end_query = first_query + n_queries;
@@ -56,7 +57,9 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   kernels::attention_scores(tensors.query.row_block(first_query, n_queries), *tensors.keys,
                             scratch.ranges, first_key, rows);
   BlockWeights block{BlockFault::kNone, first_key, rows.col_block(0, seen.end - first_key)};
-  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows) != n_queries) {
+  block.stored = !pattern.empty() && can_copy(rule, scratch.ranges, first_key);
+  const Matrix copy = block.stored ? pattern.col_block(first_key, cols) : Matrix{};
+  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows, copy) != n_queries) {
     block.fault = BlockFault::kScore;
     return block;
   }

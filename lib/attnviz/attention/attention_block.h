@@ -38,12 +38,15 @@ struct BlockWeights {
   BlockFault fault = BlockFault::kNone;
   std::size_t first_key = 0;
   ConstMatrix weights;  // [n_queries, n]
+  bool stored = false;  // they are in the pattern already
 };
 
 /// Attends with the queries [first_query, first_query + n_queries). `context` [n_queries, d_value]
-/// is written unless it is empty. The bits do not depend on how queries are cut into blocks.
+/// is written unless it is empty; `pattern` as PatternSink::place() gives it, where that takes less
+/// than writing the weights there later. The bits do not depend on how queries are cut into blocks.
 BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::size_t first_query,
-                          std::size_t n_queries, BlockScratch& scratch, Matrix context);
+                          std::size_t n_queries, BlockScratch& scratch, Matrix context,
+                          Matrix pattern = {});
 
 bool all_finite(ConstMatrix x) noexcept;
 

@@ -192,7 +192,10 @@ class AttentionRun {
                                ? contexts_.row_block(first, count)
                                      .col_block(first_col_[head], weights_.heads[head].d_value())
                                : Matrix{};
-    const BlockWeights block = attnviz::attend_block(tensors, rule, first, count, scratch, context);
+    const bool wanted = sink_.wants(rule.head);
+    const Matrix pattern = wanted ? sink_.place(rule.head, first, count) : Matrix{};
+    const BlockWeights block =
+        attnviz::attend_block(tensors, rule, first, count, scratch, context, pattern);
     if (progress_ != nullptr) {
       progress_->add(count * block.weights.cols);
     }
@@ -203,7 +206,7 @@ class AttentionRun {
                  ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
                  : OrderedStep{};
     }
-    if (!sink_.wants(rule.head)) {
+    if (!wanted || block.stored) {
       return {};
     }
     return sink_.ordered_rows(rule.head, first, block.first_key, block.weights);

@@ -35,6 +35,13 @@ class PatternSink {
   virtual void rows(HeadId head, std::size_t first_query, std::size_t first_key,
                     ConstMatrix weights) = 0;
 
+  /// Where the weights of some queries may be written, in place of a call of rows(): [n_queries,
+  /// n_keys], in rows aligned to 64 bytes that hold whole 64 bytes. Nothing when rows() is to be
+  /// called in any case. What is not written stays 0.
+  virtual Matrix place(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*n_queries*/) {
+    return {};
+  }
+
   /// Whether blocks are begun in the order of layers, heads and queries, and what ordered_rows()
   /// returns is called in that order, one block at a time; not any more once a call has thrown.
   virtual bool ordered() const { return false; }

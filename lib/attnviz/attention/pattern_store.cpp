@@ -44,6 +44,14 @@ void PatternStore::rows(HeadId head, std::size_t first_query, std::size_t first_
   kernels::copy(weights, to, weights_.rows() * n_tokens_ * sizeof(float) > kLarge);
 }
 
+Matrix PatternStore::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
+  const auto index = index_of(head);
+  constexpr std::size_t kLine = 16;
+  return index && n_tokens_ % kLine == 0
+             ? weights_.view().row_block(*index * n_tokens_ + first_query, n_queries)
+             : Matrix{};
+}
+
 ConstMatrix PatternStore::pattern(HeadId head) const {
   const auto index = index_of(head);
   if (!index) {

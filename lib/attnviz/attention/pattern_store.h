@@ -26,6 +26,7 @@ class PatternStore : public PatternSink {
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
+  Matrix place(HeadId head, std::size_t first_query, std::size_t n_queries) override;
 
   std::span<const HeadId> heads() const noexcept { return heads_; }
   std::size_t n_tokens() const noexcept { return n_tokens_; }

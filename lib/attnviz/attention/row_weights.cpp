@@ -49,6 +49,10 @@ bool weigh(const RowRule& rule, float factor, std::size_t query, std::size_t fir
   return kernels::softmax(scores.data(), scores.size(), factor);
 }
 
+bool is_plain(const RowRule& rule) noexcept {
+  return rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
+}
+
 // What softmax_rows() does, with a penalty or a mask that has gaps.
 std::size_t weigh_rows(const RowRule& rule, float factor, std::size_t first_query,
                        std::span<const KeyRange> ranges, std::size_t first_key,
@@ -81,17 +85,16 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 }
 
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
-                              std::span<const KeyRange> ranges, std::size_t first_key,
-                              Matrix rows) noexcept {
-  const bool is_plain = rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
+                              std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
+                              Matrix copy) noexcept {
   float factor = rule.factor;
   if (rule.soft_cap > 0.0f) {
     kernels::soft_cap(rows, ranges, first_key, factor, rule.soft_cap);
     factor = rule.capped_factor;
   }
-  const std::size_t refused = is_plain
-                                  ? kernels::softmax_rows(rows, ranges, first_key, factor)
-                                  : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
+  const std::size_t refused =
+      is_plain(rule) ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
+                     : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
   if (rule.dropout.rate > 0.0f) {
     for (std::size_t row = 0; row < refused; ++row) {
       rule.dropout.apply(rule.head, first_query + row, ranges[row].first,
@@ -99,6 +102,14 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
     }
   }
   return refused;
+}
+
+bool can_copy(const RowRule& rule, std::span<const KeyRange> ranges,
+              std::size_t first_key) noexcept {
+  return is_plain(rule) && rule.dropout.rate == 0.0f &&
+         std::all_of(ranges.begin(), ranges.end(), [first_key](const KeyRange& range) {
+           return range.first == first_key || range.first >= range.end;
+         });
 }
 
 }  // namespace attnviz

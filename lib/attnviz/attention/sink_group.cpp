@@ -19,6 +19,20 @@ void SinkGroup::rows(HeadId head, std::size_t first_query, std::size_t first_key
   }
 }
 
+// One place serves one sink.
+Matrix SinkGroup::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
+  PatternSink* only = nullptr;
+  for (PatternSink* sink : sinks_) {
+    if (sink->wants(head)) {
+      if (only != nullptr) {
+        return {};
+      }
+      only = sink;
+    }
+  }
+  return only == nullptr ? Matrix{} : only->place(head, first_query, n_queries);
+}
+
 bool SinkGroup::ordered() const {
   return std::any_of(sinks_.begin(), sinks_.end(),
                      [](const PatternSink* sink) { return sink->ordered(); });

@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>  // this comes after foreach_target.h
 
+#include <hwy/cache_control.h>
+
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -84,6 +86,7 @@ struct Row {
   float* x;
   std::size_t count;
   std::size_t room;  // `count` included
+  float* copy;       // of it all, aligned, when there is room for whole vectors; or nullptr
 };
 
 void scale(float* x, std::size_t n, float factor) {
@@ -98,13 +101,21 @@ void scale(float* x, std::size_t n, float factor) {
   }
 }
 
-void fill_zeros(float* begin, float* end) {
+HWY_INLINE void fill_zeros(float* begin, float* end) {
   const hn::ScalableTag<float> d;
   for (; begin + hn::Lanes(d) <= end; begin += hn::Lanes(d)) {
     hn::StoreU(hn::Zero(d), d, begin);
   }
   for (; begin < end; ++begin) {
     *begin = 0.0f;
+  }
+}
+
+// From `begin` on, in its copy too.
+HWY_INLINE void fill_zeros(const Row& row, std::size_t begin) {
+  fill_zeros(row.x + begin, row.x + row.room);
+  if (row.copy != nullptr) {
+    fill_zeros(row.copy + begin, row.copy + row.room);
   }
 }
 
@@ -189,12 +200,16 @@ class RowGroup {
       HWY_UNROLL(4)
       for (std::size_t r = 0; r < kRows; ++r) {
         const V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, 0.0f);
-        put(is_whole, hn::Mul(value, hn::Set(d_, by_[r])), r, i);
+        const V weight = hn::Mul(value, hn::Set(d_, by_[r]));
+        put(is_whole, weight, r, i);
+        if (kHasRoom && rows_[r].copy != nullptr) {
+          hn::Stream(weight, d_, rows_[r].copy + i);
+        }
       }
     });
     for (std::size_t r = 0; r < kRows; ++r) {
       const std::size_t written = kHasRoom ? end_ : rows_[r].count;
-      fill_zeros(rows_[r].x + written, rows_[r].x + rows_[r].room);
+      fill_zeros(rows_[r], written);
     }
   }
 
@@ -297,7 +312,7 @@ bool softmax_row(const Row& row, float factor, bool may_hide) {
   if (!group.find_largest(factor, may_hide)) {
     const bool is_hidden = group.largest(0) == -std::numeric_limits<float>::infinity() &&
                            (may_hide || row.count == 0) && hide_all(row.x, row.count);
-    fill_zeros(row.x + row.count, row.x + row.room);
+    fill_zeros(row, row.count);
     return is_hidden;
   }
   if (group.take_powers(factor * kLog2E) == 0) {
@@ -308,7 +323,7 @@ bool softmax_row(const Row& row, float factor, bool may_hide) {
 }
 
 bool softmax(float* x, std::size_t n, float factor) {
-  return softmax_row<false>({x, n, n}, factor, /*may_hide=*/true);
+  return softmax_row<false>({x, n, n, nullptr}, factor, /*may_hide=*/true);
 }
 
 bool has_room(const Row& row, std::size_t count) {
@@ -358,13 +373,15 @@ std::size_t softmax_group(const Row* rows, float factor) {
   return row;
 }
 
-std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor) {
+std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor,
+                         Matrix copy) {
   const auto row_of = [&](std::size_t row) -> Row {
     float* const x = rows.row_data(row);
     const bool is_empty = ranges[row].first >= ranges[row].end;
     const std::size_t begin = is_empty ? 0 : ranges[row].first - first_key;
     fill_zeros(x, x + begin);
-    return {x + begin, is_empty ? 0 : ranges[row].size(), rows.cols - begin};
+    return {x + begin, is_empty ? 0 : ranges[row].size(), rows.cols - begin,
+            copy.empty() ? nullptr : copy.row_data(row)};
   };
   std::size_t row = 0;
   for (; row + kGroup <= rows.rows; row += kGroup) {
@@ -379,6 +396,9 @@ std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_
   }
   while (row < rows.rows && softmax_row(row_of(row), factor)) {
     ++row;
+  }
+  if (!copy.empty()) {
+    hwy::FlushStream();
   }
   return row;
 }
@@ -413,8 +433,8 @@ bool softmax(float* x, std::size_t n, float factor) noexcept {
 }
 
 std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
-                         float factor) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax_rows)(rows, ranges.data(), first_key, factor);
+                         float factor, Matrix copy) noexcept {
+  return HWY_DYNAMIC_DISPATCH(softmax_rows)(rows, ranges.data(), first_key, factor, copy);
 }
 
 void scale(std::span<float> x, float factor) noexcept {
