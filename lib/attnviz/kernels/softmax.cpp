@@ -114,8 +114,10 @@ HWY_INLINE void fill_zeros(float* begin, float* end) {
 // From `begin` on, in its copy too.
 HWY_INLINE void fill_zeros(const Row& row, std::size_t begin) {
   fill_zeros(row.x + begin, row.x + row.room);
-  if (row.copy != nullptr) {
-    fill_zeros(row.copy + begin, row.copy + row.room);
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = (begin + lanes - 1) / lanes * lanes; row.copy && i < row.room; i += lanes) {
+    hn::Stream(hn::Zero(d), d, row.copy + i);
   }
 }
 
@@ -208,8 +210,7 @@ class RowGroup {
       }
     });
     for (std::size_t r = 0; r < kRows; ++r) {
-      const std::size_t written = kHasRoom ? end_ : rows_[r].count;
-      fill_zeros(rows_[r], written);
+      fill_zeros(rows_[r], kHasRoom ? end_ : rows_[r].count);
     }
   }
 
