@@ -80,26 +80,39 @@ HWY_NOINLINE void multiply_narrow_tile(const TileProduct& given, const Columns& 
   }
 }
 
-// All rows of x by one panel, from `k` and `col` of w on. The first tile packs the panel while it
-// multiplies: reading weights takes longer than either.
+// Where a panel begins.
+struct Place {
+  std::size_t k;
+  std::size_t col;
+};
+
+// All rows of x by one panel of w. The first tile packs it while it multiplies, and the others ask
+// for the panel that comes next: reading weights takes longer than anything else.
 template <class Columns, class Number>
-void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number> w, std::size_t k,
-                    std::size_t col, std::size_t cols) {
+void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number> w, Place place,
+                    Place next, std::size_t cols) {
   HWY_ALIGN float panel[kDepth * kPanel];
-  const TileColumns<kPanelVectors, Lanes> packed{panel, kPanel, 0};
   if (cols < kPanel) {
-    Columns::pack(w, k, col, first.depth, cols, panel);
+    Columns::pack(w, place.k, place.col, first.depth, cols, panel);
   }
+  const std::size_t n_others = HWY_MAX((n_rows - 1) / kTallTile, std::size_t{1});
+  std::size_t n_done = 0;
   for_each_row_tile<kTallTile>(n_rows, [&](auto rows, std::size_t row) HWY_ATTR {
     TileProduct product = first;
     product.x += row * product.x_stride;
     product.out += row * product.out_stride;
+    if (row == 0 && cols == kPanel) {
+      multiply_tile<rows()>(product, Columns(w, place.k, place.col, first.depth, panel));
+      return;
+    }
+    const Ahead ahead =
+        Columns::ahead(w, next.k, next.col, first.depth, n_done % n_others, n_others);
+    ++n_done;
+    const PackedColumns packed{panel, ahead, 1};
     if (cols < kPanel) {
       multiply_narrow_tile<rows()>(product, packed, cols);
-    } else if (row > 0) {
-      multiply_tile<rows()>(product, packed);
     } else {
-      multiply_tile<rows()>(product, Columns(w, k, col, first.depth, panel));
+      multiply_tile<rows()>(product, packed);
     }
   });
 }
@@ -184,7 +197,9 @@ void multiply(ConstMatrix x, Numbers<Number> w, Start start, const float* bias, 
                                 k == 0 ? start : Start::kOutput,
                                 out.row_data(row) + col,
                                 out.stride};
-        multiply_panel<Columns<Number>>(first, n_rows, w, k, col, HWY_MIN(kPanel, out.cols - col));
+        const Place next = col + kPanel < out.cols ? Place{k, col + kPanel} : Place{k + kDepth, 0};
+        multiply_panel<Columns<Number>>(first, n_rows, w, {k, col}, next,
+                                        HWY_MIN(kPanel, out.cols - col));
       }
       k += kDepth;
     } while (k < x.cols);

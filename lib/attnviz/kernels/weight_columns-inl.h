@@ -43,6 +43,40 @@ struct Numbers {
   }
 };
 
+// What a tile asks for while it multiplies: two lines of the second-level cache, every so many
+// steps, `step` bytes further on each time.
+struct Ahead {
+  const std::uint8_t* at;
+  std::size_t step;
+  std::size_t period;
+
+  HWY_INLINE void ask() {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+    __builtin_prefetch(at, 0, 2);
+    __builtin_prefetch(at + 64, 0, 2);
+#endif
+    at += step;
+  }
+};
+
+// A packed panel, and what is asked for meanwhile.
+struct PackedColumns {
+  const float* panel;
+  Ahead ahead;
+  std::size_t wait;
+
+  HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
+    return hn::Load(Lanes(), panel + v * kLanes);
+  }
+  HWY_INLINE void advance() {
+    panel += kPanel;
+    if (--wait == 0) {
+      wait = ahead.period;
+      ahead.ask();
+    }
+  }
+};
+
 // The floats that the lower halves of words stand for.
 HWY_INLINE hn::Vec<Lanes> floats_of(hn::Vec<Words> words, BFloat16 /*type*/) {
   return hn::BitCast(Lanes(), hn::ShiftLeft<16>(words));
@@ -107,6 +141,13 @@ class PlainColumns {
     }
     from_ += stride_;
     panel_ += kPanel;
+  }
+
+  // One of `parts` tiles' share of a panel: some of its rows.
+  static Ahead ahead(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
+                     std::size_t part, std::size_t parts) {
+    return {reinterpret_cast<const std::uint8_t*>(w.at(k + part * depth / parts, col)),
+            w.stride * sizeof(Number), parts};
   }
 
   // For fewer columns than a panel has: all of it, with zeros beside them.
@@ -218,6 +259,14 @@ class TransposedColumns {
     if (++row_ % kSquare<Number> == 0) {
       pack_rows();
     }
+  }
+
+  // Two lines of each of a panel's columns.
+  static Ahead ahead(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
+                     std::size_t part, std::size_t /*parts*/) {
+    constexpr std::size_t kTwoLines = 128 / sizeof(Number);
+    return {reinterpret_cast<const std::uint8_t*>(w.at(col, k + part * kTwoLines % depth)),
+            w.stride * sizeof(Number), HWY_MAX(depth / kPanel, std::size_t{1})};
   }
 
   static void pack(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
