@@ -255,6 +255,11 @@ TEST_CASE("matmul: no rows, no columns and nothing to sum over are fine") {
   kernels::matmul({values.data(), 1, 0, 0}, {values.data(), 0, 2, 2}, bias, {out, 1, 2, 2});
   CHECK(out[0] == 5.0f);
   CHECK(out[1] == 6.0f);
+  const StoredMatrix turned(values.data(), 0, 2, 3, StoredType::kF32, true);
+  std::vector<float> many(40, -1.0f);
+  kernels::matmul({values.data(), 20, 0, 0}, turned, bias, {many.data(), 20, 2, 2});
+  CHECK(many[38] == 5.0f);
+  CHECK(many[39] == 6.0f);
 }
 
 TEST_CASE("add: sums element by element and touches nothing else") {

@@ -117,11 +117,11 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number
   });
 }
 
+constexpr std::size_t kFewRows = 4;
+
 // Up to kFewRows rows of x by all columns of whole vectors of w [d_in, d_out]; returns how many.
 // Every number of w is used so seldom that the time is that of reading it, and rows are best read
 // from one end to the other. Sums go through the output instead, in the same order as elsewhere.
-constexpr std::size_t kFewRows = 4;
-
 template <std::size_t kRows, std::size_t kDeep, class Number>
 HWY_NOINLINE void add_deep_rows(ConstMatrix x, Numbers<Number> w, std::size_t k, std::size_t cols,
                                 Matrix out) {

@@ -265,8 +265,9 @@ class TransposedColumns {
   static Ahead ahead(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
                      std::size_t part, std::size_t /*parts*/) {
     constexpr std::size_t kTwoLines = 128 / sizeof(Number);
-    return {reinterpret_cast<const std::uint8_t*>(w.at(col, k + part * kTwoLines % depth)),
-            w.stride * sizeof(Number), HWY_MAX(depth / kPanel, std::size_t{1})};
+    const std::size_t row = part * kTwoLines % HWY_MAX(depth, std::size_t{1});
+    return {reinterpret_cast<const std::uint8_t*>(w.at(col, k + row)), w.stride * sizeof(Number),
+            HWY_MAX(depth / kPanel, std::size_t{1})};
   }
 
   static void pack(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
