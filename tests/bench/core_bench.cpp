@@ -69,7 +69,7 @@ void attnviz_attention(benchmark::State& state, const Shape& shape) {
   const std::size_t rows = attending_rows(shape.n);
   repeat(state, [&] {
     for (const HeadId head : heads) {
-      const RowRule rule{head, Mask{}, shape.factor(), 0.0f, {}};
+      const RowRule rule{.head = head, .mask = {}, .factor = shape.factor()};
       keys.pack(problem.of_head(problem.key, head.head), 0);
       const HeadTensors tensors{problem.of_head(problem.query, head.head), &keys,
                                 problem.of_head(problem.value, head.head)};

@@ -22,7 +22,7 @@ struct RowRule {
   float soft_cap = 0.0f;       // c: scores become c · tanh(score / c); 0: none
   float capped_factor = 1.0f;  // of capped scores: one over the temperature
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
-  Dropout dropout;
+  Dropout dropout = {};
 };
 
 /// A range with every key that one of the queries [first_query, end_query) sees; the smallest one
