@@ -13,9 +13,11 @@ using TokenId = std::uint32_t;
 
 struct Token {
   TokenId id = 0;
-  std::string text;       // the piece, raw bytes: may be invalid UTF-8
-  std::size_t begin = 0;  // byte range [begin, end) in the source
-  std::size_t end = 0;
+  std::string text;         // the piece, raw bytes: may be invalid UTF-8
+  std::size_t begin = 0;    // byte range [begin, end) in the source; empty where a tokenizer added
+  std::size_t end = 0;      // what the text does not say
+  bool special = false;     // one of the vocabulary's special tokens; `text` is then its name
+  std::size_t segment = 0;  // 0, or 1 in the second text of a pair
 
   bool operator==(const Token&) const = default;
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <uniwbrk.h>
-#include <utf8proc.h>
 
 #include <array>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
@@ -20,14 +20,10 @@ namespace {
 
 const std::array<std::string, 3> kNames = {"words", "chars", "bytes"};
 
-bool is_white_space(std::string_view piece) {
+bool is_white(std::string_view piece) {
   for (std::size_t i = 0; i < piece.size();) {
     const CodePoint point = decode_utf8(piece, i);
-    const bool ascii_space = point.value == ' ' || (point.value >= '\t' && point.value <= '\r');
-    if (!point.valid ||
-        (!ascii_space && point.value != 0x85 &&
-         utf8proc_category(static_cast<utf8proc_int32_t>(point.value)) != UTF8PROC_CATEGORY_ZS &&
-         point.value != 0x2028 && point.value != 0x2029)) {
+    if (!point.valid || !is_white_space(point.value)) {
       return false;
     }
     i += point.length;
@@ -68,7 +64,7 @@ Pieces split_words(std::string_view text) {
     i += point.length;
   }
   end_valid_run(text.size());
-  std::erase_if(pieces, is_white_space);
+  std::erase_if(pieces, is_white);
   return pieces;
 }
 

@@ -1,0 +1,52 @@
+// Reads JSON from front to back without keeping it: for vocabularies, which a tree is too slow for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace attnviz {
+
+/// Stands before a value, a comma or a bracket. Every function skips white space first, and throws
+/// Error{kMalformed} `file: line 3, column 7: expected …, found …` when something else stands
+/// there.
+class JsonScanner {
+ public:
+  /// The bytes must outlive the scanner. `name` stands in front of every message.
+  JsonScanner(std::string_view bytes, std::string_view name);
+
+  /// The next byte that is no white space; NUL at the end.
+  char peek() noexcept;
+  /// Takes the next byte when it is `c`.
+  bool take(char c) noexcept;
+  void expect(char c);
+  /// Between the members of an object or a list: true when another follows, false at the `closing`
+  /// bracket, which is taken.
+  bool next_item(char closing, bool& is_first);
+
+  /// A string, decoded; valid as long as the scanner and its bytes.
+  std::string_view string();
+  /// A member's name and the colon.
+  std::string_view key();
+  std::uint32_t whole_number();
+  double number();
+  /// Any value, as it is written. Checks brackets and strings only.
+  std::string_view raw_value();
+  /// Throws what stands here instead of `expected`.
+  [[noreturn]] void fail(std::string_view expected);
+
+ private:
+  void skip_string();
+  std::string_view unescaped(std::size_t begin);
+  char32_t hex4();
+  std::string_view number_text();
+
+  std::string_view bytes_;
+  std::string name_;
+  std::size_t at_ = 0;
+  std::deque<std::string> decoded_;  // strings with escapes: does not move them
+};
+
+}  // namespace attnviz

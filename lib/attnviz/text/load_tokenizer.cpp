@@ -1,0 +1,159 @@
+#include "attnviz/text/load_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/sentencepiece_model.h"
+#include "attnviz/text/stages_json.h"
+#include "attnviz/text/tokenizer_json.h"
+#include "attnviz/text/vocabulary_files.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+// A JSON file beside the tokenizer; nullopt when there is none.
+std::optional<JsonTree> read_beside(const fs::path& folder, const char* name) {
+  const fs::path path = folder / name;
+  if (!is_file(path)) {
+    return std::nullopt;
+  }
+  const MappedFile file(path);
+  return JsonTree::parse(file.bytes(), path.string());
+}
+
+// What tokenizer_config.json and special_tokens_map.json say.
+class Settings {
+ public:
+  explicit Settings(const fs::path& folder)
+      : config_(read_beside(folder, "tokenizer_config.json")),
+        names_(read_beside(folder, "special_tokens_map.json")) {}
+
+  bool flag(std::string_view key, bool otherwise) const {
+    return config_ ? flag_or(config_->root(), key, otherwise) : otherwise;
+  }
+
+  // "bos_token": "<s>" or {"content": "<s>", …}.
+  std::optional<std::string> token(std::string_view key) const {
+    for (const auto* tree : {&config_, &names_}) {
+      const auto value = *tree ? find_value((*tree)->root(), key) : std::nullopt;
+      if (value) {
+        return std::string(value->kind() == JsonKind::kObject ? value->at("content").as_string()
+                                                              : value->as_string());
+      }
+    }
+    return std::nullopt;
+  }
+  // Whether the file says that there is no such token.
+  bool denies(std::string_view key) const {
+    const auto value = config_ ? config_->root().find(key) : std::nullopt;
+    return value && value->kind() == JsonKind::kNull;
+  }
+
+ private:
+  std::optional<JsonTree> config_;
+  std::optional<JsonTree> names_;
+};
+
+void set_special_ids(TokenizerParts& parts, const Settings& settings) {
+  SpecialIds& ids = parts.special;
+  const std::pair<const char*, std::optional<TokenId>*> names[] = {
+      {"bos_token", &ids.bos},  {"eos_token", &ids.eos}, {"pad_token", &ids.pad},
+      {"unk_token", &ids.unk},  {"sep_token", &ids.sep}, {"cls_token", &ids.cls},
+      {"mask_token", &ids.mask}};
+  for (const auto& [key, id] : names) {
+    if (const auto name = settings.token(key)) {
+      *id = find_token(parts, *name);
+    }
+  }
+  find_special_ids(parts);
+  for (const auto& [key, id] : names) {
+    if (settings.denies(key)) {
+      id->reset();
+    }
+  }
+}
+
+// BOS and EOS as the settings ask for them, where the file itself adds none.
+void add_surrounding_tokens(TokenizerParts& parts, bool adds_bos, bool adds_eos) {
+  std::vector<TokenId> first;
+  std::vector<TokenId> last;
+  if (adds_bos && parts.special.bos) {
+    first.push_back(*parts.special.bos);
+  }
+  if (adds_eos && parts.special.eos) {
+    last.push_back(*parts.special.eos);
+  }
+  if (!parts.post.adds_tokens() && (!first.empty() || !last.empty())) {
+    parts.post = surrounding(first, last);
+  }
+}
+
+TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
+  const MappedFile vocabulary(folder / "vocab.json");
+  const MappedFile merges(folder / "merges.txt");
+  const std::string vocabulary_name = (folder / "vocab.json").string();
+  const std::string merges_name = (folder / "merges.txt").string();
+  return read_gpt2_files({vocabulary.bytes(), vocabulary_name}, {merges.bytes(), merges_name},
+                         settings.flag("add_prefix_space", false));
+}
+
+TokenizerParts read_parts(const fs::path& path, const Settings& settings) {
+  if (path.filename() == "vocab.json" || path.filename() == "merges.txt") {
+    return read_gpt2(path.parent_path(), settings);
+  }
+  const MappedFile file(path);
+  if (path.extension() == ".model") {
+    return read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
+  }
+  if (path.extension() == ".txt") {
+    const std::string name = path.string();
+    return read_bert_vocabulary({file.bytes(), name}, settings.flag("do_lower_case", true));
+  }
+  return read_tokenizer_json(file.bytes(), path.string());
+}
+
+fs::path find_in_folder(const fs::path& folder) {
+  for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"}) {
+    const bool needs_merges = std::string_view(name) == "vocab.json";
+    if (is_file(folder / name) && (!needs_merges || is_file(folder / "merges.txt"))) {
+      return folder / name;
+    }
+  }
+  throw Error(ErrorKind::kIo, fmt::format("{}: expected a tokenizer, found none of tokenizer.json, "
+                                          "tokenizer.model, vocab.json with merges.txt, vocab.txt",
+                                          folder.string()));
+}
+
+}  // namespace
+
+std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
+  std::error_code ignored;
+  const fs::path path =
+      fs::is_directory(file_or_folder, ignored) ? find_in_folder(file_or_folder) : file_or_folder;
+  const Settings settings(path.parent_path());
+  TokenizerParts parts = read_parts(path, settings);
+  set_special_ids(parts, settings);
+  const bool is_sentencepiece = path.extension() == ".model";
+  add_surrounding_tokens(parts, settings.flag("add_bos_token", is_sentencepiece),
+                         settings.flag("add_eos_token", false));
+  return std::make_unique<ModelTokenizer>(std::move(parts));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,76 @@
+// The tokenizer of a trained model: text to the ids that the model was trained on, and back.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "attnviz/text/tokenizer.h"
+
+namespace attnviz {
+
+struct TokenizerParts;
+
+/// Ids of tokens with a meaning of their own, where a tokenizer has them.
+struct SpecialIds {
+  std::optional<TokenId> bos;  // begins a text
+  std::optional<TokenId> eos;  // ends one
+  std::optional<TokenId> pad;
+  std::optional<TokenId> unk;  // stands for what the vocabulary lacks
+  std::optional<TokenId> sep;
+  std::optional<TokenId> cls;
+  std::optional<TokenId> mask;
+};
+
+struct TokenizeOptions {
+  bool add_special_tokens = true;        // as the model's own tokenizer does
+  std::optional<bool> bos;               // with or without BOS, whatever the tokenizer does
+  bool parse_special = false;            // "<s>" in the text is the token of that name
+  std::optional<std::string_view> pair;  // a second text, for models that take two
+};
+
+class ModelTokenizer : public Tokenizer {
+ public:
+  explicit ModelTokenizer(TokenizerParts parts);
+  ~ModelTokenizer() override;
+
+  /// "byte-level BPE", "SentencePiece BPE", "BPE", "Unigram", "WordPiece" or "WordLevel".
+  std::string_view name() const noexcept override;
+
+  /// As below, with options as they are.
+  TokenizedText tokenize(std::string_view text) const override;
+
+  /// Tokens keep their range in the source through normalisation. Ranges grow from token to token;
+  /// they overlap where one character became several tokens that are not its bytes, and what no
+  /// token stands for (white space of WordPiece) lies between them. Added tokens have an empty
+  /// range. With a pair, the source is both texts with a line feed between them.
+  ///
+  /// Never throws for any bytes: those that are no UTF-8 are U+FFFD to all but byte-level
+  /// tokenizers. Throws Error{kUsage} when `bos` asks for a token that there is not, and for a text
+  /// of 4 GiB.
+  TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const;
+
+  /// The text that the ids decode to; special tokens stand in it with their names.
+  TokenizedText from_ids(std::span<const TokenId> ids) const override;
+
+  /// The largest id and 1, added tokens among them. A model may have more embeddings.
+  std::size_t vocabulary_size() const noexcept;
+  /// What a token says: raw bytes with its leading space, or a special token's name. Empty for an
+  /// id without a piece.
+  std::string piece(TokenId id) const;
+  /// The id of a piece as the tokenizer's file writes it ("Ġthe", "▁the", "##ing", "<s>").
+  std::optional<TokenId> id_of(std::string_view piece) const;
+  bool is_special(TokenId id) const;
+  const SpecialIds& special_ids() const noexcept;
+  /// Whether tokenize() puts BOS before a text when it is not told otherwise.
+  bool adds_bos() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace attnviz

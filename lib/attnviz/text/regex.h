@@ -1,0 +1,30 @@
+// Regular expressions over UTF-8, as tokenizer files write them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/text/aligned_text.h"
+
+namespace attnviz {
+
+/// A pattern in PCRE2's syntax, with Unicode classes.
+class Regex {
+ public:
+  /// Throws Error{kUnsupported} that quotes the pattern, says what PCRE2 does not understand, and
+  /// where. `where` stands in front of the message.
+  Regex(std::string_view pattern, std::string_view where);
+
+  /// All matches that are not empty, in order, without overlap. Bytes that are no UTF-8 match
+  /// nothing, and a match ends before them. A pattern that takes too many steps on `text` matches
+  /// nothing from there on.
+  std::vector<ByteRange> find_all(std::string_view text) const;
+
+ private:
+  struct Code;
+  std::shared_ptr<const Code> code_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,18 @@
+// tokenizer.json, the file of Hugging Face's tokenizers library.
+#pragma once
+
+#include <string_view>
+
+#include "attnviz/text/tokenizer_parts.h"
+
+namespace attnviz {
+
+/// `name` stands in front of every message. Throws Error{kMalformed} for what is not as it should
+/// be, with its path, and Error{kUnsupported} for stages that there are not. Ids of special tokens
+/// are told by their usual names.
+TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name);
+
+/// Sets those special ids that are not known yet and whose usual names are tokens.
+void find_special_ids(TokenizerParts& parts);
+
+}  // namespace attnviz

@@ -1,0 +1,125 @@
+#include "attnviz/text/unicode_classes.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+utf8proc_category_t category(char32_t point) noexcept {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(point));
+}
+
+bool is_between(utf8proc_category_t value, utf8proc_category_t first,
+                utf8proc_category_t last) noexcept {
+  return value >= first && value <= last;
+}
+
+}  // namespace
+
+bool is_white_space(char32_t point) noexcept {
+  if (point < 0x80) {
+    return point == ' ' || (point >= '\t' && point <= '\r');
+  }
+  return point == 0x85 || point == 0x2028 || point == 0x2029 ||
+         category(point) == UTF8PROC_CATEGORY_ZS;
+}
+
+bool is_punctuation(char32_t point) noexcept {
+  if (point < 0x80) {
+    return (point >= '!' && point <= '/') || (point >= ':' && point <= '@') ||
+           (point >= '[' && point <= '`') || (point >= '{' && point <= '~');
+  }
+  return is_between(category(point), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO);
+}
+
+bool is_number(char32_t point) noexcept {
+  return is_between(category(point), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
+}
+
+bool is_mark(char32_t point) noexcept {
+  return is_between(category(point), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
+}
+
+bool is_spacing_free_mark(char32_t point) noexcept {
+  return category(point) == UTF8PROC_CATEGORY_MN;
+}
+
+bool is_other(char32_t point) noexcept {
+  const utf8proc_category_t found = category(point);
+  return found == UTF8PROC_CATEGORY_CN ||
+         is_between(found, UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO);
+}
+
+bool is_word(char32_t point) noexcept {
+  const utf8proc_category_t found = category(point);
+  return is_between(found, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) ||
+         found == UTF8PROC_CATEGORY_PC;
+}
+
+bool is_han(char32_t point) noexcept {
+  constexpr std::array<std::array<char32_t, 2>, 8> kBlocks = {{{0x3400, 0x4DBF},
+                                                               {0x4E00, 0x9FFF},
+                                                               {0xF900, 0xFAFF},
+                                                               {0x20000, 0x2A6DF},
+                                                               {0x2A700, 0x2B73F},
+                                                               {0x2B740, 0x2B81F},
+                                                               {0x2B820, 0x2CEAF},
+                                                               {0x2F800, 0x2FA1F}}};
+  return point >= kBlocks[0][0] && std::any_of(kBlocks.begin(), kBlocks.end(), [&](auto block) {
+           return point >= block[0] && point <= block[1];
+         });
+}
+
+std::size_t valid_utf8_prefix(std::string_view text) noexcept {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::uint64_t eight = 0;
+    if (text.size() - i >= sizeof eight) {
+      std::memcpy(&eight, text.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const CodePoint point = decode_utf8(text, i);
+    if (!point.valid) {
+      break;
+    }
+    i += point.length;
+  }
+  return i;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  return valid_utf8_prefix(text) == text.size();
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+void append_utf8(std::string& out, char32_t point) {
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(point), bytes.data());
+  out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
+}
+
+void append_lower(std::string& out, char32_t point) {
+  if (point == 0x130) {  // the only character whose lower case, alone, are two: i and a dot above
+    out += "i\u0307";
+    return;
+  }
+  append_utf8(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(point))));
+}
+
+}  // namespace attnviz

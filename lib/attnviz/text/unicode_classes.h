@@ -1,0 +1,29 @@
+// What kind of character a code point is, in the classes that tokenizers ask for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace attnviz {
+
+bool is_white_space(char32_t point) noexcept;  // the property White_Space
+bool is_punctuation(char32_t point) noexcept;  // P, and every ASCII sign that is no letter or digit
+bool is_number(char32_t point) noexcept;       // N
+bool is_mark(char32_t point) noexcept;         // M
+bool is_spacing_free_mark(char32_t point) noexcept;  // Mn
+bool is_other(char32_t point) noexcept;              // C: controls, formats, private, unassigned
+bool is_word(char32_t point) noexcept;               // \w of regular expressions: L, M, Nd, Pc
+bool is_han(char32_t point) noexcept;                // CJK ideographs, as BERT lists them
+
+/// How many bytes from the beginning are valid UTF-8.
+std::size_t valid_utf8_prefix(std::string_view text) noexcept;
+/// Whether `text` is valid UTF-8 throughout.
+bool is_utf8(std::string_view text) noexcept;
+bool is_ascii(std::string_view text) noexcept;
+
+void append_utf8(std::string& out, char32_t point);
+/// Appends the lower case of `point`: one character, and two for İ.
+void append_lower(std::string& out, char32_t point);
+
+}  // namespace attnviz

@@ -1,0 +1,24 @@
+// Tokenizers in the files of before tokenizer.json: GPT-2's and BERT's.
+#pragma once
+
+#include <string_view>
+
+#include "attnviz/text/tokenizer_parts.h"
+
+namespace attnviz {
+
+/// A file's bytes, and the name for messages.
+struct NamedBytes {
+  std::string_view bytes;
+  std::string_view name;
+};
+
+/// Byte-level BPE: {"piece": id, …}, and merges as lines `left right` in order of rank, after a
+/// line `#version`. Throws Error{kMalformed}.
+TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& merges,
+                               bool add_prefix_space);
+
+/// WordPiece: a piece a line, numbered from 0. Throws Error{kMalformed}.
+TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase);
+
+}  // namespace attnviz
