@@ -20,44 +20,52 @@ namespace attnviz {
 
 namespace {
 
-constexpr TokenId kNone = UINT32_MAX;
+constexpr TokenId kNone = kNoToken;
 
 struct Merged {
   std::uint32_t rank = UINT32_MAX;
   TokenId id = kNone;
 };
 
-// Two neighbours to what they make: a flat hash table, at most half full.
+struct MergeEntry {
+  TokenId left = kNone;
+  TokenId right = kNone;
+  Merged made;
+};
+
+// Two neighbours to what they make: a hash table of places in the list of merges.
 class MergeTable {
  public:
-  explicit MergeTable(std::size_t n_merges) : slots_(std::bit_ceil(2 * n_merges + 2)) {}
+  explicit MergeTable(std::vector<MergeEntry> entries)
+      : entries_(std::move(entries)),
+        slots_(std::bit_ceil(entries_.size() + entries_.size() / 2 + 2)) {
+    for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+      slots_[slot_of(entries_[i].left, entries_[i].right)] = i + 1;
+    }
+  }
 
-  void put(TokenId left, TokenId right, Merged merged) {
-    Slot& slot = slots_[slot_of(key_of(left, right))];
-    slot = {key_of(left, right), merged};
-  }
   Merged find(TokenId left, TokenId right) const noexcept {
-    return slots_[slot_of(key_of(left, right))].merged;
+    const std::uint32_t slot = slots_[slot_of(left, right)];
+    return slot == 0 ? Merged{} : entries_[slot - 1].made;
   }
+  const std::vector<MergeEntry>& entries() const noexcept { return entries_; }
 
  private:
-  struct Slot {
-    std::uint64_t key = UINT64_MAX;
-    Merged merged;
-  };
-  static std::uint64_t key_of(TokenId left, TokenId right) noexcept {
-    return (std::uint64_t{left} << 32) | right;
-  }
-  std::size_t slot_of(std::uint64_t key) const noexcept {
+  std::size_t slot_of(TokenId left, TokenId right) const noexcept {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = ((key * 0x9E3779B97F4A7C15) >> 24) & mask;
-    while (slots_[i].key != key && slots_[i].key != UINT64_MAX) {
-      i = (i + 1) & mask;
+    const std::uint64_t key = (std::uint64_t{left} << 32) | right;
+    std::size_t i = ((key * 0x9E3779B97F4A7C15) >> 32) & mask;
+    for (; slots_[i] != 0; i = (i + 1) & mask) {
+      const MergeEntry& entry = entries_[slots_[i] - 1];
+      if (entry.left == left && entry.right == right) {
+        break;
+      }
     }
     return i;
   }
 
-  std::vector<Slot> slots_;
+  std::vector<MergeEntry> entries_;
+  std::vector<std::uint32_t> slots_;  // 0: free, else the place in entries_ and 1
 };
 
 constexpr std::uint32_t kEnd = UINT32_MAX;
@@ -89,6 +97,7 @@ class Bpe : public TokenModel {
   std::string_view kind() const noexcept override { return options_.kind; }
   const Vocabulary& vocabulary() const noexcept override { return vocabulary_; }
   std::optional<TokenId> unknown() const noexcept override { return unknown_; }
+  bool keeps_apart(std::string_view mark) const override;
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
 
  private:
@@ -196,6 +205,18 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
   }
 }
 
+bool Bpe::keeps_apart(std::string_view mark) const {
+  if (!vocabulary_.find(mark) || options_.ignore_merges || !options_.prefix.empty() ||
+      !options_.suffix.empty()) {
+    return false;
+  }
+  return std::none_of(merges_.entries().begin(), merges_.entries().end(),
+                      [&](const MergeEntry& entry) {
+                        return vocabulary_.piece(entry.right).starts_with(mark) &&
+                               !vocabulary_.piece(entry.left).ends_with(mark);
+                      });
+}
+
 void Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const {
   if (options_.ignore_merges) {
     if (const auto id = vocabulary_.find(word)) {
@@ -228,18 +249,33 @@ std::optional<TokenId> find_unknown(const Vocabulary& vocabulary, const BpeOptio
   return id;
 }
 
-struct Resolved {
-  TokenId left = kNone;
-  TokenId right = kNone;
-  TokenId made = kNone;
-};
-
-Resolved resolve(const Vocabulary& vocabulary, const Merge& merge, std::size_t n_prefix,
-                 std::string& buffer) {
-  buffer = merge.left;
-  buffer += merge.right.substr(std::min(n_prefix, merge.right.size()));
-  return {vocabulary.find(merge.left).value_or(kNone), vocabulary.find(merge.right).value_or(kNone),
-          vocabulary.find(buffer).value_or(kNone)};
+// Looks up the pieces of some merges, and what they make.
+void resolve(const Vocabulary& vocabulary, std::span<const Merge> merges, std::size_t n_prefix,
+             std::span<MergeEntry> entries) {
+  constexpr std::size_t kBatch = 64;
+  std::string made;
+  std::array<std::size_t, kBatch + 1> ends{};
+  std::array<std::string_view, 3 * kBatch> pieces;
+  std::array<TokenId, 3 * kBatch> ids{};
+  for (std::size_t begin = 0; begin < merges.size(); begin += kBatch) {
+    const std::size_t n = std::min(kBatch, merges.size() - begin);
+    made.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Merge& merge = merges[begin + i];
+      made += merge.left;
+      made += merge.right.substr(std::min(n_prefix, merge.right.size()));
+      ends[i + 1] = made.size();
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      pieces[3 * i] = merges[begin + i].left;
+      pieces[3 * i + 1] = merges[begin + i].right;
+      pieces[3 * i + 2] = std::string_view(made).substr(ends[i], ends[i + 1] - ends[i]);
+    }
+    vocabulary.find(std::span(pieces).first(3 * n), std::span(ids).first(3 * n));
+    for (std::size_t i = 0; i < n; ++i) {
+      entries[begin + i] = {ids[3 * i], ids[3 * i + 1], {0, ids[3 * i + 2]}};
+    }
+  }
 }
 
 }  // namespace
@@ -248,32 +284,31 @@ std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merg
                                      const BpeOptions& options, std::string_view where) {
   // Looking pieces up is most of the work of loading a tokenizer.
   constexpr std::size_t kBlock = 8192;
-  std::vector<Resolved> resolved(merges.size());
+  std::vector<MergeEntry> entries(merges.size());
   const std::size_t n_blocks = (merges.size() + kBlock - 1) / kBlock;
   const std::size_t n_threads = std::min<std::size_t>(n_blocks, 4);
   parallel_for(n_blocks, n_threads, [&](std::size_t block, std::size_t) {
-    std::string buffer;
-    const std::size_t end = std::min(merges.size(), (block + 1) * kBlock);
-    for (std::size_t i = block * kBlock; i < end; ++i) {
-      resolved[i] = resolve(vocabulary, merges[i], options.prefix.size(), buffer);
-    }
+    const std::size_t begin = block * kBlock;
+    const std::size_t n = std::min(kBlock, merges.size() - begin);
+    resolve(vocabulary, merges.subspan(begin, n), options.prefix.size(),
+            std::span(entries).subspan(begin, n));
   });
-  MergeTable table(merges.size());
   for (std::size_t i = 0; i < merges.size(); ++i) {
-    const Resolved& ids = resolved[i];
-    if (ids.left == kNone || ids.right == kNone || ids.made == kNone) {
-      const auto missing = ids.left == kNone ? std::string(merges[i].left)
-                           : ids.right == kNone
-                               ? std::string(merges[i].right)
-                               : std::string(merges[i].left) + std::string(merges[i].right);
+    MergeEntry& entry = entries[i];
+    entry.made.rank = static_cast<std::uint32_t>(i);
+    if (entry.left == kNone || entry.right == kNone || entry.made.id == kNone) {
+      std::string missing(entry.left == kNone ? merges[i].left : merges[i].right);
+      if (entry.left != kNone && entry.right != kNone) {
+        missing.insert(0, merges[i].left);
+      }
       throw Error(ErrorKind::kMalformed,
                   fmt::format("{}merges[{}]: expected pieces of the vocabulary, found {}", where, i,
                               quoted(missing)));
     }
-    table.put(ids.left, ids.right, {static_cast<std::uint32_t>(i), ids.made});
   }
   const auto unknown = find_unknown(vocabulary, options, where);
-  return std::make_unique<Bpe>(std::move(vocabulary), std::move(table), options, unknown);
+  return std::make_unique<Bpe>(std::move(vocabulary), MergeTable(std::move(entries)), options,
+                               unknown);
 }
 
 std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<const float> scores,
@@ -287,12 +322,8 @@ std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<con
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](TokenId a, TokenId b) { return scores[a] > scores[b]; });
-  struct Scored {
-    Resolved ids;
-    std::uint32_t rank;
-  };
   constexpr std::size_t kLongest = 1024;  // no real piece is longer, and its cuts are many
-  std::vector<Scored> found;
+  std::vector<MergeEntry> entries;
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     // Equal scores are equal ranks: then the place from the left decides.
@@ -303,17 +334,14 @@ std::unique_ptr<TokenModel> make_scored_bpe(Vocabulary vocabulary, std::span<con
       const auto left = vocabulary.find(piece.substr(0, cut));
       const auto right = cut < piece.size() ? vocabulary.find(piece.substr(cut)) : std::nullopt;
       if (left && right) {
-        found.push_back({{*left, *right, order[i]}, rank});
+        entries.push_back({*left, *right, {rank, order[i]}});
       }
     }
   }
-  MergeTable table(found.size());
-  for (const Scored& merge : found) {
-    table.put(merge.ids.left, merge.ids.right, {merge.rank, merge.ids.made});
-  }
   const auto unknown =
       options.unknown ? vocabulary.find(*options.unknown) : std::optional<TokenId>();
-  return std::make_unique<Bpe>(std::move(vocabulary), std::move(table), options, unknown);
+  return std::make_unique<Bpe>(std::move(vocabulary), MergeTable(std::move(entries)), options,
+                               unknown);
 }
 
 }  // namespace attnviz

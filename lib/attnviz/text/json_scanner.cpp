@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -60,24 +62,35 @@ std::string_view JsonScanner::string() {
     fail("a string");
   }
   const std::size_t begin = at_;
-  bool is_plain = true;
-  for (; at_ < bytes_.size() && bytes_[at_] != '"'; ++at_) {
-    const auto byte = static_cast<unsigned char>(bytes_[at_]);
-    if (byte == '\\') {
-      at_ = begin;
-      return unescaped(begin);
-    }
-    if (byte < 0x20) {
-      fail("a string without control characters");
-    }
-    is_plain = is_plain && byte < 0x80;
-  }
+  skip_plain();
   const std::string_view text = bytes_.substr(begin, at_ - begin);
-  if (!is_plain && !is_utf8(text)) {
-    fail("a string in UTF-8");
+  if (at_ < bytes_.size() && bytes_[at_] == '\\') {
+    return unescaped(begin);
   }
-  expect('"');
+  if (at_ == bytes_.size() || bytes_[at_] != '"') {
+    fail("a string that ends, without control characters");
+  }
+  ++at_;
   return text;
+}
+
+// Goes on to the next quote, backslash or control character.
+void JsonScanner::skip_plain() noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  // The high bit of each byte that is 0 (and of some above one that is).
+  const auto zeros = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
+  for (std::uint64_t eight = 0; bytes_.size() - at_ >= sizeof eight; at_ += sizeof eight) {
+    std::memcpy(&eight, bytes_.data() + at_, sizeof eight);
+    const std::uint64_t below_space = (eight - 0x20 * kOnes) & ~eight & kHigh;
+    if ((zeros(eight ^ ('"' * kOnes)) | zeros(eight ^ ('\\' * kOnes)) | below_space) != 0) {
+      break;
+    }
+  }
+  while (at_ < bytes_.size() && bytes_[at_] != '"' && bytes_[at_] != '\\' &&
+         static_cast<unsigned char>(bytes_[at_]) >= 0x20) {
+    ++at_;
+  }
 }
 
 char32_t JsonScanner::hex4() {
@@ -129,9 +142,6 @@ std::string_view JsonScanner::unescaped(std::size_t begin) {
     append_utf8(text, point);
   }
   expect('"');
-  if (!is_utf8(text)) {
-    fail("a string in UTF-8");
-  }
   return text;
 }
 
@@ -174,8 +184,9 @@ double JsonScanner::number() {
 }
 
 void JsonScanner::skip_string() {
-  for (++at_; at_ < bytes_.size() && bytes_[at_] != '"'; ++at_) {
-    at_ += bytes_[at_] == '\\' ? 1u : 0u;
+  ++at_;
+  for (skip_plain(); at_ < bytes_.size() && bytes_[at_] != '"'; skip_plain()) {
+    at_ = std::min(bytes_.size(), at_ + (bytes_[at_] == '\\' ? 2u : 1u));
   }
   if (at_ >= bytes_.size()) {
     at_ = bytes_.size();

@@ -19,6 +19,8 @@ class JsonScanner {
 
   /// The next byte that is no white space; NUL at the end.
   char peek() noexcept;
+  /// How many bytes there are yet.
+  std::size_t left() const noexcept { return bytes_.size() - at_; }
   /// Takes the next byte when it is `c`.
   bool take(char c) noexcept;
   void expect(char c);
@@ -26,7 +28,7 @@ class JsonScanner {
   /// bracket, which is taken.
   bool next_item(char closing, bool& is_first);
 
-  /// A string, decoded; valid as long as the scanner and its bytes.
+  /// A string, decoded; valid as long as the scanner and its bytes. It need not be UTF-8.
   std::string_view string();
   /// A member's name and the colon.
   std::string_view key();
@@ -38,6 +40,7 @@ class JsonScanner {
   [[noreturn]] void fail(std::string_view expected);
 
  private:
+  void skip_plain() noexcept;
   void skip_string();
   std::string_view unescaped(std::size_t begin);
   char32_t hex4();

@@ -2,18 +2,21 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/text/stages_json.h"
+#include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/unigram.h"
 #include "attnviz/text/word_models.h"
 
 namespace attnviz {
 
 namespace {
+
+constexpr std::size_t kMostReserved = std::size_t{1} << 20;
 
 std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
   const auto value = find_value(node, key);
@@ -88,6 +91,10 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
   Vocabulary vocabulary;
   vocabulary.reserve(pieces.size(), n_bytes);
   for (const Piece& piece : pieces) {
+    if (!is_utf8(piece.text)) {
+      throw Error(ErrorKind::kMalformed, fmt::format("{}vocab: expected pieces in UTF-8, found {}",
+                                                     where, quoted(piece.text)));
+    }
     if (!vocabulary.add(piece.text, piece.id) && !has_scores) {
       throw Error(ErrorKind::kMalformed,
                   fmt::format("{}vocab: expected different pieces, found {} twice", where,
@@ -100,6 +107,8 @@ Vocabulary PieceList::vocabulary(std::string_view where) const {
 PieceList scan_pieces(JsonScanner& scanner) {
   PieceList list;
   bool is_first = true;
+  // Room for as many as there can be: what is not used is never touched.
+  list.pieces.reserve(std::min(scanner.left() / 6, kMostReserved));
   if (scanner.take('{')) {
     while (scanner.next_item('}', is_first)) {
       const std::string_view text = scanner.key();
@@ -134,6 +143,7 @@ PieceList scan_pieces(JsonScanner& scanner) {
 
 std::vector<Merge> scan_merges(JsonScanner& scanner) {
   std::vector<Merge> merges;
+  merges.reserve(std::min(scanner.left() / 6, kMostReserved));
   bool is_first = true;
   scanner.expect('[');
   while (scanner.next_item(']', is_first)) {

@@ -84,6 +84,10 @@ struct ModelTokenizer::State {
   explicit State(TokenizerParts made)
       : parts(std::move(made)), plain(parts, false), all(parts, true) {
     size = parts.model->vocabulary().size();
+    // Words of SentencePiece are not cut by its files, and a text is long.
+    if (parts.model->keeps_apart("▁")) {
+      parts.pre_tokenizer = sequence_cut({parts.pre_tokenizer, mark_cut("▁")});
+    }
     for (const AddedToken& token : parts.added) {
       added.emplace(token.id, &token);
       size = std::max(size, std::size_t{token.id} + 1);

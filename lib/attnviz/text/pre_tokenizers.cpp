@@ -203,6 +203,26 @@ PreTokenizer metaspace(std::string replacement, PrependScheme scheme, bool split
   };
 }
 
+PreTokenizer mark_cut(std::string mark) {
+  const auto find_words = [mark = std::move(mark)](std::string_view text) {
+    std::vector<ByteRange> words;
+    std::size_t begin = 0;
+    for (std::size_t i = text.find(mark); i != std::string_view::npos;) {
+      if (i > begin) {
+        words.push_back({begin, i});
+      }
+      begin = i;
+      while (text.substr(i).starts_with(mark)) {
+        i += mark.size();
+      }
+      i = text.find(mark, i);
+    }
+    words.push_back({begin, text.size()});
+    return words;
+  };
+  return cut_at(find_words, CutBehavior::kIsolated, /*invert=*/false);
+}
+
 PreTokenizer sequence_cut(std::vector<PreTokenizer> stages) {
   return [stages = std::move(stages)](WordCut& cut) {
     for (const PreTokenizer& stage : stages) {

@@ -45,6 +45,8 @@ PreTokenizer byte_level(bool add_prefix_space, bool use_regex);
 /// Spaces become `replacement`, one is put in front where `scheme` says, and words begin with it
 /// when `split`.
 PreTokenizer metaspace(std::string replacement, PrependScheme scheme, bool split);
+/// Before each run of marks.
+PreTokenizer mark_cut(std::string mark);
 PreTokenizer sequence_cut(std::vector<PreTokenizer> stages);
 
 }  // namespace attnviz

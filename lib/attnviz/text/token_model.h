@@ -27,6 +27,9 @@ class TokenModel {
   virtual const Vocabulary& vocabulary() const noexcept = 0;
   /// What stands for words or characters that the vocabulary lacks.
   virtual std::optional<TokenId> unknown() const noexcept = 0;
+  /// Whether no piece holds `mark` behind another character: then a word may be cut before each run
+  /// of marks without changing what becomes of it.
+  virtual bool keeps_apart(std::string_view mark) const = 0;
   /// Appends the pieces of `word`, in order. Never throws for any bytes.
   virtual void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
 };

@@ -90,6 +90,17 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept {
         continue;
       }
     }
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      ++i;
+      continue;
+    }
+    // Two bytes are what vocabularies of bytes hold most.
+    if (byte >= 0xC2 && byte < 0xE0 && i + 1 < text.size() &&
+        (static_cast<unsigned char>(text[i + 1]) & 0xC0) == 0x80) {
+      i += 2;
+      continue;
+    }
     const CodePoint point = decode_utf8(text, i);
     if (!point.valid) {
       break;

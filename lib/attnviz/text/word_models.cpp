@@ -25,6 +25,7 @@ class WordPiece : public TokenModel {
   std::string_view kind() const noexcept override { return "WordPiece"; }
   const Vocabulary& vocabulary() const noexcept override { return vocabulary_; }
   std::optional<TokenId> unknown() const noexcept override { return unknown_; }
+  bool keeps_apart(std::string_view) const override { return false; }
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
 
  private:
@@ -80,6 +81,7 @@ class WordLevel : public TokenModel {
   std::string_view kind() const noexcept override { return "WordLevel"; }
   const Vocabulary& vocabulary() const noexcept override { return vocabulary_; }
   std::optional<TokenId> unknown() const noexcept override { return unknown_; }
+  bool keeps_apart(std::string_view) const override { return false; }
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override {
     const auto id = vocabulary_.find(word);
     if (id || unknown_) {

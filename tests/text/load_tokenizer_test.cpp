@@ -1,0 +1,155 @@
+#include "attnviz/text/load_tokenizer.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "tiny_tokenizers.h"
+
+namespace attnviz {
+namespace {
+
+namespace fs = std::filesystem;
+using test::described;
+
+// A folder of this test's own, gone when it ends.
+class Folder {
+ public:
+  explicit Folder(std::string_view name)
+      : path_(fs::path(ATTNVIZ_BINARY_DIR) / "load_tokenizer_test" / name) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  void write(std::string_view name, std::string_view bytes) const {
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
+  }
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+constexpr std::string_view kPieces = R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3, "Ġ": 4})";
+
+std::string field(int number, std::string_view bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} +
+         std::string(bytes);
+}
+
+// A piece of tokenizer.model; the score is one of -1.0 and -2.0.
+std::string piece(std::string_view text, bool is_better, char type) {
+  const std::string score =
+      is_better ? std::string("\x15\0\0\x80\xBF", 5) : std::string("\x15\0\0\0\xC0", 5);
+  return field(1, field(1, text) + score + std::string{'\x18', type});
+}
+
+// <unk> <s> </s>, and what spells "abc" with ▁: BPE or Unigram, without removing spaces.
+std::string sentencepiece(char model_type) {
+  return piece("<unk>", false, 2) + piece("<s>", false, 3) + piece("</s>", false, 3) +
+         piece("▁", false, 1) + piece("a", false, 1) + piece("b", false, 1) + piece("c", false, 1) +
+         piece("bc", true, 1) + piece("ab", false, 1) + field(2, std::string{'\x18', model_type}) +
+         field(3, std::string{'\x20', '\0'});
+}
+
+}  // namespace
+
+TEST_CASE("a folder without a tokenizer says which files were looked for") {
+  const Folder folder("empty");
+  folder.write("vocab.json", kPieces);  // without its merges
+  try {
+    load_tokenizer(folder.path());
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kIo);
+    CHECK(std::string_view(error.what())
+              .find("found none of tokenizer.json, tokenizer.model, vocab.json with merges.txt, "
+                    "vocab.txt") != std::string_view::npos);
+  }
+  CHECK_THROWS_AS(load_tokenizer(folder.path() / "nowhere"), Error);
+}
+
+TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer; the config may ask for BOS") {
+  const Folder folder("gpt2");
+  folder.write("vocab.json", kPieces);
+  folder.write("merges.txt", "#version: 0.2\na b\n");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("ab a")) ==
+        "2=ab[0,2) 4= [2,3) 0=a[3,4)");
+  folder.write("tokenizer_config.json", R"({"add_bos_token": true,
+      "bos_token": {"content": "<|endoftext|>"}, "pad_token": null, "add_prefix_space": true})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  CHECK(described(tokenizer->tokenize("ab")) == "3=<|endoftext|>[0,0)! 4= [0,0) 2=ab[0,2)");
+  CHECK(tokenizer->special_ids().bos == 3);
+  CHECK_FALSE(tokenizer->special_ids().pad.has_value());
+}
+
+TEST_CASE("vocab.txt is BERT's tokenizer, in lower case unless the config says otherwise") {
+  const Folder folder("bert");
+  folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nab\nAB\n");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("AB")) ==
+        "2=[CLS][0,0)! 4=ab[0,2) 3=[SEP][2,2)!");
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("AB")) ==
+        "2=[CLS][0,0)! 5=AB[0,2) 3=[SEP][2,2)!");
+}
+
+TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json names its tokens") {
+  const Folder folder("json");
+  folder.write("vocab.txt", "[UNK]\n");
+  folder.write("tokenizer.json",
+               R"({"added_tokens": [{"id": 1, "content": "<end>", "special": true}],
+      "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})");
+  folder.write("special_tokens_map.json", R"({"eos_token": "<end>"})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  CHECK(tokenizer->name() == "WordLevel");
+  CHECK(tokenizer->special_ids().eos == 1);
+  CHECK(tokenizer->special_ids().unk == 0);
+  CHECK_FALSE(tokenizer->adds_bos());
+}
+
+TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best sum") {
+  const Folder folder("sentencepiece");
+  folder.write("tokenizer.model", sentencepiece(2));
+  const auto bpe = load_tokenizer(folder.path());
+  CHECK(bpe->name() == "SentencePiece BPE");
+  CHECK(described(bpe->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
+  CHECK(described(bpe->tokenize(" ab猫")) ==
+        "1=<s>[0,0)! 3= [0,0) 3= [0,1) 8=ab[1,3) 0=<unk>[3,6)!");
+  CHECK(bpe->special_ids().eos == 2);
+  CHECK(bpe->from_ids(std::vector<TokenId>{3, 4, 7, 3, 8}).source == "abc ab");
+  folder.write("tokenizer.model", sentencepiece(1));
+  const auto unigram = load_tokenizer(folder.path());
+  // ▁ a bc: -5; ▁ ab c: -6.
+  CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
+}
+
+TEST_CASE("a setting of the wrong kind is an error of its file") {
+  const Folder folder("settings");
+  folder.write("vocab.txt", "[UNK]\n");
+  folder.write("tokenizer_config.json", R"({"do_lower_case": "yes"})");
+  try {
+    load_tokenizer(folder.path());
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kMalformed);
+    CHECK(
+        std::string_view(error.what())
+            .find("tokenizer_config.json: do_lower_case: expected true or false, found a string") !=
+        std::string_view::npos);
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,257 @@
+// The stages of a tokenizer, one by one.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/byte_level.h"
+#include "attnviz/text/charsmap.h"
+#include "attnviz/text/prefix_index.h"
+#include "attnviz/text/regex.h"
+#include "attnviz/text/stages_json.h"
+#include "attnviz/text/vocabulary.h"
+
+namespace attnviz {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+Strings words(std::string_view pre_tokenizer, std::string_view text) {
+  const JsonTree tree = JsonTree::parse(pre_tokenizer, "stage.json");
+  WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
+  read_pre_tokenizer(tree.root())(cut);
+  Strings out;
+  for (const ByteRange& word : cut.words) {
+    out.emplace_back(cut.text.text(word));
+  }
+  return out;
+}
+
+std::string normalized(std::string_view normalizer, std::string_view text) {
+  const JsonTree tree = JsonTree::parse(normalizer, "stage.json");
+  AlignedText aligned(text, 0);
+  read_normalizer(tree.root())(aligned);
+  return std::string(aligned.text());
+}
+
+std::string decoded(std::string_view decoder, const Strings& pieces) {
+  const JsonTree tree = JsonTree::parse(decoder, "stage.json");
+  std::vector<Decoder::Piece> made;
+  for (const std::string& piece : pieces) {
+    made.push_back({piece});
+  }
+  read_decoder(tree.root()).decode(made);
+  std::string text;
+  for (const Decoder::Piece& piece : made) {
+    text += piece.text;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("Split: what becomes of the places, as Hugging Face documents it") {
+  const auto split = [](std::string_view behavior) {
+    return words(R"({"type": "Split", "pattern": {"String": "-"}, "behavior": ")" +
+                     std::string(behavior) + R"(", "invert": false})",
+                 "the-final--countdown");
+  };
+  CHECK(split("Removed") == Strings{"the", "final", "countdown"});
+  CHECK(split("Isolated") == Strings{"the", "-", "final", "-", "-", "countdown"});
+  CHECK(split("MergedWithPrevious") == Strings{"the-", "final-", "-", "countdown"});
+  CHECK(split("MergedWithNext") == Strings{"the", "-final", "-", "-countdown"});
+  CHECK(split("Contiguous") == Strings{"the", "-", "final", "--", "countdown"});
+}
+
+TEST_CASE("Split: patterns are regular expressions with Unicode classes, and may be inverted") {
+  const std::string_view inverted = R"({"type": "Split", "pattern": {"Regex": "\\p{L}+"},
+      "behavior": "Removed", "invert": true})";
+  CHECK(words(inverted, "né 12 猫") == Strings{"né", "猫"});
+  CHECK(words(inverted,
+              "a\xFF"
+              "b\xC3") == Strings{"a", "b"});
+}
+
+TEST_CASE("pre-tokenizers cut where their names say") {
+  CHECK(words(R"({"type": "Whitespace"})", "Hey, you_2!  猫") ==
+        Strings{"Hey", ",", "you_2", "!", "猫"});
+  CHECK(words(R"({"type": "WhitespaceSplit"})", " a,b\u3000c\n") == Strings{"a,b", "c"});
+  CHECK(words(R"({"type": "Punctuation"})", "a?!b。") == Strings{"a", "?", "!", "b", "。"});
+  CHECK(words(R"({"type": "Digits", "individual_digits": true})", "a12b") ==
+        Strings{"a", "1", "2", "b"});
+  CHECK(words(R"({"type": "Digits", "individual_digits": false})", "a12b") ==
+        Strings{"a", "12", "b"});
+  CHECK(words(R"({"type": "BertPreTokenizer"})", "it's 5$") == Strings{"it", "'", "s", "5", "$"});
+  CHECK(words(R"({"type": "CharDelimiterSplit", "delimiter": "|"})", "a|b||") == Strings{"a", "b"});
+  CHECK(words(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+                   {"type": "Digits", "individual_digits": true}]})",
+              "a1 2b") == Strings{"a", "1", "2", "b"});
+}
+
+TEST_CASE("ByteLevel: GPT-2's pattern, and a character a byte") {
+  CHECK(words(R"({"type": "ByteLevel", "add_prefix_space": false})", "I'll go  2é\n") ==
+        Strings{"I", "'ll", "Ġgo", "Ġ", "Ġ2", "Ã©", "Ċ"});
+  CHECK(words(R"({"type": "ByteLevel"})", "a") == Strings{"Ġa"});
+  CHECK(words(R"({"type": "ByteLevel"})", " a") == Strings{"Ġa"});
+  CHECK(words(R"({"type": "ByteLevel", "add_prefix_space": false, "use_regex": false})", "a b") ==
+        Strings{"aĠb"});
+}
+
+TEST_CASE("ByteLevel: every byte has a character, which leads back to it") {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string piece(byte_level_character(static_cast<unsigned char>(byte)));
+    CHECK(byte_level_decoded(piece) == std::string(1, static_cast<char>(byte)));
+  }
+  CHECK(byte_level_character(' ') == "Ġ");
+  CHECK(byte_level_character(0xAD) == "Ń");
+  CHECK(byte_level_decoded("a▁") == "a▁");  // ▁ stands for no byte
+}
+
+TEST_CASE("Metaspace: spaces become marks, and words begin with them") {
+  const auto metaspace = [](std::string_view scheme) {
+    return R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": ")" +
+           std::string(scheme) + "\"}";
+  };
+  CHECK(words(metaspace("always"), "Hey  you") == Strings{"▁Hey", "▁", "▁you"});
+  CHECK(words(metaspace("always"), " Hey") == Strings{"▁Hey"});
+  CHECK(words(metaspace("never"), "Hey you") == Strings{"Hey", "▁you"});
+  CHECK(words(metaspace("first"), "Hey you") == Strings{"▁Hey", "▁you"});
+  CHECK(words(R"({"type": "Metaspace", "replacement": "▁", "add_prefix_space": false,
+                  "split": false})",
+              "Hey you") == Strings{"Hey▁you"});
+}
+
+TEST_CASE("normalizers change what their names say") {
+  CHECK(normalized(R"({"type": "Strip", "strip_left": true, "strip_right": false})", "  a ") ==
+        "a ");
+  CHECK(normalized(R"({"type": "Strip", "strip_left": false, "strip_right": true})", " a\u3000") ==
+        " a");
+  CHECK(normalized(R"({"type": "Strip"})", " \n ") == "");
+  CHECK(normalized(R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "_"})",
+                   "a  b c") == "a_b c");
+  CHECK(normalized(R"({"type": "Prepend", "prepend": "▁"})", "") == "");
+  CHECK(normalized(R"({"type": "NFKD"})", "é½") == "e\u03011\u20442");
+  CHECK(normalized(R"({"type": "Lowercase"})", "İΣǅ") == "i\u0307σǆ");
+  CHECK(normalized(R"({"type": "BertNormalizer", "strip_accents": false})", "É\tx\u0001y\u200D") ==
+        "é xy");
+  CHECK(normalized(R"({"type": "BertNormalizer", "lowercase": false})", "É猫") == "É 猫 ");
+  CHECK(normalized(R"({"type": "Nmt"})", "a\u0001b\u200Bc\n") == "ab c ");
+  CHECK(normalized(R"({"type": "ByteLevel"})", "a é") == "aĠÃ©");
+}
+
+TEST_CASE("normalizers keep bytes that are no UTF-8") {
+  for (const char* type : {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt",
+                           "BertNormalizer", "Strip"}) {
+    CAPTURE(type);
+    const std::string stage = R"({"type": ")" + std::string(type) + "\"}";
+    CHECK(normalized(stage, "a\xFF\xE2\x82") == "a\xFF\xE2\x82");
+  }
+}
+
+TEST_CASE("charsmap: the longest entry is replaced, and knows its place") {
+  // A double array with one entry, "A": its node is 0x41 (root offset 0), its value at 0x41 ^ 0x40.
+  std::vector<std::uint32_t> units(0x42, 0);
+  units[0x41] = (0x40u << 10) | 0x100u | 0x41u;
+  units[1] = 0x80000000u;
+  std::string bytes;
+  const auto append = [&](std::uint32_t value) {
+    for (int i = 0; i < 4; ++i) {
+      bytes += static_cast<char>(value >> (8 * i));
+    }
+  };
+  append(static_cast<std::uint32_t>(4 * units.size()));
+  for (const std::uint32_t unit : units) {
+    append(unit);
+  }
+  bytes += std::string("bc\0", 3);
+  AlignedText text("xAy", 10);
+  charsmap_normalizer(bytes, "")(text);
+  CHECK(text.text() == "xbcy");
+  CHECK(text.source({1, 2}) == ByteRange{11, 12});
+  CHECK(text.source({2, 4}) == ByteRange{11, 13});
+  CHECK_THROWS_AS(charsmap_normalizer("ab", "here: "), Error);
+  CHECK_THROWS_AS(charsmap_normalizer(std::string_view("\xFF\0\0\0abcd", 8), "here: "), Error);
+  CHECK(decoded_base64("YWI=", "") == "ab");
+  CHECK_THROWS_AS(decoded_base64("a\n", ""), Error);
+}
+
+TEST_CASE("decoders join pieces to text") {
+  CHECK(decoded(R"({"type": "WordPiece"})", {"un", "##aff", "##able", "it", "!"}) ==
+        "unaffable it!");
+  CHECK(decoded(R"({"type": "Metaspace", "replacement": "▁"})", {"▁Hey", "▁you"}) == "Hey you");
+  CHECK(decoded(R"({"type": "BPEDecoder"})", {"ab</w>", "c", "d</w>"}) == "ab cd");
+  CHECK(decoded(R"({"type": "Sequence", "decoders": [{"type": "ByteFallback"}]})",
+                {"<0xE7>", "<0x8C>", "<0xAB>", "<0xG0>"}) == "猫<0xG0>");
+  CHECK(decoded(R"({"type": "Strip", "content": "_", "start": 1, "stop": 1})", {"__a_", "_b"}) ==
+        "_ab");
+}
+
+TEST_CASE("templates put special tokens around one text and around two") {
+  const JsonTree tree = JsonTree::parse(R"({"type": "RobertaProcessing", "sep": ["</s>", 2],
+      "cls": ["<s>", 0], "trim_offsets": true})",
+                                        "stage.json");
+  const PostProcessor post = read_post_processor(tree.root());
+  CHECK(post.single.size() == 3);
+  REQUIRE(post.pair.size() == 6);
+  CHECK(post.pair[2].id == 2);
+  CHECK(post.pair[3].id == 2);
+  CHECK(post.pair[4].kind == TemplateItem::Kind::kSecond);
+  CHECK(post.pair[4].segment == 0);
+}
+
+TEST_CASE("a stage or behaviour that there is not is named, with those that there are") {
+  const auto message = [](auto read, std::string_view json) {
+    const JsonTree tree = JsonTree::parse(json, "t.json");
+    try {
+      read(tree.root());
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message(read_post_processor, R"({"type": "BertProcesing"})") ==
+        "t.json: type: the post-processor \"BertProcesing\" is not supported (did you mean "
+        "\"BertProcessing\"?); there are BertProcessing, ByteLevel, RobertaProcessing, Sequence "
+        "and TemplateProcessing");
+  CHECK(message(read_normalizer, R"({"type": "X"})").find("NFKC") != std::string::npos);
+  CHECK(message(read_pre_tokenizer, R"({"type": "X"})").find("Metaspace") != std::string::npos);
+  CHECK(message(read_decoder, R"({"type": "CTC"})").find("ByteFallback") != std::string::npos);
+  CHECK(message(read_pre_tokenizer, R"({"type": "Split", "pattern": {"Regex": "(a"}})")
+            .find("t.json: pattern.Regex: expected a regular expression") == 0);
+}
+
+TEST_CASE("a regular expression that takes too long matches nothing, and ends") {
+  const Regex hostile("(a+)+$", "");
+  CHECK(hostile.find_all(std::string(5000, 'a') + "b").empty());
+  CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{1, 3}});
+}
+
+TEST_CASE("a vocabulary finds its pieces, and refuses one that comes twice") {
+  Vocabulary vocabulary;
+  for (TokenId id = 0; id < 1000; ++id) {
+    CHECK(vocabulary.add("piece" + std::to_string(id), id));
+  }
+  CHECK_FALSE(vocabulary.add("piece7", 1000));
+  CHECK(vocabulary.find("piece999") == 999);
+  CHECK_FALSE(vocabulary.find("piece1000").has_value());
+  CHECK(vocabulary.piece(42) == "piece42");
+  CHECK(vocabulary.piece(1000).empty());
+  CHECK_THROWS_AS(vocabulary.add("x", Vocabulary::kMostIds), Error);
+}
+
+TEST_CASE("a prefix index finds all pieces that a text begins with, short ones first") {
+  const PrefixIndex index({"b", "a", "abc", "", "abd", "ab", "a"});
+  std::vector<std::uint32_t> found;
+  const auto note = [&](std::uint32_t number, std::size_t) { found.push_back(number); };
+  index.prefixes("abcd", note);
+  CHECK(found == std::vector<std::uint32_t>{6, 5, 2});
+  found.clear();
+  index.prefixes("c", note);
+  CHECK(found.empty());
+}
+
+}  // namespace attnviz
