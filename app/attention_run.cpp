@@ -18,6 +18,7 @@
 #include "model_choice.h"
 #include "progress_line.h"
 #include "talk.h"
+#include "tokenizer_choice.h"
 
 namespace attnviz::app {
 
@@ -80,8 +81,30 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
 
 Model chosen_model(const AttentionOptions& options) {
   Model model = open_model(options.model);
-  model.config.tokenizer = options.tokenizer.value_or(model.config.tokenizer);
+  if (options.tokenizer && model.config.family.empty()) {
+    model.config.tokenizer = *options.tokenizer;
+  }
   return model;
+}
+
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model) {
+  auto tokenizer = open_tokenizer(options.tokenizer, model, options.model.weights);
+  model.config.tokenizer = tokenizer->name();
+  return tokenizer;
+}
+
+InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()) {
+  for (const Token& token : text.tokens) {
+    ids.push_back(token.id);
+    segments.push_back(static_cast<std::uint8_t>(token.segment));
+  }
+}
+
+ModelInput InputColumns::view() const noexcept {
+  ModelInput input(pieces);
+  input.ids = ids;
+  input.segments = segments;
+  return input;
 }
 
 AttentionRequest request_of(const AttentionOptions& options) {
@@ -97,7 +120,8 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
   if (progress.is_visible()) {
     reporting.report = [&progress](double done) { progress.tell(done); };
   }
-  run_patterns(model, text.pieces(), reporting, sink);
+  const InputColumns columns(text);
+  run_patterns(model, columns.view(), reporting, sink);
 }
 
 void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,

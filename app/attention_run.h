@@ -1,13 +1,16 @@
 // What every command that computes attention does before and around it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/tokenizer.h"
 #include "options.h"
 
 namespace attnviz::app {
@@ -28,8 +31,23 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
 /// The files that the options read.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
 
-/// The model, whose tokenizer is the one that was asked for. Throws as open_model does.
+/// The model. Throws as open_model does.
 Model chosen_model(const AttentionOptions& options);
+
+/// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
+/// open_tokenizer does.
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model);
+
+/// A text as models look at it; `text` must outlive it.
+struct InputColumns {
+  explicit InputColumns(const TokenizedText& text);
+
+  std::vector<std::string_view> pieces;
+  std::vector<TokenId> ids;
+  std::vector<std::uint8_t> segments;
+
+  ModelInput view() const noexcept;
+};
 
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);

@@ -79,9 +79,9 @@ void run_inspect(const InspectOptions& options) {
                    {options.style, options.color},
                    read_files(options)});
   tell_unused(figure, options.fonts.size(), outputs, options.talk);
-  const Model model = chosen_model(options);
+  Model model = chosen_model(options);
   phases.done("model");
-  const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);
+  const auto tokenizer = chosen_tokenizer(options, model);
   const std::vector<HeadId> heads = chosen_heads(model, options);
   const auto input = source.next();
   if (!input) {
@@ -95,8 +95,8 @@ void run_inspect(const InspectOptions& options) {
   const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
   require_memory_for(model, heads, text.size(), all_queries, options.full);
   const std::vector<std::string_view> pieces = text.pieces();
-  const std::vector<Inspection> inspections =
-      inspect_heads(model, pieces, request_of(options), heads, query, all_queries);
+  const std::vector<Inspection> inspections = inspect_heads(
+      model, InputColumns(text).view(), request_of(options), heads, query, all_queries);
   phases.done("attention");
   const ModelFacts facts = model_facts(model, text);
   const InspectionPage page{model_title(facts),

@@ -6,9 +6,11 @@
 #include <cstddef>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
 #include "memory.h"
+#include "model_store.h"
 
 namespace attnviz::app {
 
@@ -42,7 +44,8 @@ Model open_model(const ModelOptions& options) {
     return random_model(options.shape, options.seed.value_or(kDefaultSeed),
                         options.positions.value_or(Positions::kNone));
   }
-  Model model = load_weights_json(*options.weights);
+  const std::filesystem::path path = find_model(*options.weights);
+  Model model = is_hugging_face(path) ? load_hugging_face(path) : load_weights_json(path);
   if (options.positions) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {

@@ -6,8 +6,8 @@
 
 namespace attnviz::app {
 
-/// Throws what load_weights_json and random_model throw, and Error{kUsage} when random weights do
-/// not fit in memory or --positions contradicts the file.
+/// Throws what load_weights_json, load_hugging_face, find_model and random_model throw, and
+/// Error{kUsage} when random weights do not fit in memory or --positions contradicts the file.
 Model open_model(const ModelOptions& options);
 
 }  // namespace attnviz::app

@@ -84,13 +84,17 @@ void define_many_texts(CLI::App& app, InputOptions& input) {
 }
 
 void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer) {
-  add_value(app, "Input", "--tokenizer", "words|chars|bytes",
-            "how the text is cut (default: the model's own, else words)",
-            [&tokenizer](const std::string& word) {
-              const auto names = tokenizer_names();
-              parse_choice("--tokenizer", word, {names.begin(), names.end()});
-              tokenizer = word;
-            });
+  add_value(
+      app, "Input", "--tokenizer", "words|chars|bytes|PATH",
+      "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
+      [&tokenizer](const std::string& word) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(word, ignored)) {
+          const auto names = tokenizer_names();
+          parse_choice("--tokenizer", word, {names.begin(), names.end()});
+        }
+        tokenizer = word;
+      });
 }
 
 void define_weights_file(CLI::App& app, std::optional<std::filesystem::path>& weights,

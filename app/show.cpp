@@ -119,9 +119,10 @@ void run_show(const ShowOptions& options) {
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
   tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
-  const Model model = chosen_model(options);
+  Model model = chosen_model(options);
   phases.done("model");
-  const auto tokenizer = make_tokenizer(model.config.tokenizer, model.vocabulary);
+  const auto tokenizer = chosen_tokenizer(options, model);
+  phases.done("tokenizer");
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   const std::vector<AttentionRequest> requests = requests_of(options);
   bool is_first = true;

@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/render/tokens_json.h"
+#include "attnviz/text/load_tokenizer.h"
 #include "attnviz/text/tokenizer.h"
 #include "input.h"
+#include "model_store.h"
 #include "output_file.h"
 #include "talk.h"
+#include "tokenizer_choice.h"
 
 namespace attnviz::app {
 
@@ -38,20 +42,26 @@ std::string token_table(const TokenizedText& text) {
   return out;
 }
 
+// Of a whole model only its tokenizer's files are looked at.
+std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
+  if (!options.weights) {
+    return open_tokenizer(options.tokenizer);
+  }
+  const std::filesystem::path path = find_model(*options.weights);
+  if (!is_hugging_face(path)) {
+    return open_tokenizer(options.tokenizer, load_weights_json(path), path);
+  }
+  return load_tokenizer(options.tokenizer ? std::filesystem::path(*options.tokenizer)
+                                          : hugging_face_folder(path));
+}
+
 }  // namespace
 
 void run_tokenize(const TokenizeOptions& options) {
   Phases phases(options.talk);
   TextSource source(options.input, options.talk);
-  std::string name = "words";
-  std::vector<std::string> vocabulary;
-  if (options.weights) {
-    Model model = load_weights_json(*options.weights);
-    name = model.config.tokenizer;
-    vocabulary = std::move(model.vocabulary);
-    phases.done("model");
-  }
-  const auto tokenizer = make_tokenizer(options.tokenizer.value_or(name), vocabulary);
+  const auto tokenizer = chosen_tokenizer(options);
+  phases.done("tokenizer");
   bool is_first = true;
   while (const auto input = source.next()) {
     const TokenizedText text = tokenize(*tokenizer, *input);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "attnviz/attention/head_math.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
@@ -39,6 +40,17 @@ std::size_t common_head_size(const Model& model, std::size_t (HeadWeights::*size
   });
 }
 
+// What all layers see; where they differ, what the model says of itself.
+Mask common_mask(const Model& model, const AttentionRequest& request) {
+  const Mask first = mask_of(model, 0, request);
+  for (std::size_t layer = 1; layer < model.n_layers(); ++layer) {
+    if (mask_of(model, layer, request) != first) {
+      return model.config.mask;
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text) {
@@ -68,8 +80,8 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
 }
 
 RunFacts run_facts(const Model& model, const AttentionRequest& request) {
-  return {request.mask.value_or(model.config.mask), request.temperature, request.scale,
-          request.dropout, request.dropout_seed};
+  return {common_mask(model, request), request.temperature, request.scale, request.dropout,
+          request.dropout_seed};
 }
 
 std::string model_title(const ModelFacts& facts) {
