@@ -132,7 +132,9 @@ TEST_CASE("real tokenizers: stories260k gives the ids of llama.cpp, with and wit
   const auto tokenizer = load_tokenizer(kReference / "models/stories260k");
   CHECK(tokenizer->vocabulary_size() == 512);
   CHECK(tokenizer->adds_bos());
-  for (const Json& item : read_json(kReference / "gguf/tok/stories-spm.json").at("cases")) {
+  const Json expected = read_json(kReference / "gguf/tok/stories-spm.json");
+  CHECK(expected.at("cases").size() == 154);
+  for (const Json& item : expected.at("cases")) {
     const std::string text = item.at("text");
     CAPTURE(text);
     CHECK(ids_of(tokenizer->tokenize(text)) == item.at("ids_full").get<Ids>());

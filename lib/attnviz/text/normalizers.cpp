@@ -149,9 +149,7 @@ void lower(AlignedText& text) {
   each_character(text, [&](AlignedBuilder& builder, char32_t point, ByteRange range) {
     buffer.clear();
     append_lower(buffer, point);
-    if (buffer.size() == range.size() && range.size() == 1) {
-      builder.put(buffer, range);
-    } else if (buffer == text.text(range)) {
+    if (buffer == text.text(range)) {
       builder.keep(range);
     } else {
       builder.put(buffer, range);

@@ -266,7 +266,7 @@ bool has_stage(const JsonNode& node, std::string_view type) {
 
 Normalizer read_normalizer(const JsonNode& node) {
   using Reading = const JsonNode&;
-  static const std::vector<Reader<Normalizer>> kReaders = {
+  static const std::vector<Reader<Normalizer>> readers = {
       {"BertNormalizer", read_bert},
       {"ByteLevel", [](Reading) { return byte_level_normalizer(); }},
       {"Lowercase", [](Reading) { return lowercase_normalizer(); }},
@@ -289,12 +289,12 @@ Normalizer read_normalizer(const JsonNode& node) {
        }},
       {"StripAccents", [](Reading) { return strip_accents_normalizer(); }},
   };
-  return read_stage(node, "normalizer", kReaders);
+  return read_stage(node, "normalizer", readers);
 }
 
 PreTokenizer read_pre_tokenizer(const JsonNode& node) {
   using Reading = const JsonNode&;
-  static const std::vector<Reader<PreTokenizer>> kReaders = {
+  static const std::vector<Reader<PreTokenizer>> readers = {
       {"BertPreTokenizer", cut_bert_words},
       {"ByteLevel",
        [](Reading stage) {
@@ -328,12 +328,12 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
       {"WhitespaceSplit",
        [](Reading) { return character_cut(is_white_space, CutBehavior::kRemoved); }},
   };
-  return read_stage(node, "pre-tokenizer", kReaders);
+  return read_stage(node, "pre-tokenizer", readers);
 }
 
 PostProcessor read_post_processor(const JsonNode& node) {
   using Reading = const JsonNode&;
-  static const std::vector<Reader<PostProcessor>> kReaders = {
+  static const std::vector<Reader<PostProcessor>> readers = {
       {"BertProcessing",
        [](Reading stage) {
          return bert_post_processor(special_id(stage.at("cls")), special_id(stage.at("sep")));
@@ -346,7 +346,7 @@ PostProcessor read_post_processor(const JsonNode& node) {
       {"Sequence", read_processors},
       {"TemplateProcessing", read_template_processing},
   };
-  return read_stage(node, "post-processor", kReaders);
+  return read_stage(node, "post-processor", readers);
 }
 
 }  // namespace attnviz

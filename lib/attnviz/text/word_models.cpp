@@ -37,11 +37,14 @@ class WordPiece : public TokenModel {
 };
 
 bool WordPiece::cut(std::string_view word, std::vector<ModelToken>& tokens) const {
+  // No real piece is longer, and every length is tried.
+  constexpr std::size_t kLongest = 256;
+  const std::size_t longest = std::min(kLongest, vocabulary_.longest());
   std::string candidate;
   for (std::size_t begin = 0; begin < word.size();) {
     const std::size_t n_prefix = begin == 0 ? 0 : options_.prefix.size();
     candidate.assign(options_.prefix, 0, n_prefix);
-    candidate += word.substr(begin, vocabulary_.longest());
+    candidate += word.substr(begin, longest);
     std::size_t size = candidate.size() - n_prefix;
     std::optional<TokenId> id;
     for (; size > 0; --size) {
