@@ -23,21 +23,23 @@ class DecoderReader {
 
   Model read() {
     const std::size_t n_layers = config_.size("num_hidden_layers");
-    const std::size_t n_vocab = config_.size("vocab_size");
+    constexpr std::string_view kEmbeddings = "embed_tokens.weight";
+    const std::optional<std::size_t> given = config_.size_if_there("vocab_size");
+    const std::size_t n_vocab = given ? *given : weights_.rows_of(kEmbeddings);
     Model model;
     model.config.d_model = traits_.d_model;
-    model.config.n_ctx = config_.size("max_position_embeddings");
+    model.config.n_ctx = traits_.n_ctx;
     model.config.positions = Positions::kRope;
     model.config.order = LayerOrder::kPreNorm;
-    model.embeddings = weights_.table("embed_tokens.weight", n_vocab, traits_.d_model);
+    model.embeddings = weights_.table(kEmbeddings, n_vocab, traits_.d_model);
     model.embedding_scale = traits_.embedding_scale;
     for (std::size_t i = 0; i < n_layers; ++i) {
       model.layers.push_back(read_layer(i));
     }
     const Rope& rope = *model.layers.front().rope;
     if (rope.dynamic_factor > 1.0) {  // it only works on texts longer than the trained context
-      model.config.n_ctx = static_cast<std::size_t>(rope.dynamic_factor *
-                                                    static_cast<double>(model.config.n_ctx));
+      model.config.n_ctx =
+          static_cast<std::size_t>(rope.dynamic_factor * static_cast<double>(model.config.n_ctx));
     }
     model.head.norm = norm("norm", traits_.d_model);
     model.head.unembedding = read_unembedding(weights_, "lm_head", traits_.tied, model.embeddings);
@@ -125,22 +127,29 @@ class DecoderReader {
 
 }  // namespace
 
-DecoderTraits read_traits(const HfConfig& config) {
+DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& defaults) {
+  const auto size = [&config](std::string_view key, std::size_t otherwise) {
+    return otherwise == 0 ? config.size(key) : config.size_or(key, otherwise);
+  };
   DecoderTraits traits;
   traits.d_model = config.size("hidden_size");
   traits.d_ff = config.size("intermediate_size");
-  traits.n_heads = config.size("num_attention_heads");
-  traits.n_kv_heads = config.size_or("num_key_value_heads", traits.n_heads);
+  traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
+  traits.n_heads = size("num_attention_heads", defaults.n_heads);
+  traits.n_kv_heads = config.size_or(
+      "num_key_value_heads", defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
   const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
-  traits.d_head = d_head ? *d_head : even_share(config, traits.d_model, traits.n_heads);
+  traits.d_head = d_head                 ? *d_head
+                  : defaults.d_head != 0 ? defaults.d_head
+                                         : even_share(config, traits.d_model, traits.n_heads);
   traits.epsilon = config.positive_or("rms_norm_eps", 1e-6);
   traits.tied = config.flag_or("tie_word_embeddings", false);
   return traits;
 }
 
 void rotate_all(const HfConfig& config, DecoderTraits& traits) {
-  const auto rope = std::make_shared<const Rope>(
-      read_config_rope(config, {traits.d_head, config.size("max_position_embeddings"), 1.0}));
+  const auto rope =
+      std::make_shared<const Rope>(read_config_rope(config, {traits.d_head, traits.n_ctx, 1.0}));
   traits.rope = [rope](std::size_t /*layer*/) { return rope; };
 }
 

@@ -16,6 +16,7 @@ struct DecoderTraits {
   std::size_t d_head = 0;
   std::size_t n_heads = 0;
   std::size_t n_kv_heads = 0;
+  std::size_t n_ctx = 0;
   double epsilon = 1e-6;
   Activation activation = Activation::kSilu;
 
@@ -36,8 +37,16 @@ struct DecoderTraits {
   std::function<std::shared_ptr<const Rope>(std::size_t layer)> rope;  // by layer
 };
 
+/// What a family's library assumes where a config is silent. 0: it must say.
+struct DecoderDefaults {
+  std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;  // 0: as many as heads
+  std::size_t d_head = 0;      // 0: d_model / n_heads
+  std::size_t n_ctx = 0;
+};
+
 /// The shapes and names that all these families have in common.
-DecoderTraits read_traits(const HfConfig& config);
+DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& defaults = {});
 
 /// Rotary positions that are the same in all layers.
 void rotate_all(const HfConfig& config, DecoderTraits& traits);

@@ -13,8 +13,13 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits gemma_traits(const HfConfig& config) {
-  DecoderTraits traits = read_traits(config);
+// Configs of models for text and pictures leave out much of what their library assumes.
+constexpr DecoderDefaults kGemma = {16, 16, 256, 8192};
+constexpr DecoderDefaults kGemma2 = {8, 4, 256, 8192};
+constexpr DecoderDefaults kGemma3 = {8, 4, 256, 131072};
+
+DecoderTraits gemma_traits(const HfConfig& config, const DecoderDefaults& defaults) {
+  DecoderTraits traits = read_traits(config, defaults);
   // Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation.
   traits.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
   traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
@@ -35,8 +40,8 @@ double score_scale(const HfConfig& config) {
   return 1.0 / std::sqrt(config.positive_or("query_pre_attn_scalar", kQueryPreAttnScalar));
 }
 
-DecoderTraits gemma2_traits(const HfConfig& config) {
-  DecoderTraits traits = gemma_traits(config);
+DecoderTraits gemma2_traits(const HfConfig& config, const DecoderDefaults& defaults) {
+  DecoderTraits traits = gemma_traits(config, defaults);
   traits.norm_after = true;
   traits.score_scale = score_scale(config);
   return traits;
@@ -45,7 +50,7 @@ DecoderTraits gemma2_traits(const HfConfig& config) {
 }  // namespace
 
 Model read_gemma(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = gemma_traits(config);
+  DecoderTraits traits = gemma_traits(config, kGemma);
   rotate_all(config, traits);
   return read_decoder(config, std::move(files), traits);
 }
@@ -54,7 +59,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   constexpr double kScoreCap = 50.0;
   constexpr double kLogitCap = 30.0;
   constexpr std::size_t kWindow = 4096;
-  DecoderTraits traits = gemma2_traits(config);
+  DecoderTraits traits = gemma2_traits(config, kGemma2);
   rotate_all(config, traits);
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
@@ -67,7 +72,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
-  DecoderTraits traits = gemma2_traits(config);
+  DecoderTraits traits = gemma2_traits(config, kGemma3);
   traits.query_key_norm = true;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
@@ -77,7 +82,7 @@ Model read_gemma3(const HfConfig& config, TensorFiles files) {
   };
   slide(config, config.size_or("sliding_window", kWindow), is_sliding, traits);
 
-  RopeFacts facts{traits.d_head, config.size("max_position_embeddings"), 1.0};
+  RopeFacts facts{traits.d_head, traits.n_ctx, 1.0};
   facts.base = 1e6;
   facts.kind = "full_attention";
   const auto global = std::make_shared<const Rope>(read_config_rope(config, facts));

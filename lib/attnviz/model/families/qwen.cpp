@@ -1,6 +1,7 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
 // head's queries and keys in their place.
 
+#include <optional>
 #include <utility>
 
 #include "attnviz/model/families/decoder.h"
@@ -16,7 +17,9 @@ DecoderTraits qwen_traits(const HfConfig& config) {
   rotate_all(config, traits);
   if (config.flag_or("use_sliding_window", false)) {
     const std::size_t window = config.size("sliding_window");
-    const std::size_t first = config.size_or("max_window_layers", config.size("num_hidden_layers"));
+    const std::optional<JsonNode> most = config.find("max_window_layers");  // may be 0
+    const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned())
+                                   : config.size("num_hidden_layers");
     slide(
         config, window, [first](std::size_t layer) { return layer >= first; }, traits);
   }
