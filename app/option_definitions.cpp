@@ -266,8 +266,10 @@ void define_talk(CLI::App& app, TalkOptions& talk) {
 
 void define_model(CLI::App& app, AttentionOptions& options) {
   define_tokenizer(app, options.tokenizer);
-  define_weights_file(app, options.model.weights,
-                      "weights JSON (default: random weights, whose pattern means nothing)");
+  define_weights_file(
+      app, options.model.weights,
+      "weights JSON, a Hugging Face folder or .safetensors file, or the name of a model in "
+      "the Hugging Face cache (default: random weights, whose pattern means nothing)");
   add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
   define_shape(app, options.model);
 }
@@ -366,7 +368,8 @@ void define_tokenize(CLI::App& app, TokenizeOptions& options) {
   define_input(app, options.input);
   define_many_texts(app, options.input);
   define_tokenizer(app, options.tokenizer);
-  define_weights_file(app, options.weights, "weights JSON whose vocabulary gives the ids");
+  define_weights_file(app, options.weights,
+                      "the model whose tokenizer or vocabulary gives the ids");
   add_flag(app, "Output", "--json", "print a JSON document, one line a text", options.json);
   define_talk(app, options.talk);
 }

@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
@@ -10,6 +13,38 @@
 #include "model_store.h"
 
 namespace attnviz::app {
+
+namespace {
+
+// Of a model without tokenizer files: ids can be given, and are shown as they are.
+class NoTokenizer : public Tokenizer {
+ public:
+  explicit NoTokenizer(Error why) : why_(std::move(why)) {}
+
+  std::string_view name() const noexcept override { return "ids"; }
+  TokenizedText tokenize(std::string_view /*text*/) const override {
+    throw Error(why_.kind(),
+                fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_.what()));
+  }
+  TokenizedText from_ids(std::span<const TokenId> ids) const override {
+    TokenizedText text;
+    for (const TokenId id : ids) {
+      Token token;
+      token.id = id;
+      token.text = fmt::format("{}", id);
+      token.begin = text.source.size() + (text.source.empty() ? 0 : 1);
+      text.source += (text.source.empty() ? "" : " ") + token.text;
+      token.end = text.source.size();
+      text.tokens.push_back(std::move(token));
+    }
+    return text;
+  }
+
+ private:
+  Error why_;
+};
+
+}  // namespace
 
 bool is_tokenizer_name(const std::string& name) {
   const auto names = tokenizer_names();
@@ -33,7 +68,14 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
                     "on; leave the option out",
                     *asked, model.config.name));
   }
-  return load_tokenizer(hugging_face_folder(find_model(*model_path)));
+  try {
+    return load_tokenizer(hugging_face_folder(find_model(*model_path)));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo) {
+      throw;
+    }
+    return std::make_unique<NoTokenizer>(error);
+  }
 }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked) {

@@ -1,0 +1,202 @@
+// Hugging Face folders that contradict themselves: each is refused with a message, none crashes.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/hugging_face.h"
+#include "support/run_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz {
+
+namespace {
+
+using nlohmann::json;
+using test::TemporaryFolder;
+
+struct Failure {
+  ErrorKind kind = ErrorKind::kUsage;
+  std::string message = "nothing was thrown";
+};
+
+Failure failure_of(const std::filesystem::path& path) {
+  try {
+    const Model model = load_hugging_face(path);
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  return {};
+}
+
+// One setting of a config in place of what was there; null takes it away.
+struct Change {
+  std::string model;
+  std::string key;
+  json value;
+  ErrorKind kind;
+  std::string_view message;
+};
+
+constexpr auto kMalformed = ErrorKind::kMalformed;
+constexpr auto kUnsupported = ErrorKind::kUnsupported;
+
+std::vector<Change> config_changes() {
+  const json no = nullptr;
+  return {
+      {"gpt2-tied", "model_type", no, kMalformed, "model_type"},
+      {"gpt2-tied", "model_type", 3, kMalformed, "expected a string"},
+      {"gpt2-tied", "model_type", "gpt3", kUnsupported, "did you mean"},
+      {"gpt2-tied", "model_type", "mamba", kUnsupported, "llama"},
+      {"gpt2-tied", "n_embd", no, kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", 0, kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", -4, kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", 1e30, kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", "12", kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", json::array({1, 2}), kMalformed, "n_embd"},
+      {"gpt2-tied", "n_embd", 2147483648U, kMalformed, "cannot be shared"},
+      {"gpt2-tied", "n_head", 0, kMalformed, "n_head"},
+      {"gpt2-tied", "n_head", 7919, kMalformed, "cannot be shared"},
+      {"gpt2-tied", "n_layer", 2147483648U, kMalformed, "no such tensor"},
+      {"gpt2-tied", "n_layer", 3000000000U, kMalformed, "n_layer"},
+      {"gpt2-tied", "n_inner", 5, kMalformed, "c_fc.weight: expected ["},
+      {"gpt2-tied", "n_positions", 1, kMalformed, "wpe.weight: expected [1,"},
+      {"gpt2-tied", "vocab_size", 2, kMalformed, "wte.weight: expected [2,"},
+      {"gpt2-tied", "layer_norm_epsilon", 0, kMalformed, "layer_norm_epsilon"},
+      {"gpt2-tied", "layer_norm_epsilon", -1e-5, kMalformed, "layer_norm_epsilon"},
+      {"gpt2-tied", "activation_function", "tanhshrink", kUnsupported, "tanhshrink"},
+      {"gpt2-tied", "activation_function", 1, kMalformed, "activation_function"},
+      {"gpt2-tied", "scale_attn_weights", "yes", kMalformed, "scale_attn_weights"},
+      {"gpt-neox-parallel", "rotary_pct", 1.5, kMalformed, "at most 1"},
+      {"gpt-neox-parallel", "rotary_pct", -0.5, kMalformed, "rotary_pct"},
+      {"gpt-neox-parallel", "hidden_size", 1, kMalformed, "embed_in.weight"},
+      {"gpt-neox-parallel", "intermediate_size", 1, kMalformed, "dense_h_to_4h"},
+      {"llama-gqa-bias", "num_key_value_heads", 3, kMalformed, ""},
+      {"llama-gqa-bias", "num_key_value_heads", 0, kMalformed, "num_key_value_heads"},
+      {"llama-gqa-bias", "num_attention_heads", 5, kMalformed, ""},
+      {"llama-gqa-bias", "head_dim", 1, kMalformed, "q_proj"},
+      {"llama-gqa-bias", "head_dim", 2147483648U, kMalformed, ""},
+      {"llama-gqa-bias", "rms_norm_eps", "1e-5", kMalformed, "rms_norm_eps"},
+      {"llama-gqa-bias", "num_hidden_layers", 99, kMalformed, "no such tensor"},
+      {"llama-gqa-bias", "vocab_size", 1, kMalformed, "embed_tokens"},
+      {"llama-gqa-bias", "rope_theta", 0, kMalformed, "rope_theta"},
+      {"llama-gqa-bias", "rope_theta", "big", kMalformed, "rope_theta"},
+      {"llama-gqa-bias", "rope_scaling", 3, kMalformed, "expected an object"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "spiral"}}, kUnsupported, "spiral"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", 1}}, kMalformed, "type"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "linear"}}, kMalformed, "factor"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "linear"}, {"factor", 0}}, kMalformed,
+       "factor"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "dynamic"}, {"factor", -2}}, kMalformed,
+       "factor"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "yarn"}}, kMalformed, "factor"},
+      {"llama-gqa-bias", "rope_scaling", json{{"rope_type", "llama3"}, {"factor", 8}}, kMalformed,
+       "low_freq_factor"},
+      {"llama-gqa-bias", "rope_scaling",
+       json{
+           {"rope_type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}, {"high_freq_factor", 1}},
+       kMalformed, "low_freq_factor below"},
+      {"llama-gqa-bias", "rope_scaling", json{{"type", "longrope"}}, kMalformed, "short_factor"},
+      {"llama-gqa-bias", "rope_scaling",
+       json{{"type", "longrope"}, {"short_factor", {1}}, {"long_factor", {1}}}, kMalformed,
+       "short_factor"},
+      {"mistral-window", "sliding_window", 0, kMalformed, "sliding_window"},
+      {"mistral-window", "sliding_window", -1, kMalformed, "sliding_window"},
+      {"qwen3-bias-layer-types", "layer_types", json::array({"full_attention"}), kMalformed,
+       "a type for each layer"},
+      {"qwen3-bias-layer-types", "layer_types", 3, kMalformed, "layer_types"},
+      {"gemma2-softcap-window", "attn_logit_softcapping", 0, kMalformed, "attn_logit_softcapping"},
+      {"gemma2-softcap-window", "query_pre_attn_scalar", 0, kMalformed, "query_pre_attn_scalar"},
+      {"gemma3-multimodal", "text_config", 5, kMalformed, "text_config"},
+      {"phi3-window", "num_key_value_heads", 1000, kMalformed, ""},
+      {"bert-pair", "type_vocab_size", 7, kMalformed, "token_type_embeddings"},
+      {"bert-pair", "max_position_embeddings", 3, kMalformed, "position_embeddings"},
+      {"bert-pair", "hidden_act", "gelu_10", kUnsupported, "gelu_10"},
+      {"roberta-mlm", "pad_token_id", 100000, kMalformed, "max_position_embeddings"},
+      {"roberta-mlm", "pad_token_id", -3, kMalformed, "pad_token_id"},
+      {"distilbert-mlm", "dim", 0, kMalformed, "dim"},
+      {"distilbert-mlm", "n_heads", 100003, kMalformed, "cannot be shared"},
+  };
+}
+
+void change_config(const std::filesystem::path& folder, const std::string& key, const json& value) {
+  json config = json::parse(test::read_file(folder / "config.json"));
+  if (value.is_null()) {
+    config.erase(key);
+  } else {
+    config[key] = value;
+  }
+  test::write_file(folder / "config.json", config.dump());
+}
+
+}  // namespace
+
+TEST_CASE("models: settings that cannot be are refused, with the key") {
+  for (const Change& change : config_changes()) {
+    const TemporaryFolder folder;
+    test::copy_model(change.model, folder.path());
+    change_config(folder.path(), change.key, change.value);
+    const Failure failure = failure_of(folder.path());
+    CAPTURE(change.model);
+    CAPTURE(change.key);
+    CAPTURE(change.value.dump());
+    CAPTURE(failure.message);
+    CHECK(failure.kind == change.kind);
+    CHECK(failure.message.find(change.message) != std::string::npos);
+    CHECK(failure.message.size() < 1000);
+  }
+}
+
+TEST_CASE("models: configs that are no configs, and folders without weights") {
+  for (const std::string_view config :
+       {"", "null", "[]", "3", "{", "{\"model_type\": \"gpt2\"", "{\"model_type\": \"\\ud800\"}",
+        "{\"model_type\": null}", "{\"a\": {\"a\": 1}}"}) {
+    const TemporaryFolder folder;
+    test::copy_model("gpt2-tied", folder.path());
+    test::write_file(folder.path() / "config.json", std::string(config));
+    const Failure failure = failure_of(folder.path());
+    CAPTURE(config);
+    CAPTURE(failure.message);
+    CHECK(failure.kind == ErrorKind::kMalformed);
+    CHECK(failure.message.find("config.json") != std::string::npos);
+  }
+  const TemporaryFolder empty;
+  CHECK(failure_of(empty.path()).message.find("model.safetensors") != std::string::npos);
+  CHECK(failure_of(empty.path()).kind == ErrorKind::kIo);
+  test::write_file(empty.path() / "model.safetensors",
+                   test::safetensors_of({{"wte.weight", {1}, {1.0f}}}));
+  CHECK(failure_of(empty.path()).message.find("config.json") != std::string::npos);
+}
+
+TEST_CASE("models: weights cut off anywhere are refused") {
+  const TemporaryFolder folder;
+  test::copy_model("llama-mha-untied", folder.path());
+  const std::string whole = test::read_file(folder.path() / "model.safetensors");
+  for (std::size_t i = 0; i < 40; ++i) {
+    const std::size_t size = whole.size() * i / 40;
+    test::write_file(folder.path() / "model.safetensors", whole.substr(0, size));
+    CAPTURE(size);
+    CHECK(failure_of(folder.path()).kind == ErrorKind::kMalformed);
+  }
+}
+
+TEST_CASE("models: integers in place of weights say why they are refused") {
+  const TemporaryFolder folder;
+  test::copy_model("llama-mha-untied", folder.path());
+  std::string bytes = test::read_file(folder.path() / "model.safetensors");
+  for (std::size_t at = bytes.find("\"F32\""); at != std::string::npos;
+       at = bytes.find("\"F32\"", at)) {
+    bytes.replace(at, 5, "\"I32\"");
+  }
+  test::write_file(folder.path() / "model.safetensors", bytes);
+  const Failure failure = failure_of(folder.path());
+  CHECK(failure.kind == ErrorKind::kUnsupported);
+  CHECK(failure.message.find("found I32") != std::string::npos);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,37 @@
+#include "support/stored_model.h"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace attnviz::test {
+
+namespace fs = std::filesystem;
+
+std::string safetensors_of(const std::vector<TestTensor>& tensors) {
+  nlohmann::json header = nlohmann::json::object();
+  std::string data;
+  for (const TestTensor& tensor : tensors) {
+    const std::size_t begin = data.size();
+    data.resize(begin + tensor.numbers.size() * sizeof(float));
+    if (!tensor.numbers.empty()) {
+      std::memcpy(&data[begin], tensor.numbers.data(), tensor.numbers.size() * sizeof(float));
+    }
+    header[tensor.name] = {
+        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+  }
+  const std::string text = header.dump();
+  std::string file;
+  for (std::size_t i = 0; i < 8; ++i) {
+    file += static_cast<char>(text.size() >> 8 * i & 0xFF);
+  }
+  return file + text + data;
+}
+
+void copy_model(const std::string& name, const fs::path& to) {
+  const fs::path from = fs::path(ATTNVIZ_SOURCE_DIR) / "tests/reference/models" / name;
+  for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+    fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);
+  }
+}
+
+}  // namespace attnviz::test

@@ -1,0 +1,23 @@
+// Small safetensors files and model folders for tests.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace attnviz::test {
+
+struct TestTensor {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::vector<float> numbers;  // row-major
+};
+
+/// The bytes of a file with these tensors as F32, in the order given.
+std::string safetensors_of(const std::vector<TestTensor>& tensors);
+
+/// A copy of a folder of tests/reference/models that a test may change.
+void copy_model(const std::string& name, const std::filesystem::path& to);
+
+}  // namespace attnviz::test
