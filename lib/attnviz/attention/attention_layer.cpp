@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
@@ -26,13 +27,6 @@ namespace {
 // Projected tokens of heads that are attended with together. More would only take memory: blocks of
 // one long text keep all threads busy.
 constexpr double kTensorsAtOnce = 64e6;
-
-// Columns of the output that a work item computes: whole panels of the matrix product.
-constexpr std::size_t kCombinedCols = 192;
-
-// Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
-// this many multiply-adds, more than half of which it would save; waking it again takes less.
-constexpr double kWorthAThread = 16e6;
 
 std::size_t n_blocks(std::size_t n_rows, std::size_t block_rows) noexcept {
   return (n_rows + block_rows - 1) / block_rows;
@@ -113,8 +107,7 @@ class AttentionRun {
 
   // Threads for work that takes each token `multiply_adds`.
   std::size_t n_threads(double multiply_adds) const noexcept {
-    const double whole = multiply_adds * static_cast<double>(x_.rows);
-    return whole < kWorthAThread ? 1 : std::max<std::size_t>(request_.n_threads, 1);
+    return worthwhile_threads(multiply_adds * static_cast<double>(x_.rows), request_.n_threads);
   }
 
   void attend_in_groups(std::span<const std::size_t> heads) {
@@ -214,26 +207,19 @@ class AttentionRun {
 
   MatrixBuffer combine(ConstMatrix contexts, ConstMatrix residual) {
     const Matrix all = shaped(memory_.output, x_.rows, x_.cols);
-    FirstFailure bad_block;
-    const auto multiply_adds = static_cast<double>(contexts.cols * x_.cols);
-    const std::size_t row_blocks = n_blocks(x_.rows, kProjectedRows);
-    const std::size_t col_blocks = n_blocks(x_.cols, kCombinedCols);
-    const std::size_t items = row_blocks * col_blocks;
-    parallel_for(items, n_threads(multiply_adds), [&](std::size_t item, std::size_t /*thread*/) {
-      const std::size_t row = item / col_blocks * kProjectedRows;
-      const std::size_t col = item % col_blocks * kCombinedCols;
-      const std::size_t rows = std::min(kProjectedRows, x_.rows - row);
-      const std::size_t cols = std::min(kCombinedCols, x_.cols - col);
-      const Matrix out = all.row_block(row, rows).col_block(col, cols);
-      combine_block(contexts.row_block(row, rows), col, out);
-      if (!residual.empty()) {
-        kernels::add(residual.row_block(row, rows).col_block(col, cols), out);
-      }
-      if (!all_finite(out)) {
-        bad_block.note(item);
-      }
-    });
-    if (!bad_block.none()) {
+    std::atomic<bool> is_finite = true;
+    for_each_block(
+        all.rows, all.cols, contexts.cols, request_.n_threads, [&](const OutputBlock& block) {
+          const Matrix out = block.of(all);
+          combine_block(contexts.row_block(block.first_row, block.n_rows), block.first_col, out);
+          if (!residual.empty()) {
+            kernels::add(block.of(residual), out);
+          }
+          if (!all_finite(out)) {
+            is_finite = false;
+          }
+        });
+    if (!is_finite) {
       fail("the output is not a finite number (weights too large?)");
     }
     return std::exchange(memory_.output, {});

@@ -9,7 +9,8 @@ namespace attnviz {
 
 namespace {
 
-// The same as for attention: see layer.cpp.
+// Starting a thread for the first time, giving it a CPU and waiting for it takes about as long as
+// this many multiply-adds, more than half of which it would save; waking it again takes less.
 constexpr double kWorthAThread = 16e6;
 
 std::span<const float> bias_of(const Projection& projection, const OutputBlock& block) noexcept {
@@ -19,14 +20,17 @@ std::span<const float> bias_of(const Projection& projection, const OutputBlock& 
 
 }  // namespace
 
+std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept {
+  return multiply_adds < kWorthAThread ? 1 : std::max<std::size_t>(n_threads, 1);
+}
+
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work) {
   const std::size_t row_blocks = (n_rows + kBlockRows - 1) / kBlockRows;
   const std::size_t col_blocks = (n_cols + kBlockCols - 1) / kBlockCols;
   const double multiply_adds =
       static_cast<double>(n_rows) * static_cast<double>(n_cols) * static_cast<double>(depth);
-  const std::size_t threads =
-      multiply_adds < kWorthAThread ? 1 : std::max<std::size_t>(n_threads, 1);
+  const std::size_t threads = worthwhile_threads(multiply_adds, n_threads);
   parallel_for(row_blocks * col_blocks, threads, [&](std::size_t item, std::size_t /*thread*/) {
     OutputBlock block;
     block.first_row = item / col_blocks * kBlockRows;

@@ -17,7 +17,8 @@ inline constexpr std::size_t kBlockCols = 192;
 struct OutputBlock {
   std::size_t first_row = 0, n_rows = 0, first_col = 0, n_cols = 0;
 
-  Matrix of(Matrix all) const noexcept {
+  template <class AnyMatrix>
+  AnyMatrix of(AnyMatrix all) const noexcept {
     return all.row_block(first_row, n_rows).col_block(first_col, n_cols);
   }
 };
@@ -34,7 +35,10 @@ void blocked_product(ConstMatrix x, const Projection& projection, std::size_t n_
 void blocked_product_add(ConstMatrix x, const Projection& projection, std::size_t n_threads,
                          Matrix out);
 
-/// Runs `work` for every block of [n_rows, n_cols]; a block takes `depth` multiply-adds a number.
+/// The threads that pay for so many multiply-adds: one, or n_threads.
+std::size_t worthwhile_threads(double multiply_adds, std::size_t n_threads) noexcept;
+
+/// Runs `work` for every block of [n_rows, n_cols], of which a number takes `depth` multiply-adds.
 void for_each_block(std::size_t n_rows, std::size_t n_cols, std::size_t depth,
                     std::size_t n_threads, const BlockDone& work);
 

@@ -14,8 +14,16 @@ namespace attnviz {
 
 namespace {
 
+void norm_rows(const Norm& norm, ConstMatrix x, std::size_t n_threads, Matrix out) {
+  constexpr std::size_t kWorkPerNumber = 16;  // in multiply-adds, about
+  for_each_block(x.rows, 1, kWorkPerNumber * x.cols, n_threads, [&](const OutputBlock& block) {
+    apply_norm(norm, x.row_block(block.first_row, block.n_rows),
+               out.row_block(block.first_row, block.n_rows));
+  });
+}
+
 // What attention or the MLP looks at: the norm of x, in memory.normed, or x itself.
-ConstMatrix normed(const Norm& norm, ConstMatrix x, LayerMemory& memory) {
+ConstMatrix normed(const Norm& norm, ConstMatrix x, std::size_t n_threads, LayerMemory& memory) {
   if (!norm.present()) {
     return x;
   }
@@ -23,7 +31,7 @@ ConstMatrix normed(const Norm& norm, ConstMatrix x, LayerMemory& memory) {
     memory.normed = {};  // before more is taken
     memory.normed = MatrixBuffer(x.rows, x.cols);
   }
-  apply_norm(norm, x, memory.normed.view());
+  norm_rows(norm, x, n_threads, memory.normed.view());
   return std::as_const(memory.normed).view();
 }
 
@@ -34,7 +42,7 @@ void add_mlp(const LayerWeights& layer, ConstMatrix look, std::size_t n_threads,
   }
   MatrixBuffer added(x.rows, x.cols);
   run_mlp(layer.mlp, look, false, n_threads, added.view());
-  apply_norm(layer.after_mlp_norm, added.view(), added.view());
+  norm_rows(layer.after_mlp_norm, added.view(), n_threads, added.view());
   kernels::add(std::as_const(added).view(), x);
 }
 
@@ -59,8 +67,9 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
   const LayerWeights& weights = model.layers[layer];
   const LayerOrder order = model.config.order;
   const bool adds_normed = weights.after_attention_norm.present();
-  const ConstMatrix look =
-      norms_first(model) ? normed(weights.attention_norm, stream, memory) : stream;
+  const ConstMatrix look = norms_first(model)
+                               ? normed(weights.attention_norm, stream, request.n_threads, memory)
+                               : stream;
   const ConstMatrix residual = model.config.residual && !adds_normed ? stream : ConstMatrix{};
   MatrixBuffer output = attend_layer(model, layer, look, residual, request, sink, memory, progress);
   if (order == LayerOrder::kAttentionOnly) {
@@ -68,18 +77,19 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
   }
   const Matrix x = output.view();
   if (adds_normed) {
-    apply_norm(weights.after_attention_norm, x, x);
+    norm_rows(weights.after_attention_norm, x, request.n_threads, x);
     kernels::add(stream, x);
   }
   if (order == LayerOrder::kPostNorm) {
-    apply_norm(weights.attention_norm, x, x);
+    norm_rows(weights.attention_norm, x, request.n_threads, x);
     MatrixBuffer hidden(x.rows, x.cols);
     run_mlp(weights.mlp, x, false, request.n_threads, hidden.view());
     kernels::add(std::as_const(hidden).view(), x);
-    apply_norm(weights.mlp_norm, x, x);
+    norm_rows(weights.mlp_norm, x, request.n_threads, x);
   } else {
     const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
-    add_mlp(weights, normed(weights.mlp_norm, before, memory), request.n_threads, x);
+    add_mlp(weights, normed(weights.mlp_norm, before, request.n_threads, memory), request.n_threads,
+            x);
   }
   check_finite(model, layer, x);
   return output;
@@ -88,8 +98,9 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
                         const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                         Progress* progress) {
-  const ConstMatrix look =
-      norms_first(model) ? normed(model.layers[layer].attention_norm, stream, memory) : stream;
+  const ConstMatrix look = norms_first(model) ? normed(model.layers[layer].attention_norm, stream,
+                                                       request.n_threads, memory)
+                                              : stream;
   attend_layer_patterns(model, layer, look, request, sink, memory, progress);
 }
 

@@ -92,9 +92,9 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
     kernels::soft_cap(rows, ranges, first_key, factor, rule.soft_cap);
     factor = rule.capped_factor;
   }
-  const std::size_t refused =
-      is_plain(rule) ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
-                     : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
+  const std::size_t refused = is_plain(rule)
+                                  ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
+                                  : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
   if (rule.dropout.rate > 0.0f) {
     for (std::size_t row = 0; row < refused; ++row) {
       rule.dropout.apply(rule.head, first_query + row, ranges[row].first,
