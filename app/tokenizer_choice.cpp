@@ -19,12 +19,12 @@ namespace {
 // Of a model without tokenizer files: ids can be given, and are shown as they are.
 class NoTokenizer : public Tokenizer {
  public:
-  explicit NoTokenizer(Error why) : why_(std::move(why)) {}
+  explicit NoTokenizer(std::string_view why) : why_(why) {}
 
   std::string_view name() const noexcept override { return "ids"; }
   TokenizedText tokenize(std::string_view /*text*/) const override {
-    throw Error(why_.kind(),
-                fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_.what()));
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_));
   }
   TokenizedText from_ids(std::span<const TokenId> ids) const override {
     TokenizedText text;
@@ -41,7 +41,7 @@ class NoTokenizer : public Tokenizer {
   }
 
  private:
-  Error why_;
+  std::string why_;
 };
 
 }  // namespace
@@ -74,7 +74,7 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
     if (error.kind() != ErrorKind::kIo) {
       throw;
     }
-    return std::make_unique<NoTokenizer>(error);
+    return std::make_unique<NoTokenizer>(error.what());
   }
 }
 

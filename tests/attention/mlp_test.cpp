@@ -1,0 +1,121 @@
+#include "attnviz/attention/mlp.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+namespace {
+
+// Numbers between -1 and 1 without a pattern that a product could hide.
+MatrixBuffer numbers(std::size_t rows, std::size_t cols, double seed) {
+  MatrixBuffer matrix(rows, cols);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t col = 0; col < cols; ++col) {
+      const auto place = static_cast<double>(row * cols + col + 1);
+      matrix.view()(row, col) = static_cast<float>(std::sin(seed + place * 1.7));
+    }
+  }
+  return matrix;
+}
+
+struct Weights {
+  MatrixBuffer gate, up, down, bias;
+  Mlp mlp;
+
+  Weights(std::size_t d_model, std::size_t d_ff, bool gated, Activation activation)
+      : gate(numbers(d_model, d_ff, 1.0)),
+        up(numbers(d_model, d_ff, 2.0)),
+        down(numbers(d_ff, d_model, 3.0)),
+        bias(numbers(1, d_model, 4.0)) {
+    if (gated) {
+      mlp.gate.weight = std::as_const(gate).view();
+    }
+    mlp.up.weight = std::as_const(up).view();
+    mlp.down.weight = std::as_const(down).view();
+    mlp.down.bias = std::as_const(bias).view().row(0);
+    mlp.activation = activation;
+  }
+};
+
+double relu(double x) {
+  return std::max(x, 0.0);
+}
+double silu(double x) {
+  return x / (1.0 + std::exp(-x));
+}
+
+// The definition, in doubles.
+std::vector<double> expected_row(const Weights& weights, std::span<const float> x,
+                                 double (*activation)(double)) {
+  const auto product = [](const std::vector<double>& row, ConstMatrix w, std::size_t col) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      sum += row[i] * static_cast<double>(w(i, col));
+    }
+    return sum;
+  };
+  const std::vector<double> row(x.begin(), x.end());
+  const bool gated = !weights.mlp.gate.weight.empty();
+  std::vector<double> hidden(weights.up.cols());
+  for (std::size_t col = 0; col < hidden.size(); ++col) {
+    const double up = product(row, weights.up.view(), col);
+    hidden[col] = gated ? activation(product(row, weights.gate.view(), col)) * up : activation(up);
+  }
+  std::vector<double> out(weights.down.cols());
+  for (std::size_t col = 0; col < out.size(); ++col) {
+    out[col] = product(hidden, weights.down.view(), col) +
+               static_cast<double>(weights.bias.view()(0, col));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("mlp: with and without a gate, added or not, as the formula says") {
+  constexpr float kBefore = 7.0f;
+  for (const bool gated : {false, true}) {
+    for (const bool add : {false, true}) {
+      const Weights weights(5, 401, gated, gated ? Activation::kSilu : Activation::kRelu);
+      const MatrixBuffer x = numbers(3, 5, 5.0);
+      MatrixBuffer out(3, 5);
+      std::fill_n(out.view().data, 15, kBefore);
+      run_mlp(weights.mlp, x.view(), add, 2, out.view());
+      for (std::size_t row = 0; row < out.rows(); ++row) {
+        const std::vector<double> expected =
+            expected_row(weights, x.view().row(row), gated ? silu : relu);
+        for (std::size_t col = 0; col < expected.size(); ++col) {
+          const double wanted = expected[col] + (add ? static_cast<double>(kBefore) : 0.0);
+          CHECK(static_cast<double>(out.view()(row, col)) == doctest::Approx(wanted).epsilon(2e-5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") {
+  constexpr std::size_t kTokens = 2500;
+  constexpr std::size_t kPart = 700;
+  const Weights weights(4, 8192, false, Activation::kGelu);
+  const MatrixBuffer x = numbers(kTokens, 4, 6.0);
+  CHECK(mlp_bytes(weights.mlp, kTokens) <= 64e6);
+  CHECK(mlp_bytes(weights.mlp, kTokens) < 4.0 * 8192.0 * kTokens);
+  MatrixBuffer whole(kTokens, 4);
+  run_mlp(weights.mlp, x.view(), false, 3, whole.view());
+  MatrixBuffer part(kPart, 4);
+  for (const std::size_t first : {std::size_t{0}, kTokens - kPart}) {
+    run_mlp(weights.mlp, x.view().row_block(first, kPart), false, 1, part.view());
+    const float* const same = whole.view().row_data(first);
+    CHECK(std::equal(part.view().data, part.view().data + kPart * 4, same));
+  }
+}
+
+}  // namespace attnviz
