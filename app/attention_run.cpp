@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -13,9 +14,11 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/render/run_facts.h"
 #include "command_line.h"
 #include "model_choice.h"
+#include "model_store.h"
 #include "progress_line.h"
 #include "talk.h"
 #include "tokenizer_choice.h"
@@ -71,9 +74,18 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
   std::vector<std::filesystem::path> files;
-  for (const auto& file : {options.model.weights, options.input.file}) {
-    if (file) {
-      files.push_back(*file);
+  if (options.input.file) {
+    files.push_back(*options.input.file);
+  }
+  if (options.model.weights) {
+    const std::filesystem::path path = find_model(*options.model.weights);
+    files.push_back(path);
+    if (is_hugging_face(path)) {
+      std::error_code ignored;
+      for (const auto& entry :
+           std::filesystem::directory_iterator(hugging_face_folder(path), ignored)) {
+        files.push_back(entry.path());
+      }
     }
   }
   return files;
@@ -94,9 +106,11 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
 }
 
 InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()) {
+  ids.reserve(text.size());
+  segments.reserve(text.size());
   for (const Token& token : text.tokens) {
     ids.push_back(token.id);
-    segments.push_back(static_cast<std::uint8_t>(token.segment));
+    segments.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(token.segment, 255)));
   }
 }
 

@@ -28,7 +28,7 @@ void tell_slip(const AttentionOptions& options);
 void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
                      bool is_first = true);
 
-/// The files that the options read.
+/// The files that the options read; of a Hugging Face model all that lie in its folder.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
 
 /// The model. Throws as open_model does.

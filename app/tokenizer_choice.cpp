@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -68,10 +69,13 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
                     "on; leave the option out",
                     *asked, model.config.name));
   }
+  const std::filesystem::path folder = hugging_face_folder(find_model(*model_path));
   try {
-    return load_tokenizer(hugging_face_folder(find_model(*model_path)));
+    return load_tokenizer(folder);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kIo) {
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(folder / "tokenizer.json", ignored);
+    if (error.kind() != ErrorKind::kIo || is_there) {
       throw;
     }
     return std::make_unique<NoTokenizer>(error.what());

@@ -96,6 +96,7 @@ TEST_CASE("a model by name: the snapshot in the Hugging Face cache, with its tok
   const json document = json::parse(result.out);
   CHECK(document["tokens"] == json({"the", "cat", "sat"}));
   CHECK(document["token_ids"] == json({1, 2, 3}));
+  CHECK(document["model"]["name"] == "some/tiny");
   CHECK(document["model"]["tokenizer"] == "WordLevel");
 
   run.arguments = {"tokenize", "-m", "some/tiny", "a mat", "--json"};
@@ -120,6 +121,18 @@ TEST_CASE("a model without a tokenizer takes ids, and says what a text would nee
       attnviz_json({"-m", model, "the cat", "--tokenizer", folder.file("tokenizer.json")});
   CHECK(given["token_ids"] == json({1, 2}));
   CHECK(attnviz({"-m", model, "the cat", "--tokenizer", "words"}).exit_code == 2);
+}
+
+TEST_CASE("an output never replaces a file of the model it is computed with") {
+  const TemporaryFolder folder;
+  copy_model("gpt2-tied", folder.path());
+  const std::string before = read_file(folder.file("config.json"));
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    const ProgramResult run =
+        attnviz({"-m", folder.path(), "--ids", "1,2", "-o", folder.file(name), "--format", "json"});
+    CHECK(run.exit_code == 2);
+  }
+  CHECK(read_file(folder.file("config.json")) == before);
 }
 
 TEST_CASE("what a real model cannot do is said") {

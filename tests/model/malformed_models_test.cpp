@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -110,7 +111,7 @@ std::vector<Change> config_changes() {
       {"qwen3-bias-layer-types", "layer_types", json::array({"full_attention"}), kMalformed,
        "a type for each layer"},
       {"qwen3-bias-layer-types", "layer_types", 3, kMalformed, "layer_types"},
-      {"gemma2-softcap-window", "attn_logit_softcapping", 0, kMalformed, "attn_logit_softcapping"},
+      {"gemma2-softcap-window", "attn_logit_softcapping", -1, kMalformed, "attn_logit_softcapping"},
       {"gemma2-softcap-window", "query_pre_attn_scalar", 0, kMalformed, "query_pre_attn_scalar"},
       {"gemma3-multimodal", "text_config", 5, kMalformed, "text_config"},
       {"phi3-window", "num_key_value_heads", 1000, kMalformed, ""},
@@ -119,6 +120,13 @@ std::vector<Change> config_changes() {
       {"bert-pair", "hidden_act", "gelu_10", kUnsupported, "gelu_10"},
       {"roberta-mlm", "pad_token_id", 100000, kMalformed, "max_position_embeddings"},
       {"roberta-mlm", "pad_token_id", -3, kMalformed, "pad_token_id"},
+      {"llama-gqa-bias", "head_dim", 65537, kMalformed, "head_dim"},
+      {"llama-gqa-bias", "quantization_config", json{{"bits", 4}}, kUnsupported, "quantised"},
+      {"phi3-longrope-long", "original_max_position_embeddings", 1, kMalformed, "not finite"},
+      {"gemma3-local-global", "use_bidirectional_attention", true, kUnsupported, "left to right"},
+      {"bert-pair", "is_decoder", true, kUnsupported, "is_decoder"},
+      {"bert-pair", "position_embedding_type", "relative_key", kUnsupported, "absolute"},
+      {"roberta-mlm", "pad_token_id", 18446744073709551615U, kMalformed, "pad_token_id"},
       {"distilbert-mlm", "dim", 0, kMalformed, "dim"},
       {"distilbert-mlm", "n_heads", 100003, kMalformed, "cannot be shared"},
   };
@@ -197,6 +205,26 @@ TEST_CASE("models: integers in place of weights say why they are refused") {
   const Failure failure = failure_of(folder.path());
   CHECK(failure.kind == ErrorKind::kUnsupported);
   CHECK(failure.message.find("found I32") != std::string::npos);
+}
+
+TEST_CASE("models: weights that begin at an odd byte of their file are the same weights") {
+  const TemporaryFolder folder;
+  test::copy_model("gpt2-untied-inverse-layer", folder.path());  // F16
+  const Model aligned = load_hugging_face(folder.path());
+  std::string bytes = test::read_file(folder.path() / "model.safetensors");
+  bytes.insert(8, " ");  // JSON may begin with white space
+  bytes[0] = static_cast<char>(bytes[0] + 1);
+  test::write_file(folder.path() / "model.safetensors", bytes);
+  const Model odd = load_hugging_face(folder.path());
+  const StoredMatrix& a = aligned.layers[1].heads[0].key.weight;
+  const StoredMatrix& b = odd.layers[1].heads[0].key.weight;
+  CHECK(a.type == StoredType::kF16);
+  CHECK(b.type == StoredType::kF16);
+  CHECK(reinterpret_cast<std::uintptr_t>(b.data) % 2 == 0);
+  for (std::size_t row = 0; row < a.rows; ++row) {
+    CHECK(value(a, row, 0) == value(b, row, 0));
+    CHECK(value(a, row, a.cols - 1) == value(b, row, a.cols - 1));
+  }
 }
 
 }  // namespace attnviz

@@ -86,6 +86,12 @@ void add_row(const StoredMatrix& table, std::size_t index, std::span<float> scra
 
 // Of a model with a family.
 void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
+  if (input.ids.size() != out.rows ||
+      (!input.segments.empty() && input.segments.size() != out.rows)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a token id, and a segment if any, for each token",
+                            model.config.name));
+  }
   std::vector<float> row(out.cols);
   for (std::size_t i = 0; i < input.ids.size(); ++i) {
     if (input.ids[i] >= model.embeddings.rows) {

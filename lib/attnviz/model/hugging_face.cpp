@@ -34,6 +34,29 @@ bool is_index(const fs::path& path) {
   return path.filename().string().ends_with(".safetensors.index.json");
 }
 
+bool is_config(const fs::path& path) {
+  return path.filename() == "config.json";
+}
+
+// The folder's name; of a snapshot in the Hugging Face cache, models--owner--name/snapshots/…, the
+// name of the model.
+std::string model_name(const fs::path& given) {
+  fs::path folder = fs::absolute(given).lexically_normal();
+  if (!folder.has_filename()) {
+    folder = folder.parent_path();
+  }
+  constexpr std::string_view kModels = "models--";
+  const std::string repository = folder.parent_path().parent_path().filename().string();
+  if (folder.parent_path().filename() == "snapshots" && repository.starts_with(kModels)) {
+    std::string name = repository.substr(kModels.size());
+    if (const std::size_t owner = name.find("--"); owner != std::string::npos) {
+      name.replace(owner, 2, "/");
+    }
+    return name;
+  }
+  return folder.filename().string();
+}
+
 // Before all of the file, so that a missing one is told with what would have been right.
 fs::path weights_file(const fs::path& path) {
   if (!is_folder(path)) {
@@ -75,7 +98,7 @@ HfConfig text_config(const HfConfig& config) {
 }  // namespace
 
 bool is_hugging_face(const fs::path& path) {
-  return is_folder(path) || path.extension() == ".safetensors" || is_index(path);
+  return is_folder(path) || is_config(path) || path.extension() == ".safetensors" || is_index(path);
 }
 
 fs::path hugging_face_folder(const fs::path& path) {
@@ -83,17 +106,22 @@ fs::path hugging_face_folder(const fs::path& path) {
 }
 
 Model load_hugging_face(const fs::path& path) {
-  const fs::path weights = weights_file(path);
+  const fs::path weights = weights_file(is_config(path) ? hugging_face_folder(path) : path);
   const fs::path config_path = hugging_face_folder(path) / "config.json";
   const MappedFile config_bytes(config_path);
   const JsonTree tree = JsonTree::parse(config_bytes.bytes(), config_path.string());
   const HfConfig config(tree.root());
   const Family& family = family_of(config);
+  if (config.has("quantization_config")) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}quantization_config: expected none: weights that other tools "
+                            "quantised are not read; take the model they were made from",
+                            config.node().where()));
+  }
   TensorFiles files =
       is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights);
   Model model = family.read(text_config(config), std::move(files));
-  const fs::path folder = fs::absolute(hugging_face_folder(path)).lexically_normal();
-  model.config.name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  model.config.name = model_name(hugging_face_folder(path));
   model.config.family = family.model_type;
   return model;
 }

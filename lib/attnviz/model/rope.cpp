@@ -24,6 +24,13 @@ struct RopeShape {
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
 
+// A context that grew by `factor`.
+std::size_t stretched(std::size_t n_ctx, double factor) noexcept {
+  constexpr double kMost = 2147483648.0;
+  const double longer = std::min(static_cast<double>(n_ctx) * std::max(factor, 1.0), kMost);
+  return static_cast<std::size_t>(longer);
+}
+
 // Llama 3.1: long wavelengths are stretched, short ones stay, those between are blended.
 void scale_llama3(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   const double factor = scaling.positive("factor");
@@ -87,6 +94,9 @@ void scale_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
     frequency = ramp * frequency / factor + (1.0 - ramp) * frequency;
   }
   rope.magnitude = static_cast<float>(yarn_magnitude(scaling, factor));
+  rope.n_ctx =
+      std::max(shape.n_ctx,
+               stretched(scaling.size_or("original_max_position_embeddings", shape.n_ctx), factor));
 }
 
 std::vector<double> divided(const std::vector<double>& frequencies, const HfConfig& scaling,
@@ -125,6 +135,7 @@ void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope)
 
 void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   rope.dynamic_factor = scaling.positive("factor");
+  rope.n_ctx = stretched(shape.n_ctx, rope.dynamic_factor);
   rope.base = shape.base;
   rope.short_text = shape.n_ctx;
 }
@@ -132,6 +143,7 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
 Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
   Rope rope;
   rope.inverse_frequencies = inverse_frequencies(shape.n_rotated, shape.base);
+  rope.n_ctx = shape.n_ctx;
   if (!scaling) {
     return rope;
   }
@@ -141,6 +153,7 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape)
     for (double& frequency : rope.inverse_frequencies) {
       frequency /= factor;
     }
+    rope.n_ctx = stretched(shape.n_ctx, factor);
   } else if (type == "dynamic") {
     scale_dynamic(*scaling, shape, rope);
   } else if (type == "yarn") {
@@ -155,6 +168,11 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape)
                             "longrope",
                             scaling->node().where(), quoted(type)));
   }
+  const auto is_finite = [](double number) { return std::isfinite(number); };
+  if (!std::isfinite(rope.magnitude) || !std::ranges::all_of(rope.inverse_frequencies, is_finite) ||
+      !std::ranges::all_of(rope.long_inverse_frequencies, is_finite)) {
+    scaling->node().fail("the numbers make frequencies that are not finite");
+  }
   return rope;
 }
 
@@ -163,7 +181,8 @@ std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
   if (share > 1.0) {
     config.node().fail(fmt::format("expected to rotate a share of at most 1, found {}", share));
   }
-  return static_cast<std::size_t>(share * static_cast<double>(d_head)) / 2 * 2;
+  constexpr double kRounding = 1e-3;  // of shares that went through a float
+  return static_cast<std::size_t>(share * static_cast<double>(d_head) + kRounding) / 2 * 2;
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ struct Rope {
   double dynamic_factor = 0.0;  // 0: not dynamic
   std::vector<double> long_inverse_frequencies;  // "longrope"
 
+  std::size_t n_ctx = 0;  // the longest text that it is scaled for
+
   std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
   /// Those for a text of `n_tokens`.
   std::vector<double> frequencies(std::size_t n_tokens) const;

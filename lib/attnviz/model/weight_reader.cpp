@@ -16,7 +16,9 @@ namespace attnviz {
 namespace {
 
 std::string shape_text(std::span<const std::size_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
+  constexpr std::size_t kMost = 8;
+  return fmt::format("[{}{}]", fmt::join(shape.first(std::min(shape.size(), kMost)), ", "),
+                     shape.size() > kMost ? ", …" : "");
 }
 
 bool is_float(StoredType type) noexcept {
@@ -31,9 +33,9 @@ float number_from_bytes(StoredType type, const char* bytes) noexcept {
 }
 
 // Whether kernels can read it where it lies.
-bool is_in_place(const StoredTensor& tensor) noexcept {
+bool is_aligned(const StoredTensor& tensor) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(tensor.bytes.data());
-  return tensor.type != StoredType::kF64 && address % stored_type_size(tensor.type) == 0;
+  return address % stored_type_size(tensor.type) == 0;
 }
 
 }  // namespace
@@ -113,10 +115,18 @@ StoredMatrix WeightReader::turned(const StoredMatrix& table) noexcept {
 
 StoredMatrix WeightReader::matrix(std::string_view name, std::size_t rows, std::size_t cols) {
   const FoundTensor found = get(name, {rows, cols});
-  if (!is_in_place(*found.tensor)) {
+  const StoredTensor& tensor = *found.tensor;
+  if (tensor.type == StoredType::kF64) {
     return std::as_const(copy(found, rows, cols)).view();
   }
-  return {found.tensor->bytes.data(), rows, cols, cols, found.tensor->type};
+  const void* numbers = tensor.bytes.data();
+  if (!is_aligned(tensor)) {
+    MatrixBuffer moved(1, (tensor.bytes.size() + sizeof(float) - 1) / sizeof(float));
+    std::memcpy(moved.view().data, tensor.bytes.data(), tensor.bytes.size());
+    storage_->copies.push_back(std::move(moved));
+    numbers = storage_->copies.back().view().data;
+  }
+  return {numbers, rows, cols, cols, tensor.type};
 }
 
 Projection WeightReader::linear(std::string_view name, std::size_t d_in, std::size_t d_out,

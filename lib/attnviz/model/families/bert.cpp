@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/parts.h"
 
@@ -152,6 +154,12 @@ class EncoderReader {
 };
 
 Shape bert_shape(const HfConfig& config) {
+  const std::string_view positions = config.text_or("position_embedding_type", "absolute");
+  if (positions != "absolute" || config.flag_or("is_decoder", false)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected position_embedding_type absolute and is_decoder false",
+                            config.node().where()));
+  }
   Shape shape;
   shape.d_model = config.size("hidden_size");
   shape.n_heads = config.size("num_attention_heads");
@@ -176,7 +184,12 @@ Model read_roberta(const HfConfig& config, TensorFiles files) {
   Shape shape = bert_shape(config);
   // Positions are counted from behind the padding token's id.
   const std::optional<JsonNode> padding = config.find("pad_token_id");
-  shape.first_position = static_cast<std::size_t>(padding ? padding->as_unsigned() : 1) + 1;
+  const std::uint64_t id = padding ? padding->as_unsigned() : 1;
+  if (id >= shape.n_positions) {
+    config.node().fail(
+        fmt::format("pad_token_id {}: expected less than max_position_embeddings", id));
+  }
+  shape.first_position = static_cast<std::size_t>(id) + 1;
   return EncoderReader(config, std::move(files), kNames, shape).read();
 }
 

@@ -35,12 +35,9 @@ class DecoderReader {
     model.embedding_scale = traits_.embedding_scale;
     for (std::size_t i = 0; i < n_layers; ++i) {
       model.layers.push_back(read_layer(i));
+      model.config.n_ctx = std::max(model.config.n_ctx, model.layers.back().rope->n_ctx);
     }
-    const Rope& rope = *model.layers.front().rope;
-    if (rope.dynamic_factor > 1.0) {  // it only works on texts longer than the trained context
-      model.config.n_ctx =
-          static_cast<std::size_t>(rope.dynamic_factor * static_cast<double>(model.config.n_ctx));
-    }
+
     model.head.norm = norm("norm", traits_.d_model);
     model.head.unembedding = read_unembedding(weights_, "lm_head", traits_.tied, model.embeddings);
     model.head.soft_cap = traits_.logit_soft_cap;
@@ -142,42 +139,60 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
   traits.d_head = d_head                 ? *d_head
                   : defaults.d_head != 0 ? defaults.d_head
                                          : even_share(config, traits.d_model, traits.n_heads);
+  constexpr std::size_t kWidestHead = 65536;  // before frequencies are made for it
+  if (traits.d_head > kWidestHead) {
+    config.node().fail(
+        fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));
+  }
   traits.epsilon = config.positive_or("rms_norm_eps", 1e-6);
   traits.tied = config.flag_or("tie_word_embeddings", false);
   return traits;
 }
 
 void rotate_all(const HfConfig& config, DecoderTraits& traits) {
-  const auto rope =
+  auto rope =
       std::make_shared<const Rope>(read_config_rope(config, {traits.d_head, traits.n_ctx, 1.0}));
-  traits.rope = [rope](std::size_t /*layer*/) { return rope; };
+  traits.rope = [rope = std::move(rope)](std::size_t /*layer*/) { return rope; };
 }
 
-std::optional<bool> is_sliding_layer(const HfConfig& config, std::size_t layer) {
+std::optional<std::vector<bool>> sliding_layers(const HfConfig& config) {
   const std::optional<JsonNode> types = config.find("layer_types");
   if (!types) {
     return std::nullopt;
   }
   const std::vector<JsonNode> names = types->as_list("a list of layer types");
-  if (layer >= names.size()) {
+  if (names.size() != config.size("num_hidden_layers")) {
     types->fail(fmt::format("expected a type for each layer, found {}", names.size()));
   }
-  const std::string_view name = names[layer].as_string();
-  if (name != "sliding_attention" && name != "full_attention") {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected full_attention or sliding_attention, found {}",
-                            names[layer].where(), quoted(name)));
+  std::vector<bool> sliding;
+  sliding.reserve(names.size());
+  for (const JsonNode& node : names) {
+    const std::string_view name = node.as_string();
+    if (name != "sliding_attention" && name != "full_attention") {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected full_attention or sliding_attention, found {}",
+                              node.where(), quoted(name)));
+    }
+    sliding.push_back(name == "sliding_attention");
   }
-  return name == "sliding_attention";
+  return sliding;
 }
 
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, DecoderTraits& traits) {
   const Mask sliding{MaskKind::kWindow, window};
-  traits.mask = [config, sliding, is_sliding](std::size_t layer) {
-    const std::optional<bool> listed = is_sliding_layer(config, layer);
-    return listed.value_or(is_sliding(layer)) ? std::optional(sliding) : std::nullopt;
+  traits.mask = [listed = sliding_layers(config), sliding, is_sliding](std::size_t layer) {
+    const bool slides = listed ? (*listed)[layer] : is_sliding(layer);
+    return slides ? std::optional(sliding) : std::nullopt;
   };
+}
+
+void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTraits& traits) {
+  const std::size_t window = config.size_if_there("sliding_window").value_or(otherwise);
+  if (window != 0) {
+    slide(
+        config, window, [](std::size_t /*layer*/) { return true; }, traits);
+  }
 }
 
 Model read_decoder(const HfConfig& config, TensorFiles files, const DecoderTraits& traits) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "attnviz/model/families/parts.h"
 
@@ -56,8 +57,11 @@ void rotate_all(const HfConfig& config, DecoderTraits& traits);
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, DecoderTraits& traits);
 
-/// Whether "layer_types" calls a layer "sliding_attention"; nothing without such a list.
-std::optional<bool> is_sliding_layer(const HfConfig& config, std::size_t layer);
+/// The same in all layers, with the config's "sliding_window", or `otherwise`; 0: none.
+void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTraits& traits);
+
+/// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.
+std::optional<std::vector<bool>> sliding_layers(const HfConfig& config);
 
 Model read_decoder(const HfConfig& config, TensorFiles files, const DecoderTraits& traits);
 

@@ -2,9 +2,13 @@
 // adds soft caps, windows in every other layer and norms behind attention and MLP; Gemma 3 has
 // norms of queries and keys in place of the caps, and two rotary bases.
 
+#include <fmt/core.h>
+
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "attnviz/core/error.h"
 #include "attnviz/model/families/decoder.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/rope.h"
@@ -29,10 +33,14 @@ DecoderTraits gemma_traits(const HfConfig& config, const DecoderDefaults& defaul
   return traits;
 }
 
-// Null: no cap, whatever the family's default is.
+// Null: no cap, whatever the family's default is. So is 0.
 float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
-  const bool is_null = config.node().find(key).has_value() && !config.has(key);
-  return is_null ? 0.0f : static_cast<float>(config.has(key) ? config.positive(key) : otherwise);
+  const std::optional<JsonNode> node = config.node().find(key);
+  if (!node) {
+    return static_cast<float>(otherwise);
+  }
+  const bool is_off = node->kind() == JsonKind::kNull || node->as_number() == 0.0f;
+  return is_off ? 0.0f : static_cast<float>(config.positive(key));
 }
 
 double score_scale(const HfConfig& config) {
@@ -72,13 +80,19 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
+  if (config.flag_or("use_bidirectional_attention", false)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}use_bidirectional_attention: expected false: Gemma 3 is read as a "
+                            "model of texts from left to right",
+                            config.node().where()));
+  }
   DecoderTraits traits = gemma2_traits(config, kGemma3);
   traits.query_key_norm = true;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
   const std::size_t pattern = config.size_or("sliding_window_pattern", kPattern);
-  const auto is_sliding = [config, pattern](std::size_t layer) {
-    return is_sliding_layer(config, layer).value_or((layer + 1) % pattern != 0);
+  const auto is_sliding = [listed = sliding_layers(config), pattern](std::size_t layer) {
+    return listed ? (*listed)[layer] : (layer + 1) % pattern != 0;
   };
   slide(config, config.size_or("sliding_window", kWindow), is_sliding, traits);
 

@@ -33,7 +33,7 @@ LayerWeights read_layer(const HfConfig& config, WeightReader& weights, const Sha
   layer.mlp.activation = read_activation(config, "activation_function", "gelu_new");
   double scale = 1.0;
   if (config.flag_or("scale_attn_weights", true)) {
-    scale /= std::sqrt(static_cast<double>(d / shape.n_heads));
+    scale /= std::sqrt(static_cast<double>(layer.heads.front().d_head()));
   }
   if (config.flag_or("scale_attn_by_inverse_layer_idx", false)) {
     scale /= static_cast<double>(index + 1);

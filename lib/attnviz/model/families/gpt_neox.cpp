@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -66,6 +67,7 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   model.embeddings = weights.table("embed_in.weight", n_vocab, shape.d_model);
   const auto rope = std::make_shared<const Rope>(read_config_rope(
       config, {even_share(config, shape.d_model, shape.n_heads), model.config.n_ctx, 0.25}));
+  model.config.n_ctx = std::max(model.config.n_ctx, rope->n_ctx);
   for (std::size_t i = 0; i < n_layers; ++i) {
     model.layers.push_back(read_layer(config, weights, shape, i));
     model.layers.back().rope = rope;

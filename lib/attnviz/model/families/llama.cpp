@@ -9,8 +9,8 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits llama_traits(const HfConfig& config) {
-  DecoderTraits traits = read_traits(config);
+DecoderTraits llama_traits(const HfConfig& config, const DecoderDefaults& defaults = {}) {
+  DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
   return traits;
@@ -26,11 +26,12 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
 }
 
 Model read_mistral(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = llama_traits(config);
-  if (const auto window = config.size_if_there("sliding_window")) {
-    slide(
-        config, *window, [](std::size_t /*layer*/) { return true; }, traits);
-  }
+  DecoderDefaults defaults;
+  defaults.n_kv_heads = 8;
+  DecoderTraits traits = llama_traits(config, defaults);
+  // Null: none.
+  constexpr std::size_t kWindow = 4096;
+  slide_everywhere(config, config.node().find("sliding_window") ? 0 : kWindow, traits);
   return read_decoder(config, std::move(files), traits);
 }
 

@@ -12,10 +12,7 @@ Model read_phi3(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.fused = true;
   rotate_all(config, traits);
-  if (const auto window = config.size_if_there("sliding_window")) {
-    slide(
-        config, *window, [](std::size_t /*layer*/) { return true; }, traits);
-  }
+  slide_everywhere(config, 0, traits);
   return read_decoder(config, std::move(files), traits);
 }
 

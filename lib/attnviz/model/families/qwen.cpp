@@ -11,15 +11,16 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits qwen_traits(const HfConfig& config) {
-  DecoderTraits traits = read_traits(config);
+DecoderTraits qwen_traits(const HfConfig& config, const DecoderDefaults& defaults = {}) {
+  constexpr std::size_t kWindow = 4096;
+  constexpr std::size_t kFirstSliding = 28;
+  DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
   if (config.flag_or("use_sliding_window", false)) {
-    const std::size_t window = config.size("sliding_window");
+    const std::size_t window = config.size_or("sliding_window", kWindow);
     const std::optional<JsonNode> most = config.find("max_window_layers");  // may be 0
-    const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned())
-                                   : config.size("num_hidden_layers");
+    const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned()) : kFirstSliding;
     slide(
         config, window, [first](std::size_t layer) { return layer >= first; }, traits);
   }
@@ -35,7 +36,9 @@ Model read_qwen2(const HfConfig& config, TensorFiles files) {
 }
 
 Model read_qwen3(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = qwen_traits(config);
+  DecoderDefaults defaults;
+  defaults.d_head = 128;
+  DecoderTraits traits = qwen_traits(config, defaults);
   traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
   traits.query_key_norm = true;
   return read_decoder(config, std::move(files), traits);
