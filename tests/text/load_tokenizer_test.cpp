@@ -2,46 +2,22 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "support/run_program.h"
 #include "tiny_tokenizers.h"
 
 namespace attnviz {
 namespace {
 
-namespace fs = std::filesystem;
 using test::described;
 
-// A folder of this test's own, gone when it ends.
-class Folder {
- public:
-  explicit Folder(std::string_view name)
-      : path_(fs::path(ATTNVIZ_BINARY_DIR) / "load_tokenizer_test" / name) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  void write(std::string_view name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-  }
-  const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-};
+void write(const test::TemporaryFolder& folder, const std::string& name, std::string_view bytes) {
+  test::write_file(folder.file(name), std::string(bytes));
+}
 
 constexpr std::string_view kPieces = R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3, "Ġ": 4})";
 
@@ -68,8 +44,8 @@ std::string sentencepiece(char model_type) {
 }  // namespace
 
 TEST_CASE("a folder without a tokenizer says which files were looked for") {
-  const Folder folder("empty");
-  folder.write("vocab.json", kPieces);  // without its merges
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);  // without its merges
   try {
     load_tokenizer(folder.path());
     FAIL("no error");
@@ -83,12 +59,12 @@ TEST_CASE("a folder without a tokenizer says which files were looked for") {
 }
 
 TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer; the config may ask for BOS") {
-  const Folder folder("gpt2");
-  folder.write("vocab.json", kPieces);
-  folder.write("merges.txt", "#version: 0.2\na b\n");
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);
+  write(folder, "merges.txt", "#version: 0.2\na b\n");
   CHECK(described(load_tokenizer(folder.path())->tokenize("ab a")) ==
         "2=ab[0,2) 4= [2,3) 0=a[3,4)");
-  folder.write("tokenizer_config.json", R"({"add_bos_token": true,
+  write(folder, "tokenizer_config.json", R"({"add_bos_token": true,
       "bos_token": {"content": "<|endoftext|>"}, "pad_token": null, "add_prefix_space": true})");
   const auto tokenizer = load_tokenizer(folder.path());
   CHECK(described(tokenizer->tokenize("ab")) == "3=<|endoftext|>[0,0)! 4= [0,0) 2=ab[0,2)");
@@ -96,23 +72,41 @@ TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer; the config may ask f
   CHECK_FALSE(tokenizer->special_ids().pad.has_value());
 }
 
+TEST_CASE("vocab.json and merges.txt of RoBERTa and BART put <s> and </s> around a text") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", R"({"<s>": 0, "</s>": 1, "a": 2})");
+  write(folder, "merges.txt", "#version: 0.2\n");
+  write(folder, "tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("a")) ==
+        "0=<s>[0,0)! 2=a[0,1) 1=</s>[1,1)!");
+}
+
+TEST_CASE("vocab.json and merges.txt of Qwen2 cut as that does: every digit alone") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", R"({"1": 0, "2": 1, "12": 2, "Ã©": 3, "Ã": 4, "©": 5})");
+  write(folder, "merges.txt", "1 2\nÃ ©\n");
+  write(folder, "tokenizer_config.json", R"({"tokenizer_class": "Qwen2Tokenizer"})");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("12e\u0301")) ==
+        "0=1[0,1) 1=2[1,2) 3=é[2,5)");
+}
+
 TEST_CASE("vocab.txt is BERT's tokenizer, in lower case unless the config says otherwise") {
-  const Folder folder("bert");
-  folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nab\nAB\n");
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nab\nAB\n");
   CHECK(described(load_tokenizer(folder.path())->tokenize("AB")) ==
         "2=[CLS][0,0)! 4=ab[0,2) 3=[SEP][2,2)!");
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  write(folder, "tokenizer_config.json", R"({"do_lower_case": false})");
   CHECK(described(load_tokenizer(folder.path())->tokenize("AB")) ==
         "2=[CLS][0,0)! 5=AB[0,2) 3=[SEP][2,2)!");
 }
 
 TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json names its tokens") {
-  const Folder folder("json");
-  folder.write("vocab.txt", "[UNK]\n");
-  folder.write("tokenizer.json",
-               R"({"added_tokens": [{"id": 1, "content": "<end>", "special": true}],
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.txt", "[UNK]\n");
+  write(folder, "tokenizer.json",
+        R"({"added_tokens": [{"id": 1, "content": "<end>", "special": true}],
       "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})");
-  folder.write("special_tokens_map.json", R"({"eos_token": "<end>"})");
+  write(folder, "special_tokens_map.json", R"({"eos_token": "<end>"})");
   const auto tokenizer = load_tokenizer(folder.path());
   CHECK(tokenizer->name() == "WordLevel");
   CHECK(tokenizer->special_ids().eos == 1);
@@ -121,8 +115,8 @@ TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json n
 }
 
 TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best sum") {
-  const Folder folder("sentencepiece");
-  folder.write("tokenizer.model", sentencepiece(2));
+  const test::TemporaryFolder folder;
+  write(folder, "tokenizer.model", sentencepiece(2));
   const auto bpe = load_tokenizer(folder.path());
   CHECK(bpe->name() == "SentencePiece BPE");
   CHECK(described(bpe->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
@@ -130,16 +124,16 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
         "1=<s>[0,0)! 3= [0,0) 3= [0,1) 8=ab[1,3) 0=<unk>[3,6)!");
   CHECK(bpe->special_ids().eos == 2);
   CHECK(bpe->from_ids(std::vector<TokenId>{3, 4, 7, 3, 8}).source == "abc ab");
-  folder.write("tokenizer.model", sentencepiece(1));
+  write(folder, "tokenizer.model", sentencepiece(1));
   const auto unigram = load_tokenizer(folder.path());
   // ▁ a bc: -5; ▁ ab c: -6.
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
 }
 
 TEST_CASE("a setting of the wrong kind is an error of its file") {
-  const Folder folder("settings");
-  folder.write("vocab.txt", "[UNK]\n");
-  folder.write("tokenizer_config.json", R"({"do_lower_case": "yes"})");
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.txt", "[UNK]\n");
+  write(folder, "tokenizer_config.json", R"({"do_lower_case": "yes"})");
   try {
     load_tokenizer(folder.path());
     FAIL("no error");

@@ -49,6 +49,12 @@ class Settings {
     return config_ ? flag_or(config_->root(), key, otherwise) : otherwise;
   }
 
+  // "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
+  std::string tokenizer_class() const {
+    const auto name = config_ ? find_value(config_->root(), "tokenizer_class") : std::nullopt;
+    return name ? std::string(name->as_string()) : std::string();
+  }
+
   // "bos_token": "<s>" or {"content": "<s>", …}.
   std::optional<std::string> token(std::string_view key) const {
     for (const auto* tree : {&config_, &names_}) {
@@ -110,8 +116,18 @@ TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
   const MappedFile merges(folder / "merges.txt");
   const std::string vocabulary_name = (folder / "vocab.json").string();
   const std::string merges_name = (folder / "merges.txt").string();
-  return read_gpt2_files({vocabulary.bytes(), vocabulary_name}, {merges.bytes(), merges_name},
-                         settings.flag("add_prefix_space", false));
+  TokenizerParts parts =
+      read_gpt2_files({vocabulary.bytes(), vocabulary_name}, {merges.bytes(), merges_name},
+                      settings.flag("add_prefix_space", false));
+  const std::string name = settings.tokenizer_class();
+  const auto first = find_token(parts, "<s>");
+  const auto last = find_token(parts, "</s>");
+  if ((name.starts_with("Roberta") || name.starts_with("Bart")) && first && last) {
+    parts.post = roberta_post_processor(*first, *last);
+  } else if (name.starts_with("Qwen2")) {
+    use_qwen2_words(parts);
+  }
+  return parts;
 }
 
 TokenizerParts read_parts(const fs::path& path, const Settings& settings) {

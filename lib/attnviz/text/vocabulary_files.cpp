@@ -91,6 +91,16 @@ TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& m
   return parts;
 }
 
+void use_qwen2_words(TokenizerParts& parts) {
+  constexpr std::string_view kPattern =
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"
+      " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+  parts.normalizer = unicode_normalizer(UnicodeForm::kNfc);
+  parts.pre_tokenizer =
+      sequence_cut({regex_cut(Regex(kPattern, ""), CutBehavior::kIsolated, /*invert=*/false),
+                    byte_level(/*add_prefix_space=*/false, /*use_regex=*/false)});
+}
+
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase) {
   Vocabulary pieces;
   each_line(vocabulary, [&](std::string_view line, std::size_t number) {

@@ -18,6 +18,9 @@ struct NamedBytes {
 TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& merges,
                                bool add_prefix_space);
 
+/// Makes a tokenizer of GPT-2's files cut and normalize (NFC) as Qwen2 and Qwen3 do.
+void use_qwen2_words(TokenizerParts& parts);
+
 /// WordPiece: a piece a line, numbered from 0. Throws Error{kMalformed}.
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase);
 
