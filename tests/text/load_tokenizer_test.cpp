@@ -130,6 +130,22 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
 }
 
+TEST_CASE("tokens that were added to a vocabulary later are found in the config") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);
+  write(folder, "merges.txt", "a b\n");
+  write(folder, "tokenizer_config.json", R"({"added_tokens_decoder": {
+      "7": {"content": "<user>", "special": true}, "8": {"content": "bb", "special": false}}})");
+  const auto tokenizer = load_tokenizer(folder.path());
+  CHECK(tokenizer->vocabulary_size() == 9);
+  TokenizeOptions options;
+  options.parse_special = true;
+  CHECK(described(tokenizer->tokenize("<user>abbb", options)) ==
+        "7=<user>[0,6)! 0=a[6,7) 8=bb[7,9) 1=b[9,10)");
+  write(folder, "tokenizer_config.json", R"({"added_tokens_decoder": {"x": {"content": "y"}}})");
+  CHECK_THROWS_AS(load_tokenizer(folder.path()), Error);
+}
+
 TEST_CASE("a setting of the wrong kind is an error of its file") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.txt", "[UNK]\n");

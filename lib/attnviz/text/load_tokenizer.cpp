@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -55,6 +56,28 @@ class Settings {
     return name ? std::string(name->as_string()) : std::string();
   }
 
+  // "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}.
+  std::vector<AddedToken> added_tokens() const {
+    std::vector<AddedToken> tokens;
+    const auto list = config_ ? find_value(config_->root(), "added_tokens_decoder") : std::nullopt;
+    if (!list) {
+      return tokens;
+    }
+    const std::vector<JsonNode> members = list->as_object();
+    tokens.reserve(members.size());
+    for (const JsonNode& member : members) {
+      const std::string_view key = member.key();
+      TokenId id = 0;
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+      if (error != std::errc() || end != key.data() + key.size() || id >= Vocabulary::kMostIds) {
+        member.fail(
+            fmt::format("expected an id below {}, found {}", Vocabulary::kMostIds, quoted(key)));
+      }
+      tokens.push_back(read_added_token(member, id));
+    }
+    return tokens;
+  }
+
   // "bos_token": "<s>" or {"content": "<s>", …}.
   std::optional<std::string> token(std::string_view key) const {
     for (const auto* tree : {&config_, &names_}) {
@@ -76,6 +99,14 @@ class Settings {
   std::optional<JsonTree> config_;
   std::optional<JsonTree> names_;
 };
+
+// The settings' tokens take the place of those that the file's own names suggest.
+void add_tokens(TokenizerParts& parts, std::vector<AddedToken> tokens) {
+  for (AddedToken& token : tokens) {
+    std::erase_if(parts.added, [&](const AddedToken& other) { return other.id == token.id; });
+    parts.added.push_back(std::move(token));
+  }
+}
 
 void set_special_ids(TokenizerParts& parts, const Settings& settings) {
   SpecialIds& ids = parts.special;
@@ -165,6 +196,9 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
       fs::is_directory(file_or_folder, ignored) ? find_in_folder(file_or_folder) : file_or_folder;
   const Settings settings(path.parent_path());
   TokenizerParts parts = read_parts(path, settings);
+  if (path.extension() != ".json" || path.filename() == "vocab.json") {
+    add_tokens(parts, settings.added_tokens());
+  }
   set_special_ids(parts, settings);
   const bool is_sentencepiece = path.extension() == ".model";
   add_surrounding_tokens(parts, settings.flag("add_bos_token", is_sentencepiece),

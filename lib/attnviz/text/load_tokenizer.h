@@ -17,7 +17,7 @@ namespace attnviz {
 ///
 /// RoBERTa's, BART's and Qwen2's files of the third kind are told by their tokenizer_class.
 /// tokenizer_config.json and special_tokens_map.json beside it say what these leave out: names of
-/// special tokens, whether BOS and EOS are added, lower case.
+/// special tokens, whether BOS and EOS are added, lower case, tokens added later.
 ///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and

@@ -88,21 +88,6 @@ JsonTree parse_rest(const std::string& rest, std::string_view bytes, std::string
   }
 }
 
-AddedToken read_added_token(const JsonNode& node) {
-  AddedToken token;
-  token.id = read_id(node.at("id"));
-  token.content = node.at("content").as_string();
-  if (token.content.empty()) {
-    node.at("content").fail("expected a token, found an empty string");
-  }
-  token.single_word = flag_or(node, "single_word", false);
-  token.lstrip = flag_or(node, "lstrip", false);
-  token.rstrip = flag_or(node, "rstrip", false);
-  token.special = flag_or(node, "special", false);
-  token.normalized = flag_or(node, "normalized", !token.special);
-  return token;
-}
-
 // Files without a decoder: pieces say what their stage wrote.
 Decoder usual_decoder(const JsonNode& root, bool is_byte_level) {
   if (is_byte_level) {
@@ -128,6 +113,21 @@ void check_template(const TokenizerParts& parts, const JsonNode& node) {
 }
 
 }  // namespace
+
+AddedToken read_added_token(const JsonNode& node, TokenId id) {
+  AddedToken token;
+  token.id = id;
+  token.content = node.at("content").as_string();
+  if (token.content.empty()) {
+    node.at("content").fail("expected a token, found an empty string");
+  }
+  token.single_word = flag_or(node, "single_word", false);
+  token.lstrip = flag_or(node, "lstrip", false);
+  token.rstrip = flag_or(node, "rstrip", false);
+  token.special = flag_or(node, "special", false);
+  token.normalized = flag_or(node, "normalized", !token.special);
+  return token;
+}
 
 void find_special_ids(TokenizerParts& parts) {
   const auto set = [&](std::optional<TokenId>& id, std::initializer_list<std::string_view> names) {
@@ -175,7 +175,7 @@ TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name
   }
   if (const auto added = find_value(root, "added_tokens")) {
     for (const JsonNode& token : added->as_list("a list of tokens")) {
-      parts.added.push_back(read_added_token(token));
+      parts.added.push_back(read_added_token(token, read_id(token.at("id"))));
     }
   }
   if (const auto post = find_value(root, "post_processor")) {
