@@ -304,6 +304,13 @@ TEST_CASE("engine: numbers that overflow are malformed weights, and the first he
     CHECK(contains(message_of(model, request, ErrorKind::kMalformed),
                    "layer 0, head 1: a context is not a finite number"));
 
+    for (const std::size_t head : {2u, 3u}) {  // scores come before contexts, but heads before both
+      model.layers[0].heads[head].query.weight = builder.random(4, 2, kHuge);
+      model.layers[0].heads[head].key.weight = builder.random(4, 2, kHuge);
+    }
+    CHECK(contains(message_of(model, request, ErrorKind::kMalformed),
+                   "layer 0, head 1: a context is not a finite number"));
+
     model = builder.model;
     model.layers[0].output.weight = builder.random(8, 4, 3e38f);
     CHECK(contains(message_of(model, request, ErrorKind::kMalformed),

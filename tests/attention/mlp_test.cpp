@@ -88,7 +88,8 @@ TEST_CASE("mlp: with and without a gate, added or not, as the formula says") {
       const MatrixBuffer x = numbers(3, 5, 5.0);
       MatrixBuffer out(3, 5);
       std::fill_n(out.view().data, 15, kBefore);
-      run_mlp(weights.mlp, x.view(), add, 2, out.view());
+      MlpMemory memory;
+      run_mlp(weights.mlp, x.view(), add, 2, memory, out.view());
       for (std::size_t row = 0; row < out.rows(); ++row) {
         const std::vector<double> expected =
             expected_row(weights, x.view().row(row), gated ? silu : relu);
@@ -109,10 +110,11 @@ TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") 
   CHECK(mlp_bytes(weights.mlp, kTokens) <= 64e6);
   CHECK(mlp_bytes(weights.mlp, kTokens) < 4.0 * 8192.0 * kTokens);
   MatrixBuffer whole(kTokens, 4);
-  run_mlp(weights.mlp, x.view(), false, 3, whole.view());
+  MlpMemory memory;
+  run_mlp(weights.mlp, x.view(), false, 3, memory, whole.view());
   MatrixBuffer part(kPart, 4);
   for (const std::size_t first : {std::size_t{0}, kTokens - kPart}) {
-    run_mlp(weights.mlp, x.view().row_block(first, kPart), false, 1, part.view());
+    run_mlp(weights.mlp, x.view().row_block(first, kPart), false, 1, memory, part.view());
     const float* const same = whole.view().row_data(first);
     CHECK(std::equal(part.view().data, part.view().data + kPart * 4, same));
   }

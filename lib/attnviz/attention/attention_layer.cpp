@@ -8,12 +8,14 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/kept_memory.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
@@ -37,25 +39,21 @@ double tensor_width(const HeadWeights& head) noexcept {
   return static_cast<double>(2 * head.d_head() + head.d_value());
 }
 
-// `kept` if it has this shape, else made anew; with anything in it.
-Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
-  if (kept.rows() != rows || kept.cols() != cols) {
-    kept = {};  // before more is taken
-    kept = MatrixBuffer(rows, cols);
-  }
-  return kept.view();
-}
-
-// The first thing that went wrong, in the order of heads, whatever order threads work in.
+// The first head that something went wrong with, whatever order threads work in; of one head, a bad
+// score before a bad context.
 class FirstFailure {
  public:
-  void note(std::size_t where) noexcept {
+  void note(std::size_t head, BlockFault fault) noexcept {
+    const std::size_t where = 2 * head + (fault == BlockFault::kContext ? 1 : 0);
     std::size_t first = first_.load();
     while (where < first && !first_.compare_exchange_weak(first, where)) {
     }
   }
   bool none() const noexcept { return first_ == kNone; }
-  std::size_t where() const noexcept { return first_; }
+  std::size_t head() const noexcept { return first_ / 2; }
+  BlockFault fault() const noexcept {
+    return first_ % 2 == 0 ? BlockFault::kScore : BlockFault::kContext;
+  }
 
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -74,6 +72,7 @@ class AttentionRun {
         request_(request),
         sink_(sink),
         memory_(memory),
+        rotation_(memory.rotation(model, weights_, x.rows)),
         progress_(progress) {}
 
   MatrixBuffer output(ConstMatrix residual) {
@@ -128,7 +127,7 @@ class AttentionRun {
   }
 
   ProjectedHeads project(std::span<const std::size_t> heads) {
-    ProjectedHeads projected(model_, weights_, heads, x_.rows, with_contexts(), memory_.tensors);
+    ProjectedHeads projected(weights_, rotation_, heads, x_.rows, with_contexts(), memory_.tensors);
     const std::size_t blocks = n_blocks(x_.rows, kProjectedRows);
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.cols));
     std::vector<MatrixBuffer>& scratch = memory_.keys;
@@ -159,7 +158,7 @@ class AttentionRun {
       // free.
       const std::size_t block = ordered ? item % blocks : blocks - 1 - item % blocks;
       const std::size_t index = item / blocks;
-      if (heads[index] > bad_scores_.where()) {
+      if (heads[index] > failure_.head()) {
         return;  // the run fails already, and with an earlier head
       }
       const std::size_t first = block * rows;
@@ -170,11 +169,8 @@ class AttentionRun {
         turn->take(step);
       }
     });
-    if (!bad_scores_.none()) {
-      fail_head(bad_scores_.where(), BlockFault::kScore);
-    }
-    if (!bad_contexts_.none()) {
-      fail_head(bad_contexts_.where(), BlockFault::kContext);
+    if (!failure_.none()) {
+      fail_head(failure_.head(), failure_.fault());
     }
   }
 
@@ -193,7 +189,7 @@ class AttentionRun {
       progress_->add(count * block.weights.cols);
     }
     if (block.fault != BlockFault::kNone) {
-      (block.fault == BlockFault::kScore ? bad_scores_ : bad_contexts_).note(head);
+      failure_.note(head, block.fault);
       // What comes after it must not be handed over in its place.
       return sink_.ordered()
                  ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
@@ -264,14 +260,21 @@ class AttentionRun {
   const AttentionRequest& request_;
   PatternSink& sink_;
   LayerMemory& memory_;
+  const Rotation& rotation_;
   Progress* progress_;
   Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
   std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
-  FirstFailure bad_scores_;             // by head
-  FirstFailure bad_contexts_;           // by head
+  FirstFailure failure_;
 };
 
 }  // namespace
+
+const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& layer,
+                                      std::size_t n_tokens) {
+  const auto found = std::ranges::find_if(
+      rotations, [&](const Rotation& known) { return known.is_for(layer, n_tokens); });
+  return found == rotations.end() ? rotations.emplace_back(model, layer, n_tokens) : *found;
+}
 
 MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
                           ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,

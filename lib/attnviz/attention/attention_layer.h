@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <list>
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/mlp.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/progress.h"
 #include "attnviz/core/tensor.h"
@@ -16,12 +19,18 @@ namespace attnviz {
 /// What a layer computes in. Kept from layer to layer: fresh memory costs more than what a short
 /// text does in it.
 struct LayerMemory {
-  MatrixBuffer tensors;              // queries, keys and values
-  MatrixBuffer contexts;             // every head's, side by side
-  MatrixBuffer output;               // for the next one
+  MatrixBuffer tensors;   // queries, keys and values
+  MatrixBuffer contexts;  // every head's, side by side
+  MatrixBuffer output;    // for the next one
+  MatrixBuffer added;     // what a norm comes behind
+  MlpMemory mlp;
+  std::list<Rotation> rotations;     // most models have one or two
   MatrixBuffer normed;               // what attention and MLP look at, where a norm comes first
   std::vector<BlockScratch> blocks;  // by thread
   std::vector<MatrixBuffer> keys;    // by thread
+
+  /// That of a layer for texts of `n_tokens`, made when it is not there yet.
+  const Rotation& rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);
 };
 
 /// The attention of layer `layer` to x [n_tokens, d_model]: its output with `residual` added unless
@@ -29,10 +38,10 @@ struct LayerMemory {
 /// layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress` unless it is
 /// null.
 ///
-/// Needs in `memory`, beside its result, the queries, keys and values of as many heads at once as
-/// 64 MB hold (counted as if none shared theirs), or of one, and for each thread a block of rows as
-/// long as the range of keys they see. Throws Error{kMalformed} naming the first head with a number
-/// that is not finite.
+/// Needs in `memory`, beside its result, all contexts, the turns of rotary positions, the queries,
+/// keys and values of as many heads at once as 64 MB hold (counted as if none shared theirs), or of
+/// one, and for each thread a block of rows as long as the range of keys they see. Throws
+/// Error{kMalformed} naming the first head with a number that is not finite.
 MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
                           ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,
                           LayerMemory& memory, Progress* progress);

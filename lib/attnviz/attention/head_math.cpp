@@ -13,7 +13,9 @@ constexpr float kRopeBase = 10000.0f;
 }  // namespace
 
 Rotation::Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens)
-    : rotates_(model.config.positions == Positions::kRope), rope_(layer.rope.get()) {
+    : rotates_(model.config.positions == Positions::kRope),
+      n_tokens_(n_tokens),
+      rope_(layer.rope.get()) {
   if (rotates_ && rope_ != nullptr && rope_->n_rotated() > 0) {
     turns_ = MatrixBuffer(n_tokens, rope_->n_rotated());
     kernels::rope_table(0, rope_->frequencies(n_tokens), static_cast<double>(rope_->magnitude),

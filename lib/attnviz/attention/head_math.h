@@ -19,11 +19,17 @@ class Rotation {
   /// outlive it.
   Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);
 
+  /// Whether it is what the constructor would make for another layer of the same model.
+  bool is_for(const LayerWeights& layer, std::size_t n_tokens) const noexcept {
+    return rope_ == layer.rope.get() && n_tokens_ == n_tokens;
+  }
+
   /// In place: rows of x [n, d_head] are tokens from `first_position` on.
   void apply(std::size_t first_position, Matrix x) const noexcept;
 
  private:
   bool rotates_;
+  std::size_t n_tokens_;
   const Rope* rope_;    // null: the frequencies follow from d_head
   MatrixBuffer turns_;  // [n_tokens, n_rotated], of `rope_`
 };

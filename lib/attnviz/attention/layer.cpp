@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/kept_memory.h"
 #include "attnviz/attention/mlp.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/matmul.h"
@@ -27,23 +28,23 @@ ConstMatrix normed(const Norm& norm, ConstMatrix x, std::size_t n_threads, Layer
   if (!norm.present()) {
     return x;
   }
-  if (memory.normed.rows() != x.rows || memory.normed.cols() != x.cols) {
-    memory.normed = {};  // before more is taken
-    memory.normed = MatrixBuffer(x.rows, x.cols);
-  }
-  norm_rows(norm, x, n_threads, memory.normed.view());
-  return std::as_const(memory.normed).view();
+  const Matrix out = shaped(memory.normed, x.rows, x.cols);
+  norm_rows(norm, x, n_threads, out);
+  return out;
 }
 
-// x += mlp(look), or x += norm(mlp(look)).
-void add_mlp(const LayerWeights& layer, ConstMatrix look, std::size_t n_threads, Matrix x) {
-  if (!layer.after_mlp_norm.present()) {
-    return run_mlp(layer.mlp, look, true, n_threads, x);
+// x += mlp(look), or x += norm(mlp(look)). When x is looked at itself, what is added must wait.
+void add_mlp(const LayerWeights& layer, ConstMatrix look, std::size_t n_threads,
+             LayerMemory& memory, Matrix x) {
+  if (!layer.after_mlp_norm.present() && look.data != x.data) {
+    return run_mlp(layer.mlp, look, true, n_threads, memory.mlp, x);
   }
-  MatrixBuffer added(x.rows, x.cols);
-  run_mlp(layer.mlp, look, false, n_threads, added.view());
-  norm_rows(layer.after_mlp_norm, added.view(), n_threads, added.view());
-  kernels::add(std::as_const(added).view(), x);
+  const Matrix added = shaped(memory.added, x.rows, x.cols);
+  run_mlp(layer.mlp, look, false, n_threads, memory.mlp, added);
+  if (layer.after_mlp_norm.present()) {
+    norm_rows(layer.after_mlp_norm, added, n_threads, added);
+  }
+  kernels::add(added, x);
 }
 
 void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
@@ -82,14 +83,12 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
   }
   if (order == LayerOrder::kPostNorm) {
     norm_rows(weights.attention_norm, x, request.n_threads, x);
-    MatrixBuffer hidden(x.rows, x.cols);
-    run_mlp(weights.mlp, x, false, request.n_threads, hidden.view());
-    kernels::add(std::as_const(hidden).view(), x);
+    add_mlp(weights, x, request.n_threads, memory, x);
     norm_rows(weights.mlp_norm, x, request.n_threads, x);
   } else {
     const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
     add_mlp(weights, normed(weights.mlp_norm, before, request.n_threads, memory), request.n_threads,
-            x);
+            memory, x);
   }
   check_finite(model, layer, x);
   return output;
@@ -105,12 +104,19 @@ void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix strea
 }
 
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
-  // Its input and its output, the contexts between, and what is normed.
-  const double streams = model.config.order == LayerOrder::kAttentionOnly ? 3.0 : 5.0;
+  // Its input and its output, and what is normed and added.
+  const double streams = model.config.order == LayerOrder::kAttentionOnly ? 2.0 : 4.0;
   const double token_bytes = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float));
   double most = 0.0;
   for (const LayerWeights& layer : model.layers) {
-    most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens));
+    double contexts = 0.0;
+    for (const HeadWeights& head : layer.heads) {
+      contexts += token_bytes * static_cast<double>(head.d_value());
+    }
+    const double turns =
+        layer.rope ? token_bytes * static_cast<double>(layer.rope->n_rotated()) : 0.0;
+    most = std::max(
+        most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) + contexts + turns);
   }
   return most + streams * token_bytes * static_cast<double>(model.config.d_model);
 }

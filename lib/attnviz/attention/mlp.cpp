@@ -1,9 +1,10 @@
 #include "attnviz/attention/mlp.h"
 
 #include <algorithm>
-#include <utility>
+#include <cassert>
 
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/kept_memory.h"
 
 namespace attnviz {
 
@@ -21,18 +22,20 @@ std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
 
 }  // namespace
 
-void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Matrix out) {
+void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, MlpMemory& memory,
+             Matrix out) {
+  assert(mlp.present());
   const std::size_t step = tokens_at_once(mlp, x.rows);
   const bool is_gated = !mlp.gate.weight.empty();
-  MatrixBuffer up_buffer(step, mlp.up.d_out());
-  MatrixBuffer gate_buffer(is_gated ? step : 0, is_gated ? mlp.up.d_out() : 0);
+  const Matrix up_rows = shaped(memory.up, step, mlp.up.d_out());
+  const Matrix gate_rows = is_gated ? shaped(memory.gate, step, mlp.up.d_out()) : Matrix{};
   for (std::size_t first = 0; first < x.rows; first += step) {
     const std::size_t count = std::min(step, x.rows - first);
     const ConstMatrix tokens = x.row_block(first, count);
-    const Matrix up = up_buffer.view().row_block(0, count);
+    const Matrix up = up_rows.row_block(0, count);
     Matrix hidden = up;
     if (is_gated) {
-      hidden = gate_buffer.view().row_block(0, count);
+      hidden = gate_rows.row_block(0, count);
       blocked_product(tokens, mlp.up, n_threads, up);
       blocked_product(tokens, mlp.gate, n_threads, hidden, [&](const OutputBlock& block) {
         kernels::activate_gated(mlp.activation, block.of(up), block.of(hidden));

@@ -8,12 +8,18 @@
 
 namespace attnviz {
 
-/// out = mlp(x), or out += mlp(x) when `add`. x, out [n_tokens, d_model], no overlap. The bits do
-/// not depend on n_threads.
+/// What it computes in, kept from layer to layer.
+struct MlpMemory {
+  MatrixBuffer up, gate;
+};
+
+/// out = mlp(x), or out += mlp(x) when `add`. x, out [n_tokens, d_model]: the same matrix, or no
+/// overlap. The bits do not depend on n_threads. Precondition: mlp.present().
 ///
 /// Takes n_tokens · d_ff floats for the hidden layer, twice with a gate, but for no more tokens at
 /// once than 64 MB hold.
-void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Matrix out);
+void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, MlpMemory& memory,
+             Matrix out);
 
 /// Bytes that run_mlp takes; an estimate.
 double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept;

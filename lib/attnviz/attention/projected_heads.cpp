@@ -29,10 +29,10 @@ std::size_t with_margin(std::size_t n_floats) noexcept {
 
 }  // namespace
 
-ProjectedHeads::ProjectedHeads(const Model& model, const LayerWeights& layer,
+ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
                                std::span<const std::size_t> heads, std::size_t n_tokens,
                                bool with_values, MatrixBuffer& memory)
-    : layer_(layer), rotation_(model, layer, n_tokens) {
+    : layer_(layer), rotation_(rotation) {
   query_of_.reserve(heads.size());
   key_of_.reserve(heads.size());
   value_of_.reserve(heads.size());

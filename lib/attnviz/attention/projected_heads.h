@@ -22,9 +22,10 @@ inline constexpr std::size_t kProjectedRows = 192;
 class ProjectedHeads {
  public:
   /// Takes `memory`, and more of it where that is too little: n_tokens times the columns of all
-  /// products. `memory`, `model` and `layer` must outlive it. Throws what MatrixBuffer throws.
-  ProjectedHeads(const Model& model, const LayerWeights& layer, std::span<const std::size_t> heads,
-                 std::size_t n_tokens, bool with_values, MatrixBuffer& memory);
+  /// products. `memory`, `layer` and `rotation` must outlive it. Throws what MatrixBuffer throws.
+  ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
+                 std::span<const std::size_t> heads, std::size_t n_tokens, bool with_values,
+                 MatrixBuffer& memory);
 
   /// Matrix products to be done, each over all tokens.
   std::size_t n_products() const noexcept {
@@ -46,7 +47,7 @@ class ProjectedHeads {
   void project_keys(std::size_t index, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
 
   const LayerWeights& layer_;
-  Rotation rotation_;
+  const Rotation& rotation_;
   std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
   std::vector<Matrix> queries_;                            // [n_tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // the same, packed

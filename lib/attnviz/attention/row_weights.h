@@ -33,7 +33,8 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 /// In place: rows of q·k become the weights of the queries from `first_query` on. ranges[i] is the
 /// visible_range() of one of them; column 0 is key `first_key`. Keys that a query does not see get
 /// exactly 0. Returns the first row with a score between its first and its last visible key that is
-/// not finite, or rows.rows. `copy` as in kernels::softmax_rows(); only when can_copy().
+/// not finite, or rows.rows; with a soft cap, infinities count as the cap. `copy` as in
+/// kernels::softmax_rows(); only when can_copy().
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
                               Matrix copy = {}) noexcept;

@@ -17,8 +17,8 @@ class Tokenizer {
   /// "words", "chars" or "bytes".
   virtual std::string_view name() const noexcept = 0;
 
-  /// Cuts `text`; tokens are in source order and do not overlap. Never throws for any bytes:
-  /// invalid UTF-8 becomes one token a byte (words, chars). May be empty.
+  /// Cuts `text`; tokens are in source order. Takes any bytes: invalid UTF-8 becomes one token a
+  /// byte (words, chars). May be empty.
   virtual TokenizedText tokenize(std::string_view text) const = 0;
 
   /// The text whose ids are given: pieces joined by spaces (words) or by nothing.
