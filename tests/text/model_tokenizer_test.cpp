@@ -97,6 +97,54 @@ TEST_CASE("BOS is added when it is asked for, and an error where there is none")
                        "this WordPiece tokenizer has no token that begins a text", Error);
 }
 
+TEST_CASE("without BOS a template loses it where a text begins, not where one ends") {
+  std::string json(kByteLevel);
+  json.insert(1, R"("post_processor": {"type": "TemplateProcessing",
+      "single": [{"SpecialToken": {"id": "e", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+                 {"SpecialToken": {"id": "e", "type_id": 0}}],
+      "pair": [{"SpecialToken": {"id": "e", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+               {"SpecialToken": {"id": "e", "type_id": 0}},
+               {"SpecialToken": {"id": "e", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}},
+               {"SpecialToken": {"id": "e", "type_id": 0}}],
+      "special_tokens": {"e": {"id": "e", "ids": [10]}}},)");
+  const ModelTokenizer tokenizer = tokenizer_of(json);
+  TokenizeOptions options;
+  options.bos = false;
+  CHECK(described(tokenizer.tokenize("a", options)) == "0=a[0,1) 10=<|endoftext|>[1,1)!");
+  options.pair = "b";
+  CHECK(described(tokenizer.tokenize("a", options)) ==
+        "0=a[0,1) 10=<|endoftext|>[1,1)! 1=b[2,3) 10=<|endoftext|>[3,3)!");
+}
+
+TEST_CASE("Metaspace at the beginning only: stripped spaces count, a token in front does not") {
+  const ModelTokenizer tokenizer = tokenizer_of(R"({
+      "added_tokens": [{"id": 2, "content": "<n>", "normalized": true}],
+      "normalizer": {"type": "Strip"},
+      "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"},
+      "model": {"type": "WordLevel", "vocab": {"▁hello": 0, "hello": 1}}})");
+  CHECK(described(tokenizer.tokenize("  hello")) == "0= hello[2,7)");
+  CHECK(described(tokenizer.tokenize("<n>hello")) == "2=<n>[0,3) 1=hello[3,8)");
+}
+
+TEST_CASE("more different words than are remembered have the right pieces, old and new") {
+  const ModelTokenizer tokenizer = tokenizer_of(kByteLevel);
+  std::string text;
+  for (int i = 0; i < 70'000; ++i) {  // every word another number in a and b, and "ab" again
+    for (int bit = 16; bit >= 0; --bit) {
+      text += (i >> bit & 1) != 0 ? 'a' : 'b';
+    }
+    text += i % 100 == 0 ? " ab " : " ";
+  }
+  const TokenizedText made = tokenizer.tokenize(text);
+  std::string joined;
+  for (const Token& token : made.tokens) {
+    joined += token.text;
+  }
+  CHECK(joined == text);
+  CHECK(described({{}, {made.tokens.end() - 1, made.tokens.end()}}) ==
+        fmt::format("2= [{},{})", text.size() - 1, text.size()));
+}
+
 TEST_CASE("SentencePiece BPE: spaces are shown as such, and unknown characters are their bytes") {
   const ModelTokenizer tokenizer = tokenizer_of(kSentencePiece);
   CHECK(tokenizer.name() == "SentencePiece BPE");

@@ -78,6 +78,7 @@ TEST_CASE("Split: patterns are regular expressions with Unicode classes, and may
 TEST_CASE("pre-tokenizers cut where their names say") {
   CHECK(words(R"({"type": "Whitespace"})", "Hey, you_2!  猫") ==
         Strings{"Hey", ",", "you_2", "!", "猫"});
+  CHECK(words(R"({"type": "Whitespace"})", "हिन्दी, e\u0301") == Strings{"हिन्दी", ",", "e\u0301"});
   CHECK(words(R"({"type": "WhitespaceSplit"})", " a,b\u3000c\n") == Strings{"a,b", "c"});
   CHECK(words(R"({"type": "Punctuation"})", "a?!b。") == Strings{"a", "?", "!", "b", "。"});
   CHECK(words(R"({"type": "Digits", "individual_digits": true})", "a12b") ==
@@ -134,12 +135,26 @@ TEST_CASE("normalizers change what their names say") {
                    "a  b c") == "a_b c");
   CHECK(normalized(R"({"type": "Prepend", "prepend": "▁"})", "") == "");
   CHECK(normalized(R"({"type": "NFKD"})", "é½") == "e\u03011\u20442");
+  CHECK(normalized(R"({"type": "NFKC"})", "ㅋㅏ가ㄳㅋㅋ") == "카갃\u110F\u110F");
+  CHECK(normalized(R"({"type": "NFC"})", "ㅋㅏ가ㄳ") == "ㅋㅏ가ㄳ");
   CHECK(normalized(R"({"type": "Lowercase"})", "İΣǅ") == "i\u0307σǆ");
   CHECK(normalized(R"({"type": "BertNormalizer", "strip_accents": false})", "É\tx\u0001y\u200D") ==
         "é xy");
+  CHECK(normalized(R"({"type": "BertNormalizer"})", "a\vb\fc\u0085d\u2028e\rf") == "abcd e f");
   CHECK(normalized(R"({"type": "BertNormalizer", "lowercase": false})", "É猫") == "É 猫 ");
   CHECK(normalized(R"({"type": "Nmt"})", "a\u0001b\u200Bc\n") == "ab c ");
   CHECK(normalized(R"({"type": "ByteLevel"})", "a é") == "aĠÃ©");
+}
+
+TEST_CASE("Prepend at the beginning only: what was left out in front still counts as one") {
+  const auto prepended = [](std::size_t offset) {
+    AlignedText text("  a", offset);
+    strip_normalizer(true, true)(text);
+    prepend_normalizer("▁", /*only_at_beginning=*/true)(text);
+    return std::string(text.text());
+  };
+  CHECK(prepended(0) == "▁a");
+  CHECK(prepended(4) == "a");
 }
 
 TEST_CASE("normalizers keep bytes that are no UTF-8") {
@@ -227,7 +242,20 @@ TEST_CASE("a stage or behaviour that there is not is named, with those that ther
 TEST_CASE("a regular expression that takes too long matches nothing, and ends") {
   const Regex hostile("(a+)+$", "");
   CHECK(hostile.find_all(std::string(5000, 'a') + "b").empty());
+  // What stands behind it is found.
+  CHECK(hostile.find_all(std::string(5000, 'a') + "b a") == std::vector<ByteRange>{{5002, 5003}});
   CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{1, 3}});
+}
+
+TEST_CASE("a regular expression cuts a megabyte of white space, and long words with deep groups") {
+  const Regex llama3(
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
+      " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+      "");
+  CHECK(llama3.find_all(std::string(1'020'000, ' ') + "hello world") ==
+        std::vector<ByteRange>{{0, 1'019'999}, {1'019'999, 1'020'005}, {1'020'005, 1'020'011}});
+  CHECK(Regex("(?:[a-z]\\d?)+", "").find_all(std::string(5000, 'a') + " b c") ==
+        std::vector<ByteRange>{{0, 5000}, {5001, 5002}, {5003, 5004}});
 }
 
 TEST_CASE("a vocabulary finds its pieces, and refuses one that comes twice") {

@@ -1,7 +1,12 @@
 #include "attnviz/text/aligned_text.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
 
@@ -23,14 +28,39 @@ ByteRange AlignedText::source(ByteRange range) const noexcept {
   return {place, place};
 }
 
+AlignedText AlignedText::part(ByteRange range) const {
+  AlignedBuilder builder(*this);
+  builder.keep(range);
+  AlignedText made = builder.finish();
+  if (range.begin > 0) {
+    made.offset_ = source(range).begin;
+  }
+  return made;
+}
+
 AlignedBuilder::AlignedBuilder(const AlignedText& from) : from_(from) {
   made_.is_changed_ = true;
-  made_.offset_ = from.source({0, 0}).begin;
+  made_.offset_ = from.offset_;
+  made_.source_size_ = from.source_size_;
   made_.text_.reserve(from.size() + from.size() / 4);
   made_.spans_.reserve(from.size() + from.size() / 4);
 }
 
+// Normalizers that each double a text would make it larger than any memory.
+void AlignedBuilder::check_growth(std::size_t n_more) const {
+  constexpr std::size_t kMostTimes = 64;
+  constexpr std::size_t kAlways = std::size_t{1} << 20;
+  const std::size_t most = kMostTimes * made_.source_size_ + kAlways;
+  if (n_more > most - std::min(most, made_.text_.size())) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("the tokenizer makes {} of text longer and longer: expected at most {} "
+                            "bytes when normalized, found more",
+                            counted(made_.source_size_, "byte"), most));
+  }
+}
+
 void AlignedBuilder::keep(ByteRange range) {
+  check_growth(range.size());
   made_.text_ += from_.text(range);
   if (from_.is_changed_) {
     made_.spans_.insert(made_.spans_.end(),
@@ -45,6 +75,7 @@ void AlignedBuilder::keep(ByteRange range) {
 }
 
 void AlignedBuilder::put(std::string_view text, ByteRange range) {
+  check_growth(text.size());
   const ByteRange source = from_.source(range);
   made_.text_ += text;
   made_.spans_.insert(

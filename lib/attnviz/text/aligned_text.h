@@ -22,7 +22,8 @@ class AlignedText {
  public:
   AlignedText() = default;
   /// `text` as it is, the source's bytes from `offset` on. The source must be below 4 GiB.
-  AlignedText(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}
+  AlignedText(std::string_view text, std::size_t offset)
+      : text_(text), offset_(offset), source_size_(text.size()) {}
 
   std::string_view text() const noexcept { return text_; }
   std::string_view text(ByteRange range) const noexcept {
@@ -33,6 +34,10 @@ class AlignedText {
   /// What the bytes [begin, end) stand for in the source. An empty range is the place before
   /// `begin`.
   ByteRange source(ByteRange range) const noexcept;
+  /// Whether nothing of the source lies before the text but what was left out of it.
+  bool begins_source() const noexcept { return offset_ == 0; }
+  /// The bytes of `range` as a text of their own.
+  AlignedText part(ByteRange range) const;
 
  private:
   friend class AlignedBuilder;
@@ -42,12 +47,14 @@ class AlignedText {
   };
 
   std::string text_;
-  std::size_t offset_ = 0;
+  std::size_t offset_ = 0;       // of the source, where the text began before it was changed
+  std::size_t source_size_ = 0;  // bytes of it that the text was made of
   bool is_changed_ = false;
   std::vector<Span> spans_;  // one a byte when is_changed_, else byte i is the source's offset_ + i
 };
 
-/// Makes a changed text, from left to right, out of `from`, which must outlive the builder.
+/// Makes a changed text, from left to right, out of `from`, which must outlive the builder. Throws
+/// Error{kUnsupported} when it becomes larger than 64 times its source and 1 MiB.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const AlignedText& from);
@@ -59,6 +66,8 @@ class AlignedBuilder {
   AlignedText finish();
 
  private:
+  void check_growth(std::size_t n_more) const;
+
   const AlignedText& from_;
   AlignedText made_;
 };

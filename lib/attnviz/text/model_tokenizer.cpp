@@ -46,6 +46,21 @@ struct StringHash {
   std::size_t operator()(std::string_view text) const noexcept { return hash_of(text); }
 };
 
+// Leaves BOS out where it begins a text: the same token may end one, too.
+template <class IsBos>
+void without_bos(Template& items, const IsBos& is_bos) {
+  if (items.empty() || !is_bos(items.front())) {
+    return;
+  }
+  items.erase(items.begin());
+  const auto second = std::find_if(items.begin(), items.end(), [](const TemplateItem& item) {
+    return item.kind == Kind::kSecond;
+  });
+  if (second != items.end() && second != items.begin() && is_bos(*(second - 1))) {
+    items.erase(second - 1);
+  }
+}
+
 struct PlacedId {
   TokenId id;
   ByteRange range;  // in the source
@@ -59,23 +74,23 @@ class WordCache {
   const std::vector<ModelToken>& pieces(std::string_view word) {
     constexpr std::size_t kLongest = 64;
     constexpr std::size_t kMostWords = std::size_t{1} << 16;
-    if (word.size() > kLongest || known_.size() >= kMostWords) {
-      long_word_.clear();
-      model_.tokenize(word, long_word_);
-      return long_word_;
+    if (word.size() <= kLongest) {
+      const auto found = known_.find(word);
+      if (found != known_.end()) {
+        return found->second;
+      }
     }
-    auto found = known_.find(word);
-    if (found == known_.end()) {
-      found = known_.emplace(std::string(word), std::vector<ModelToken>()).first;
-      model_.tokenize(word, found->second);
-    }
-    return found->second;
+    const bool has_room = word.size() <= kLongest && known_.size() < kMostWords;
+    std::vector<ModelToken>& tokens = has_room ? known_[std::string(word)] : other_word_;
+    tokens.clear();
+    model_.tokenize(word, tokens);
+    return tokens;
   }
 
  private:
   const TokenModel& model_;
   std::unordered_map<std::string, std::vector<ModelToken>, StringHash, std::equal_to<>> known_;
-  std::vector<ModelToken> long_word_;
+  std::vector<ModelToken> other_word_;
 };
 
 }  // namespace
@@ -167,9 +182,7 @@ std::vector<PlacedId> ModelTokenizer::State::encode(std::string_view text,
       if (inside.id) {
         ids.push_back({*inside.id, piece.source(inside.range)});
       } else {
-        AlignedBuilder builder(piece);
-        builder.keep(inside.range);
-        encode_words(builder.finish(), cache, ids);
+        encode_words(piece.part(inside.range), cache, ids);
       }
     }
   }
@@ -192,7 +205,7 @@ Template ModelTokenizer::State::chosen_template(const TokenizeOptions& options) 
     return item.kind == Kind::kSpecial && item.id == bos;
   };
   if (!*options.bos) {
-    std::erase_if(items, is_bos);
+    without_bos(items, is_bos);
   } else if (items.empty() || !is_bos(items.front())) {
     items.insert(items.begin(), {Kind::kSpecial, *bos, 0});
   }

@@ -48,9 +48,9 @@ class ModelTokenizer : public Tokenizer {
   /// token stands for (white space of WordPiece) lies between them. Added tokens have an empty
   /// range. With a pair, the source is both texts with a line feed between them.
   ///
-  /// Never throws for any bytes: those that are no UTF-8 are U+FFFD to all but byte-level
+  /// Takes any bytes: those that are no UTF-8 are U+FFFD to all but byte-level
   /// tokenizers. Throws Error{kUsage} when `bos` asks for a token that there is not, and for a text
-  /// of 4 GiB.
+  /// of 4 GiB; Error{kUnsupported} when normalizers make the text larger than AlignedBuilder takes.
   TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const;
 
   /// The text that the ids decode to; special tokens stand in it with their names.

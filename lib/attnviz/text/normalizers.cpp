@@ -41,14 +41,25 @@ void leave_out(AlignedText& text, const Drop& drop) {
   });
 }
 
+bool is_jamo_that_continues(char32_t point) noexcept {
+  return (point >= 0x1160 && point <= 0x11FF) || (point >= 0xD7B0 && point <= 0xD7FF);
+}
+
 // Whether a character may be changed by, or change, the one before it: marks, and the parts of
-// Hangul syllables. All that composes in pairs is among them.
-bool continues(char32_t point) noexcept {
+// Hangul syllables. All that composes in pairs is among them; compatibility jamo are when `options`
+// make other jamo of them.
+bool continues(char32_t point, utf8proc_option_t options) noexcept {
   if (point < 0x300) {
     return false;
   }
-  return is_mark(point) || (point >= 0x1160 && point <= 0x11FF) ||
-         (point >= 0xD7B0 && point <= 0xD7FF) || (point >= 0xFF9E && point <= 0xFFDC);
+  if (point >= 0x3131 && point <= 0x318E && (options & UTF8PROC_COMPAT) != 0) {
+    utf8proc_int32_t jamo = 0;
+    int boundary_class = 0;
+    return utf8proc_decompose_char(static_cast<utf8proc_int32_t>(point), &jamo, 1, options,
+                                   &boundary_class) == 1 &&
+           is_jamo_that_continues(static_cast<char32_t>(jamo));
+  }
+  return is_mark(point) || is_jamo_that_continues(point) || (point >= 0xFF9E && point <= 0xFFDC);
 }
 
 struct Cluster {
@@ -58,13 +69,14 @@ struct Cluster {
 
 // Reads from `begin` a character with what continues it. utf8proc orders marks by insertion, which
 // takes quadratic time: hence the limit.
-void read_cluster(std::string_view text, std::size_t begin, Cluster& cluster) {
+void read_cluster(std::string_view text, std::size_t begin, utf8proc_option_t options,
+                  Cluster& cluster) {
   constexpr std::size_t kLongest = 256;
   cluster.range = {begin, begin};
   cluster.points.clear();
   while (cluster.range.end < text.size() && cluster.points.size() < kLongest) {
     const CodePoint point = decode_utf8(text, cluster.range.end);
-    if (!cluster.points.empty() && (!point.valid || !continues(point.value))) {
+    if (!cluster.points.empty() && (!point.valid || !continues(point.value, options))) {
       return;
     }
     cluster.range.end += point.length;
@@ -116,7 +128,7 @@ void normalize(AlignedText& text, UnicodeForm form) {
   AlignedBuilder builder(text);
   Cluster cluster;
   for (std::size_t i = 0; i < text.size(); i = cluster.range.end) {
-    read_cluster(text.text(), i, cluster);
+    read_cluster(text.text(), i, options, cluster);
     const bool is_plain =
         cluster.points.empty() || (cluster.points.size() == 1 && cluster.points[0] < 0x80);
     const std::string out = is_plain ? std::string() : normalized(cluster, text.text(), options);
@@ -159,7 +171,9 @@ void lower(AlignedText& text) {
 
 void clean_for_bert(AlignedText& text) {
   each_character(text, [](AlignedBuilder& builder, char32_t point, ByteRange range) {
-    if (point == '\t' || point == '\n' || point == '\r' || is_white_space(point)) {
+    // White space that is a control character, as a vertical tab is, goes with the controls.
+    if (point == '\t' || point == '\n' || point == '\r' ||
+        (is_white_space(point) && !is_other(point))) {
       builder.put(" ", range);
     } else if (point != 0xFFFD && !is_other(point)) {
       builder.keep(range);
@@ -217,7 +231,7 @@ Normalizer strip_normalizer(bool left, bool right) {
 
 Normalizer prepend_normalizer(std::string prefix, bool only_at_beginning) {
   return [prefix = std::move(prefix), only_at_beginning](AlignedText& text) {
-    if (text.size() > 0 && (!only_at_beginning || text.source({0, 0}).begin == 0)) {
+    if (text.size() > 0 && (!only_at_beginning || text.begins_source())) {
       replace_ranges(text, {{0, 0}}, prefix);
     }
   };

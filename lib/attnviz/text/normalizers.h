@@ -18,7 +18,7 @@ using Normalizer = std::function<void(AlignedText& text)>;
 enum class UnicodeForm { kNfc, kNfd, kNfkc, kNfkd };
 
 struct BertNormalization {
-  bool clean_text = true;            // white space to spaces, controls left out
+  bool clean_text = true;            // controls left out, white space to spaces
   bool handle_chinese_chars = true;  // spaces around each
   bool strip_accents = true;
   bool lowercase = true;
@@ -29,7 +29,8 @@ Normalizer unicode_normalizer(UnicodeForm form);
 Normalizer lowercase_normalizer();
 Normalizer strip_accents_normalizer();  // leaves marks out
 Normalizer strip_normalizer(bool left, bool right);
-/// Unless the text is empty; `only_at_beginning`: only where it begins the source.
+/// Unless the text is empty; `only_at_beginning`: only where it begins the source, but for what
+/// was left out in front.
 Normalizer prepend_normalizer(std::string prefix, bool only_at_beginning = false);
 Normalizer replace_normalizer(std::string from, std::string to);
 Normalizer replace_normalizer(Regex from, std::string to);

@@ -115,6 +115,11 @@ std::size_t put(AlignedBuilder& builder, std::string_view text, ByteRange range)
   return text.size();
 }
 
+// Whether a word stands at the source's beginning, but for what was left out in front.
+bool is_first(const AlignedText& text, ByteRange word) {
+  return text.source(word).begin == 0 || (word.begin == 0 && text.begins_source());
+}
+
 }  // namespace
 
 PreTokenizer regex_cut(Regex pattern, CutBehavior behavior, bool invert) {
@@ -179,7 +184,7 @@ PreTokenizer metaspace(std::string replacement, PrependScheme scheme, bool split
     rewrite_words(cut, [&](AlignedBuilder& builder, ByteRange word) {
       const std::string_view text = cut.text.text(word);
       const bool is_wanted = scheme == PrependScheme::kAlways ||
-                             (scheme == PrependScheme::kFirst && cut.text.source(word).begin == 0);
+                             (scheme == PrependScheme::kFirst && is_first(cut.text, word));
       std::size_t size = 0;
       if (is_wanted && !text.starts_with(' ') && !text.starts_with(replacement)) {
         size += put(builder, replacement, {word.begin, word.begin});

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -22,8 +24,33 @@ struct Free {
   }
 };
 
-// Enough for any sensible pattern; a hostile one gives up within seconds.
-constexpr std::uint32_t kMostSteps = 1'000'000;
+// Memory of the interpreter, in KiB.
+constexpr std::uint32_t kMostHeap = std::uint32_t{1} << 18;
+
+// What a match may take from one character on. A run of white space takes a few steps for each of
+// its characters, hence more for longer texts. Each time that it is too little, there is half as
+// much: patterns that always take too long cost twice the first limit and a little a character.
+class StepLimit {
+ public:
+  StepLimit(pcre2_match_context* context, std::size_t text_size) : context_(context) {
+    constexpr std::size_t kLeast = 1'000'000;
+    constexpr std::size_t kStepsPerByte = 8;
+    limit_ = static_cast<std::uint32_t>(
+        std::clamp<std::size_t>(kStepsPerByte * text_size, kLeast, UINT32_MAX));
+    pcre2_set_match_limit(context_, limit_);
+    pcre2_set_heap_limit(context_, kMostHeap);
+  }
+
+  void halve() {
+    constexpr std::uint32_t kLeast = 64;
+    limit_ = std::max(limit_ / 2, kLeast);
+    pcre2_set_match_limit(context_, limit_);
+  }
+
+ private:
+  pcre2_match_context* context_;
+  std::uint32_t limit_ = 0;
+};
 
 }  // namespace
 
@@ -33,23 +60,48 @@ struct Regex::Code {
   Code& operator=(const Code&) = delete;
   ~Code() { pcre2_code_free(code); }
 
-  // Matches in valid UTF-8 that begins at `offset` of the whole text. False: too many steps.
-  bool find(std::string_view text, std::size_t offset, pcre2_match_data* data,
-            pcre2_match_context* context, std::vector<ByteRange>& matches) const;
+  // Matches in valid UTF-8 that begins at `offset` of the whole text.
+  void find(std::string_view text, std::size_t offset, pcre2_match_data* data,
+            pcre2_match_context* context, StepLimit& limit, std::vector<ByteRange>& matches) const;
+  // As pcre2_match: compiled code has a small stack, and where it is full the interpreter is asked.
+  int match(std::string_view text, std::size_t begin, std::uint32_t options, pcre2_match_data* data,
+            pcre2_match_context* context) const;
 
   pcre2_code* code;
 };
 
-bool Regex::Code::find(std::string_view text, std::size_t offset, pcre2_match_data* data,
-                       pcre2_match_context* context, std::vector<ByteRange>& matches) const {
+int Regex::Code::match(std::string_view text, std::size_t begin, std::uint32_t options,
+                       pcre2_match_data* data, pcre2_match_context* context) const {
   const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
+  options |= PCRE2_NO_UTF_CHECK;
+  const int found = pcre2_match(code, subject, text.size(), begin, options, data, context);
+  return found == PCRE2_ERROR_JIT_STACKLIMIT
+             ? pcre2_match(code, subject, text.size(), begin, options | PCRE2_NO_JIT, data, context)
+             : found;
+}
+
+void Regex::Code::find(std::string_view text, std::size_t offset, pcre2_match_data* data,
+                       pcre2_match_context* context, StepLimit& limit,
+                       std::vector<ByteRange>& matches) const {
+  // PCRE2 does not tell at which character a match took too long. To pass that one, and no other,
+  // characters are tried one by one until it is found again.
+  bool one_by_one = false;
   for (std::size_t i = 0; i < text.size();) {
-    const int found = pcre2_match(code, subject, text.size(), i, PCRE2_NO_UTF_CHECK, data, context);
-    if (found == PCRE2_ERROR_NOMATCH) {
-      return true;
+    const int found = match(text, i, one_by_one ? PCRE2_ANCHORED : 0, data, context);
+    if (found < 0 && !one_by_one) {
+      if (found == PCRE2_ERROR_NOMATCH) {
+        return;
+      }
+      one_by_one = true;
+      continue;
     }
     if (found < 0) {
-      return false;
+      if (found != PCRE2_ERROR_NOMATCH) {
+        one_by_one = false;
+        limit.halve();
+      }
+      i += decode_utf8(text, i).length;
+      continue;
     }
     const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data);
     if (ends[1] > ends[0] && ends[0] >= i) {
@@ -60,7 +112,6 @@ bool Regex::Code::find(std::string_view text, std::size_t offset, pcre2_match_da
       i += i < text.size() ? decode_utf8(text, i).length : 0;
     }
   }
-  return true;
 }
 
 Regex::Regex(std::string_view pattern, std::string_view where) {
@@ -90,12 +141,10 @@ std::vector<ByteRange> Regex::find_all(std::string_view text) const {
   if (data == nullptr || context == nullptr) {
     return matches;
   }
-  pcre2_set_match_limit(context.get(), kMostSteps);
+  StepLimit limit(context.get(), text.size());
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = i + valid_utf8_prefix(text.substr(i));
-    if (!code_->find(text.substr(i, end - i), i, data.get(), context.get(), matches)) {
-      break;
-    }
+    code_->find(text.substr(i, end - i), i, data.get(), context.get(), limit, matches);
     i = end + 1;  // past the byte that is no UTF-8
   }
   return matches;

@@ -18,8 +18,9 @@ class Regex {
   Regex(std::string_view pattern, std::string_view where);
 
   /// All matches that are not empty, in order, without overlap. Bytes that are no UTF-8 match
-  /// nothing, and a match ends before them. A pattern that takes too many steps on `text` matches
-  /// nothing from there on.
+  /// nothing, and a match ends before them. No match begins at a character from which finding one
+  /// takes too many steps: 1,000,000 or 8 a byte of `text`, whichever is more, and half as many
+  /// after each such character.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:

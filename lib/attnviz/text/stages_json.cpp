@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -178,9 +179,9 @@ void append_item(const JsonNode& node, const JsonNode& special_tokens, Template&
                           quoted(special.at("id").as_string()));
   }
   for (const float id : token->at("ids").as_numbers()) {
-    if (!(id >= 0.0f && id < static_cast<float>(Vocabulary::kMostIds))) {
+    if (!(id >= 0.0f && id < static_cast<float>(Vocabulary::kMostIds)) || id != std::trunc(id)) {
       token->at("ids").fail(
-          fmt::format("expected ids below {}, found {}", Vocabulary::kMostIds, id));
+          fmt::format("expected whole ids below {}, found {}", Vocabulary::kMostIds, id));
     }
     items.push_back({TemplateItem::Kind::kSpecial, static_cast<TokenId>(id), segment});
   }
@@ -323,7 +324,10 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
       {"Split", read_split},
       {"Whitespace",
        [](Reading) {
-         return regex_cut(Regex("\\w+|[^\\w\\s]+", ""), CutBehavior::kRemoved, /*invert=*/true);
+         // Marks are part of words, which PCRE2's \w leaves out.
+         return regex_cut(
+             Regex("[\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+|[^\\s\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+", ""),
+             CutBehavior::kRemoved, /*invert=*/true);
        }},
       {"WhitespaceSplit",
        [](Reading) { return character_cut(is_white_space, CutBehavior::kRemoved); }},
