@@ -43,6 +43,8 @@ constexpr Corruption kCorruptions[] = {
     {"\"model\": {", "\"modell\": {", kBad, "missing key \"model\""},
     {"\"vocab\"", "\"vocabulary\"", kBad, "model: missing key \"vocab\""},
     {"{\"a\": 0, \"b\": 1, \"ab\": 2}", "7", kBad, "expected a vocabulary, found \"7"},
+    {"{\"a\": 0, \"b\": 1, \"ab\": 2}", "{}", kBad,
+     "model: vocab: expected at least one piece, found none"},
     {"{\"a\": 0, \"b\": 1, \"ab\": 2}", "[[\"a\", 0]]", kBad,
      "expected an object of pieces and ids, found a list"},
     {"\"b\": 1", "\"b\": -1", kBad, "line 11, column 36: expected an id, found \"-1"},
@@ -173,6 +175,34 @@ TEST_CASE("tokenizer.json: Unigram's list and unknown id are checked") {
   check_fails(with(R"("vocab": ["a"])"), kBad, "expected a [");
 }
 
+TEST_CASE("pieces that would take long to find at each place of a text are refused") {
+  const auto unigram = [](std::size_t size) {
+    return [text = R"({"model": {"type": "Unigram", "vocab": [["a", 0], [")" +
+                   std::string(size, 'a') + R"(", 0]]}})"] { read_tokenizer_json(text, "t.json"); };
+  };
+  unigram(1024)();
+  check_fails(unigram(1025), kBad,
+              "model.vocab: expected pieces of at most 1024 bytes, found one of 1025");
+  const auto added = [](std::size_t size, std::string_view normalizer) {
+    const std::string text = R"({"added_tokens": [{"id": 9, "content": ")" +
+                             std::string(size, 'a') + R"("}], "normalizer": )" +
+                             std::string(normalizer) +
+                             R"(, "model": {"type": "WordLevel", "vocab": {"a": 0}}})";
+    return [text] { const ModelTokenizer made(read_tokenizer_json(text, "t.json")); };
+  };
+  added(1024, "null")();
+  check_fails(added(1025, "null"), kBad,
+              "added_tokens[0].content: expected a token of at most 1024 bytes, found 1025");
+  constexpr std::string_view kDouble =
+      R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+  added(512, kDouble)();
+  check_fails(added(513, kDouble), kUnknown,
+              "expected at most 1024 bytes when normalized, found 1026");
+  const std::string long_piece = "\x0A\x84\x08\x0A\x81\x08" + std::string(1025, 'a');
+  check_fails([&] { read_sentencepiece(long_piece); }, kBad,
+              "expected at most 1024 bytes, found 1025");
+}
+
 TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
   const NamedBytes pieces{R"({"a": 0, "b": 1, "ab": 2})", "vocab.json"};
   CHECK(read_gpt2_files(pieces, {"#version: 0.2\na b\r\n", "merges.txt"}, false)
@@ -188,6 +218,11 @@ TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
         read_gpt2_files(pieces, {"a \xFF", "merges.txt"}, false);
       },
       kBad, "merges.txt: line 1: expected UTF-8");
+  check_fails(
+      [&] {
+        read_gpt2_files({"{}", "vocab.json"}, {"", "merges.txt"}, false);
+      },
+      kBad, "vocab.json: vocab: expected at least one piece, found none");
   check_fails(
       [&] {
         read_gpt2_files({"[]", "vocab.json"}, {"", "merges.txt"}, false);

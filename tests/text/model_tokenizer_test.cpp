@@ -224,6 +224,13 @@ TEST_CASE("Unigram: the most probable cut, and unknown characters in one token")
   CHECK(described(tokenizer.tokenize("x猫ab")) == "0=<unk>[0,4) 3=ab[4,6)");
 }
 
+TEST_CASE("Unigram: where scores overflow, the word is unknown") {
+  const ModelTokenizer tokenizer = tokenizer_of(R"({"model": {"type": "Unigram", "unk_id": 0,
+      "vocab": [["<unk>", 0], ["a", -1e308]]}})");
+  CHECK(described(tokenizer.tokenize("a")) == "1=a[0,1)");
+  CHECK(described(tokenizer.tokenize("aaa")) == "0=<unk>[0,3)");
+}
+
 TEST_CASE("WordLevel: words of the vocabulary, and one token for all others") {
   const ModelTokenizer tokenizer = tokenizer_of(R"({"pre_tokenizer": {"type": "Whitespace"},
       "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "the": 1, "cat": 2}}})");

@@ -193,6 +193,40 @@ TEST_CASE("charsmap: the longest entry is replaced, and knows its place") {
   CHECK_THROWS_AS(decoded_base64("a\n", ""), Error);
 }
 
+TEST_CASE("charsmap: a trie that leads back into itself has entries of up to 64 bytes") {
+  // The node of "a" is 0x61, its offset 0x61 leads to its value at 0, and by "a" to itself. The
+  // value, the root's unit, is the replacement at 0.
+  std::vector<std::uint32_t> units(0x62, 0);
+  units[0x61] = (0x61u << 10) | 0x100u | 0x61u;
+  std::string bytes("\x88\x01\0\0", 4);  // 4 * 0x62
+  for (const std::uint32_t unit : units) {
+    for (int i = 0; i < 4; ++i) {
+      bytes += static_cast<char>(unit >> (8 * i));
+    }
+  }
+  bytes += std::string("b\0", 2);
+  AlignedText text(std::string(100, 'a'), 0);
+  charsmap_normalizer(bytes, "")(text);
+  CHECK(text.text() == "bb");
+  CHECK(text.source({1, 2}) == ByteRange{64, 100});
+}
+
+TEST_CASE("normalizers that double a text again and again are stopped") {
+  const auto doubled = [](int times) {
+    std::string stages;
+    for (int i = 0; i < times; ++i) {
+      stages += std::string(i == 0 ? "" : ",") +
+                R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})";
+    }
+    return normalized(R"({"type": "Sequence", "normalizers": [)" + stages + "]}", "a");
+  };
+  CHECK(doubled(20).size() == std::size_t{1} << 20);  // 64 bytes more would be too many
+  CHECK_THROWS_WITH_AS(doubled(40),
+                       "the tokenizer makes 1 byte of text longer and longer: expected at most "
+                       "1048640 bytes when normalized, found more",
+                       Error);
+}
+
 TEST_CASE("decoders join pieces to text") {
   CHECK(decoded(R"({"type": "WordPiece"})", {"un", "##aff", "##able", "it", "!"}) ==
         "unaffable it!");
@@ -244,6 +278,7 @@ TEST_CASE("a regular expression that takes too long matches nothing, and ends") 
   CHECK(hostile.find_all(std::string(5000, 'a') + "b").empty());
   // What stands behind it is found.
   CHECK(hostile.find_all(std::string(5000, 'a') + "b a") == std::vector<ByteRange>{{5002, 5003}});
+  CHECK(hostile.find_all(std::string(std::size_t{1} << 20, 'a') + "b").empty());
   CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{1, 3}});
 }
 

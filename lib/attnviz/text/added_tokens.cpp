@@ -1,8 +1,12 @@
 #include "attnviz/text/added_tokens.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
 
@@ -41,6 +45,12 @@ AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens) : tokens_(std
   std::vector<std::string_view> contents;
   contents.reserve(tokens_.size());
   for (const AddedToken& token : tokens_) {
+    if (token.content.size() > PrefixIndex::kLongestPiece) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("added token {}: expected at most {} bytes{}, found {}",
+                              quoted(token.content), PrefixIndex::kLongestPiece,
+                              token.normalized ? " when normalized" : "", token.content.size()));
+    }
     contents.push_back(token.content);
   }
   index_ = PrefixIndex(std::move(contents));

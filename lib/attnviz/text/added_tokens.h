@@ -27,6 +27,7 @@ struct AddedToken {
 class AddedTokenFinder {
  public:
   AddedTokenFinder() = default;
+  /// Throws Error{kUnsupported} for one that is longer than PrefixIndex::kLongestPiece.
   explicit AddedTokenFinder(std::vector<AddedToken> tokens);
   AddedTokenFinder(const AddedTokenFinder&) = delete;
   AddedTokenFinder& operator=(const AddedTokenFinder&) = delete;

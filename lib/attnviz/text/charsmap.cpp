@@ -35,8 +35,11 @@ class CharsMap {
   CharsMap(std::vector<std::uint32_t> units, std::string_view replacements)
       : units_(std::move(units)), replacements_(replacements) {}
 
-  // The longest entry that `text` begins with.
+  // The longest entry that `text` begins with. A trie that leads back into itself has entries
+  // without end.
   std::optional<Found> find(std::string_view text) const noexcept {
+    constexpr std::size_t kLongest = 64;
+    text = text.substr(0, kLongest);
     std::optional<Found> longest;
     std::size_t node = offset_of(units_[0]);
     for (std::size_t i = 0; i < text.size(); ++i) {

@@ -8,7 +8,8 @@
 
 namespace attnviz {
 
-/// The normalizer that replaces, from left to right, the longest string that the table has.
+/// The normalizer that replaces, from left to right, the longest string that the table has, of up
+/// to 64 bytes.
 /// `bytes` as SentencePiece writes them: the trie's size in bytes (32 bits), its units (32 bits
 /// each, of darts-clone's layout), then the replacements, each ended by a NUL byte.
 /// Throws Error{kMalformed}; `where` stands in front of the message. A trie that leads outside

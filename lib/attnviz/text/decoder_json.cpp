@@ -13,11 +13,6 @@ namespace {
 
 using Kind = DecoderStep::Kind;
 
-std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
-  const auto value = find_value(node, key);
-  return std::string(value ? value->as_string() : otherwise);
-}
-
 DecoderStep read_metaspace(const JsonNode& node) {
   const bool strips = text_or(node, "prepend_scheme", "always") != "never" &&
                       flag_or(node, "add_prefix_space", true);

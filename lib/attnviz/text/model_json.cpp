@@ -7,6 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/text/prefix_index.h"
 #include "attnviz/text/stages_json.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/unigram.h"
@@ -17,11 +18,6 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kMostReserved = std::size_t{1} << 20;
-
-std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
-  const auto value = find_value(node, key);
-  return std::string(value ? value->as_string() : otherwise);
-}
 
 // Files of before 2020 name no type: only one of the models has each of these members.
 std::string type_of(const JsonNode& node, const PieceList& pieces) {
@@ -68,7 +64,13 @@ std::unique_ptr<TokenModel> read_unigram(const JsonNode& node, const PieceList& 
     }
   }
   options.byte_fallback = flag_or(node, "byte_fallback", false);
-  return make_unigram(pieces.vocabulary(node.where()), pieces.scores, options);
+  Vocabulary vocabulary = pieces.vocabulary(node.where());
+  if (vocabulary.longest() > PrefixIndex::kLongestPiece) {
+    node.at("vocab").fail(fmt::format("expected pieces of at most {}, found one of {}",
+                                      counted(PrefixIndex::kLongestPiece, "byte"),
+                                      vocabulary.longest()));
+  }
+  return make_unigram(std::move(vocabulary), pieces.scores, options);
 }
 
 std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceList& pieces) {
@@ -84,6 +86,10 @@ std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceLis
 }  // namespace
 
 Vocabulary PieceList::vocabulary(std::string_view where) const {
+  if (pieces.empty()) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}vocab: expected at least one piece, found none", where));
+  }
   std::size_t n_bytes = 0;
   for (const Piece& piece : pieces) {
     n_bytes += piece.text.size();

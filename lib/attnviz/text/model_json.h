@@ -25,7 +25,7 @@ struct PieceList {
   std::vector<double> scores;  // by position, when the list has them
   bool has_scores = false;
 
-  /// Throws Error{kMalformed} at a piece that comes twice.
+  /// Throws Error{kMalformed} at a piece that comes twice, and when there are none.
   Vocabulary vocabulary(std::string_view where) const;
 };
 

@@ -13,6 +13,10 @@ namespace attnviz {
 
 class PrefixIndex {
  public:
+  /// Finding takes as many steps as the longest piece that fits has bytes, and is done at each
+  /// place of a text: pieces of files must not be longer.
+  static constexpr std::size_t kLongestPiece = 1024;
+
   PrefixIndex() = default;
   /// The pieces must outlive the index; their positions in the list are their numbers. Empty ones
   /// are never found, of equal ones the last.

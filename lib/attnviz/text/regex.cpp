@@ -28,11 +28,13 @@ struct Free {
 constexpr std::uint32_t kMostHeap = std::uint32_t{1} << 18;
 
 // What a match may take from one character on. A run of white space takes a few steps for each of
-// its characters, hence more for longer texts. Each time that it is too little, there is half as
-// much: patterns that always take too long cost twice the first limit and a little a character.
+// its characters, hence more for longer texts. Each time that it is too little there is half as
+// much. But what PCRE2 counts as one step may read the whole text: when failures may have read
+// kMostRead bytes, the next ones pass more and more characters, so that there are few.
 class StepLimit {
  public:
-  StepLimit(pcre2_match_context* context, std::size_t text_size) : context_(context) {
+  StepLimit(pcre2_match_context* context, std::size_t text_size)
+      : context_(context), text_size_(text_size) {
     constexpr std::size_t kLeast = 1'000'000;
     constexpr std::size_t kStepsPerByte = 8;
     limit_ = static_cast<std::uint32_t>(
@@ -41,14 +43,22 @@ class StepLimit {
     pcre2_set_heap_limit(context_, kMostHeap);
   }
 
-  void halve() {
+  // Says how many characters to pass.
+  std::size_t fail() {
     constexpr std::uint32_t kLeast = 64;
+    constexpr std::size_t kMostRead = std::size_t{1} << 26;
     limit_ = std::max(limit_ / 2, kLeast);
     pcre2_set_match_limit(context_, limit_);
+    n_read_ += text_size_;
+    n_passed_ = std::min(n_read_ <= kMostRead ? 1 : 2 * n_passed_, text_size_);
+    return n_passed_;
   }
 
  private:
   pcre2_match_context* context_;
+  std::size_t text_size_;
+  std::size_t n_read_ = 0;
+  std::size_t n_passed_ = 1;
   std::uint32_t limit_ = 0;
 };
 
@@ -96,11 +106,14 @@ void Regex::Code::find(std::string_view text, std::size_t offset, pcre2_match_da
       continue;
     }
     if (found < 0) {
+      std::size_t n_passed = 1;
       if (found != PCRE2_ERROR_NOMATCH) {
         one_by_one = false;
-        limit.halve();
+        n_passed = limit.fail();
       }
-      i += decode_utf8(text, i).length;
+      for (; n_passed > 0 && i < text.size(); --n_passed) {
+        i += decode_utf8(text, i).length;
+      }
       continue;
     }
     const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data);

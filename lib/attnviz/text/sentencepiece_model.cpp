@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/text/bpe.h"
 #include "attnviz/text/charsmap.h"
+#include "attnviz/text/prefix_index.h"
 #include "attnviz/text/protobuf_reader.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/unigram.h"
@@ -66,6 +67,11 @@ Piece read_piece(std::string_view bytes, std::string_view name) {
   if (piece.text.empty() || !is_utf8(piece.text)) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: expected a piece in UTF-8, found {}", name, quoted(piece.text)));
+  }
+  if (piece.text.size() > PrefixIndex::kLongestPiece) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}: expected at most {} bytes, found {}", name, quoted(piece.text),
+                            PrefixIndex::kLongestPiece, piece.text.size()));
   }
   if (!std::isfinite(piece.score)) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected a finite score, found {}",

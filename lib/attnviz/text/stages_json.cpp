@@ -230,6 +230,11 @@ bool flag_or(const JsonNode& node, std::string_view key, bool otherwise) {
   return value ? value->as_bool() : otherwise;
 }
 
+std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
+  const auto value = find_value(node, key);
+  return std::string(value ? value->as_string() : otherwise);
+}
+
 TokenId read_id(const JsonNode& node) {
   const std::uint64_t id = node.as_unsigned();
   if (id >= Vocabulary::kMostIds) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ bool has_stage(const JsonNode& node, std::string_view type);
 /// The member, when it is there and not null.
 std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
 bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
+std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
 /// An id below Vocabulary::kMostIds.
 TokenId read_id(const JsonNode& node);
 

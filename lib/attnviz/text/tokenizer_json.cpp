@@ -1,5 +1,7 @@
 #include "attnviz/text/tokenizer_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -16,7 +18,10 @@ namespace attnviz {
 
 namespace {
 
-// The document without what takes long to read, and that. null stands where it was.
+// The document without what takes long to read, and that. null stands where it was. A tree is how
+// everything else is read with its path in the messages, but of a vocabulary and its merges,
+// hundreds of thousands of strings, it would take several times as long as the scanner: every run
+// of the program waits for it.
 struct Scanned {
   std::string rest;
   bool has_model = false;
@@ -122,6 +127,11 @@ AddedToken read_added_token(const JsonNode& node, TokenId id) {
   token.content = node.at("content").as_string();
   if (token.content.empty()) {
     node.at("content").fail("expected a token, found an empty string");
+  }
+  if (token.content.size() > PrefixIndex::kLongestPiece) {
+    node.at("content").fail(fmt::format("expected a token of at most {}, found {}",
+                                        counted(PrefixIndex::kLongestPiece, "byte"),
+                                        token.content.size()));
   }
   token.single_word = flag_or(node, "single_word", false);
   token.lstrip = flag_or(node, "lstrip", false);

@@ -132,7 +132,8 @@ void Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens) c
   const std::vector<Step> steps = best_steps(word);
   std::vector<ModelToken> path;
   for (std::size_t end = word.size(); end > 0; end = steps[end].begin) {
-    // A score of -infinity or NaN in the file may leave places that nothing reaches.
+    // Sums of large negative scores overflow to -infinity, which is no better than no step at all:
+    // nothing may lead to the end.
     const std::size_t begin = std::min<std::size_t>(steps[end].begin, end - 1);
     const bool is_unknown = steps[end].id == kNone || steps[end].id == options_.unknown;
     path.push_back({is_unknown ? kNone : steps[end].id, {begin, end}});
