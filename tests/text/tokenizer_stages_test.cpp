@@ -282,6 +282,18 @@ TEST_CASE("a regular expression that takes too long matches nothing, and ends") 
   CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{1, 3}});
 }
 
+TEST_CASE("a regular expression that takes too long at every word ends as early as in one") {
+  std::string text;
+  Strings expected;
+  for (int i = 0; i < 20'000; ++i) {
+    expected.push_back(std::string(30, 'a') + "b");
+    text += expected.back() + " ";
+  }
+  CHECK(words(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"},
+                  {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}]})",
+              text) == expected);
+}
+
 TEST_CASE("a regular expression cuts a megabyte of white space, and long words with deep groups") {
   const Regex llama3(
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"

@@ -72,15 +72,20 @@ void append_words(const std::vector<Part>& parts, CutBehavior behavior, std::siz
   }
 }
 
+template <class Find>
+void cut_words(WordCut& cut, const Find& find, CutBehavior behavior, bool invert) {
+  std::vector<ByteRange> words;
+  words.reserve(cut.words.size());
+  for (const ByteRange& word : cut.words) {
+    const std::string_view text = cut.text.text(word);
+    append_words(parts_of(text, find(text), invert), behavior, word.begin, words);
+  }
+  cut.words = std::move(words);
+}
+
 PreTokenizer cut_at(FindPlaces find, CutBehavior behavior, bool invert) {
   return [find = std::move(find), behavior, invert](WordCut& cut) {
-    std::vector<ByteRange> words;
-    words.reserve(cut.words.size());
-    for (const ByteRange& word : cut.words) {
-      const std::string_view text = cut.text.text(word);
-      append_words(parts_of(text, find(text), invert), behavior, word.begin, words);
-    }
-    cut.words = std::move(words);
+    cut_words(cut, find, behavior, invert);
   };
 }
 
@@ -123,9 +128,11 @@ bool is_first(const AlignedText& text, ByteRange word) {
 }  // namespace
 
 PreTokenizer regex_cut(Regex pattern, CutBehavior behavior, bool invert) {
-  return cut_at(
-      [pattern = std::move(pattern)](std::string_view text) { return pattern.find_all(text); },
-      behavior, invert);
+  return [pattern = std::move(pattern), behavior, invert](WordCut& cut) {
+    RegexSearch search(pattern, cut.text.size());
+    const auto find = [&](std::string_view word) { return search.find_all(word); };
+    cut_words(cut, find, behavior, invert);
+  };
 }
 
 PreTokenizer string_cut(std::string pattern, CutBehavior behavior, bool invert) {

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -33,8 +36,7 @@ constexpr std::uint32_t kMostHeap = std::uint32_t{1} << 18;
 // kMostRead bytes, the next ones pass more and more characters, so that there are few.
 class StepLimit {
  public:
-  StepLimit(pcre2_match_context* context, std::size_t text_size)
-      : context_(context), text_size_(text_size) {
+  StepLimit(pcre2_match_context* context, std::size_t text_size) : context_(context) {
     constexpr std::size_t kLeast = 1'000'000;
     constexpr std::size_t kStepsPerByte = 8;
     limit_ = static_cast<std::uint32_t>(
@@ -43,20 +45,19 @@ class StepLimit {
     pcre2_set_heap_limit(context_, kMostHeap);
   }
 
-  // Says how many characters to pass.
-  std::size_t fail() {
+  // For a match in `text_size` bytes that took too long. Says how many characters to pass.
+  std::size_t fail(std::size_t text_size) {
     constexpr std::uint32_t kLeast = 64;
     constexpr std::size_t kMostRead = std::size_t{1} << 26;
     limit_ = std::max(limit_ / 2, kLeast);
     pcre2_set_match_limit(context_, limit_);
-    n_read_ += text_size_;
-    n_passed_ = std::min(n_read_ <= kMostRead ? 1 : 2 * n_passed_, text_size_);
+    n_read_ += text_size;
+    n_passed_ = std::min(n_read_ <= kMostRead ? 1 : 2 * n_passed_, kMostRead);
     return n_passed_;
   }
 
  private:
   pcre2_match_context* context_;
-  std::size_t text_size_;
   std::size_t n_read_ = 0;
   std::size_t n_passed_ = 1;
   std::uint32_t limit_ = 0;
@@ -109,7 +110,7 @@ void Regex::Code::find(std::string_view text, std::size_t offset, pcre2_match_da
       std::size_t n_passed = 1;
       if (found != PCRE2_ERROR_NOMATCH) {
         one_by_one = false;
-        n_passed = limit.fail();
+        n_passed = limit.fail(text.size());
       }
       for (; n_passed > 0 && i < text.size(); --n_passed) {
         i += decode_utf8(text, i).length;
@@ -147,17 +148,37 @@ Regex::Regex(std::string_view pattern, std::string_view where) {
 }
 
 std::vector<ByteRange> Regex::find_all(std::string_view text) const {
-  std::vector<ByteRange> matches;
-  const std::unique_ptr<pcre2_match_data, Free> data(
-      pcre2_match_data_create_from_pattern(code_->code, nullptr));
-  const std::unique_ptr<pcre2_match_context, Free> context(pcre2_match_context_create(nullptr));
-  if (data == nullptr || context == nullptr) {
-    return matches;
+  return RegexSearch(*this, text.size()).find_all(text);
+}
+
+struct RegexSearch::State {
+  State(std::shared_ptr<const Regex::Code> of, std::size_t n_bytes)
+      : code(std::move(of)),
+        data(pcre2_match_data_create_from_pattern(code->code, nullptr)),
+        context(pcre2_match_context_create(nullptr)) {
+    if (data == nullptr || context == nullptr) {
+      throw std::bad_alloc();
+    }
+    limit.emplace(context.get(), n_bytes);
   }
-  StepLimit limit(context.get(), text.size());
+
+  std::shared_ptr<const Regex::Code> code;
+  std::unique_ptr<pcre2_match_data, Free> data;
+  std::unique_ptr<pcre2_match_context, Free> context;
+  std::optional<StepLimit> limit;
+};
+
+RegexSearch::RegexSearch(const Regex& regex, std::size_t n_bytes)
+    : state_(std::make_unique<State>(regex.code_, n_bytes)) {}
+
+RegexSearch::~RegexSearch() = default;
+
+std::vector<ByteRange> RegexSearch::find_all(std::string_view text) {
+  std::vector<ByteRange> matches;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t end = i + valid_utf8_prefix(text.substr(i));
-    code_->find(text.substr(i, end - i), i, data.get(), context.get(), limit, matches);
+    state_->code->find(text.substr(i, end - i), i, state_->data.get(), state_->context.get(),
+                       *state_->limit, matches);
     i = end + 1;  // past the byte that is no UTF-8
   }
   return matches;

@@ -1,6 +1,7 @@
 // Regular expressions over UTF-8, as tokenizer files write them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,8 +25,25 @@ class Regex {
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:
+  friend class RegexSearch;
   struct Code;
   std::shared_ptr<const Code> code_;
+};
+
+/// The same in many texts, the words of one, which together take no more steps than it would.
+class RegexSearch {
+ public:
+  /// Of texts that have `n_bytes` in all.
+  RegexSearch(const Regex& regex, std::size_t n_bytes);
+  RegexSearch(const RegexSearch&) = delete;
+  RegexSearch& operator=(const RegexSearch&) = delete;
+  ~RegexSearch();
+
+  std::vector<ByteRange> find_all(std::string_view text);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace attnviz
