@@ -1,0 +1,156 @@
+#include "option_groups.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <system_error>
+
+#include "attnviz/core/cpus.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/text/tokenizer.h"
+#include "option_adders.h"
+#include "option_definitions.h"
+#include "option_values.h"
+
+namespace attnviz::app {
+
+void define_input(CLI::App& app, InputOptions& input) {
+  app.add_option_function<std::string>(
+         kText, [&input](const std::string& text) { input.text = text; },
+         "the text, in quotes; - or a pipe: standard input")
+      ->group("");
+  // A second word is nearly always a sentence without quotes; the parser says so.
+  app.add_option_function<std::string>(kSecondText, [](const std::string&) {})->group("");
+  add_value(app, "Input", "-f,--file", "FILE", "read the text from a file",
+            [&input](const std::string& word) { input.file = word; });
+  add_value(app, "Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
+            [&input](const std::string& word) { input.ids = parse_ids("--ids", word); });
+}
+
+void define_many_texts(CLI::App& app, InputOptions& input) {
+  add_flag(app, "Input", "--lines", "each line is a text of its own", input.lines);
+  add_flag(app, "Input", "--json-lines",
+           "each line is a JSON string, or an object with \"text\" or \"ids\"", input.json_lines);
+}
+
+void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer) {
+  add_value(
+      app, "Input", "--tokenizer", "words|chars|bytes|PATH",
+      "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
+      [&tokenizer](const std::string& word) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(word, ignored)) {
+          const auto names = tokenizer_names();
+          parse_choice("--tokenizer", word, {names.begin(), names.end()});
+        }
+        tokenizer = word;
+      });
+}
+
+void define_weights_file(CLI::App& app, std::optional<std::filesystem::path>& weights,
+                         const std::string& description) {
+  add_value(app, "Model", "-m,-w,--model,--weights", "FILE", description,
+            [&weights](const std::string& word) { weights = word; });
+}
+
+void define_shape(CLI::App& app, ModelOptions& model) {
+  add_value(app, "Model", "--seed", "N",
+            fmt::format("seed of everything random (default {})", kDefaultSeed),
+            [&model](const std::string& word) {
+              model.seed =
+                  parse_count("--seed", word, 0, std::numeric_limits<std::uint64_t>::max());
+            });
+  RandomShape& shape = model.shape;
+  add_size(app, "--layers", "random model: layers (default 1)", shape.n_layers);
+  add_size(app, "--heads", "random model: heads a layer (default 4)", shape.n_heads);
+  add_size(app, "--kv-heads", "random model: key/value heads (default: as --heads)",
+           shape.n_kv_heads);
+  add_size(app, "--d-model", "random model: width (default heads x d-head)", shape.d_model);
+  add_size(app, "--d-head", "random model: query/key width of a head (default 16)", shape.d_head);
+  add_size(app, "--d-value", "random model: value width of a head (default d-head)", shape.d_value);
+  add_value(app, "Model", "--positions", "none|sinusoidal|rope|alibi",
+            "position information, for models that have none of their own (default none)",
+            [&model](const std::string& word) { model.positions = parse_positions(word); });
+}
+
+void define_model(CLI::App& app, AttentionOptions& options) {
+  define_tokenizer(app, options.tokenizer);
+  define_weights_file(
+      app, options.model.weights,
+      "weights JSON, a Hugging Face folder or .safetensors file, or the name of a model in "
+      "the Hugging Face cache (default: random weights, whose pattern means nothing)");
+  add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
+  define_shape(app, options.model);
+}
+
+void define_heads(CLI::App& app, HeadOptions& selection, const char* default_heads) {
+  add_value(app, "Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3",
+            [&selection](const std::string& word) { selection.layers = word; });
+  add_value(app, "Attention", "--head", "SEL",
+            fmt::format("only these heads: 5.1, L5H1, 5.*, *.0, 1 (of every layer), or a list with "
+                        "commas (default {})",
+                        default_heads),
+            [&selection](const std::string& word) { selection.heads = word; });
+}
+
+void define_attention(CLI::App& app, AttentionOptions& options, const char* default_heads) {
+  AttentionRequest& request = options.request;
+  add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
+            "who may see whom (default: the model's own, else causal)",
+            [&request](const std::string& word) { request.mask = parse_mask(word); });
+  add_value(app, "Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",
+            [&request](const std::string& word) {
+              request.temperature = parse_temperature("--temperature", word);
+            });
+  app.add_flag_callback(
+         "--no-scale", [&request] { request.scale = false; },
+         "do not divide scores by the square root of d_head")
+      ->group("Attention");
+  add_value(app, "Attention", "--dropout", "P",
+            "drop weights with probability P, seeded; the others grow by 1/(1-P)",
+            [&request](const std::string& word) {
+              request.dropout = parse_decimal("--dropout", word);
+              if (!(request.dropout >= 0.0f && request.dropout < 1.0f)) {
+                throw Error(
+                    ErrorKind::kUsage,
+                    "--dropout: expected a number from 0 to below 1, found \"" + word + "\"");
+              }
+            });
+  define_heads(app, options.heads, default_heads);
+}
+
+void define_patterns(CLI::App& app, PatternOptions& pattern) {
+  add_value(app, "Attention", "--average", "heads|layers|all",
+            "the mean over the heads of each layer, over the layers, or over all",
+            [&pattern](const std::string& word) { pattern.average = parse_average(word); });
+  add_value(
+      app, "Output", "--focus", "TOKEN|INDEX",
+      "draw only what this token looks at, as bars (also with --style dots or numbers): cat, cat#2 "
+      "(the second one), 3, -1",
+      [&pattern](const std::string& word) { pattern.focus = word; });
+  add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
+}
+
+void define_talk(CLI::App& app, TalkOptions& talk) {
+  add_flag(app, "General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
+           talk.quiet);
+  add_flag(app, "General", "-v,--verbose",
+           "say on standard error what is done, how long it took and what each head looks at",
+           talk.verbose);
+}
+
+void define_run(CLI::App& app, AttentionOptions& options) {
+  options.request.n_threads = available_threads();
+  add_value(app, "General", "--threads", "N", "threads to compute with (default: all cores)",
+            [&options](const std::string& word) {
+              options.request.n_threads = parse_count("--threads", word, 1, 1024);
+            });
+  add_value(app, "General", "--simd", "TARGET",
+            "SIMD instructions to compute with: auto, or a name that --verbose shows",
+            [&options](const std::string& word) { options.simd = word; });
+  define_talk(app, options.talk);
+}
+
+}  // namespace attnviz::app
