@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "attnviz/analysis/head_statistics.h"
@@ -103,6 +104,24 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   auto tokenizer = open_tokenizer(options.tokenizer, model, options.model.weights);
   model.config.tokenizer = tokenizer->name();
   return tokenizer;
+}
+
+TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
+                            const Tokenizer& tokenizer, const InputText& input) {
+  TokenizedText text = tokenize(tokenizer, input, options.input);
+  const std::size_t most = model.config.n_ctx;
+  const std::size_t n_tokens = text.size();
+  if (!options.truncate || most == 0 || n_tokens <= most) {
+    return text;
+  }
+  text = truncated(std::move(text), most, *options.truncate);
+  text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
+                                   *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
+                                   most, n_tokens));
+  if (!options.talk.quiet) {
+    say(text.notes.back());
+  }
+  return text;
 }
 
 InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()) {

@@ -11,6 +11,7 @@
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
+#include "input.h"
 #include "options.h"
 
 namespace attnviz::app {
@@ -37,6 +38,11 @@ Model chosen_model(const AttentionOptions& options);
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model);
+
+/// The tokens of a text for this model, cut to its context when that was asked for; that is told,
+/// also with the text. Throws as tokenize() does.
+TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
+                            const Tokenizer& tokenizer, const InputText& input);
 
 /// A text as models look at it; `text` must outlive it.
 struct InputColumns {

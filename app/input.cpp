@@ -166,7 +166,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
     fail("not JSON: " + syntax_problem(error.what()));
   }
   if (value.is_string()) {
-    return value.get<std::string>();
+    return {value.get<std::string>(), input_.pair};
   }
   if (!value.is_object()) {
     fail(fmt::format("expected a string or an object, found {}", value.type_name()));
@@ -175,15 +175,17 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   if (has_text == value.contains("ids")) {
     fail(has_text ? "\"text\" and \"ids\" exclude each other" : "expected \"text\" or \"ids\"");
   }
-  if (value.contains("pair")) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: \"pair\" needs a model that takes two texts", place()));
-  }
-  if (has_text) {
-    if (!value["text"].is_string()) {
-      fail(fmt::format("text: expected a string, found {}", value["text"].type_name()));
+  const auto text_at = [&](const char* key) {
+    if (!value[key].is_string()) {
+      fail(fmt::format("{}: expected a string, found {}", key, value[key].type_name()));
     }
-    return value["text"].get<std::string>();
+    return value[key].get<std::string>();
+  };
+  if (has_text) {
+    return {text_at("text"), value.contains("pair") ? text_at("pair") : input_.pair};
+  }
+  if (value.contains("pair")) {
+    fail("\"pair\" goes with \"text\": ids are taken as they are");
   }
   if (!value["ids"].is_array() || value["ids"].empty()) {
     fail("ids: expected an array of token ids");
@@ -195,12 +197,12 @@ InputText TextSource::parse_json_line(const std::string& line) const {
     }
     ids.push_back(id.get<TokenId>());
   }
-  return ids;
+  return {std::move(ids)};
 }
 
 std::optional<InputText> TextSource::next() {
   if (input_.ids) {
-    return std::exchange(finished_, true) ? std::nullopt : std::optional<InputText>(*input_.ids);
+    return std::exchange(finished_, true) ? std::nullopt : std::optional(InputText{*input_.ids});
   }
   if (!input_.many_texts()) {
     if (std::exchange(finished_, true)) {
@@ -210,15 +212,15 @@ std::optional<InputText> TextSource::next() {
     if (is_blank(text)) {
       throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
     }
-    return text;
+    return InputText{std::move(text), input_.pair};
   }
   while (auto line = next_line()) {
     const bool blank = is_blank(*line);
-    InputText text = blank ? InputText(std::string()) : InputText(*line);
+    InputText text{blank ? std::string() : *line, input_.pair};
     if (!blank && input_.json_lines) {
       text = parse_json_line(*line);
     }
-    const auto* words = std::get_if<std::string>(&text);
+    const auto* words = std::get_if<std::string>(&text.content);
     if (words == nullptr || !is_blank(*words)) {
       ++texts_;
       return text;
@@ -233,12 +235,38 @@ std::optional<InputText> TextSource::next() {
   return std::nullopt;
 }
 
-TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text) {
-  const auto* ids = std::get_if<std::vector<TokenId>>(&text);
-  TokenizedText tokens =
-      ids != nullptr ? tokenizer.from_ids(*ids) : tokenizer.tokenize(std::get<std::string>(text));
+namespace {
+
+// A text behind the other one with nothing between them is nearly always a model that takes one.
+void require_separation(const TokenizedText& text, std::string_view tokenizer) {
+  const auto is_text = [](const Token& token) { return !token.added; };
+  const auto first = std::find_if(text.tokens.begin(), text.tokens.end(), is_text);
+  const auto last = std::find_if(text.tokens.rbegin(), text.tokens.rend(), is_text).base();
+  if (std::all_of(first, last, is_text)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--pair: this {} tokenizer puts nothing between two texts: its model "
+                            "takes one",
+                            tokenizer));
+  }
+}
+
+}  // namespace
+
+TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
+                       const InputOptions& options) {
+  const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
+  attnviz::TokenizeOptions how;
+  how.bos = options.bos;
+  how.parse_special = options.special;
+  how.pair = text.pair;
+  TokenizedText tokens = ids != nullptr
+                             ? tokenizer.from_ids(*ids)
+                             : tokenizer.tokenize(std::get<std::string>(text.content), how);
   if (tokens.tokens.empty()) {
     throw Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at");
+  }
+  if (text.pair) {
+    require_separation(tokens, tokenizer.name());
   }
   return tokens;
 }

@@ -16,8 +16,11 @@
 
 namespace attnviz::app {
 
-/// A text, or token ids in place of one.
-using InputText = std::variant<std::string, std::vector<TokenId>>;
+/// A text, or token ids in place of one; and a second text.
+struct InputText {
+  std::variant<std::string, std::vector<TokenId>> content;
+  std::optional<std::string> pair = {};
+};
 
 /// Reads texts one at a time, so that a stream is answered line by line. The line end that closes a
 /// file or a line is not part of the text.
@@ -55,7 +58,9 @@ class TextSource {
   std::size_t texts_ = 0;
 };
 
-/// Tokens of a text. Throws Error{kUsage} when there are none, or for an id out of range.
-TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text);
+/// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id
+/// out of range, and for what the tokenizer cannot do.
+TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
+                       const InputOptions& options);
 
 }  // namespace attnviz::app

@@ -87,7 +87,7 @@ void run_inspect(const InspectOptions& options) {
   if (!input) {
     return;
   }
-  const TokenizedText text = tokenize(*tokenizer, *input);
+  const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
   phases.done("tokenize");
   tell_randomness(options, model, text);
   const std::size_t query = chosen_query(text, options);

@@ -20,7 +20,7 @@ constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
   throw Error(ErrorKind::kUsage, fmt::format("{} and {} exclude each other", a, b));
 }
 
-void check_input(const InputOptions& input) {
+void check_input(const CLI::App& app, const InputOptions& input) {
   const std::pair<const char*, bool> sources[] = {{"TEXT", input.text.has_value()},
                                                   {"--file", input.file.has_value()},
                                                   {"--ids", input.ids.has_value()}};
@@ -39,6 +39,16 @@ void check_input(const InputOptions& input) {
   }
   if (input.ids && input.many_texts()) {
     conflict("--ids", input.lines ? "--lines" : "--json-lines");
+  }
+  if (app.count("--bos") > 0 && app.count("--no-bos") > 0) {
+    conflict("--bos", "--no-bos");
+  }
+  for (const char* option : {"--pair", "--bos", "--no-bos", "--special"}) {
+    if (input.ids && app.count(option) > 0) {
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("{} says how a text becomes tokens; --ids are taken as they are", option));
+    }
   }
 }
 
@@ -75,7 +85,7 @@ void check_patterns(const PatternOptions& pattern, StyleChoice style) {
 }
 
 void check_attention(const CLI::App& app, const AttentionOptions& options) {
-  check_input(options.input);
+  check_input(app, options.input);
   check_quiet(options.talk);
   if (options.model.weights) {
     if (app.count("--random") > 0) {
@@ -122,8 +132,8 @@ void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
   check_patterns(options.pattern, options.drawing.style);
 }
 
-void check_tokenize(const CLI::App& /*app*/, const TokenizeOptions& options) {
-  check_input(options.input);
+void check_tokenize(const CLI::App& app, const TokenizeOptions& options) {
+  check_input(app, options.input);
   check_quiet(options.talk);
 }
 

@@ -27,6 +27,19 @@ void define_input(CLI::App& app, InputOptions& input) {
             [&input](const std::string& word) { input.file = word; });
   add_value(app, "Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
             [&input](const std::string& word) { input.ids = parse_ids("--ids", word); });
+  add_value(app, "Input", "--pair", "TEXT",
+            "a second text, for models that take two (BERT): [CLS] TEXT [SEP] TEXT [SEP]",
+            [&input](const std::string& word) { input.pair = word; });
+  app.add_flag_callback(
+         "--bos", [&input] { input.bos = true; },
+         "begin the text with the token that does (default: as the model's tokenizer has it)")
+      ->group("Input");
+  app.add_flag_callback(
+         "--no-bos", [&input] { input.bos = false; }, "begin the text without it")
+      ->group("Input");
+  add_flag(app, "Input", "--special",
+           "names of special tokens in the text, such as <|endoftext|>, are these tokens",
+           input.special);
 }
 
 void define_many_texts(CLI::App& app, InputOptions& input) {
@@ -77,6 +90,13 @@ void define_shape(CLI::App& app, ModelOptions& model) {
 
 void define_model(CLI::App& app, AttentionOptions& options) {
   define_tokenizer(app, options.tokenizer);
+  add_value(app, "Input", "--truncate", "left|right",
+            "leave out this end of a text that is longer than the model's context (default: refuse "
+            "it)",
+            [&options](const std::string& word) {
+              options.truncate =
+                  static_cast<TruncateSide>(parse_choice("--truncate", word, {"left", "right"}));
+            });
   define_weights_file(
       app, options.model.weights,
       "weights JSON, a Hugging Face folder or .safetensors file, or the name of a model in "

@@ -18,6 +18,7 @@
 #include "attnviz/render/figure_style.h"
 #include "attnviz/render/inspection_page.h"
 #include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/truncation.h"
 #include "side_by_side.h"
 
 namespace attnviz::app {
@@ -35,6 +36,9 @@ struct InputOptions {
   std::optional<std::vector<TokenId>> ids;
   bool lines = false;
   bool json_lines = false;
+  std::optional<std::string> pair;  // a second text
+  std::optional<bool> bos;          // with or without it; absent: as the tokenizer does
+  bool special = false;             // names of special tokens in the text are these tokens
 
   bool many_texts() const noexcept { return lines || json_lines; }
 };
@@ -79,6 +83,7 @@ struct AttentionOptions {
   InputOptions input;
   ModelOptions model;
   std::optional<std::string> tokenizer;
+  std::optional<TruncateSide> truncate;  // of a text that is longer than the model's context
   AttentionRequest request;
   HeadOptions heads;
   OutputOptions output;

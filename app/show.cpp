@@ -128,7 +128,7 @@ void run_show(const ShowOptions& options) {
   bool is_first = true;
   bool told_flat = false;
   while (const auto input = source.next()) {
-    const TokenizedText text = tokenize(*tokenizer, *input);
+    const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
     // A text without tokens is refused later.

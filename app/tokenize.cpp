@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/utf8.h"
@@ -25,6 +26,19 @@ namespace attnviz::app {
 
 namespace {
 
+// "special, added": what the text does not say of a token.
+std::string remarks(const Token& token) {
+  std::string words;
+  for (const auto& [is_so, word] : {std::pair{token.special, "special"},
+                                    {token.added, "added"},
+                                    {token.segment > 0, "second text"}}) {
+    if (is_so) {
+      words += (words.empty() ? "" : ", ") + std::string(word);
+    }
+  }
+  return words;
+}
+
 // Columns as wide as their widest cell; numbers to the right, words to the left.
 std::string token_table(const TokenizedText& text) {
   std::vector<std::string> labels;
@@ -36,8 +50,12 @@ std::string token_table(const TokenizedText& text) {
   std::string out = fmt::format("index      id  {}  bytes\n", pad_right("token", widest));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const Token& token = text.tokens[i];
-    fmt::format_to(std::back_inserter(out), "{:>5}  {:>6}  {}  {}-{}\n", i, token.id,
-                   pad_right(labels[i], widest), token.begin, token.end);
+    std::string bytes = fmt::format("{}-{}", token.begin, token.end);
+    if (const std::string words = remarks(token); !words.empty()) {
+      bytes = fmt::format("{:<9}  {}", bytes, words);
+    }
+    fmt::format_to(std::back_inserter(out), "{:>5}  {:>6}  {}  {}\n", i, token.id,
+                   pad_right(labels[i], widest), bytes);
   }
   return out;
 }
@@ -64,7 +82,7 @@ void run_tokenize(const TokenizeOptions& options) {
   phases.done("tokenizer");
   bool is_first = true;
   while (const auto input = source.next()) {
-    const TokenizedText text = tokenize(*tokenizer, *input);
+    const TokenizedText text = tokenize(*tokenizer, *input, options.input);
     phases.done("tokenize");
     if (options.json) {
       write_tokens_json(text, tokenizer->name(), write_to_stdout);

@@ -120,7 +120,9 @@ TEST_CASE("--json-lines names the line that is wrong, and keeps what was answere
       {"{\"ids\": {\"a\": 1}}", 3, "ids: expected an array"},
       {"{\"ids\": [1, -2]}", 3, "ids[1]: expected a token id"},
       {"{\"ids\": [4294967296]}", 3, "ids[0]: expected a token id"},
-      {"{\"text\": \"a\", \"pair\": \"b\"}", 4, "takes two texts"},
+      {"{\"text\": \"a\", \"pair\": \"b\"}", 2, "a second text"},
+      {"{\"text\": \"a\", \"pair\": 5}", 3, "pair: expected a string, found number"},
+      {"{\"ids\": [1], \"pair\": \"b\"}", 3, "goes with \"text\""},
       {"\"\xFF\"", 3, "line 2: not JSON"},
   };
   for (const Case& item : cases) {

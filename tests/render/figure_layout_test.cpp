@@ -322,7 +322,7 @@ TEST_CASE("lay_out_figure: labels are safe, shortened and never empty") {
   const test::SampleHeatmap sample(15, 1, test::Labels::kHard);
   const std::set<std::string> labels =
       strings_of(lay_out_figure(sample.heatmap), TextRole::kQueryLabel);
-  CHECK(labels.count("\\xFF\\xFE") == 1);
+  CHECK(labels.count("<FF FE>") == 1);
   CHECK(labels.count("\\x1B[31m") == 1);
   CHECK(labels.count("⏎") == 1);
   CHECK(labels.count("∅") == 1);

@@ -11,7 +11,7 @@ TEST_CASE("write_tokens_json: text, tokens, ids, byte ranges and the tokenizer, 
   const TokenizedText text{"a \xFF", {{7, "a", 0, 1}, {9, "\xFF", 2, 3}}};
   std::string out;
   write_tokens_json(text, "words", [&out](std::string_view bytes) { out += bytes; });
-  CHECK(out == R"({"schema": "attnviz.tokens/1", "text": "a \\xFF", "tokens": ["a", "\\xFF"], )"
+  CHECK(out == R"({"schema": "attnviz.tokens/1", "text": "a <FF>", "tokens": ["a", "<FF>"], )"
                R"("token_ids": [7, 9], "ranges": [[0, 1], [2, 3]], "tokenizer": "words"})"
                "\n");
 }

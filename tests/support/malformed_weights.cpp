@@ -115,11 +115,11 @@ void add_syntax(std::vector<MalformedWeights>& cases) {
   add("a lone surrogate", edited("causal", "\\uD83D causal"),
       "line 4, column 18: expected an escape");
   add("an invalid UTF-8 byte in a string", edited("causal", "ca\xFFusal"),
-      "line 4, column 14: expected UTF-8, found the byte \\xFF");
+      "line 4, column 14: expected UTF-8, found the byte <FF>");
   add("an invalid UTF-8 byte outside of strings", edited("\"mask\"", "\xFE\"mask\""),
-      "line 4, column 3: expected UTF-8, found the byte \\xFE");
+      "line 4, column 3: expected UTF-8, found the byte <FE>");
   add("an overlong UTF-8 form", edited("causal", "\xC0\xAF"),
-      "line 4, column 12: expected UTF-8, found the byte \\xC0");
+      "line 4, column 12: expected UTF-8, found the byte <C0>");
   add("UTF-16", std::string("{\0\"\0", 4), "line 1, column 2: expected text, found a NUL byte");
   add("a NUL byte behind the document", std::string(kValid) + '\0',
       "line 19, column 1: expected text, found a NUL byte");

@@ -60,7 +60,7 @@ TEST_CASE("a token is named without the spaces around it, and as it is shown") {
   CHECK(plainly(with_spaces(), " cat") == 1);
   CHECK(plainly(with_spaces(), "␠sat") == 2);
   CHECK(plainly(make_tokenizer("chars")->tokenize("a b"), " ") == 1);
-  CHECK(plainly(make_tokenizer("bytes")->tokenize("a\xff"), "\\xFF") == 1);
+  CHECK(plainly(make_tokenizer("bytes")->tokenize("a\xff"), "<FF>") == 1);
 }
 
 TEST_CASE("a whole number is an index, from the end when negative") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace attnviz {
 
@@ -91,8 +92,11 @@ std::string make_printable(std::string_view text, Spaces spaces) {
     const std::string_view bytes = text.substr(i, point.length);
     const bool kept = spaces == Spaces::kKept;
     if (!point.valid) {
-      out += hex_byte(point.value);
-    } else if (point.value == ' ') {
+      i = append_invalid_bytes(text, i, out);
+      previous = point.value;
+      continue;
+    }
+    if (point.value == ' ') {
       out += kept ? " " : "␠";
     } else if (point.value == '\t') {
       out += "⇥";
@@ -144,6 +148,19 @@ CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept {
     return {static_cast<char32_t>(bytes[0]), 1, false};
   }
   return {static_cast<char32_t>(value), static_cast<std::size_t>(length), true};
+}
+
+std::size_t append_invalid_bytes(std::string_view text, std::size_t begin, std::string& out) {
+  std::size_t i = begin;
+  for (CodePoint point = decode_utf8(text, i); !point.valid; point = decode_utf8(text, i)) {
+    fmt::format_to(std::back_inserter(out), "{}{:02X}", i == begin ? "<" : " ",
+                   static_cast<std::uint32_t>(point.value));
+    if (++i == text.size()) {
+      break;
+    }
+  }
+  out += '>';
+  return i;
 }
 
 std::vector<std::string_view> grapheme_clusters(std::string_view text) {
@@ -208,7 +225,10 @@ std::string printable_ascii(std::string_view text) {
       out += "\\t";
     } else if (point.valid && point.value == '\n') {
       out += "\\n";
-    } else if (!point.valid || point.value < 0x80) {
+    } else if (!point.valid) {
+      i = append_invalid_bytes(text, i, out);
+      continue;
+    } else if (point.value < 0x80) {
       out += hex_byte(point.value);
     } else {
       out += hex_code_point(point.value);
@@ -223,11 +243,11 @@ std::string valid_utf8(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_utf8(text, i);
-    if (point.valid) {
-      out += text.substr(i, point.length);
-    } else {
-      out += hex_byte(point.value);
+    if (!point.valid) {
+      i = append_invalid_bytes(text, i, out);
+      continue;
     }
+    out += text.substr(i, point.length);
     i += point.length;
   }
   return out;

@@ -19,6 +19,10 @@ struct CodePoint {
 /// values above U+10FFFF are invalid.
 CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept;
 
+/// Appends `<F0 9F>` for the bytes from `begin` on, the first of which is no UTF-8, up to the next
+/// that are; returns where these begin.
+std::size_t append_invalid_bytes(std::string_view text, std::size_t begin, std::string& out);
+
 /// Extended grapheme clusters (Unicode UAX 29) as views into `text`, in order and without gaps.
 /// Each invalid byte is a cluster of its own.
 std::vector<std::string_view> grapheme_clusters(std::string_view text);
@@ -29,17 +33,17 @@ std::size_t display_width(std::string_view text);
 
 /// `text` with everything a terminal could obey or hide made visible: space ␠, tab ⇥, line feed ⏎,
 /// other control characters `\x1B`, bidi controls and invisible format characters `\u{202E}`,
-/// invalid bytes `\xFF`. The zero-width joiner inside an emoji sequence stays. Valid UTF-8.
+/// invalid bytes `<F0 9F>`. The zero-width joiner inside an emoji sequence stays. Valid UTF-8.
 std::string printable(std::string_view text);
 
 /// As `printable`, but spaces and line feeds stay as they are: for messages, not for labels.
 std::string printable_message(std::string_view text);
 
-/// `text` in 7-bit ASCII: `\s \t \n` for white space, `\x1B` for controls and invalid bytes,
-/// `\u{732B}` for the rest.
+/// `text` in 7-bit ASCII: `\s \t \n` for white space, `\x1B` for controls, `<F0 9F>` for
+/// invalid bytes, `\u{732B}` for the rest.
 std::string printable_ascii(std::string_view text);
 
-/// `text` with each invalid byte written as the four characters `\xFF`: valid UTF-8, for JSON.
+/// `text` with invalid bytes written as `<F0 9F>`: valid UTF-8, for JSON.
 std::string valid_utf8(std::string_view text);
 
 /// `text` cut at a cluster boundary to at most `columns`, ending in `ellipsis` when cut.

@@ -53,11 +53,10 @@ void append_string(std::string& out, std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_utf8(text, i);
     if (!point.valid) {
-      const auto byte = static_cast<unsigned char>(text[i]);
-      out += "\\\\x";
-      out += kHexDigits[byte >> 4];
-      out += kHexDigits[byte & 0xf];
-    } else if (must_escape(point.value)) {
+      i = append_invalid_bytes(text, i, out);
+      continue;
+    }
+    if (must_escape(point.value)) {
       append_escape(out, point.value);
     } else {
       out += text.substr(i, point.length);

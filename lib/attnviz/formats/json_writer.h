@@ -27,8 +27,8 @@ class JsonWriter {
   void end_array();
   void key(std::string_view name);
 
-  /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become the
-  /// four characters `\xFF`.
+  /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become
+  /// `<F0 9F>`.
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool flag);

@@ -72,7 +72,8 @@ void look_up(const Model& model, std::span<const std::string_view> pieces, Matri
 void check_length(const Model& model, std::size_t n_tokens) {
   if (model.config.n_ctx != 0 && n_tokens > model.config.n_ctx) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it",
+                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten "
+                            "it, or let --truncate left or right do it",
                             model.config.name, counted(n_tokens, "token"), model.config.n_ctx));
   }
 }

@@ -26,6 +26,8 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
     document.token_ids.push_back(token.id);
   }
   document.key_tokens = document.query_tokens;
+  document.marks = token_marks(text);
+  document.notes = text.notes;
   document.model = model_facts(model, text);
   document.run = run_facts(model, request);
   return document;

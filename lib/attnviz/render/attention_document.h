@@ -15,6 +15,7 @@
 #include "attnviz/render/color_scale.h"
 #include "attnviz/render/heatmap.h"
 #include "attnviz/render/run_facts.h"
+#include "attnviz/render/token_marks.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
@@ -54,6 +55,7 @@ struct AttentionDocument {
   std::vector<std::string> query_tokens;  // [n_queries]
   std::vector<std::string> key_tokens;  // [n_keys]; the same tokens unless this is cross-attention
   std::vector<TokenId> token_ids;       // of the queries; may be empty
+  TokenMarks marks;                     // of the queries, and of the keys unless these are others
   std::optional<ModelFacts> model;
   RunFacts run;
   std::vector<std::string> notes;         // whatever else a reader must know, one line each

@@ -49,6 +49,9 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   }
   append(run_notes(document.run));
   append(document.notes);
+  if (std::string note = marks_note(document.marks); !note.empty()) {
+    lines.push_back(std::move(note));
+  }
   if (document.drawing.drop_sink) {
     lines.push_back(
         fmt::format("first token ({}) left out, what is left of each row scaled to sum to 1",
@@ -200,6 +203,10 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
       documents.size() > 1 ? documents.size() : panels_together(document.patterns);
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
+  mark_labels(document.marks, heatmap.query_labels);
+  if (document.key_tokens == document.query_tokens) {
+    mark_labels(document.marks, heatmap.key_labels);
+  }
   heatmap.value_name = value_name(drawing.scale.kind);
   heatmap.scale = drawing.scale;
   heatmap.pool = drawing.pool;

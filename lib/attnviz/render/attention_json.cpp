@@ -48,6 +48,7 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   if (!document.token_ids.empty()) {
     write_indices(json, "token_ids", document.token_ids);
   }
+  write_marks_member(json, document.marks);
 }
 
 void write_drawing(JsonWriter& json, const Drawing& drawing) {

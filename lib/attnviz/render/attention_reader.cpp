@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -14,8 +13,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy_reader.h"
-#include "attnviz/model/mask.h"
-#include "attnviz/render/pooling.h"
+#include "attnviz/render/attention_facts_reader.h"
+#include "attnviz/render/token_marks.h"
 
 namespace attnviz {
 
@@ -27,139 +26,6 @@ namespace {
 
 std::string file_name(std::string_view path) {
   return valid_utf8(path.substr(path.find_last_of('/') + 1));
-}
-
-// Errors of our parsers for words say what is wrong; the file's place goes in front.
-template <class Parse>
-auto parsed(const JsonNode& node, const Parse& parse) {
-  try {
-    return parse(node.as_string());
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kUsage) {
-      node.fail(error.what());
-    }
-    throw;
-  }
-}
-
-std::vector<std::string> strings(const JsonNode& node, std::string_view what) {
-  if (node.kind() == JsonKind::kNumbers && node.as_numbers().empty()) {
-    return {};
-  }
-  std::vector<std::string> list;
-  for (const JsonNode& item : node.as_list(what)) {
-    list.emplace_back(item.as_string());
-  }
-  return list;
-}
-
-std::vector<std::size_t> indices(const JsonNode& node) {
-  std::vector<std::size_t> list;
-  for (const float number : node.as_numbers()) {
-    constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
-    if (!(number >= 0.0f && number <= kMost) || number != std::floor(number)) {
-      node.fail(fmt::format("expected indices from 0, found {}", number));
-    }
-    list.push_back(static_cast<std::size_t>(number));
-  }
-  return list;
-}
-
-std::size_t size_of(const JsonNode& object, std::string_view key) {
-  const auto node = object.find(key);
-  return node ? static_cast<std::size_t>(node->as_unsigned()) : 0;
-}
-
-ModelFacts read_model(const JsonNode& node) {
-  ModelFacts facts;
-  if (const auto name = node.find("name")) {
-    facts.name = name->as_string();
-  }
-  if (const auto random = node.find("random")) {
-    facts.random = random->as_bool();
-  }
-  if (const auto tokens = node.find("random_embeddings")) {
-    facts.random_embeddings = strings(*tokens, "a list of tokens");
-  }
-  if (const auto seed = node.find("seed")) {
-    facts.seed = seed->as_unsigned();
-  }
-  facts.n_layers = size_of(node, "n_layers");
-  facts.n_heads = size_of(node, "n_heads");
-  facts.n_kv_heads = size_of(node, "n_kv_heads");
-  facts.d_model = size_of(node, "d_model");
-  facts.d_head = size_of(node, "d_head");
-  facts.d_value = size_of(node, "d_value");
-  if (const auto positions = node.find("positions")) {
-    facts.positions = parsed(*positions, parse_positions);
-  }
-  if (const auto tokenizer = node.find("tokenizer")) {
-    facts.tokenizer = tokenizer->as_string();
-  }
-  return facts;
-}
-
-RunFacts read_run(const JsonNode& root) {
-  RunFacts facts;
-  if (const auto mask = root.find("mask")) {
-    facts.mask = parsed(*mask, parse_mask);
-  }
-  if (const auto temperature = root.find("temperature")) {
-    facts.temperature = temperature->as_number();
-  }
-  if (const auto scale = root.find("scale")) {
-    facts.scale = scale->as_bool();
-  }
-  if (const auto dropout = root.find("dropout")) {
-    facts.dropout = dropout->as_number();
-    if (!(facts.dropout >= 0.0f && facts.dropout < 1.0f)) {
-      dropout->fail(fmt::format("expected a number from 0 to below 1, found {}", facts.dropout));
-    }
-  }
-  if (const auto seed = root.find("dropout_seed")) {
-    facts.dropout_seed = seed->as_unsigned();
-  }
-  return facts;
-}
-
-Drawing read_drawing(const JsonNode& node) {
-  Drawing drawing;
-  if (const auto colormap = node.find("colormap")) {
-    drawing.scale.colormap =
-        parsed(*colormap, [](std::string_view name) { return Colormap(name); });
-  }
-  if (const auto scale = node.find("scale")) {
-    drawing.scale.kind = parsed(*scale, parse_scale);
-  }
-  if (const auto range = node.find("range")) {
-    const auto ends = range->as_numbers();
-    if (ends.size() != 2) {
-      range->fail(fmt::format("expected [low, high], found {} numbers", ends.size()));
-    }
-    drawing.scale.low = ends[0];
-    drawing.scale.high = ends[1];
-  }
-  try {
-    check(drawing.scale);
-  } catch (const Error& error) {
-    node.fail(error.what());
-  }
-  if (const auto pool = node.find("pool")) {
-    drawing.pool = parsed(*pool, parse_pool);
-  }
-  if (const auto drop = node.find("drop_sink")) {
-    drawing.drop_sink = drop->as_bool();
-  }
-  if (const auto title = node.find("title")) {
-    drawing.title = title->as_string();
-  }
-  if (const auto names = node.find("side_by_side")) {
-    drawing.side_by_side = strings(*names, "a list of names");
-  }
-  if (const auto focus = node.find("focus")) {
-    drawing.focus = Focus{size_of(*focus, "token"), focus->at("as_key").as_bool()};
-  }
-  return drawing;
 }
 
 // [layer][head] of a rectangle; `layers` and `heads` name them, else they count from 0.
@@ -189,7 +55,7 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   DocumentAverage average{parsed(node, parse_average), {}};
   if (const auto averaged = root.find("averaged")) {
     for (const JsonNode& entry : averaged->as_list("a list of heads")) {
-      const HeadId head{size_of(entry, "layer"), size_of(entry, "head")};
+      const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
       if (!average.heads.empty() && head <= average.heads.back()) {
         entry.fail("expected different heads in rising order");
       }
@@ -201,8 +67,8 @@ DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
     return average;
   }
   constexpr std::size_t kMostHeads = 1'000'000;
-  const std::vector<std::size_t> heads = indices(root.at("heads"));
-  const std::vector<std::size_t> layers = indices(root.at("layers"));
+  const std::vector<std::size_t> heads = read_indices(root.at("heads"));
+  const std::vector<std::size_t> layers = read_indices(root.at("layers"));
   if (layers.size() > kMostHeads / std::max<std::size_t>(heads.size(), 1)) {
     node.fail(fmt::format("expected at most {} heads in layers and heads", kMostHeads));
   }
@@ -231,7 +97,7 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
     if (!node || (is_mean && count == 1)) {
       return counted_from_zero(count);
     }
-    std::vector<std::size_t> list = indices(*node);
+    std::vector<std::size_t> list = read_indices(*node);
     if (list.size() != count || !std::is_sorted(list.begin(), list.end()) ||
         std::adjacent_find(list.begin(), list.end()) != list.end()) {
       node->fail(fmt::format("expected {} different indices in rising order", count));
@@ -247,7 +113,7 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
 
 void read_selected(const JsonNode& selected, AttentionDocument& document) {
   for (const JsonNode& entry : selected.as_list("a list of heads")) {
-    const HeadId head{size_of(entry, "layer"), size_of(entry, "head")};
+    const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
     if (!document.patterns.empty() && head <= document.patterns.back().head) {
       entry.fail("expected different heads in rising order");
     }
@@ -312,6 +178,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   if (given.queries || given.keys) {
     document.text.reset();
     document.token_ids.clear();
+    document.marks = {};
   }
   settle(document.query_tokens, given.queries, first.rows, "--tokens", "tokens");
   if (keys_follow && !given.keys) {
@@ -346,15 +213,21 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       document.text = text->as_string();
     }
     if (const auto list = root.find("tokens")) {
-      document.query_tokens = strings(*list, "a list of tokens");
+      document.query_tokens = read_strings(*list, "a list of tokens");
     }
     if (const auto list = root.find("key_tokens")) {
-      document.key_tokens = strings(*list, "a list of tokens");
+      document.key_tokens = read_strings(*list, "a list of tokens");
     }
     if (const auto list = root.find("token_ids")) {
-      for (const std::size_t id : indices(*list)) {
+      for (const std::size_t id : read_indices(*list)) {
         document.token_ids.push_back(static_cast<TokenId>(id));
       }
+    }
+    if (const auto marks = root.find("marks")) {
+      document.marks = read_marks(*marks, document.query_tokens.size());
+    }
+    if (const auto notes = root.find("notes")) {
+      document.notes = read_strings(*notes, "a list of notes");
     }
     if (const auto model = root.find("model")) {
       document.model = read_model(*model);

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "attnviz/render/token_marks.h"
+
 namespace attnviz {
 
 void write_text_members(JsonWriter& json, const TokenizedText& text) {
@@ -19,6 +21,7 @@ void write_text_members(JsonWriter& json, const TokenizedText& text) {
     json.value(std::uint64_t{token.id});
   }
   json.end_array();
+  write_marks_member(json, token_marks(text));
 }
 
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,

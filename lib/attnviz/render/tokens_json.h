@@ -9,8 +9,8 @@
 
 namespace attnviz {
 
-/// The members `text`, `tokens` and `token_ids` of an object that is open in `json`. Invalid UTF-8
-/// is written as `\xFF`.
+/// The members `text`, `tokens`, `token_ids` and `marks` (as write_marks_member writes them) of an
+/// object that is open in `json`. Invalid UTF-8 is written as `<F0 9F>`.
 void write_text_members(JsonWriter& json, const TokenizedText& text);
 
 /// One document on one line, ending in '\n'; `ranges` are the tokens' byte ranges [begin, end).

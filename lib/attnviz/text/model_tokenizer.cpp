@@ -242,6 +242,7 @@ TokenizedText ModelTokenizer::tokenize(std::string_view text,
   for (const TemplateItem& item : state_->chosen_template(options)) {
     if (item.kind == Kind::kSpecial) {
       result.tokens.push_back(state_->token(item.id, {place, place}, item.segment));
+      result.tokens.back().added = true;
       continue;
     }
     const bool is_first = item.kind == Kind::kFirst;

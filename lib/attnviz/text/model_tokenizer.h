@@ -25,13 +25,6 @@ struct SpecialIds {
   std::optional<TokenId> mask;
 };
 
-struct TokenizeOptions {
-  bool add_special_tokens = true;        // as the model's own tokenizer does
-  std::optional<bool> bos;               // with or without BOS, whatever the tokenizer does
-  bool parse_special = false;            // "<s>" in the text is the token of that name
-  std::optional<std::string_view> pair;  // a second text, for models that take two
-};
-
 class ModelTokenizer : public Tokenizer {
  public:
   explicit ModelTokenizer(TokenizerParts parts);
@@ -51,7 +44,7 @@ class ModelTokenizer : public Tokenizer {
   /// Takes any bytes: those that are no UTF-8 are U+FFFD to all but byte-level
   /// tokenizers. Throws Error{kUsage} when `bos` asks for a token that there is not, and for a text
   /// of 4 GiB; Error{kUnsupported} when normalizers make the text larger than AlignedBuilder takes.
-  TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const;
+  TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const override;
 
   /// The text that the ids decode to; special tokens stand in it with their names.
   TokenizedText from_ids(std::span<const TokenId> ids) const override;

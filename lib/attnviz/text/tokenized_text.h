@@ -18,6 +18,8 @@ struct Token {
   std::size_t end = 0;      // what the text does not say
   bool special = false;     // one of the vocabulary's special tokens; `text` is then its name
   std::size_t segment = 0;  // 0, or 1 in the second text of a pair
+  bool added = false;       // by the tokenizer: the text does not say it
+  bool generated = false;   // by the model, after the text
 
   bool operator==(const Token&) const = default;
 };
@@ -25,6 +27,7 @@ struct Token {
 struct TokenizedText {
   std::string source;
   std::vector<Token> tokens;
+  std::vector<std::string> notes = {};  // what was done to it that a reader must know, a line each
 
   std::size_t size() const noexcept { return tokens.size(); }
 

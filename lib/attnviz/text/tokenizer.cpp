@@ -100,6 +100,7 @@ std::vector<std::string> all_bytes() {
 
 class SchemeTokenizer : public Tokenizer {
  public:
+  using Tokenizer::tokenize;
   SchemeTokenizer(const Scheme& scheme, std::vector<std::string> vocabulary)
       : scheme_(scheme), vocabulary_(std::move(vocabulary)) {
     for (const std::string& piece : vocabulary_) {
@@ -162,6 +163,18 @@ class SchemeTokenizer : public Tokenizer {
 };
 
 }  // namespace
+
+TokenizedText Tokenizer::tokenize(std::string_view text, const TokenizeOptions& options) const {
+  if (options.bos || options.parse_special || options.pair) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: the tokenizer \"{}\" has no special tokens; a trained model's has",
+                            options.pair            ? "a second text"
+                            : options.parse_special ? "special tokens in the text"
+                                                    : "a token that begins the text",
+                            name()));
+  }
+  return tokenize(text);
+}
 
 std::span<const std::string> tokenizer_names() {
   return kNames;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,13 @@
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
+
+struct TokenizeOptions {
+  bool add_special_tokens = true;        // as the model's own tokenizer does
+  std::optional<bool> bos;               // with or without BOS, whatever the tokenizer does
+  bool parse_special = false;            // "<s>" in the text is the token of that name
+  std::optional<std::string_view> pair;  // a second text, for models that take two
+};
 
 class Tokenizer {
  public:
@@ -20,6 +28,10 @@ class Tokenizer {
   /// Cuts `text`; tokens are in source order. Takes any bytes: invalid UTF-8 becomes one token a
   /// byte (words, chars). May be empty.
   virtual TokenizedText tokenize(std::string_view text) const = 0;
+
+  /// The same with options of models' tokenizers. Throws Error{kUsage} for those that this one does
+  /// not have.
+  virtual TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const;
 
   /// The text whose ids are given: pieces joined by spaces (words) or by nothing.
   /// Throws Error{kUsage} for an id outside the vocabulary, or when there is none.

@@ -1,0 +1,188 @@
+// How a text becomes a model's tokens: begun and ended, in two parts, cut to the context.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Strings = std::vector<std::string>;
+
+json special(const char* name) {
+  return {{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
+}
+
+json sequence(const char* name, int segment) {
+  return {{"Sequence", {{"id", name}, {"type_id", segment}}}};
+}
+
+json added(int id, const char* name) {
+  return {{"id", id},        {"content", name}, {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"special", true}, {"normalized", false}};
+}
+
+// Ids in the order of the words; a text stands between [CLS] and [SEP], as BERT wants it.
+std::string bert_tokenizer() {
+  json vocabulary;
+  for (const char* word : {"[CLS]", "[SEP]", "[UNK]", "the", "cat", "sat", "on", "a", "mat"}) {
+    vocabulary[word] = vocabulary.size();
+  }
+  json last = special("[SEP]");
+  last["SpecialToken"]["type_id"] = 1;
+  const json template_processing = {
+      {"type", "TemplateProcessing"},
+      {"single", {special("[CLS]"), sequence("A", 0), special("[SEP]")}},
+      {"pair", {special("[CLS]"), sequence("A", 0), special("[SEP]"), sequence("B", 1), last}},
+      {"special_tokens",
+       {{"[CLS]", {{"id", "[CLS]"}, {"ids", {0}}, {"tokens", {"[CLS]"}}}},
+        {"[SEP]", {{"id", "[SEP]"}, {"ids", {1}}, {"tokens", {"[SEP]"}}}}}}};
+  return json{{"version", "1.0"},
+              {"added_tokens", {added(0, "[CLS]"), added(1, "[SEP]"), added(2, "[UNK]")}},
+              {"normalizer", nullptr},
+              {"pre_tokenizer", {{"type", "Whitespace"}}},
+              {"post_processor", template_processing},
+              {"decoder", nullptr},
+              {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "[UNK]"}}}}
+      .dump();
+}
+
+// Whose tokenizer takes texts as they are, and has a token that may begin them.
+std::string plain_tokenizer() {
+  json tokenizer = json::parse(bert_tokenizer());
+  tokenizer["post_processor"] = nullptr;
+  return tokenizer.dump();
+}
+
+class TinyModel {
+ public:
+  TinyModel(const char* name, const std::string& tokenizer) {
+    copy_model(name, folder_.path());
+    write_file(folder_.file("tokenizer.json"), tokenizer);
+  }
+
+  std::string path() const { return folder_.path(); }
+  void write(const char* name, const std::string& text) const {
+    write_file(folder_.file(name), text);
+  }
+  json tokens(Strings more) const {
+    more.insert(more.begin(), {"-m", path(), "--json"});
+    return attnviz_json(more);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+const Strings kCatWithBothEnds = {"[CLS]", "the", "cat", "[SEP]"};
+
+}  // namespace
+
+TEST_CASE(
+    "what a tokenizer adds is marked in JSON, and in drawings with a star that is explained") {
+  const TinyModel model("bert-pair", bert_tokenizer());
+  const json document = model.tokens({"the cat"});
+  CHECK(document["tokens"] == json(kCatWithBothEnds));
+  CHECK(document["marks"] == json({{"special", {0, 3}}, {"added", {0, 3}}}));
+  const ProgramResult drawn = attnviz({"-m", model.path(), "the cat", "--head", "0.0"});
+  CHECK(contains(drawn.out, "*[CLS]"));
+  CHECK(contains(drawn.out, "* special token, added by the tokenizer"));
+  const ProgramResult table = attnviz({"tokenize", "-m", model.path(), "the cat"});
+  CHECK(contains(table.out, "0-0        special, added"));
+}
+
+TEST_CASE("--pair: a second text, whose tokens are of segment 1") {
+  const TinyModel model("bert-pair", bert_tokenizer());
+  const json pair = model.tokens({"the cat", "--pair", "sat"});
+  CHECK(pair["tokens"] == json({"[CLS]", "the", "cat", "[SEP]", "sat", "[SEP]"}));
+  CHECK(pair["text"] == "the cat\nsat");
+  CHECK(pair["marks"]["second_text"] == json({4, 5}));
+  // Segments have embeddings of their own, so the same ids as one text attend differently.
+  const json flat = model.tokens({"--ids", "0,3,4,1,5,1"});
+  CHECK(flat["token_ids"] == pair["token_ids"]);
+  CHECK(flat["attention"] != pair["attention"]);
+
+  ProgramRun lines;
+  lines.arguments = {"-m", model.path(), "--json-lines", "--json"};
+  lines.input = "{\"text\": \"the cat\", \"pair\": \"sat\"}\n";
+  CHECK(json::parse(attnviz(lines).out)["attention"] == pair["attention"]);
+}
+
+TEST_CASE("--pair: refused where nothing would stand between the texts") {
+  const TinyModel model("gpt2-tied", plain_tokenizer());
+  const ProgramResult run = attnviz({"-m", model.path(), "the cat", "--pair", "sat"});
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "puts nothing between two texts"));
+  const ProgramResult words = attnviz({"the cat", "--pair", "sat"});
+  CHECK(words.exit_code == 2);
+  CHECK(contains(words.err, "words"));
+}
+
+TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokenizer does") {
+  const TinyModel model("llama-mha-untied", plain_tokenizer());
+  model.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
+  CHECK(model.tokens({"the cat"})["tokens"] == json({"the", "cat"}));
+  CHECK(model.tokens({"the cat"}).count("marks") == 0);
+  const json begun = model.tokens({"the cat", "--bos"});
+  CHECK(begun["tokens"] == json({"[CLS]", "the", "cat"}));
+  CHECK(begun["marks"]["added"] == json({0}));
+  const TinyModel bert("bert-pair", bert_tokenizer());
+  bert.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
+  CHECK(bert.tokens({"the cat", "--no-bos"})["tokens"] == json({"the", "cat", "[SEP]"}));
+  CHECK(attnviz({"-m", model.path(), "the cat", "--bos", "--no-bos"}).exit_code == 2);
+  CHECK(attnviz({"-m", model.path(), "--ids", "3", "--bos"}).exit_code == 2);
+  CHECK(attnviz({"the cat", "--bos"}).exit_code == 2);
+}
+
+TEST_CASE("--special: the name of a special token in the text is that token only when asked for") {
+  const TinyModel model("llama-mha-untied", plain_tokenizer());
+  CHECK(model.tokens({"the [SEP] cat"})["tokens"].size() == 5);
+  const json parsed = model.tokens({"the [SEP] cat", "--special"});
+  CHECK(parsed["token_ids"] == json({3, 1, 4}));
+  CHECK(parsed["marks"] == json({{"special", {1}}}));
+}
+
+TEST_CASE("--truncate: a text longer than the context is cut at one end, and that is told") {
+  const TinyModel model("bert-pair", bert_tokenizer());  // a context of 24 tokens
+  std::string text = "sat";
+  for (int i = 0; i < 30; ++i) {
+    text += " the";
+  }
+  text += " mat";
+  const ProgramResult refused = attnviz({"-m", model.path(), text});
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "34 tokens"));
+  CHECK(contains(refused.err, "--truncate"));
+  const json left = model.tokens({text, "--truncate", "left"});
+  REQUIRE(left["tokens"].size() == 24);
+  CHECK(left["tokens"][0] == "[CLS]");
+  CHECK(left["tokens"][1] == "the");
+  CHECK(left["tokens"][22] == "mat");
+  CHECK(left["notes"] == json({"text cut at its beginning: 24 of its 34 tokens"}));
+  const json right = model.tokens({text, "--truncate", "right"});
+  CHECK(right["tokens"][1] == "sat");
+  CHECK(right["tokens"][22] == "the");
+  CHECK(right["tokens"][23] == "[SEP]");
+  CHECK(model.tokens({"the cat", "--truncate", "left"})["tokens"] == json(kCatWithBothEnds));
+}
+
+TEST_CASE("render: marks of a document are drawn again") {
+  const TinyModel model("bert-pair", bert_tokenizer());
+  const TemporaryFolder folder;
+  const ProgramResult drawn = attnviz({"-m", model.path(), "the cat", "--head", "0.0", "-o",
+                                       folder.file("a.json"), "-o", "-", "--format", "txt"});
+  REQUIRE(drawn.exit_code == 0);
+  const ProgramResult again =
+      attnviz({"render", folder.file("a.json"), "-o", "-", "--format", "txt"});
+  CHECK(again.out == drawn.out);
+}
+
+}  // namespace attnviz::test
