@@ -43,7 +43,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-  const std::size_t n_tokens = tensors.query.rows;
+  const std::size_t n_tokens = tensors.first_token + tensors.query.rows;
   const std::size_t end_query = first_query + n_queries;
   scratch.ranges.clear();
   for (std::size_t query = first_query; query < end_query; ++query) {
@@ -54,8 +54,9 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   const std::size_t first_key = seen.first / kPanel * kPanel;
   const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
   const Matrix rows = scratch_rows(scratch, n_queries, cols);
-  kernels::attention_scores(tensors.query.row_block(first_query, n_queries), *tensors.keys,
-                            scratch.ranges, first_key, rows);
+  const ConstMatrix queries =
+      tensors.query.row_block(first_query - tensors.first_token, n_queries);
+  kernels::attention_scores(queries, *tensors.keys, scratch.ranges, first_key, rows);
   BlockWeights block{BlockFault::kNone, first_key, rows.col_block(0, seen.end - first_key)};
   block.stored = !pattern.empty() && can_copy(rule, scratch.ranges, first_key);
   const Matrix copy = block.stored ? pattern.col_block(first_key, cols) : Matrix{};

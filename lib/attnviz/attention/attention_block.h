@@ -14,9 +14,10 @@ namespace attnviz {
 /// One head's projected tokens. Views: heads that share keys and values (grouped-query attention,
 /// Ainslie et al. 2023) look at the same ones.
 struct HeadTensors {
-  ConstMatrix query;               // [n_tokens, d_head]
+  ConstMatrix query;               // [n_tokens - first_token, d_head]
   const kernels::KeyPanels* keys;  // of n_tokens
   ConstMatrix value;               // [n_tokens, d_value]; empty when nobody wants contexts
+  std::size_t first_token = 0;     // that has a query: those before it only have keys and values
 };
 
 /// How many queries to attend with at once: whole register tiles, and as many as their scores leave

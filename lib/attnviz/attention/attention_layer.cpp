@@ -72,7 +72,9 @@ class AttentionRun {
         request_(request),
         sink_(sink),
         memory_(memory),
-        rotation_(memory.rotation(model, weights_, x.rows)),
+        n_before_(memory.n_before()),
+        n_tokens_(n_before_ + x.rows),
+        rotation_(memory.rotation(model, weights_, n_tokens_)),
         progress_(progress) {}
 
   MatrixBuffer output(ConstMatrix residual) {
@@ -127,7 +129,9 @@ class AttentionRun {
   }
 
   ProjectedHeads project(std::span<const std::size_t> heads) {
-    ProjectedHeads projected(weights_, rotation_, heads, x_.rows, with_contexts(), memory_.tensors);
+    const NewTokens tokens{x_.rows, n_before_,
+                           memory_.cache == nullptr ? nullptr : &memory_.cache->layer(layer_)};
+    ProjectedHeads projected(weights_, rotation_, heads, tokens, with_contexts(), memory_.tensors);
     const std::size_t blocks = n_blocks(x_.rows, kProjectedRows);
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.cols));
     std::vector<MatrixBuffer>& scratch = memory_.keys;
@@ -142,9 +146,9 @@ class AttentionRun {
   }
 
   void attend(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
-    const std::size_t rows = attending_rows(x_.rows);
+    const std::size_t rows = attending_rows(n_tokens_);
     const std::size_t blocks = n_blocks(x_.rows, rows);
-    const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.rows));
+    const std::size_t threads = n_threads(projected.width() * static_cast<double>(n_tokens_));
     const bool ordered = sink_.ordered();
     Turns turns;
     std::vector<BlockScratch>& scratch = memory_.blocks;
@@ -182,9 +186,10 @@ class AttentionRun {
                                      .col_block(first_col_[head], weights_.heads[head].d_value())
                                : Matrix{};
     const bool wanted = sink_.wants(rule.head);
-    const Matrix pattern = wanted ? sink_.place(rule.head, first, count) : Matrix{};
+    const std::size_t query = n_before_ + first;
+    const Matrix pattern = wanted ? sink_.place(rule.head, query, count) : Matrix{};
     const BlockWeights block =
-        attnviz::attend_block(tensors, rule, first, count, scratch, context, pattern);
+        attnviz::attend_block(tensors, rule, query, count, scratch, context, pattern);
     if (progress_ != nullptr) {
       progress_->add(count * block.weights.cols);
     }
@@ -198,7 +203,7 @@ class AttentionRun {
     if (!wanted || block.stored) {
       return {};
     }
-    return sink_.ordered_rows(rule.head, first, block.first_key, block.weights);
+    return sink_.ordered_rows(rule.head, query, block.first_key, block.weights);
   }
 
   MatrixBuffer combine(ConstMatrix contexts, ConstMatrix residual) {
@@ -260,6 +265,8 @@ class AttentionRun {
   const AttentionRequest& request_;
   PatternSink& sink_;
   LayerMemory& memory_;
+  std::size_t n_before_;  // tokens before x
+  std::size_t n_tokens_;  // with those of x
   const Rotation& rotation_;
   Progress* progress_;
   Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
@@ -272,8 +279,9 @@ class AttentionRun {
 const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& layer,
                                       std::size_t n_tokens) {
   const auto found = std::ranges::find_if(
-      rotations, [&](const Rotation& known) { return known.is_for(layer, n_tokens); });
-  return found == rotations.end() ? rotations.emplace_back(model, layer, n_tokens) : *found;
+      rotations, [&](const Rotation& known) { return known.is_for(layer, n_tokens, n_before()); });
+  return found == rotations.end() ? rotations.emplace_back(model, layer, n_tokens, n_before())
+                                  : *found;
 }
 
 MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,

@@ -8,6 +8,7 @@
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/mlp.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/progress.h"
@@ -28,12 +29,18 @@ struct LayerMemory {
   MatrixBuffer normed;               // what attention and MLP look at, where a norm comes first
   std::vector<BlockScratch> blocks;  // by thread
   std::vector<MatrixBuffer> keys;    // by thread
+  // Of a text that grows: has what came before x, and gets what x adds. Null: x is the whole text.
+  KeyValueCache* cache = nullptr;
 
-  /// That of a layer for texts of `n_tokens`, made when it is not there yet.
+  /// Tokens before x.
+  std::size_t n_before() const noexcept { return cache == nullptr ? 0 : cache->n_tokens(); }
+  /// That of a layer for the tokens behind those before x in texts of `n_tokens`, made when it is
+  /// not there yet.
   const Rotation& rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);
 };
 
-/// The attention of layer `layer` to x [n_tokens, d_model]: its output with `residual` added unless
+/// The attention of layer `layer` to x [n_tokens, d_model], and to the tokens before x when memory
+/// has a cache of their keys and values: its output with `residual` added unless
 /// that is empty, [n_tokens, d_model]; or the contexts side by side, without the residual, when the
 /// layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress` unless it is
 /// null.

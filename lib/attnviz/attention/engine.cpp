@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
@@ -53,6 +52,13 @@ double work(const Model& model, std::size_t end_layer, std::size_t more_heads, s
   return static_cast<double>(n_heads) * pairs;
 }
 
+MatrixBuffer run_before(std::size_t end_layer, const Model& model, const ModelInput& input,
+                        const AttentionRequest& request, PatternSink& sink) {
+  Progress progress(request.report, work(model, end_layer, 0, input.size(), request));
+  LayerMemory memory;
+  return run_layers(model, embed(model, input), end_layer, request, sink, memory, &progress);
+}
+
 }  // namespace
 
 void check_request(const Model& model, const ModelInput& input, const AttentionRequest& request) {
@@ -83,15 +89,14 @@ void check_request(const Model& model, const ModelInput& input, const AttentionR
 MatrixBuffer run_attention(const Model& model, const ModelInput& input,
                            const AttentionRequest& request, PatternSink& sink) {
   check_request(model, input, request);
-  const std::size_t end_layer = layers_to_run(model, sink).value_or(model.n_layers());
-  Progress progress(request.report, work(model, end_layer, 0, input.size(), request));
-  MatrixBuffer stream = embed(model, input);
-  LayerMemory memory;
-  for (std::size_t layer = 0; layer < end_layer; ++layer) {
-    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
-                                                    request, sink, memory, &progress));
-  }
-  return stream;
+  return run_before(layers_to_run(model, sink).value_or(model.n_layers()), model, input, request,
+                    sink);
+}
+
+MatrixBuffer run_all_layers(const Model& model, const ModelInput& input,
+                            const AttentionRequest& request, PatternSink& sink) {
+  check_request(model, input, request);
+  return run_before(model.n_layers(), model, input, request, sink);
 }
 
 void run_patterns(const Model& model, const ModelInput& input, const AttentionRequest& request,
@@ -104,13 +109,10 @@ void run_patterns(const Model& model, const ModelInput& input, const AttentionRe
   const std::size_t last = end_layer - 1;
   const std::size_t n_last = wanted_heads(model, last, sink);
   Progress progress(request.report, work(model, last, n_last, input.size(), request));
-  MatrixBuffer stream = embed(model, input);
   LayerMemory memory;
-  for (std::size_t layer = 0; layer < last; ++layer) {
-    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
-                                                    request, sink, memory, &progress));
-  }
-  run_layer_patterns(model, last, std::as_const(stream).view(), request, sink, memory, &progress);
+  const MatrixBuffer stream =
+      run_layers(model, embed(model, input), last, request, sink, memory, &progress);
+  run_layer_patterns(model, last, stream.view(), request, sink, memory, &progress);
 }
 
 }  // namespace attnviz

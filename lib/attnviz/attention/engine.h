@@ -45,6 +45,10 @@ void check_request(const Model& model, const ModelInput& input, const AttentionR
 MatrixBuffer run_attention(const Model& model, const ModelInput& input,
                            const AttentionRequest& request, PatternSink& sink);
 
+/// The same through all layers, whatever `sink` wants: what an output head takes.
+MatrixBuffer run_all_layers(const Model& model, const ModelInput& input,
+                            const AttentionRequest& request, PatternSink& sink);
+
 /// The same weights without the output: of the last layer only wanted heads, and of these neither
 /// values nor contexts. Nothing runs when `sink` wants nothing. Throws as run_attention does, but
 /// not for what it does not compute.

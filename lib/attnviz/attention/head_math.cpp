@@ -12,14 +12,16 @@ namespace {
 constexpr float kRopeBase = 10000.0f;
 }  // namespace
 
-Rotation::Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens)
+Rotation::Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens,
+                   std::size_t first_token)
     : rotates_(model.config.positions == Positions::kRope),
       n_tokens_(n_tokens),
+      first_token_(first_token),
       rope_(layer.rope.get()) {
   if (rotates_ && rope_ != nullptr && rope_->n_rotated() > 0) {
-    turns_ = MatrixBuffer(n_tokens, rope_->n_rotated());
-    kernels::rope_table(0, rope_->frequencies(n_tokens), static_cast<double>(rope_->magnitude),
-                        turns_.view());
+    turns_ = MatrixBuffer(n_tokens - first_token, rope_->n_rotated());
+    kernels::rope_table(first_token, rope_->frequencies(n_tokens),
+                        static_cast<double>(rope_->magnitude), turns_.view());
   }
 }
 
@@ -27,7 +29,7 @@ void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
   if (rotates_ && rope_ == nullptr) {
     kernels::rope(x, first_position, kRopeBase);
   } else if (turns_.rows() > 0) {
-    kernels::rope_rotate(turns_.view().row_block(first_position, x.rows),
+    kernels::rope_rotate(turns_.view().row_block(first_position - first_token_, x.rows),
                          kernels::RopePairing::kHalves, x);
   }
 }

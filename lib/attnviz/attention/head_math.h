@@ -15,23 +15,26 @@ namespace attnviz {
 /// How queries and keys of one layer take in where their tokens stand.
 class Rotation {
  public:
-  /// For texts of `n_tokens`; nothing turns unless the model's positions are rope. `layer` must
-  /// outlive it.
-  Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);
+  /// Of the tokens from `first_token` on in texts of `n_tokens`; nothing turns unless the model's
+  /// positions are rope. `layer` must outlive it.
+  Rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens,
+           std::size_t first_token = 0);
 
   /// Whether it is what the constructor would make for another layer of the same model.
-  bool is_for(const LayerWeights& layer, std::size_t n_tokens) const noexcept {
-    return rope_ == layer.rope.get() && n_tokens_ == n_tokens;
+  bool is_for(const LayerWeights& layer, std::size_t n_tokens,
+              std::size_t first_token) const noexcept {
+    return rope_ == layer.rope.get() && n_tokens_ == n_tokens && first_token_ == first_token;
   }
 
-  /// In place: rows of x [n, d_head] are tokens from `first_position` on.
+  /// In place: rows of x [n, d_head] are tokens from `first_position` on in the text.
   void apply(std::size_t first_position, Matrix x) const noexcept;
 
  private:
   bool rotates_;
   std::size_t n_tokens_;
+  std::size_t first_token_;
   const Rope* rope_;    // null: the frequencies follow from d_head
-  MatrixBuffer turns_;  // [n_tokens, n_rotated], of `rope_`
+  MatrixBuffer turns_;  // [n_tokens - first_token, n_rotated], of `rope_`
 };
 
 /// Queries or keys of the tokens x [n, d_model], of which the first stands at `first_position`:

@@ -94,6 +94,16 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
   return output;
 }
 
+MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end_layer,
+                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                        Progress* progress) {
+  for (std::size_t layer = 0; layer < end_layer; ++layer) {
+    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
+                                                    request, sink, memory, progress));
+  }
+  return stream;
+}
+
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
                         const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                         Progress* progress) {

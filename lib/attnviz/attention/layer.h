@@ -23,6 +23,12 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream
                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                        Progress* progress = nullptr);
 
+/// run_layer() for all layers before `end_layer`, one after the other. `stream` [n_tokens, d_model]
+/// is what enters the first one.
+MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end_layer,
+                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+                        Progress* progress = nullptr);
+
 /// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
 /// throws as run_layer does.
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,

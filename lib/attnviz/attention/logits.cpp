@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/soft_cap.h"
@@ -32,6 +33,11 @@ MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t
     for (std::size_t row = 0; row < logits.rows(); ++row) {
       kernels::soft_cap(logits.view().row(row), head.soft_cap);
     }
+  }
+  if (!all_finite(std::as_const(logits).view())) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: a logit is not a finite number (weights too large?)",
+                            model.config.name));
   }
   return logits;
 }

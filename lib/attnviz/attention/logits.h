@@ -11,7 +11,8 @@ namespace attnviz {
 /// Logits of each row of the last layer's output, [rows, n_vocab]: of the next token, or, of models
 /// that see both ways, of the token itself.
 ///
-/// Throws Error{kUnsupported} when the model has no unembedding.
+/// Throws Error{kUnsupported} when the model has no unembedding, and Error{kMalformed} when a logit
+/// is not finite.
 MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads);
 
 }  // namespace attnviz

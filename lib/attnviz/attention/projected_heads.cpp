@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "attnviz/attention/distinct_projections.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
 
 namespace {
-
-// The place of `projection` among those that are there already, or behind them if it is new.
-std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections) {
-  const auto found =
-      std::find_if(projections.begin(), projections.end(),
-                   [&projection](const Projection* other) { return projection == *other; });
-  const auto place = static_cast<std::size_t>(found - projections.begin());
-  if (found == projections.end()) {
-    projections.push_back(&projection);
-  }
-  return place;
-}
 
 // A tensor's floats and what is left free behind them, so that each begins with a cache line.
 std::size_t with_margin(std::size_t n_floats) noexcept {
@@ -30,9 +19,9 @@ std::size_t with_margin(std::size_t n_floats) noexcept {
 }  // namespace
 
 ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
-                               std::span<const std::size_t> heads, std::size_t n_tokens,
+                               std::span<const std::size_t> heads, const NewTokens& tokens,
                                bool with_values, MatrixBuffer& memory)
-    : layer_(layer), rotation_(rotation) {
+    : layer_(layer), rotation_(rotation), tokens_(tokens) {
   query_of_.reserve(heads.size());
   key_of_.reserve(heads.size());
   value_of_.reserve(heads.size());
@@ -44,43 +33,50 @@ ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotati
       value_of_.push_back(place_of(weights.value, value_weights_));
     }
   }
-  take_memory(n_tokens, memory);
+  take_memory(memory);
 }
 
-void ProjectedHeads::take_memory(std::size_t n_tokens, MatrixBuffer& memory) {
-  const auto key_floats = [n_tokens](const Projection* key) {
-    return with_margin(kernels::KeyPanels::n_floats(n_tokens, key->d_out()));
+void ProjectedHeads::take_memory(MatrixBuffer& memory) {
+  const bool is_kept = tokens_.cache != nullptr;
+  const auto key_floats = [&](const Projection* key) {
+    return is_kept ? 0 : with_margin(kernels::KeyPanels::n_floats(tokens_.count, key->d_out()));
   };
-  const auto row_floats = [n_tokens](const Projection* projection) {
-    return with_margin(n_tokens * projection->d_out());
+  const auto row_floats = [&](const Projection* projection) {
+    return with_margin(tokens_.count * projection->d_out());
   };
   std::size_t floats = 0;
+  for (const Projection* query : query_weights_) {
+    floats += row_floats(query);
+  }
   for (const Projection* key : key_weights_) {
     floats += key_floats(key);
   }
-  for (const auto* all : {&query_weights_, &value_weights_}) {
-    for (const Projection* projection : *all) {
-      floats += row_floats(projection);
-    }
+  for (const Projection* value : value_weights_) {
+    floats += is_kept ? 0 : row_floats(value);
   }
   if (memory.cols() < floats) {
     memory = {};  // before more is taken
     memory = MatrixBuffer(1, floats);
   }
   float* next = memory.view().data;
+  keys_.reserve(key_weights_.size());
   for (const Projection* key : key_weights_) {
-    keys_.emplace_back(n_tokens, key->d_out(), next);
+    keys_.push_back(is_kept ? tokens_.cache->keys(*key, tokens_.n_tokens())
+                            : kernels::KeyPanels(tokens_.count, key->d_out(), next));
     next += key_floats(key);
   }
   const auto take_rows = [&](const Projection* projection) {
-    const Matrix rows{next, n_tokens, projection->d_out(), projection->d_out()};
+    const Matrix rows{next, tokens_.count, projection->d_out(), projection->d_out()};
     next += row_floats(projection);
     return rows;
   };
   std::transform(query_weights_.begin(), query_weights_.end(), std::back_inserter(queries_),
                  take_rows);
   std::transform(value_weights_.begin(), value_weights_.end(), std::back_inserter(values_),
-                 take_rows);
+                 [&](const Projection* value) {
+                   return is_kept ? tokens_.cache->values(*value, tokens_.n_tokens())
+                                  : take_rows(value);
+                 });
 }
 
 double ProjectedHeads::width() const noexcept {
@@ -96,33 +92,34 @@ double ProjectedHeads::width() const noexcept {
 void ProjectedHeads::project(std::size_t product, ConstMatrix x, std::size_t first,
                              MatrixBuffer& scratch) {
   const ConstMatrix rows = x.row_block(first, std::min(kProjectedRows, x.rows - first));
+  const std::size_t position = tokens_.first + first;
   const std::size_t first_value = queries_.size() + keys_.size();
   if (product < queries_.size()) {
-    project_rotated(*query_weights_[product], layer_.query_norm, rotation_, rows, first,
+    project_rotated(*query_weights_[product], layer_.query_norm, rotation_, rows, position,
                     queries_[product].row_block(first, rows.rows));
   } else if (product < first_value) {
-    project_keys(product - queries_.size(), rows, first, scratch);
+    project_keys(product - queries_.size(), rows, position, scratch);
   } else {
     const std::size_t value = product - first_value;
     kernels::matmul(rows, value_weights_[value]->weight, value_weights_[value]->bias,
-                    values_[value].row_block(first, rows.rows));
+                    values_[value].row_block(position, rows.rows));
   }
 }
 
-void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t first,
+void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t position,
                                   MatrixBuffer& scratch) {
   const Projection& projection = *key_weights_[index];
   if (scratch.cols() != projection.d_out()) {
     scratch = MatrixBuffer(kProjectedRows, projection.d_out());
   }
   const Matrix keys = scratch.view().row_block(0, x.rows);
-  project_rotated(projection, layer_.key_norm, rotation_, x, first, keys);
-  keys_[index].pack(keys, first);
+  project_rotated(projection, layer_.key_norm, rotation_, x, position, keys);
+  keys_[index].pack(keys, position);
 }
 
 HeadTensors ProjectedHeads::tensors(std::size_t index) const noexcept {
   return {queries_[query_of_[index]], &keys_[key_of_[index]],
-          value_of_.empty() ? ConstMatrix{} : ConstMatrix(values_[value_of_[index]])};
+          value_of_.empty() ? ConstMatrix{} : ConstMatrix(values_[value_of_[index]]), tokens_.first};
 }
 
 }  // namespace attnviz

@@ -7,6 +7,7 @@
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/key_value_cache.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
 #include "attnviz/model/model.h"
@@ -17,40 +18,53 @@ namespace attnviz {
 /// packing the weights, which is done anew for each block of tokens, takes next to no time.
 inline constexpr std::size_t kProjectedRows = 192;
 
+/// What is projected: all tokens of a text, or those behind tokens whose keys and values are kept.
+struct NewTokens {
+  std::size_t count = 0;
+  std::size_t first = 0;        // their place in the text
+  LayerCache* cache = nullptr;  // has the keys and values of those before, and gets those of these
+
+  /// Of the text, so far.
+  std::size_t n_tokens() const noexcept { return first + count; }
+};
+
 /// The projected tokens of heads of one layer. What heads share, as keys and values in
 /// grouped-query attention, is computed and kept once.
 class ProjectedHeads {
  public:
-  /// Takes `memory`, and more of it where that is too little: n_tokens times the columns of all
-  /// products. `memory`, `layer` and `rotation` must outlive it. Throws what MatrixBuffer throws.
+  /// Takes `memory`, and more of it where that is too little: the tokens times the columns of all
+  /// products, or of those of queries where a cache takes keys and values. `memory`, `layer`,
+  /// `rotation` and the cache must outlive it. Throws what MatrixBuffer throws.
   ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
-                 std::span<const std::size_t> heads, std::size_t n_tokens, bool with_values,
+                 std::span<const std::size_t> heads, const NewTokens& tokens, bool with_values,
                  MatrixBuffer& memory);
 
-  /// Matrix products to be done, each over all tokens.
+  /// Matrix products to be done, each over all new tokens.
   std::size_t n_products() const noexcept {
     return query_weights_.size() + key_weights_.size() + value_weights_.size();
   }
   /// The columns of all products together.
   double width() const noexcept;
 
-  /// Does kProjectedRows rows of a product, or as many as there are: those of the tokens from
-  /// `first` on, a multiple of kProjectedRows. x [n_tokens, d_model]. Different blocks and products
-  /// may be done by different threads at the same time, each with a scratch of its own.
+  /// Does kProjectedRows rows of a product, or as many as there are: those of the rows of x from
+  /// `first` on, a multiple of kProjectedRows. x [new tokens, d_model]. Different blocks and
+  /// products may be done by different threads at the same time, each with a scratch of its own.
   void project(std::size_t product, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
 
   /// Of the head at `index` among those that were given; without values when these were not wanted.
   HeadTensors tensors(std::size_t index) const noexcept;
 
  private:
-  void take_memory(std::size_t n_tokens, MatrixBuffer& memory);
-  void project_keys(std::size_t index, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
+  void take_memory(MatrixBuffer& memory);
+  void project_keys(std::size_t index, ConstMatrix x, std::size_t position,
+                    MatrixBuffer& scratch);
 
   const LayerWeights& layer_;
   const Rotation& rotation_;
+  NewTokens tokens_;
   std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
-  std::vector<Matrix> queries_;                            // [n_tokens, d_head] each
-  std::vector<kernels::KeyPanels> keys_;                   // the same, packed
+  std::vector<Matrix> queries_;                            // [new tokens, d_head] each
+  std::vector<kernels::KeyPanels> keys_;                   // of all tokens
   std::vector<Matrix> values_;                             // [n_tokens, d_value]
   std::vector<std::size_t> query_of_, key_of_, value_of_;  // by head
 };

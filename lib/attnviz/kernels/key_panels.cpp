@@ -85,6 +85,16 @@ namespace attnviz::kernels {
 HWY_EXPORT(pack_panel);
 
 void KeyPanels::pack(ConstMatrix keys, std::size_t first) noexcept {
+  if (first % kKeys != 0) {
+    for (std::size_t row = 0; row < keys.rows; ++row) {
+      const std::size_t key = first + row;
+      float* column = panels_ + key / kKeys * kKeys * d_head_ + key % kKeys;
+      for (std::size_t k = 0; k < keys.cols; ++k) {
+        column[k * kKeys] = keys(row, k);
+      }
+    }
+    return;
+  }
   const auto pack_one = HWY_DYNAMIC_DISPATCH(pack_panel);
   for (std::size_t row = 0; row < keys.rows; row += kKeys) {
     pack_one(keys.row_block(row, HWY_MIN(kKeys, keys.rows - row)),

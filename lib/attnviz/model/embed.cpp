@@ -106,7 +106,8 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
       kernels::scale(sum, model.embedding_scale);
     }
     if (!model.position_embeddings.empty()) {
-      add_row(model.position_embeddings, model.first_position + i, row, sum);
+      add_row(model.position_embeddings, model.first_position + input.first_position + i, row,
+              sum);
     }
     if (!model.segment_embeddings.empty()) {
       const std::size_t segment = input.segments.empty() ? 0 : input.segments[i];
@@ -153,7 +154,7 @@ std::vector<std::string_view> random_pieces(const Model& model,
 }
 
 MatrixBuffer embed(const Model& model, const ModelInput& input) {
-  check_length(model, input.size());
+  check_length(model, input.first_position + input.size());
   MatrixBuffer stream(input.size(), model.config.d_model);
   if (!model.config.family.empty()) {
     look_up_ids(model, input, stream.view());

@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +98,47 @@ HfConfig text_config(const HfConfig& config) {
   return config.object("text_config").value_or(config);
 }
 
+// A token id, or a list of them.
+std::vector<std::uint32_t> read_ids(const JsonNode& node) {
+  if (node.kind() != JsonKind::kNumbers) {
+    const std::uint64_t id = node.as_unsigned();
+    if (id > std::numeric_limits<std::uint32_t>::max()) {
+      node.fail(fmt::format("expected a token id, found {}", id));
+    }
+    return {static_cast<std::uint32_t>(id)};
+  }
+  std::vector<std::uint32_t> ids;
+  for (const float number : node.as_numbers()) {
+    constexpr float kMostExact = 16777216.0f;
+    if (!(number >= 0.0f && number <= kMostExact) || number != std::floor(number)) {
+      node.fail(fmt::format("expected token ids, found {}", number));
+    }
+    ids.push_back(static_cast<std::uint32_t>(number));
+  }
+  return ids;
+}
+
+// As the file of what a model generates with says; without, the model's own, whose text may have a
+// config of its own.
+std::vector<std::uint32_t> read_end_of_text(const fs::path& folder, const HfConfig& config) {
+  constexpr std::string_view kKey = "eos_token_id";
+  const fs::path path = folder / "generation_config.json";
+  std::error_code error;
+  if (fs::exists(path, error)) {
+    const MappedFile bytes(path);
+    const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
+    if (const auto found = HfConfig(tree.root()).find(kKey)) {
+      return read_ids(*found);
+    }
+  }
+  for (const HfConfig& place : {config, text_config(config)}) {
+    if (const auto found = place.find(kKey)) {
+      return read_ids(*found);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_hugging_face(const fs::path& path) {
@@ -123,6 +167,7 @@ Model load_hugging_face(const fs::path& path) {
   Model model = family.read(text_config(config), std::move(files));
   model.config.name = model_name(hugging_face_folder(path));
   model.config.family = family.model_type;
+  model.config.end_of_text = read_end_of_text(hugging_face_folder(path), config);
   return model;
 }
 

@@ -75,6 +75,7 @@ struct ModelConfig {
   Positions positions = Positions::kNone;
   std::string family;     // "gpt2", as in a config.json's model_type; empty: weights JSON or random
   std::size_t n_ctx = 0;  // the longest text; 0: any
+  std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of models with a family
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing
@@ -123,6 +124,7 @@ struct ModelInput {
   std::span<const std::string_view> pieces;  // [n]: what models look up that have no family
   std::span<const std::uint32_t> ids;        // [n]: what the others look up
   std::span<const std::uint8_t> segments;    // [n], 0 or 1: BERT's token types; empty: all 0
+  std::size_t first_position = 0;  // of the first token, in models with a family
 
   ModelInput() = default;
   /// Whatever is a row of pieces.

@@ -211,6 +211,15 @@ std::vector<double> Rope::frequencies(std::size_t n_tokens) const {
                                       base * std::pow(stretched, width / (width - 2.0)));
 }
 
+bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {
+  if (short_text == 0 || n_tokens == other) {
+    return true;
+  }
+  const bool both_short = std::max(n_tokens, other) <= short_text;
+  const bool both_long = std::min(n_tokens, other) > short_text;
+  return both_short || (both_long && dynamic_factor == 0.0);
+}
+
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts) {
   std::optional<HfConfig> scaling = config.object("rope_scaling");
   if (auto parameters = config.object("rope_parameters")) {

@@ -58,6 +58,8 @@ struct Rope {
   std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
   /// Those for a text of `n_tokens`.
   std::vector<double> frequencies(std::size_t n_tokens) const;
+  /// Whether these are the same for texts of two lengths.
+  bool turns_alike(std::size_t n_tokens, std::size_t other) const noexcept;
 };
 
 using kernels::Activation;

@@ -1,0 +1,32 @@
+#include "attnviz/analysis/most_probable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attnviz {
+
+std::vector<ProbableToken> most_probable(std::span<const float> logits, std::size_t count) {
+  std::vector<std::uint32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), std::uint32_t{0});
+  const auto middle =
+      ids.begin() + static_cast<std::ptrdiff_t>(std::min(std::max<std::size_t>(count, 1), ids.size()));
+  std::partial_sort(ids.begin(), middle, ids.end(), [logits](std::uint32_t a, std::uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
+  const auto largest = static_cast<double>(logits[ids.front()]);
+  double sum = 0.0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(logit) - largest);
+  }
+  std::vector<ProbableToken> tokens;
+  tokens.reserve(std::min(count, ids.size()));
+  ids.resize(std::min(count, ids.size()));
+  for (const std::uint32_t id : ids) {
+    const float logit = logits[id];
+    tokens.push_back({id, std::exp(static_cast<double>(logit) - largest) / sum, logit});
+  }
+  return tokens;
+}
+
+}  // namespace attnviz

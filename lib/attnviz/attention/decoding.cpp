@@ -1,0 +1,134 @@
+#include "attnviz/attention/decoding.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+// What is drawn of a growing text is drawn later, of the whole of it.
+class NoPatterns : public PatternSink {
+ public:
+  bool wants(HeadId /*head*/) const override { return false; }
+  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+            ConstMatrix /*weights*/) override {}
+};
+
+bool turns_alike(const Model& model, std::size_t n_tokens, std::size_t other) {
+  return std::all_of(model.layers.begin(), model.layers.end(), [&](const LayerWeights& layer) {
+    return !layer.rope || layer.rope->turns_alike(n_tokens, other);
+  });
+}
+
+// Tokens that have keys and values in the end: the last one that is chosen is only told.
+std::size_t longest_text(const Model& model, std::size_t n_prompt, std::size_t n_tokens) {
+  const std::size_t longest = n_prompt + n_tokens - std::min<std::size_t>(n_tokens, 1);
+  return model.config.n_ctx == 0 ? longest : std::min(longest, model.config.n_ctx);
+}
+
+KeyValueCache checked_cache(const Model& model, const AttentionRequest& request,
+                            std::size_t max_tokens) {
+  check_continues(model, request);
+  return {model, max_tokens};
+}
+
+}  // namespace
+
+void check_continues(const Model& model, const AttentionRequest& request) {
+  if (model.head.unembedding.weight.empty()) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: the model has no output head: it predicts no tokens", model.config.name));
+  }
+  if (model.config.mask.kind == MaskKind::kNone) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: a {} model fills gaps and does not continue texts: its tokens "
+                            "look at those behind them, too",
+                            model.config.name, model.config.family));
+  }
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (mask_of(model, layer, request).kind == MaskKind::kNone) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("mask \"none\": expected one that hides what comes later: without, "
+                              "{} would have to read the text anew for every token",
+                              model.config.name));
+    }
+  }
+}
+
+Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens)
+    : model_(model),
+      request_(std::move(request)),
+      cache_(checked_cache(model, request_, max_tokens)) {
+  memory_.cache = &cache_;
+}
+
+std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
+  if (cache_.max_tokens() - ids_.size() < ids.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: no room is kept for more than {}",
+                                               model_.config.name,
+                                               counted(cache_.max_tokens(), "token")));
+  }
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
+  if (cache_.n_tokens() > 0 && !turns_alike(model_, cache_.n_tokens(), ids_.size())) {
+    cache_.set_tokens(0);
+  }
+  ModelInput input;
+  input.first_position = cache_.n_tokens();
+  input.ids = std::span(ids_).subspan(input.first_position);
+  check_request(model_, input, request_);
+  memory_.rotations.clear();
+  NoPatterns nobody;
+  const MatrixBuffer stream =
+      run_layers(model_, embed(model_, input), model_.n_layers(), request_, nobody, memory_);
+  cache_.set_tokens(ids_.size());
+  logits_ = run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1),
+                            request_.n_threads);
+  return std::as_const(logits_).view().row(0);
+}
+
+ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
+                               std::size_t n_tokens, const AttentionRequest& request) {
+  ContinuedIds continued;
+  Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens));
+  std::span<const std::uint32_t> next = prompt;
+  while (continued.ids.size() < n_tokens) {
+    // A prompt that is too long fails where it is fed.
+    const std::size_t length = prompt.size() + continued.ids.size();
+    if (model.config.n_ctx != 0 && length == model.config.n_ctx) {
+      continued.end = ContinuationEnd::kContext;
+      break;
+    }
+    const std::span<const float> logits = decoding.feed(next);
+    const auto id = static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) -
+                                               logits.begin());
+    const std::vector<std::uint32_t>& ends = model.config.end_of_text;
+    if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
+      continued.end = ContinuationEnd::kEndOfText;
+      continued.end_of_text = id;
+      break;
+    }
+    continued.ids.push_back(id);
+    next = std::span(continued.ids).last(1);
+    if (request.report) {
+      request.report(static_cast<double>(continued.ids.size()) / static_cast<double>(n_tokens));
+    }
+  }
+  return continued;
+}
+
+double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens) {
+  return KeyValueCache::bytes(model, longest_text(model, n_prompt, n_tokens)) +
+         layer_bytes(model, n_prompt);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,75 @@
+// A text read token by token: what comes next, from the keys and values of what came before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "attnviz/attention/attention_layer.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/key_value_cache.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// Throws Error{kUsage}, saying why, when the model cannot continue a text under the request: it
+/// predicts no tokens, or its tokens look at those behind them.
+void check_continues(const Model& model, const AttentionRequest& request);
+
+/// The forward pass of a text that grows: each token is computed once, and attends to the kept keys
+/// and values of those before it. The logits are those of run_all_layers() and run_output_head()
+/// over the whole text.
+///
+/// Rotary frequencies that change with the text's length (dynamic scaling, longrope) change what
+/// all tokens before would have had: where they do, the whole text is computed anew. So the logits
+/// are right there, too; other libraries keep what they have.
+class Decoding {
+ public:
+  /// Memory for keys and values of `max_tokens` is touched as they come. `model` must outlive it.
+  /// Throws as check_continues(), and what MatrixBuffer throws.
+  Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens);
+  Decoding(const Decoding&) = delete;
+  Decoding& operator=(const Decoding&) = delete;
+
+  /// Appends tokens, at least one, to the text. Returns the logits of the token that follows,
+  /// [n_vocab]; valid until the next call. Throws what embed() and run_layer() throw, and
+  /// Error{kUsage} past max_tokens.
+  std::span<const float> feed(std::span<const std::uint32_t> ids);
+
+  std::size_t n_tokens() const noexcept { return ids_.size(); }
+
+ private:
+  const Model& model_;
+  AttentionRequest request_;
+  KeyValueCache cache_;
+  LayerMemory memory_;
+  std::vector<std::uint32_t> ids_;
+  MatrixBuffer logits_;
+};
+
+/// Why a text goes on no further.
+enum class ContinuationEnd {
+  kLength,     // as long as was asked for
+  kEndOfText,  // the model says that the text ends
+  kContext,    // the model's context is full
+};
+
+struct ContinuedIds {
+  std::vector<std::uint32_t> ids;  // what follows, without a token that ends the text
+  ContinuationEnd end = ContinuationEnd::kLength;
+  std::optional<std::uint32_t> end_of_text;  // the token that ended it
+};
+
+/// Up to `n_tokens` tokens after `prompt`, each the most probable one (of several the one with the
+/// smallest id). request.report is told the share that is done. Throws as Decoding does, and
+/// Error{kUsage} for an empty prompt.
+ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
+                               std::size_t n_tokens, const AttentionRequest& request);
+
+/// Bytes that continue_greedily takes; an estimate.
+double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens);
+
+}  // namespace attnviz

@@ -1,0 +1,89 @@
+#include "attnviz/attention/key_value_cache.h"
+
+#include "attnviz/attention/distinct_projections.h"
+
+namespace attnviz {
+
+namespace {
+
+std::size_t key_floats(const Projection& key, std::size_t max_tokens) {
+  const std::size_t keys = kernels::KeyPanels::rounded_up(max_tokens);
+  return checked_product({keys, key.d_out()}, "the keys of a text");
+}
+
+// Whole cache lines.
+std::size_t value_floats(const Projection& value, std::size_t max_tokens) {
+  constexpr std::size_t kLine = 16;
+  return (checked_product({max_tokens, value.d_out()}, "the values of a text") + kLine - 1) /
+         kLine * kLine;
+}
+
+}  // namespace
+
+LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens) {
+  for (const HeadWeights& head : layer.heads) {
+    place_of(head.key, keys_);
+    place_of(head.value, values_);
+  }
+  std::size_t floats = 0;
+  for (const Projection* key : keys_) {
+    floats += key_floats(*key, max_tokens);
+  }
+  for (const Projection* value : values_) {
+    floats += value_floats(*value, max_tokens);
+  }
+  memory_ = MatrixBuffer(1, floats);
+  float* next = memory_.view().data;
+  key_memory_.reserve(keys_.size());
+  for (const Projection* key : keys_) {
+    key_memory_.push_back(next);
+    next += key_floats(*key, max_tokens);
+  }
+  value_memory_.reserve(values_.size());
+  for (const Projection* value : values_) {
+    value_memory_.push_back(next);
+    next += value_floats(*value, max_tokens);
+  }
+}
+
+kernels::KeyPanels LayerCache::keys(const Projection& key, std::size_t n_tokens) const noexcept {
+  return {n_tokens, key.d_out(), key_memory_[find_place(key, keys_)]};
+}
+
+Matrix LayerCache::values(const Projection& value, std::size_t n_tokens) const noexcept {
+  return {value_memory_[find_place(value, values_)], n_tokens, value.d_out(), value.d_out()};
+}
+
+double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
+  std::vector<const Projection*> keys;
+  std::vector<const Projection*> values;
+  double numbers = 0.0;
+  for (const HeadWeights& head : layer.heads) {
+    if (find_place(head.key, keys) == keys.size()) {
+      keys.push_back(&head.key);
+      numbers += static_cast<double>(head.d_head());
+    }
+    if (find_place(head.value, values) == values.size()) {
+      values.push_back(&head.value);
+      numbers += static_cast<double>(head.d_value());
+    }
+  }
+  return numbers * static_cast<double>(max_tokens) * static_cast<double>(sizeof(float));
+}
+
+KeyValueCache::KeyValueCache(const Model& model, std::size_t max_tokens) : max_tokens_(max_tokens) {
+  layers_.reserve(model.n_layers());
+  for (const LayerWeights& layer : model.layers) {
+    layers_.emplace_back(layer, max_tokens);
+  }
+}
+
+double KeyValueCache::bytes(const Model& model, std::size_t max_tokens) {
+  double sum = 0.0;
+  for (const LayerWeights& layer : model.layers) {
+    sum += LayerCache::bytes(layer, max_tokens);
+  }
+  return sum;
+}
+
+}  // namespace attnviz
