@@ -147,24 +147,30 @@ AttentionRequest request_of(const AttentionOptions& options) {
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+            MatrixBuffer* output) {
   ProgressLine progress(what, talk);
   AttentionRequest reporting = request;
   if (progress.is_visible()) {
     reporting.report = [&progress](double done) { progress.tell(done); };
   }
   const InputColumns columns(text);
-  run_patterns(model, columns.view(), reporting, sink);
+  if (output != nullptr) {
+    *output = run_all_layers(model, columns.view(), reporting, sink);
+  } else {
+    run_patterns(model, columns.view(), reporting, sink);
+  }
 }
 
 void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
-               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+               MatrixBuffer* output) {
   if (!talk.verbose) {
-    return attend("attention", model, text, request, sink, talk);
+    return attend("attention", model, text, request, sink, talk, output);
   }
   HeadStatistics statistics(heads, text.size());
   SinkGroup both({&sink, &statistics});
-  attend("attention", model, text, request, both, talk);
+  attend("attention", model, text, request, both, talk, output);
   for (const HeadId head : heads) {
     const HeadSummary mean = statistics.summary(head);
     say(fmt::format(

@@ -111,6 +111,9 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
     }
   }
   check_patterns(options.pattern, options.drawing.style);
+  if (options.at && options.predict == 0) {
+    throw Error(ErrorKind::kUsage, "--at goes with --predict: it says where");
+  }
 }
 
 void check_inspect(const CLI::App& app, const InspectOptions& options) {

@@ -153,6 +153,26 @@ void define_patterns(CLI::App& app, PatternOptions& pattern) {
   add_flag(app, "Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
 }
 
+void define_next_tokens(CLI::App& app, ShowOptions& options) {
+  constexpr std::uint64_t kMostTokens = 1'000'000;
+  add_value(app, "Prediction", "--predict", "K",
+            "the K tokens that the model holds most probable next; --temperature and the other "
+            "switches change them through attention only",
+            [&options](const std::string& word) {
+              options.predict = parse_count("--predict", word, 1, kMostTokens);
+            });
+  add_value(app, "Prediction", "--at", "TOKEN|INDEX",
+            "with --predict: after this token (default: the last); models that fill gaps, as BERT, "
+            "tell what they would put in its place",
+            [&options](const std::string& word) { options.at = word; });
+  add_value(app, "Prediction", "--generate", "N",
+            "let the model write up to N tokens behind the text, always the most probable one, and "
+            "draw them, too",
+            [&options](const std::string& word) {
+              options.generate = parse_count("--generate", word, 1, kMostTokens);
+            });
+}
+
 void define_talk(CLI::App& app, TalkOptions& talk) {
   add_flag(app, "General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
            talk.quiet);

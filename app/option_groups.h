@@ -24,6 +24,7 @@ void define_model(CLI::App& app, AttentionOptions& options);
 void define_heads(CLI::App& app, HeadOptions& selection, const char* default_heads);
 void define_attention(CLI::App& app, AttentionOptions& options, const char* default_heads);
 void define_patterns(CLI::App& app, PatternOptions& pattern);
+void define_next_tokens(CLI::App& app, ShowOptions& options);
 void define_talk(CLI::App& app, TalkOptions& talk);
 void define_run(CLI::App& app, AttentionOptions& options);
 

@@ -22,6 +22,7 @@
 #include "focus.h"
 #include "input.h"
 #include "memory.h"
+#include "next_tokens.h"
 #include "outputs.h"
 #include "show_formats.h"
 #include "streamed_show.h"
@@ -66,15 +67,16 @@ std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
 
 AttentionDocument run_document(const Model& model, const TokenizedText& text,
                                const AttentionRequest& request, const std::vector<HeadId>& heads,
-                               std::optional<AverageOver> average, const TalkOptions& talk) {
+                               std::optional<AverageOver> average, const TalkOptions& talk,
+                               MatrixBuffer* output) {
   if (average) {
     AverageSink means(average_groups(heads, *average), text.size(),
                       1.0f / (1.0f - request.dropout));
-    attend_to(heads, model, text, request, means, talk);
+    attend_to(heads, model, text, request, means, talk, output);
     return attention_document(model, text, request, means, *average);
   }
   const auto patterns = std::make_shared<PatternStore>(heads, text.size());
-  attend_to(heads, model, text, request, *patterns, talk);
+  attend_to(heads, model, text, request, *patterns, talk, output);
   AttentionDocument document = attention_document(model, text, request, *patterns);
   document.storage = patterns;
   return document;
@@ -120,6 +122,7 @@ void run_show(const ShowOptions& options) {
   }
   tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
   Model model = chosen_model(options);
+  check_next_tokens(options, model);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, model);
   phases.done("tokenizer");
@@ -128,14 +131,19 @@ void run_show(const ShowOptions& options) {
   bool is_first = true;
   bool told_flat = false;
   while (const auto input = source.next()) {
-    const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
+    TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
-    // A text without tokens is refused later.
-    const std::optional<Focus> focus =
-        text.size() == 0 ? std::nullopt : chosen_focus(options.pattern, text, options.talk);
+    const std::optional<Continuation> continuation =
+        continue_text(options, model, *tokenizer, text);
+    if (continuation) {
+      phases.done("generate");
+    }
+    const std::optional<Focus> focus = chosen_focus(options.pattern, text, options.talk);
+    Predictor predictor(options, model, *tokenizer, text);
     if (should_stream(options, heads.size(), text.size())) {
-      told_flat |= show_streamed(options, model, text, heads, figure, !told_flat, outputs);
+      told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, figure,
+                                 !told_flat, outputs);
       phases.done("attention and render");
       continue;
     }
@@ -143,8 +151,10 @@ void run_show(const ShowOptions& options) {
     std::vector<AttentionDocument> documents;
     documents.reserve(requests.size());
     for (const AttentionRequest& request : requests) {
-      documents.push_back(
-          run_document(model, text, request, heads, options.pattern.average, options.talk));
+      documents.push_back(run_document(model, text, request, heads, options.pattern.average,
+                                       options.talk, predictor.output()));
+      documents.back().continuation = continuation;
+      predictor.add_to(documents.back());
     }
     phases.done("attention");
     choose_drawing_of(documents, options, focus);

@@ -26,8 +26,8 @@ void write_npy(const AttentionDocument& document, const ByteSink& sink) {
 }
 
 // Bars for one token, else cells.
-std::string drawn_text(const AttentionDocument& document, const Heatmap& picture,
-                       const TerminalOptions& terminal) {
+std::string drawn_picture(const AttentionDocument& document, const Heatmap& picture,
+                          const TerminalOptions& terminal) {
   const auto& focus = document.drawing.focus;
   if (!focus) {
     return render_terminal(picture, terminal);
@@ -35,6 +35,23 @@ std::string drawn_text(const AttentionDocument& document, const Heatmap& picture
   const auto& tokens = focus->as_key ? document.query_tokens : document.key_tokens;
   return render_bars(picture, {focus->token, tokens.size() - picture.n_keys(), focus->as_key},
                      terminal);
+}
+
+std::string drawn_text(std::span<const AttentionDocument> documents, const Heatmap& picture,
+                       const TerminalOptions& terminal) {
+  const AttentionDocument& first = documents.front();
+  std::string text = drawn_picture(first, picture, terminal);
+  if (first.continuation) {
+    text += render_continuation(*first.continuation, terminal);
+  }
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (documents[i].predictions) {
+      text += render_predictions(*documents[i].predictions,
+                                 documents.size() > 1 ? first.drawing.side_by_side[i] : "",
+                                 first.drawing.scale.colormap, terminal);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -72,7 +89,7 @@ void write_attention(OutputFormat format, std::span<const AttentionDocument> doc
       write_npy(documents.front(), sink);
       break;
     case OutputFormat::kText:
-      sink(drawn_text(documents.front(), picture, terminal));
+      sink(drawn_text(documents, picture, terminal));
       break;
   }
 }

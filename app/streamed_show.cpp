@@ -34,12 +34,14 @@ constexpr double kFloat = sizeof(float);
 // Everything that is made of one text.
 class StreamedShow {
  public:
-  StreamedShow(const ShowOptions& options, const Model& model, const TokenizedText& text,
-               const std::vector<HeadId>& heads, const FigureStyle& figure, Outputs& outputs)
+  StreamedShow(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
+               const FigureStyle& figure, Outputs& outputs)
       : options_(options),
-        model_(model),
-        text_(text),
-        heads_(heads),
+        model_(shown.model),
+        text_(shown.text),
+        heads_(shown.heads),
+        continuation_(shown.continuation),
+        predictor_(predictor),
         figure_(figure),
         outputs_(outputs),
         request_(request_of(options)) {}
@@ -47,6 +49,7 @@ class StreamedShow {
   // Everything that can be refused is refused before the long part begins.
   void plan() {
     document_ = attention_document(model_, text_, request_, heads_);
+    document_.continuation = continuation_;
     if (outputs_.writes(OutputFormat::kNpy)) {
       npy_header_ = npy_header_of(document_);
     }
@@ -89,7 +92,8 @@ class StreamedShow {
       sinks.push_back(&*npy_rows);
     }
     SinkGroup group(std::move(sinks));
-    attend_to(heads_, model_, text_, request_, group, talk());
+    attend_to(heads_, model_, text_, request_, group, talk(), predictor_.output());
+    predictor_.add_to(document_);
     if (json) {
       json->finish();
     }
@@ -165,6 +169,8 @@ class StreamedShow {
   const Model& model_;
   const TokenizedText& text_;
   const std::vector<HeadId>& heads_;
+  const std::optional<Continuation>& continuation_;
+  Predictor& predictor_;
   const FigureStyle& figure_;
   Outputs& outputs_;
   AttentionRequest request_;
@@ -183,10 +189,9 @@ bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t 
          static_cast<double>(n_heads) * n * n * kFloat > kKeptAtMost;
 }
 
-bool show_streamed(const ShowOptions& options, const Model& model, const TokenizedText& text,
-                   const std::vector<HeadId>& heads, const FigureStyle& figure, bool tells_flat,
-                   Outputs& outputs) {
-  StreamedShow show(options, model, text, heads, figure, outputs);
+bool show_streamed(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
+                   const FigureStyle& figure, bool tells_flat, Outputs& outputs) {
+  StreamedShow show(options, shown, predictor, figure, outputs);
   show.plan();
   show.run();
   const bool told = tells_flat && show.tell_flat();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
+#include "next_tokens.h"
 #include "options.h"
 #include "outputs.h"
 
@@ -16,12 +18,19 @@ namespace attnviz::app {
 /// is asked for can do without: everything but means, single tokens and variants side by side.
 bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t n_tokens) noexcept;
 
+/// What is shown.
+struct StreamedText {
+  const Model& model;
+  const TokenizedText& text;
+  const std::vector<HeadId>& heads;
+  const std::optional<Continuation>& continuation;
+};
+
 /// What show does for one text, without patterns in memory. Files are left to be committed.
 /// `tells_flat`: whether a nearly flat picture is worth a note; returns whether it was told.
 /// Throws Error{kUsage} before any work when there is not enough memory, or heads do not fit a
 /// format; and whatever attention and outputs throw.
-bool show_streamed(const ShowOptions& options, const Model& model, const TokenizedText& text,
-                   const std::vector<HeadId>& heads, const FigureStyle& figure, bool tells_flat,
-                   Outputs& outputs);
+bool show_streamed(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
+                   const FigureStyle& figure, bool tells_flat, Outputs& outputs);
 
 }  // namespace attnviz::app

@@ -22,7 +22,8 @@ TEST_CASE("the most probable tokens: the largest logits, with the softmax over a
 }
 
 TEST_CASE("the most probable tokens: logits that a float's exp would not hold") {
-  const std::vector<ProbableToken> top = most_probable(std::vector<float>{-3e38f, 3e38f, 500.0f}, 9);
+  const std::vector<ProbableToken> top =
+      most_probable(std::vector<float>{-3e38f, 3e38f, 500.0f}, 9);
   REQUIRE(top.size() == 3);
   CHECK(top[0].id == 1);
   CHECK(top[0].probability == 1.0);

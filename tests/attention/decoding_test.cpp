@@ -43,6 +43,10 @@ Ids some_ids(const Model& model, std::size_t n) {
   return ids;
 }
 
+Ids first_of(const Ids& ids, std::size_t n) {
+  return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n)};
+}
+
 // Of the token behind `ids`, from a forward pass over all of them.
 std::vector<float> logits_of_whole(const Model& model, const Ids& ids,
                                    const AttentionRequest& request) {
@@ -78,7 +82,7 @@ void check_every_split(const Model& model, const AttentionRequest& request) {
   const Ids ids = some_ids(model, n);
   std::vector<std::vector<float>> expected;
   for (std::size_t length = 1; length <= n; ++length) {
-    expected.push_back(logits_of_whole(model, {ids.begin(), ids.begin() + length}, request));
+    expected.push_back(logits_of_whole(model, first_of(ids, length), request));
   }
   for (std::size_t first = 1; first <= n; ++first) {
     CAPTURE(first);
@@ -180,8 +184,7 @@ TEST_CASE("frequencies that change with the text's length are those of the whole
     decoding.feed(std::span(ids).first(rope.short_text - 1));
     for (std::size_t length = rope.short_text; length <= n; ++length) {
       const auto logits = decoding.feed(std::span(ids).subspan(length - 1, 1));
-      const Ids so_far(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(length));
-      CHECK(relative_difference(logits, logits_of_whole(model, so_far, {})) < 1e-5);
+      CHECK(relative_difference(logits, logits_of_whole(model, first_of(ids, length), {})) < 1e-5);
     }
   }
 }
@@ -226,7 +229,7 @@ TEST_CASE("greedy text: the most probable token each time, as forward passes say
   full.config.n_ctx = prompt.size() + 3;
   const ContinuedIds short_of_room = continue_greedily(full, prompt, 12, {});
   CHECK(short_of_room.end == ContinuationEnd::kContext);
-  CHECK(short_of_room.ids == Ids(found.ids.begin(), found.ids.begin() + 3));
+  CHECK(short_of_room.ids == first_of(found.ids, 3));
   CHECK(continue_greedily(full, prompt, 3, {}).end == ContinuationEnd::kLength);
   CHECK(continue_greedily(full, prompt, 0, {}).ids.empty());
 }
@@ -241,7 +244,7 @@ TEST_CASE("a trained Llama model: the greedy text of the reference file through 
   std::ifstream file(folder / "greedy.json");
   const Ids greedy = nlohmann::json::parse(file)["ids"].get<Ids>();
   for (const std::size_t n_prompt : {std::size_t{1}, std::size_t{17}}) {
-    const Ids prompt(greedy.begin(), greedy.begin() + static_cast<std::ptrdiff_t>(n_prompt));
+    const Ids prompt = first_of(greedy, n_prompt);
     const ContinuedIds found = continue_greedily(model, prompt, greedy.size() - n_prompt, {});
     CHECK(found.ids == Ids(greedy.begin() + static_cast<std::ptrdiff_t>(n_prompt), greedy.end()));
   }
@@ -269,8 +272,7 @@ TEST_CASE("what cannot be continued is refused with the reason") {
   CHECK(contains(message_of(ErrorKind::kUsage, [&] { decoding.feed(ids); }), "8 tokens"));
   CHECK(contains(message_of(ErrorKind::kUsage, [&] { decoding.feed({}); }), "no tokens"));
   const Ids longer = some_ids(gpt, gpt.config.n_ctx + 1);
-  CHECK(contains(message_of(ErrorKind::kUsage,
-                            [&] { continue_greedily(gpt, longer, 5, {}); }),
+  CHECK(contains(message_of(ErrorKind::kUsage, [&] { continue_greedily(gpt, longer, 5, {}); }),
                  "context"));
 }
 

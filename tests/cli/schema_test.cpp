@@ -47,6 +47,12 @@ const std::vector<Case>& cases() {
       {"scores.json", {"render", "scores-in.json"}},
       {"cross.json", {"render", "scores-in.json", "--tokens", "a b", "--key-tokens", "x y"}},
       {"focus.json", {"The cat sat", "--focus", "cat", "--as-key"}},
+      {"next-tokens.json",
+       {"-m", ATTNVIZ_SOURCE_DIR "/tests/reference/models/gpt2-tied", "--ids", "5,3", "--generate",
+        "2", "--predict", "3"}},
+      {"in-place.json",
+       {"-m", ATTNVIZ_SOURCE_DIR "/tests/reference/models/roberta-mlm", "--ids", "5,3", "--predict",
+        "3"}},
       {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
 }

@@ -37,4 +37,23 @@ TEST_CASE("KeyPanels: column c of panel p is key 16 p + c, on every SIMD target"
   });
 }
 
+TEST_CASE("KeyPanels: keys that come later go behind those that are there") {
+  constexpr std::size_t kKeys = 40;
+  constexpr std::size_t kWidth = 5;
+  const std::vector<float> k = test::random_values(kKeys * kWidth, 3);
+  const ConstMatrix key{k.data(), kKeys, kWidth, kWidth};
+  kernels::KeyPanels whole(kKeys, kWidth);
+  whole.pack(key, 0);
+  for (const std::size_t first : {1u, 15u, 16u, 17u, 31u, 39u}) {
+    CAPTURE(first);
+    kernels::KeyPanels grown(kKeys, kWidth);
+    grown.pack(key.row_block(0, first), 0);
+    grown.pack(key.row_block(first, 1), first);
+    grown.pack(key.row_block(first + 1, kKeys - first - 1), first + 1);
+    for (std::size_t i = 0; i < (kKeys + 15) / 16 * 16 * kWidth; ++i) {
+      REQUIRE(grown.panel(0)[i] == whole.panel(0)[i]);
+    }
+  }
+}
+
 }  // namespace attnviz

@@ -9,8 +9,8 @@ namespace attnviz {
 std::vector<ProbableToken> most_probable(std::span<const float> logits, std::size_t count) {
   std::vector<std::uint32_t> ids(logits.size());
   std::iota(ids.begin(), ids.end(), std::uint32_t{0});
-  const auto middle =
-      ids.begin() + static_cast<std::ptrdiff_t>(std::min(std::max<std::size_t>(count, 1), ids.size()));
+  const auto middle = ids.begin() + static_cast<std::ptrdiff_t>(
+                                        std::min(std::max<std::size_t>(count, 1), ids.size()));
   std::partial_sort(ids.begin(), middle, ids.end(), [logits](std::uint32_t a, std::uint32_t b) {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
   });

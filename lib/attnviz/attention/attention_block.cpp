@@ -54,8 +54,7 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   const std::size_t first_key = seen.first / kPanel * kPanel;
   const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
   const Matrix rows = scratch_rows(scratch, n_queries, cols);
-  const ConstMatrix queries =
-      tensors.query.row_block(first_query - tensors.first_token, n_queries);
+  const ConstMatrix queries = tensors.query.row_block(first_query - tensors.first_token, n_queries);
   kernels::attention_scores(queries, *tensors.keys, scratch.ranges, first_key, rows);
   BlockWeights block{BlockFault::kNone, first_key, rows.col_block(0, seen.end - first_key)};
   block.stored = !pattern.empty() && can_copy(rule, scratch.ranges, first_key);

@@ -29,10 +29,12 @@ bool turns_alike(const Model& model, std::size_t n_tokens, std::size_t other) {
   });
 }
 
-// Tokens that have keys and values in the end: the last one that is chosen is only told.
+// Tokens that have keys and values in the end: the last one that is chosen is only told. A prompt
+// that is too long is refused as a text, not for want of room.
 std::size_t longest_text(const Model& model, std::size_t n_prompt, std::size_t n_tokens) {
   const std::size_t longest = n_prompt + n_tokens - std::min<std::size_t>(n_tokens, 1);
-  return model.config.n_ctx == 0 ? longest : std::min(longest, model.config.n_ctx);
+  const std::size_t n_ctx = std::max(model.config.n_ctx, n_prompt);
+  return model.config.n_ctx == 0 ? longest : std::min(longest, n_ctx);
 }
 
 KeyValueCache checked_cache(const Model& model, const AttentionRequest& request,
@@ -74,9 +76,9 @@ Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max
 
 std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   if (cache_.max_tokens() - ids_.size() < ids.size()) {
-    throw Error(ErrorKind::kUsage, fmt::format("{}: no room is kept for more than {}",
-                                               model_.config.name,
-                                               counted(cache_.max_tokens(), "token")));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: no room is kept for more than {}", model_.config.name,
+                            counted(cache_.max_tokens(), "token")));
   }
   ids_.insert(ids_.end(), ids.begin(), ids.end());
   if (cache_.n_tokens() > 0 && !turns_alike(model_, cache_.n_tokens(), ids_.size())) {
@@ -91,8 +93,8 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   const MatrixBuffer stream =
       run_layers(model_, embed(model_, input), model_.n_layers(), request_, nobody, memory_);
   cache_.set_tokens(ids_.size());
-  logits_ = run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1),
-                            request_.n_threads);
+  logits_ =
+      run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
   return std::as_const(logits_).view().row(0);
 }
 
@@ -102,15 +104,14 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
   Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens));
   std::span<const std::uint32_t> next = prompt;
   while (continued.ids.size() < n_tokens) {
-    // A prompt that is too long fails where it is fed.
     const std::size_t length = prompt.size() + continued.ids.size();
     if (model.config.n_ctx != 0 && length == model.config.n_ctx) {
       continued.end = ContinuationEnd::kContext;
       break;
     }
     const std::span<const float> logits = decoding.feed(next);
-    const auto id = static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) -
-                                               logits.begin());
+    const auto id =
+        static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
     const std::vector<std::uint32_t>& ends = model.config.end_of_text;
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       continued.end = ContinuationEnd::kEndOfText;

@@ -35,9 +35,9 @@ MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t
     }
   }
   if (!all_finite(std::as_const(logits).view())) {
-    throw Error(ErrorKind::kMalformed,
-                fmt::format("{}: a logit is not a finite number (weights too large?)",
-                            model.config.name));
+    throw Error(
+        ErrorKind::kMalformed,
+        fmt::format("{}: a logit is not a finite number (weights too large?)", model.config.name));
   }
   return logits;
 }

@@ -119,7 +119,8 @@ void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t 
 
 HeadTensors ProjectedHeads::tensors(std::size_t index) const noexcept {
   return {queries_[query_of_[index]], &keys_[key_of_[index]],
-          value_of_.empty() ? ConstMatrix{} : ConstMatrix(values_[value_of_[index]]), tokens_.first};
+          value_of_.empty() ? ConstMatrix{} : ConstMatrix(values_[value_of_[index]]),
+          tokens_.first};
 }
 
 }  // namespace attnviz

@@ -56,8 +56,7 @@ class ProjectedHeads {
 
  private:
   void take_memory(MatrixBuffer& memory);
-  void project_keys(std::size_t index, ConstMatrix x, std::size_t position,
-                    MatrixBuffer& scratch);
+  void project_keys(std::size_t index, ConstMatrix x, std::size_t position, MatrixBuffer& scratch);
 
   const LayerWeights& layer_;
   const Rotation& rotation_;

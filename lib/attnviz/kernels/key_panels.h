@@ -47,9 +47,9 @@ class KeyPanels {
   const float* panel(std::size_t index) const noexcept { return panels_ + index * d_head_ * kKeys; }
 
   /// Packs `keys` [n, d_head], the first of which is key `first`. From a multiple of kKeys on by
-  /// whole panels: n is a multiple of it, too, unless these are the last keys. From elsewhere on key
-  /// by key, behind those that are there. Different panels of the one form, and different keys of
-  /// the other, may be packed by different threads at the same time.
+  /// whole panels: n is a multiple of it, too, unless these are the last keys. From elsewhere on
+  /// key by key, behind those that are there. Different panels of the one form, and different keys
+  /// of the other, may be packed by different threads at the same time.
   void pack(ConstMatrix keys, std::size_t first) noexcept;
 
  private:

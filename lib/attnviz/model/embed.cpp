@@ -106,8 +106,7 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
       kernels::scale(sum, model.embedding_scale);
     }
     if (!model.position_embeddings.empty()) {
-      add_row(model.position_embeddings, model.first_position + input.first_position + i, row,
-              sum);
+      add_row(model.position_embeddings, model.first_position + input.first_position + i, row, sum);
     }
     if (!model.segment_embeddings.empty()) {
       const std::size_t segment = input.segments.empty() ? 0 : input.segments[i];

@@ -124,7 +124,7 @@ struct ModelInput {
   std::span<const std::string_view> pieces;  // [n]: what models look up that have no family
   std::span<const std::uint32_t> ids;        // [n]: what the others look up
   std::span<const std::uint8_t> segments;    // [n], 0 or 1: BERT's token types; empty: all 0
-  std::size_t first_position = 0;  // of the first token, in models with a family
+  std::size_t first_position = 0;            // of the first token, in models with a family
 
   ModelInput() = default;
   /// Whatever is a row of pieces.

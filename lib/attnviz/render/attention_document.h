@@ -14,6 +14,7 @@
 #include "attnviz/core/tensor.h"
 #include "attnviz/render/color_scale.h"
 #include "attnviz/render/heatmap.h"
+#include "attnviz/render/next_tokens.h"
 #include "attnviz/render/run_facts.h"
 #include "attnviz/render/token_marks.h"
 #include "attnviz/text/tokenized_text.h"
@@ -61,6 +62,8 @@ struct AttentionDocument {
   std::vector<std::string> notes;         // whatever else a reader must know, one line each
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   std::optional<DocumentAverage> average;
+  std::optional<Continuation> continuation;  // the last tokens
+  std::optional<Predictions> predictions;
   Drawing drawing;
   std::shared_ptr<const void> storage;
 

@@ -150,6 +150,9 @@ void begin_document(JsonWriter& json, const AttentionDocument& document) {
   if (!document.notes.empty()) {
     write_strings(json, "notes", document.notes);
   }
+  if (document.continuation) {
+    write_continuation_member(json, *document.continuation);
+  }
   write_drawing(json, document.drawing);
 }
 
@@ -210,6 +213,9 @@ void AttentionJsonStream::end_pattern() {
 
 void AttentionJsonStream::finish() {
   json_.end_array();
+  if (document_.predictions) {
+    write_predictions_member(json_, *document_.predictions);
+  }
   json_.end_object();
   json_.finish();
 }

@@ -26,7 +26,8 @@ class AttentionJsonStream {
   /// append_json_row() makes them. No rows of two patterns at once.
   void rows(std::size_t n_rows, std::string_view items);
 
-  /// Precondition: every row has come.
+  /// Writes what stands behind the weights: the document's predictions, which may have come after
+  /// them. Precondition: every row has come.
   void finish();
 
  private:

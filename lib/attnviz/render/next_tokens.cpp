@@ -83,8 +83,8 @@ class Columns {
       id.cells.push_back({fmt::format("{}", predicted.id), ""});
       const auto probability = static_cast<float>(predicted.probability);
       share.cells.push_back({percent_cell(probability, 1), ""});
-      bar.cells.push_back({attnviz::bar(predicted.probability, bar_width_, ascii_),
-                           ink(probability)});
+      bar.cells.push_back(
+          {attnviz::bar(predicted.probability, bar_width_, ascii_), ink(probability)});
     }
     table.columns = {std::move(token), std::move(id), std::move(share), std::move(bar)};
     return table;
@@ -119,8 +119,8 @@ std::string continuation_note(const Continuation& continuation) {
                                quoted(continuation.end_token), continuation.ids.size(),
                                counted(continuation.asked, "token"));
     case ContinuationEnd::kContext:
-      return fmt::format("the model's context is full: {} of {} generated",
-                         continuation.ids.size(), counted(continuation.asked, "token"));
+      return fmt::format("the model's context is full: {} of {} generated", continuation.ids.size(),
+                         counted(continuation.asked, "token"));
   }
   return {};
 }

@@ -33,9 +33,9 @@ struct PredictedToken {
 
 /// The most probable tokens at a place in a text, the most probable one first.
 struct Predictions {
-  std::size_t at = 0;         // a token's index
-  std::string token;          // the one that is there
-  bool replaces_it = false;   // they stand in its place, else behind it
+  std::size_t at = 0;        // a token's index
+  std::string token;         // the one that is there
+  bool replaces_it = false;  // they stand in its place, else behind it
   std::vector<PredictedToken> top;
 };
 

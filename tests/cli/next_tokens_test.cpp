@@ -1,0 +1,357 @@
+// --predict and --generate: what a model writes behind a text, and what it holds probable.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/safetensors.h"
+#include "cli/attnviz_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
+const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
+const std::string kGpt = kModels / "gpt2-tied";
+
+// What an independent implementation makes of a model's text.
+struct Reference {
+  std::vector<std::size_t> ids;
+  std::vector<std::vector<double>> logits;  // by position
+
+  std::string id_list() const {
+    std::string list;
+    for (const std::size_t id : ids) {
+      list += (list.empty() ? "" : ",") + std::to_string(id);
+    }
+    return list;
+  }
+};
+
+Reference reference_of(const std::string& model) {
+  const MappedFile file(kModels / model / "expected.safetensors");
+  const Safetensors tensors(file.bytes(), model);
+  Reference reference;
+  const StoredTensor& ids = *tensors.find("ids");
+  for (std::size_t i = 0; i < ids.n_numbers(); ++i) {
+    std::int64_t id = 0;
+    std::memcpy(&id, ids.bytes.data() + i * sizeof(id), sizeof(id));
+    reference.ids.push_back(static_cast<std::size_t>(id));
+  }
+  const StoredTensor& logits = *tensors.find("logits");
+  const std::size_t n_vocab = logits.n_numbers() / reference.ids.size();
+  for (std::size_t i = 0; i < reference.ids.size(); ++i) {
+    std::vector<double>& row = reference.logits.emplace_back();
+    for (std::size_t j = 0; j < n_vocab; ++j) {
+      float number = 0.0f;
+      std::memcpy(&number, logits.bytes.data() + (i * n_vocab + j) * sizeof(number),
+                  sizeof(number));
+      row.push_back(static_cast<double>(number));
+    }
+  }
+  return reference;
+}
+
+// The most probable ones, as a list of predictions says it.
+void check_top(const json& top, const std::vector<double>& logits) {
+  std::vector<std::size_t> order(logits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+  const double sum = std::accumulate(logits.begin(), logits.end(), 0.0,
+                                     [](double so_far, double x) { return so_far + std::exp(x); });
+  REQUIRE(!top.empty());
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    CHECK(top[i]["id"] == order[i]);
+    CHECK(top[i]["token"] == std::to_string(order[i]));
+    CHECK(std::abs(top[i]["logit"].get<double>() - logits[order[i]]) < 1e-4);
+    CHECK(std::abs(top[i]["probability"].get<double>() - std::exp(logits[order[i]]) / sum) < 1e-4);
+  }
+}
+
+json ids_of(const std::string& list) {
+  return json::parse("[" + list + "]");
+}
+
+ProgramResult failing(std::vector<std::string> arguments) {
+  ProgramResult result = attnviz(std::move(arguments));
+  CHECK(result.exit_code == 2);
+  CHECK(result.out.empty());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("--predict: the reference's most probable tokens, whichever layers are drawn") {
+  for (const char* name : {"gpt2-tied", "gemma2-softcap-window", "gpt-neox-parallel"}) {
+    CAPTURE(name);
+    const Reference reference = reference_of(name);
+    const std::string model = kModels / name;
+    const json all = attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "5"});
+    CHECK(all["predictions"]["at"] == reference.ids.size() - 1);
+    CHECK(all["predictions"]["after"] == std::to_string(reference.ids.back()));
+    REQUIRE(all["predictions"]["top"].size() == 5);
+    check_top(all["predictions"]["top"], reference.logits.back());
+    const json low =
+        attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "5", "--layer", "0"});
+    CHECK(low["predictions"] == all["predictions"]);
+    CHECK(low["attention"][0] == all["attention"][0]);
+    const json mean = attnviz_json(
+        {"-m", model, "--ids", reference.id_list(), "--predict", "5", "--average", "all"});
+    CHECK(mean["predictions"] == all["predictions"]);
+    const json third =
+        attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "4", "--at", "2"});
+    CHECK(third["predictions"]["at"] == 2);
+    check_top(third["predictions"]["top"], reference.logits[2]);
+  }
+}
+
+TEST_CASE("--predict of models that fill gaps: what they would put in the token's place") {
+  const Reference reference = reference_of("roberta-mlm");
+  const std::string model = kModels / "roberta-mlm";
+  const json document =
+      attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "3", "--at", "4"});
+  CHECK(document["predictions"]["in_place_of"] == std::to_string(reference.ids[4]));
+  check_top(document["predictions"]["top"], reference.logits[4]);
+  const ProgramResult drawn =
+      attnviz({"-m", model, "--ids", reference.id_list(), "--predict", "3", "--at", "4"});
+  CHECK(contains(drawn.out, "in place of " + std::to_string(reference.ids[4]) + " (4)"));
+}
+
+TEST_CASE("--predict K of more tokens than there are gives all, which sum to 1") {
+  const json document = attnviz_json({"-m", kGpt, "--ids", "1,2,3", "--predict", "1000"});
+  double sum = 0.0;
+  for (const json& token : document["predictions"]["top"]) {
+    sum += token["probability"].get<double>();
+  }
+  CHECK(document["predictions"]["top"].size() == 47);
+  CHECK(std::abs(sum - 1.0) < 1e-5);
+}
+
+TEST_CASE("--temperature changes predictions through attention, not the softmax over tokens") {
+  const std::vector<std::string> plain = {"-m", kGpt, "--ids", "1,2,3,9", "--predict", "4"};
+  std::vector<std::string> hot = plain;
+  hot.insert(hot.end(), {"--temperature", "3"});
+  const json before = attnviz_json(plain)["predictions"]["top"];
+  const json after = attnviz_json(hot)["predictions"]["top"];
+  CHECK(before != after);
+  const auto number = [&after](std::size_t i, const char* key) {
+    return after[i][key].get<double>();
+  };
+  CHECK(number(0, "probability") / number(3, "probability") ==
+        doctest::Approx(std::exp(number(0, "logit") - number(3, "logit"))).epsilon(1e-4));
+  // The first token sees only itself, whatever the temperature.
+  std::vector<std::string> first = {"-m", kGpt, "--ids", "1,2,3,9", "--predict", "4", "--at", "0"};
+  const json cold = attnviz_json(first)["predictions"];
+  first.insert(first.end(), {"--temperature", "3"});
+  CHECK(attnviz_json(first)["predictions"] == cold);
+}
+
+TEST_CASE("--generate: each token is the most probable one, and is drawn like the others") {
+  const json document =
+      attnviz_json({"-m", kGpt, "--ids", "5,11,3", "--generate", "4", "--predict", "1"});
+  REQUIRE(document["token_ids"].size() == 7);
+  const json& generated = document["generated"];
+  CHECK(generated["token_ids"].size() == 4);
+  CHECK(generated["ended_by"] == "length");
+  CHECK(document["attention"][0][0].size() == 7);
+  std::string ids = "5,11,3";
+  std::string text;
+  for (const json& id : generated["token_ids"]) {
+    const json next = attnviz_json({"-m", kGpt, "--ids", ids, "--predict", "1"});
+    CHECK(next["predictions"]["top"][0]["id"] == id);
+    CHECK_FALSE(next.contains("generated"));
+    ids += "," + std::to_string(id.get<int>());
+    text += " " + std::to_string(id.get<int>());
+  }
+  CHECK(document["token_ids"] == ids_of(ids));
+  CHECK(document["text"] == "5 11 3" + text);
+  CHECK(generated["text"] == text);
+  const json whole = attnviz_json({"-m", kGpt, "--ids", ids, "--predict", "1"});
+  CHECK(whole["attention"] == document["attention"]);
+  CHECK(whole["predictions"] == document["predictions"]);
+}
+
+TEST_CASE("--generate stops where the context is full, and says so") {
+  std::string ids = "1";
+  for (int i = 0; i < 14; ++i) {
+    ids += ",7";
+  }
+  const ProgramResult run = attnviz({"-m", kGpt, "--ids", ids, "--generate", "9", "--json"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, "the model's context is full: 2 of 9 tokens generated"));
+  const json document = json::parse(run.out);
+  CHECK(document["token_ids"].size() == 17);
+  CHECK(document["generated"]["ended_by"] == "context");
+  const ProgramResult full =
+      attnviz({"-m", kGpt, "--ids", ids + ",7,7", "--generate", "9", "--quiet"});
+  CHECK(full.exit_code == 0);
+  CHECK(full.err.empty());
+  CHECK(contains(full.out, "continuation: none"));
+}
+
+TEST_CASE("--generate stops at the token that ends a text, as the model's files name it") {
+  const json plain = attnviz_json({"-m", kGpt, "--ids", "5,11,3", "--generate", "6"});
+  const std::vector<int> ids = plain["generated"]["token_ids"].get<std::vector<int>>();
+  const int end = ids[3];
+  const auto first = std::find(ids.begin(), ids.end(), end) - ids.begin();
+  for (const std::string& eos : {std::to_string(end), "[46, " + std::to_string(end) + "]"}) {
+    CAPTURE(eos);
+    const TemporaryFolder folder;
+    copy_model("gpt2-tied", folder.path());
+    write_file(folder.file("generation_config.json"), R"({"eos_token_id": )" + eos + "}");
+    const ProgramResult run =
+        attnviz({"-m", folder.path(), "--ids", "5,11,3", "--generate", "6", "--json"});
+    REQUIRE(run.exit_code == 0);
+    CHECK(contains(run.err, "the model ended the text (\"" + std::to_string(end) + "\") after " +
+                                std::to_string(first) + " of 6 tokens"));
+    const json document = json::parse(run.out);
+    CHECK(document["generated"]["token_ids"] ==
+          json(std::vector<int>(ids.begin(), ids.begin() + first)));
+    CHECK(document["generated"]["ended_by"] == "end_of_text");
+    CHECK(document["generated"]["end_of_text_id"] == end);
+  }
+  for (const char* broken : {R"({"eos_token_id": "</s>"})", R"({"eos_token_id": [1, -2]})", "{",
+                             R"({"eos_token_id": 4294967296})"}) {
+    CAPTURE(broken);
+    const TemporaryFolder folder;
+    copy_model("gpt2-tied", folder.path());
+    write_file(folder.file("generation_config.json"), broken);
+    const ProgramResult run = attnviz({"-m", folder.path(), "--ids", "5,11,3"});
+    CHECK(run.exit_code == 3);
+    CHECK(contains(run.err, "generation_config.json"));
+  }
+}
+
+TEST_CASE("the drawing tells the continuation, and has a table of what comes next") {
+  const TemporaryFolder folder;
+  const std::string txt = folder.file("drawing.txt");
+  const ProgramResult run = attnviz({"-m", kGpt, "--ids", "5,11,3", "--generate", "3", "--predict",
+                                     "3", "-o", txt, "-o", folder.file("drawing.png")});
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err.empty());
+  CHECK(contains(run.out, "\ncontinuation: "));
+  CHECK(contains(run.out, "\nnext token after "));
+  CHECK(contains(run.out, "probability"));
+  std::size_t n_bars = 0;
+  for (const std::string& line : lines_of(run.out)) {
+    CHECK(display_width(line) <= 80);
+    n_bars += contains(line, "%") && !contains(line, "=") ? 1 : 0;
+  }
+  CHECK(n_bars == 3);
+  CHECK(std::all_of(run.out.begin(), run.out.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 128; }));
+  CHECK(contains(read_file(txt), "next token after "));
+
+  const ProgramResult variants = attnviz(
+      {"-m", kGpt, "--ids", "5,11,3", "--predict", "2", "--side-by-side", "causal,window:1"});
+  CHECK(contains(variants.out, "next token after 3 (2), causal\n"));
+  CHECK(contains(variants.out, "next token after 3 (2), window:1\n"));
+
+  ProgramRun terminal;
+  terminal.arguments = {"-m", kGpt, "--ids", "5,11,3", "--generate", "9", "--predict", "3"};
+  terminal.tty_columns = 40;
+  terminal.environment = {{"TERM", "xterm-256color"}, {"NO_COLOR", "1"}};
+  const ProgramResult narrow = attnviz(terminal);
+  CHECK(contains(narrow.out, "█"));
+  for (const std::string& line : lines_of(narrow.out)) {
+    CHECK(display_width(line) <= 40);
+  }
+}
+
+TEST_CASE("--lines: every text is continued on its own") {
+  const TemporaryFolder folder;
+  const ProgramResult run =
+      attnviz({"-m", kGpt, "--json-lines", "--json", "--generate", "2", "--predict", "1"},
+              "{\"ids\": [5, 11, 3]}\n{\"ids\": [9]}\n");
+  REQUIRE(run.exit_code == 0);
+  const std::vector<std::string> lines = lines_of(run.out);
+  REQUIRE(lines.size() == 2);
+  const std::vector<std::string> texts = {"5,11,3", "9"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    CHECK(json::parse(lines[i]) ==
+          attnviz_json({"-m", kGpt, "--ids", texts[i], "--generate", "2", "--predict", "1"}));
+  }
+}
+
+TEST_CASE("patterns too large to keep: the same predictions as with those that are kept") {
+  const TemporaryFolder folder;
+  copy_model("llama-gqa-bias", folder.path());
+  json config = json::parse(read_file(folder.file("config.json")));
+  config["max_position_embeddings"] = 4096;
+  write_file(folder.file("config.json"), config.dump());
+  std::string ids = "1";
+  for (int i = 0; i < 2100; ++i) {
+    ids += "," + std::to_string(i * 7 % 40 + 1);
+  }
+  const auto table = [&](const std::string& heads) {
+    const ProgramResult run = attnviz(
+        {"-m", folder.path(), "--ids", ids, "--predict", "3", "--generate", "2", "--head", heads});
+    REQUIRE(run.exit_code == 0);
+    return run.out.substr(run.out.find("continuation:"));
+  };
+  const std::string kept = table("0.0");
+  CHECK(contains(kept, "next token after "));
+  CHECK(table("*.*") == kept);
+}
+
+TEST_CASE("what predicts or continues nothing is refused with the reason") {
+  CHECK(contains(failing({"the cat", "--predict", "3"}).err, "random weights predict no tokens"));
+  const std::string sample = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
+  const std::string weights = failing({"-m", sample, "the cat", "--generate", "3"}).err;
+  CHECK(contains(weights, "--generate: four-heads.json predicts no tokens"));
+  CHECK(contains(weights, "unembedding"));
+  const std::string bert = kModels / "bert-mlm-gamma-beta";
+  const std::string gaps = failing({"-m", bert, "--ids", "3,4", "--generate", "2"}).err;
+  CHECK(contains(gaps, "bert model"));
+  CHECK(contains(gaps, "--predict"));
+  CHECK(contains(failing({"-m", bert, "--ids", "3", "--generate", "2", "--mask", "causal"}).err,
+                 "bert model"));
+  const std::string base = kModels / "bert-pair";
+  CHECK(contains(failing({"-m", base, "--ids", "3,4", "--predict", "2"}).err, "no output head"));
+  CHECK(contains(failing({"-m", kGpt, "--ids", "3", "--generate", "2", "--mask", "none"}).err,
+                 "mask \"none\""));
+  CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--at", "0"}).err, "--predict"));
+  CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--predict", "1", "--at", "2"}).err,
+                 "--at 2: expected an index from 0 to 1"));
+  CHECK(contains(failing({"-m", kGpt, "--ids", "3,4", "--predict", "0"}).err, "--predict"));
+}
+
+TEST_CASE("a trained model goes on with its story, and the text keeps its bytes") {
+  const fs::path folder = kShared / "stories260k";
+  if (!fs::exists(folder)) {
+    MESSAGE("SKIPPED: no ../shared/reference/models");
+    return;
+  }
+  const json greedy = json::parse(read_file(folder / "greedy.json"));
+  const std::string story = greedy["text"];
+  const std::string begin = "Once upon a time";
+  const json document =
+      attnviz_json({"-m", folder, begin, "--generate", "60", "--predict", "2", "--head", "0.0"});
+  const std::string text = document["text"];
+  CHECK(text.starts_with(begin + ", there was a little girl named Lily. She loved to play"));
+  CHECK(story.starts_with(text.substr(0, 200)));
+  CHECK(document["generated"]["text"] == text.substr(begin.size()));
+  const json& ids = document["token_ids"];
+  for (std::size_t i = 0; i < std::min(ids.size(), greedy["ids"].size()); ++i) {
+    CHECK(ids[i] == greedy["ids"][i]);
+  }
+  const ProgramResult drawn = attnviz({"-m", folder, begin, "--generate", "12", "--focus", "-1"});
+  CHECK(contains(drawn.out, "continuation: , there was a little girl"));
+}
+
+}  // namespace attnviz::test
