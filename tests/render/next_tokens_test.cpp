@@ -56,13 +56,13 @@ TEST_CASE(
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].empty());
   CHECK(lines[1] == "next token after ␠sat (4)");
-  CHECK(lines[2] == "   token         id  probability");
+  CHECK(lines[2] == "   token          id  probability");
   // Of a bar's 26 columns 75 % are 19.5.
   std::string bar;
   for (int i = 0; i < 19; ++i) {
     bar += "█";
   }
-  CHECK(lines[3] == "1  ␠on          319        75.0%  " + bar + "▌");
+  CHECK(lines[3] == "1  ␠on           319        75.0%  " + bar + "▌");
   CHECK(lines[4] == "2  \\x1B[31m猫  50000         <.1%  ▏");
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
 TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {
   Predictions predictions = two_tokens();
   predictions.top.push_back({std::string(100, 'w'), 7, 0.2, 0.0f});
-  for (const std::size_t columns : {20, 40, 80, 200}) {
+  for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
     CAPTURE(columns);
     const std::string text = render_predictions(
         predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
