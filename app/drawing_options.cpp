@@ -86,11 +86,15 @@ void define_files(CLI::App& app, OutputOptions& output, const std::string& forma
   add_flag(app, "Output", "--json", "print a JSON document in place of the drawing", output.json);
 }
 
-void define_inspection_output(CLI::App& app, InspectOptions& options) {
-  define_files(app, options.output, "png|json|txt");
+void define_text_style(CLI::App& app, StyleChoice& style) {
   add_choice(app, "Output", "--style", "auto|ascii|blocks",
              "how to write (default: blocks on a terminal, else ascii, which is pure 7-bit)",
-             options.style);
+             style);
+}
+
+void define_inspection_output(CLI::App& app, InspectOptions& options) {
+  define_files(app, options.output, "png|json|txt");
+  define_text_style(app, options.style);
   define_color(app, options.color);
   define_fonts(app, options.fonts);
 }

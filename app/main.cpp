@@ -7,6 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "command_line.h"
+#include "info.h"
 #include "inspect.h"
 #include "output_file.h"
 #include "render.h"
@@ -30,6 +31,9 @@ void run(const RenderOptions& options) {
 }
 void run(const TokenizeOptions& options) {
   run_tokenize(options);
+}
+void run(const InfoOptions& options) {
+  run_info(options);
 }
 void run(const WeightsOptions& options) {
   run_weights(options);

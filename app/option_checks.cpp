@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -138,6 +139,34 @@ void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
 void check_tokenize(const CLI::App& app, const TokenizeOptions& options) {
   check_input(app, options.input);
   check_quiet(options.talk);
+}
+
+void check_info(const CLI::App& app, const InfoOptions& options) {
+  check_quiet(options.talk);
+  if (app.count(kFile) > 0 && app.count("--model") > 0) {
+    conflict(kFile, "--model");
+  }
+  constexpr const char* kDescribing[] = {"--layers", "--heads",   "--kv-heads", "--d-model",
+                                         "--d-head", "--d-value", "--d-ff",     "--gated",
+                                         "--vocab",  "--tied",    "--context"};
+  const auto* const given = std::ranges::find_if(
+      kDescribing, [&app](const char* option) { return app.count(option) > 0; });
+  const bool is_described = given != std::end(kDescribing);
+  if (options.weights && is_described) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{} describes a model without weights; with --model the file does", *given));
+  }
+  if (!options.weights && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
+    throw Error(ErrorKind::kUsage,
+                "info needs a model, attnviz info -m MODEL, or one in numbers: attnviz info "
+                "--d-model 768 --heads 12 --layers 12");
+  }
+  for (const auto& [option, other] : {std::pair("--gated", "--d-ff"), {"--tied", "--vocab"}}) {
+    if (app.count(option) > 0 && app.count(other) == 0) {
+      throw Error(ErrorKind::kUsage, fmt::format("{} goes with {}", option, other));
+    }
+  }
 }
 
 void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {

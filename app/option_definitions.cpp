@@ -77,6 +77,21 @@ void define_tokenize(CLI::App& app, TokenizeOptions& options) {
   define_talk(app, options.talk);
 }
 
+void define_info(CLI::App& app, InfoOptions& options) {
+  app.add_option_function<std::string>(
+         kFile, [&options](const std::string& name) { options.weights = name; },
+         "the model, as --model takes it")
+      ->group("");
+  define_weights_file(app, options.weights,
+                      "weights JSON, a Hugging Face folder or .safetensors file, or the name of a "
+                      "model in the Hugging Face cache");
+  define_described(app, options.described);
+  add_flag(app, "Output", "--json", "print a JSON document (attnviz.info/1)", options.json);
+  define_text_style(app, options.style);
+  define_color(app, options.color);
+  define_talk(app, options.talk);
+}
+
 void define_weights(CLI::App& app, WeightsOptions& options) {
   define_shape(app, options.model);
   add_value(app, "Output", "-o,--output", "FILE", "write here (default: standard output)",

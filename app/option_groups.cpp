@@ -88,6 +88,29 @@ void define_shape(CLI::App& app, ModelOptions& model) {
             [&model](const std::string& word) { model.positions = parse_positions(word); });
 }
 
+void define_described(CLI::App& app, DescribedModel& model) {
+  RandomShape& shape = model.attention;
+  add_size(app, "--layers", "a model in numbers: layers (default 1)", shape.n_layers);
+  add_size(app, "--heads", "a model in numbers: heads a layer (default 4)", shape.n_heads);
+  add_size(app, "--kv-heads", "a model in numbers: key/value heads (default: as --heads)",
+           shape.n_kv_heads);
+  add_size(app, "--d-model", "a model in numbers: width (default heads x d-head)", shape.d_model);
+  add_size(app, "--d-head",
+           "a model in numbers: query/key width of a head (default d-model / heads)", shape.d_head);
+  add_size(app, "--d-value", "a model in numbers: value width of a head (default d-head)",
+           shape.d_value);
+  add_size(app, "--d-ff", "a model in numbers: width of the MLP (default: no MLP is counted)",
+           model.d_ff);
+  add_flag(app, "Model", "--gated", "with --d-ff: MLPs of three matrices, as Llama has them",
+           model.gated);
+  add_size(app, "--vocab",
+           "a model in numbers: entries of the vocabulary (default: embeddings are not counted)",
+           model.n_vocab);
+  add_flag(app, "Model", "--tied", "with --vocab: the embeddings are the output head, too",
+           model.tied);
+  add_size(app, "--context", "a model in numbers: the longest text", model.n_ctx);
+}
+
 void define_model(CLI::App& app, AttentionOptions& options) {
   define_tokenizer(app, options.tokenizer);
   add_value(app, "Input", "--truncate", "left|right",

@@ -20,6 +20,7 @@ void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer);
 void define_weights_file(CLI::App& app, std::optional<std::filesystem::path>& weights,
                          const std::string& description);
 void define_shape(CLI::App& app, ModelOptions& model);
+void define_described(CLI::App& app, DescribedModel& model);
 void define_model(CLI::App& app, AttentionOptions& options);
 void define_heads(CLI::App& app, HeadOptions& selection, const char* default_heads);
 void define_attention(CLI::App& app, AttentionOptions& options, const char* default_heads);
@@ -28,6 +29,7 @@ void define_next_tokens(CLI::App& app, ShowOptions& options);
 void define_talk(CLI::App& app, TalkOptions& talk);
 void define_run(CLI::App& app, AttentionOptions& options);
 
+void define_text_style(CLI::App& app, StyleChoice& style);
 void define_color(CLI::App& app, ColorChoice& color);
 void define_fonts(CLI::App& app, std::vector<std::filesystem::path>& fonts);
 void define_drawing(CLI::App& app, DrawingOptions& drawing);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/analysis/average.h"
+#include "attnviz/analysis/model_shape.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
@@ -142,12 +143,22 @@ struct WeightsOptions {
   TalkOptions talk;
 };
 
+/// A model's file, or its sizes.
+struct InfoOptions {
+  std::optional<std::filesystem::path> weights;
+  DescribedModel described;
+  bool json = false;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  TalkOptions talk;
+};
+
 /// --help or --version: text for standard output.
 struct PrintText {
   std::string text;
 };
 
 using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
-                             WeightsOptions, PrintText>;
+                             InfoOptions, WeightsOptions, PrintText>;
 
 }  // namespace attnviz::app

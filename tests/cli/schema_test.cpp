@@ -15,6 +15,7 @@ using nlohmann::json;
 const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
 const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
+const std::string kInfo = kSchemas + "info-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
 const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
@@ -71,6 +72,19 @@ const std::vector<Case>& inspections() {
   return all;
 }
 
+// attnviz info prints; the others write files.
+const std::vector<Case>& infos() {
+  static const std::string models = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
+  static const std::vector<Case> all = {
+      {"info-numbers.json", {"info", "--d-model", "12288", "--heads", "96", "--layers", "96"}},
+      {"info-json.json", {"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}},
+      {"info-bert.json", {"info", models + "bert-pair"}},
+      {"info-gpt2.json", {"info", models + "gpt2-tied"}},
+      {"info-gemma.json", {"info", models + "gemma3-local-global"}},
+      {"info-phi.json", {"info", models + "phi3-longrope-long"}}};
+  return all;
+}
+
 // The documents of all cases, by name.
 class Documents {
  public:
@@ -81,8 +95,16 @@ class Documents {
       ProgramRun run;
       run.folder = folder_.path();
       run.arguments = item.arguments;
-      run.arguments.insert(run.arguments.end(), {"-q", "-o", item.name});
-      REQUIRE(attnviz(run).exit_code == 0);
+      const bool prints = item.arguments.front() == "info";
+      for (const char* argument :
+           prints ? std::vector{"--json"} : std::vector{"-q", "-o", item.name}) {
+        run.arguments.emplace_back(argument);
+      }
+      const ProgramResult result = attnviz(run);
+      REQUIRE(result.exit_code == 0);
+      if (prints) {
+        write_file(folder_.file(item.name), result.out);
+      }
     }
   }
   const TemporaryFolder& folder() const { return folder_; }
@@ -139,6 +161,10 @@ void check_described(const json& described, const json& object) {
 
 TEST_CASE("every attention document is valid by its schema") {
   check_valid(kAttention, cases(), "heads");
+}
+
+TEST_CASE("every info document is valid by its schema") {
+  check_valid(kInfo, infos(), "parameters");
 }
 
 TEST_CASE("every inspection document is valid by its schema") {

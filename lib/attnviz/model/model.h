@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/transformer_parts.h"
@@ -92,6 +93,18 @@ struct OutputHead {
   float soft_cap = 0.0f;   // c: logits become c · tanh(logit / c); 0: none
 };
 
+/// What the files of a model hold, by how its numbers are stored.
+struct StoredWeights {
+  struct Numbers {
+    StoredType type = StoredType::kF32;
+    std::size_t count = 0;
+    std::size_t bytes() const noexcept { return count * stored_type_size(type); }
+  };
+  std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files
+  std::size_t n_unused_tensors = 0;  // in the files beside them
+  std::size_t n_unused_bytes = 0;
+};
+
 /// Weights are views into `storage`; copies share it. Every layer has at least one head.
 struct Model {
   ModelConfig config;
@@ -112,6 +125,7 @@ struct Model {
 
   OutputHead head;
 
+  StoredWeights stored;
   std::shared_ptr<const void> storage;
 
   std::size_t n_layers() const noexcept { return layers.size(); }

@@ -29,39 +29,6 @@ float bound_for(double variance) noexcept {
   throw Error(ErrorKind::kUsage, message);
 }
 
-RandomShape completed(RandomShape shape) {
-  if (shape.n_layers == 0) {
-    fail("--layers 0: expected at least 1");
-  }
-  if (shape.n_heads == 0) {
-    fail("--heads 0: expected at least 1");
-  }
-  if (shape.n_kv_heads == 0) {
-    shape.n_kv_heads = shape.n_heads;
-  }
-  if (shape.n_heads % shape.n_kv_heads != 0) {
-    fail(fmt::format("--kv-heads {}: expected a number that divides --heads {}", shape.n_kv_heads,
-                     shape.n_heads));
-  }
-  constexpr std::size_t kDefaultHeadSize = 16;
-  if (shape.d_head == 0 && shape.d_model == 0) {
-    shape.d_head = kDefaultHeadSize;
-  } else if (shape.d_head == 0) {
-    if (shape.d_model % shape.n_heads != 0) {
-      fail(fmt::format("--d-model {}: expected a multiple of --heads {}, or --d-head beside it",
-                       shape.d_model, shape.n_heads));
-    }
-    shape.d_head = shape.d_model / shape.n_heads;
-  }
-  if (shape.d_model == 0) {
-    shape.d_model = checked_product({shape.n_heads, shape.d_head}, "--heads times --d-head");
-  }
-  if (shape.d_value == 0) {
-    shape.d_value = shape.d_head;
-  }
-  return shape;
-}
-
 // All matrices of one model, back to back; each is dense.
 class Storage {
  public:
@@ -134,6 +101,39 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
 }
 
 }  // namespace
+
+RandomShape completed(RandomShape shape) {
+  if (shape.n_layers == 0) {
+    fail("--layers 0: expected at least 1");
+  }
+  if (shape.n_heads == 0) {
+    fail("--heads 0: expected at least 1");
+  }
+  if (shape.n_kv_heads == 0) {
+    shape.n_kv_heads = shape.n_heads;
+  }
+  if (shape.n_heads % shape.n_kv_heads != 0) {
+    fail(fmt::format("--kv-heads {}: expected a number that divides --heads {}", shape.n_kv_heads,
+                     shape.n_heads));
+  }
+  constexpr std::size_t kDefaultHeadSize = 16;
+  if (shape.d_head == 0 && shape.d_model == 0) {
+    shape.d_head = kDefaultHeadSize;
+  } else if (shape.d_head == 0) {
+    if (shape.d_model % shape.n_heads != 0) {
+      fail(fmt::format("--d-model {}: expected a multiple of --heads {}, or --d-head beside it",
+                       shape.d_model, shape.n_heads));
+    }
+    shape.d_head = shape.d_model / shape.n_heads;
+  }
+  if (shape.d_model == 0) {
+    shape.d_model = checked_product({shape.n_heads, shape.d_head}, "--heads times --d-head");
+  }
+  if (shape.d_value == 0) {
+    shape.d_value = shape.d_head;
+  }
+  return shape;
+}
 
 Model random_model(const RandomShape& shape, std::uint64_t seed, Positions positions) {
   const RandomShape full = completed(shape);

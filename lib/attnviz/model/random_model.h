@@ -21,6 +21,10 @@ struct RandomShape {
   std::size_t d_value = 0;     // default d_head
 };
 
+/// The shape with its zeros replaced by what follows from the others. Throws Error{kUsage} when it
+/// makes no sense (naming the option).
+RandomShape completed(RandomShape shape);
+
 /// A model whose scores q·k/√d_head have about unit variance for random embeddings, so that
 /// patterns are neither flat nor one-hot. Throws Error{kUsage} when the shape makes no sense
 /// (naming the option).

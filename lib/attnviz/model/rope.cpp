@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <optional>
 
@@ -140,14 +141,33 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
   rope.short_text = shape.n_ctx;
 }
 
+// In words that outlive the config.
+void describe(const HfConfig& scaling, std::string_view type, const RopeShape& shape, Rope& rope) {
+  static constexpr std::string_view kTypes[] = {"linear", "dynamic", "yarn", "llama3", "longrope"};
+  const std::string_view name = type == "su" ? "longrope" : type;
+  const auto* const known = std::ranges::find(kTypes, name);
+  if (known == std::end(kTypes)) {
+    return;
+  }
+  rope.scaling = *known;
+  double grown = 1.0;
+  if (name != "linear" && name != "dynamic") {
+    rope.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+    grown = static_cast<double>(shape.n_ctx) / static_cast<double>(rope.original_n_ctx);
+  }
+  rope.factor = scaling.positive_or("factor", grown);
+}
+
 Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
   Rope rope;
   rope.inverse_frequencies = inverse_frequencies(shape.n_rotated, shape.base);
   rope.n_ctx = shape.n_ctx;
+  rope.theta = shape.base;
   if (!scaling) {
     return rope;
   }
   const std::string_view type = scaling->text_or("rope_type", scaling->text_or("type", "default"));
+  describe(*scaling, type, shape, rope);
   if (type == "linear") {
     const double factor = scaling->positive("factor");
     for (double& frequency : rope.inverse_frequencies) {
@@ -248,6 +268,7 @@ Rope read_local_rope(const HfConfig& config, const RopeFacts& facts) {
   }
   Rope rope;
   rope.inverse_frequencies = inverse_frequencies(facts.d_head / 2 * 2, base);
+  rope.theta = base;
   return rope;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/core/stored_matrix.h"
@@ -54,6 +55,12 @@ struct Rope {
   std::vector<double> long_inverse_frequencies;  // "longrope"
 
   std::size_t n_ctx = 0;  // the longest text that it is scaled for
+
+  // What the frequencies were made from, for people.
+  double theta = 10000.0;             // the base that a config gives
+  std::string_view scaling = "none";  // "linear", "dynamic", "yarn", "llama3", "longrope"
+  double factor = 1.0;                // of the scaling
+  std::size_t original_n_ctx = 0;     // the longest text before it; 0: not said
 
   std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
   /// Those for a text of `n_tokens`.

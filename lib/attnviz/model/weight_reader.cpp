@@ -73,6 +73,7 @@ FoundTensor WeightReader::get(std::string_view name) const {
                             found.file, printable(found.tensor->name),
                             stored_type_name(found.tensor->type)));
   }
+  storage_->used.insert(found.tensor);
   return found;
 }
 
@@ -95,6 +96,24 @@ std::size_t WeightReader::rows_of(std::string_view name) const {
                             printable(found.tensor->name), shape_text(found.tensor->shape)));
   }
   return found.tensor->shape.front();
+}
+
+StoredWeights WeightReader::stored() const {
+  StoredWeights stored;
+  for (const FoundTensor& found : storage_->files.tensors()) {
+    const StoredTensor& tensor = *found.tensor;
+    if (!storage_->used.contains(&tensor)) {
+      ++stored.n_unused_tensors;
+      stored.n_unused_bytes += tensor.bytes.size();
+      continue;
+    }
+    auto numbers = std::ranges::find(stored.used, tensor.type, &StoredWeights::Numbers::type);
+    if (numbers == stored.used.end()) {
+      numbers = stored.used.insert(numbers, {tensor.type, 0});
+    }
+    numbers->count += tensor.n_numbers();
+  }
+  return stored;
 }
 
 MatrixBuffer& WeightReader::copy(const FoundTensor& found, std::size_t rows, std::size_t cols) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/formats/tensor_files.h"
+#include "attnviz/model/model.h"
 #include "attnviz/model/transformer_parts.h"
 
 namespace attnviz {
@@ -45,6 +47,9 @@ class WeightReader {
   /// Of [rows, cols], for what no config says. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
 
+  /// What of the files has been looked up until now, and what has not.
+  StoredWeights stored() const;
+
   /// Keeps what the views look at.
   std::shared_ptr<const void> storage() const noexcept { return storage_; }
 
@@ -53,6 +58,7 @@ class WeightReader {
     explicit Storage(TensorFiles given) : files(std::move(given)) {}
     TensorFiles files;
     std::vector<MatrixBuffer> copies;
+    std::set<const StoredTensor*> used;
   };
 
   FoundTensor find(std::string_view name) const;

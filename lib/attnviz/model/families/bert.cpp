@@ -99,6 +99,7 @@ class EncoderReader {
     }
     read_head(model);
     model.storage = weights_.storage();
+    model.stored = weights_.stored();
     return model;
   }
 

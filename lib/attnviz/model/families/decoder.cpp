@@ -42,6 +42,7 @@ class DecoderReader {
     model.head.unembedding = read_unembedding(weights_, "lm_head", traits_.tied, model.embeddings);
     model.head.soft_cap = traits_.logit_soft_cap;
     model.storage = weights_.storage();
+    model.stored = weights_.stored();
     return model;
   }
 

@@ -69,6 +69,7 @@ Model read_gpt2(const HfConfig& config, TensorFiles files) {
   model.head.unembedding = read_unembedding(
       weights, "lm_head", config.flag_or("tie_word_embeddings", true), model.embeddings);
   model.storage = weights.storage();
+  model.stored = weights.stored();
   return model;
 }
 

@@ -76,6 +76,7 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   model.head.unembedding = read_unembedding(
       weights, "embed_out", config.flag_or("tie_word_embeddings", false), model.embeddings);
   model.storage = weights.storage();
+  model.stored = weights.stored();
   return model;
 }
 

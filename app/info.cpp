@@ -1,0 +1,109 @@
+#include "info.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "attnviz/analysis/model_shape.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/render/model_info.h"
+#include "attnviz/render/model_info_json.h"
+#include "attnviz/render/model_info_text.h"
+#include "attnviz/text/load_tokenizer.h"
+#include "model_choice.h"
+#include "model_store.h"
+#include "output_file.h"
+#include "talk.h"
+#include "terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+void describe_special_ids(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+  const SpecialIds& ids = tokenizer.special_ids();
+  const std::pair<const char*, std::optional<TokenId>> roles[] = {
+      {"bos", ids.bos}, {"eos", ids.eos}, {"pad", ids.pad},  {"unk", ids.unk},
+      {"sep", ids.sep}, {"cls", ids.cls}, {"mask", ids.mask}};
+  for (const auto& [role, id] : roles) {
+    if (id) {
+      info.special.push_back({role, tokenizer.piece(*id), *id});
+    }
+  }
+  for (std::size_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
+    info.n_special += tokenizer.is_special(static_cast<TokenId>(id)) ? 1U : 0U;
+  }
+}
+
+// Tokens that a text does not say have no place in it.
+void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+  const TokenizedText text = tokenizer.tokenize("a");
+  const auto is_of_text = [](const Token& token) { return token.begin < token.end; };
+  const auto first = std::ranges::find_if(text.tokens, is_of_text);
+  for (auto token = text.tokens.begin(); token != first; ++token) {
+    info.before.push_back(token->text);
+  }
+  for (auto token = first; token != text.tokens.end(); ++token) {
+    if (!is_of_text(*token)) {
+      info.after.push_back(token->text);
+    }
+  }
+}
+
+TokenizerInfo describe_tokenizer(const std::filesystem::path& path) {
+  TokenizerInfo info;
+  try {
+    const auto tokenizer = load_tokenizer(hugging_face_folder(path));
+    info.kind = tokenizer->name();
+    info.n_entries = tokenizer->vocabulary_size();
+    describe_special_ids(*tokenizer, info);
+    describe_added_tokens(*tokenizer, info);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kMalformed) {
+      throw;
+    }
+    info.missing = error.what();
+  }
+  return info;
+}
+
+TokenizerInfo describe_tokenizer(const Model& model) {
+  TokenizerInfo info;
+  info.kind = model.config.tokenizer;
+  info.n_entries = model.vocabulary.size();
+  return info;
+}
+
+}  // namespace
+
+void run_info(const InfoOptions& options) {
+  Phases phases(options.talk);
+  std::optional<Model> model;
+  ModelInfo info;
+  if (options.weights) {
+    ModelOptions choice;
+    choice.weights = options.weights;
+    model = open_model(choice);
+    phases.done("model");
+    info.name = model->config.name;
+    info.model = &*model;
+    info.shape = model_shape(*model);
+    info.tokenizer = model->config.family.empty()
+                         ? describe_tokenizer(*model)
+                         : describe_tokenizer(find_model(*options.weights));
+    phases.done("tokenizer");
+  } else {
+    info.name = "a model in numbers";
+    info.shape = model_shape(options.described);
+  }
+  info.parameters = count_parameters(info.shape);
+  if (options.json) {
+    write_info_json(info, write_to_stdout);
+  } else {
+    write_to_stdout(render_info(info, stdout_drawing(options.style, options.color)));
+  }
+  phases.done("print");
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,144 @@
+// The sizes of a model, whether its weights are there or not, and what follows from them: how many
+// parameters stand where, and how much memory patterns and kept keys take.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "attnviz/model/model.h"
+#include "attnviz/model/random_model.h"
+
+namespace attnviz {
+
+/// Heads of one attention layer that are alike.
+struct HeadsShape {
+  std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;  // groups of n_heads / n_kv_heads heads share keys and values
+  std::size_t d_head = 0;      // of queries and keys
+  std::size_t d_value = 0;
+  bool query_bias = false, key_bias = false, value_bias = false;
+
+  bool operator==(const HeadsShape&) const = default;
+};
+
+/// Layers that are alike. Matrices: W_Q [d_model, d_head] a head, W_K [d_model, d_head] and W_V
+/// [d_model, d_value] ("value-down") a key/value head, W_O [d_value, d_model] a head ("value-up").
+struct LayerShape {
+  std::vector<HeadsShape> heads;
+  bool output = true;  // there is a W_O
+  std::size_t output_biases = 0;
+  std::size_t d_ff = 0;  // 0: no MLP, or it is not counted
+  bool gated = false;    // an MLP of three matrices [d_model, d_ff], else of two
+  std::size_t mlp_biases = 0;
+  std::size_t norms = 0;     // numbers of all norms, those of queries and keys among them
+  std::size_t n_layers = 1;  // that follow one another and are so
+
+  std::size_t n_heads() const noexcept;
+  std::size_t n_kv_heads() const noexcept;
+};
+
+struct ModelShape {
+  std::size_t d_model = 0;
+  std::size_t n_ctx = 0;  // 0: any
+  std::vector<LayerShape> layers;
+
+  std::size_t n_vocab = 0;      // rows of the token embeddings; 0: none, or not counted
+  std::size_t n_positions = 0;  // rows of learned position embeddings
+  std::size_t n_segments = 0;
+  std::size_t outer_norms = 0;  // numbers of the norms of embeddings and of the last layer's output
+
+  bool tied = false;                 // the unembedding is the token embeddings
+  std::size_t unembedding = 0;       // numbers of a matrix of its own
+  std::size_t output_transform = 0;  // of what stands between the last norm and it: BERT's
+  std::size_t output_biases = 0;
+
+  bool keeps_keys = true;  // no token sees those behind it, so that keys and values can be kept
+
+  std::size_t n_layers() const noexcept;
+};
+
+/// That of a model, which shares what it shares: tied embeddings, keys and values of groups.
+ModelShape model_shape(const Model& model);
+
+/// A model that is told in numbers: no biases, norms and positions.
+struct DescribedModel {
+  RandomShape attention;
+  std::size_t n_vocab = 0;  // 0: embeddings are not counted
+  std::size_t n_ctx = 0;
+  std::size_t d_ff = 0;  // 0: MLPs are not counted
+  bool gated = false;
+  bool tied = false;  // otherwise there is an unembedding as large as the embeddings
+};
+
+/// Throws Error{kUsage} as completed() does.
+ModelShape model_shape(const DescribedModel& described);
+
+/// Parameters of attention.
+struct AttentionCounts {
+  std::size_t query = 0;   // W_Q
+  std::size_t key = 0;     // W_K
+  std::size_t value = 0;   // W_V, value-down
+  std::size_t output = 0;  // W_O, value-up
+  std::size_t biases = 0;
+
+  std::size_t total() const noexcept { return query + key + value + output + biases; }
+  bool operator==(const AttentionCounts&) const = default;
+};
+
+struct LayerCounts {
+  AttentionCounts attention;
+  std::size_t mlp = 0;  // with its biases
+  std::size_t norms = 0;
+
+  std::size_t total() const noexcept { return attention.total() + mlp + norms; }
+  bool operator==(const LayerCounts&) const = default;
+};
+
+struct ParameterCounts {
+  /// What works in one head: keys and values are counted whole, also where heads share them; of
+  /// biases those of the head's query, key and value. Nothing when heads differ.
+  std::optional<AttentionCounts> head;
+  std::optional<LayerCounts> layer;   // nothing when layers differ
+  std::vector<LayerCounts> by_shape;  // one for each of ModelShape::layers
+  LayerCounts layers;                 // all of them; keys and values of a group once
+
+  std::size_t token_embeddings = 0;
+  std::size_t positions = 0;
+  std::size_t segments = 0;
+  std::size_t outer_norms = 0;
+  std::size_t output_head = 0;  // with its transform and biases; tied embeddings are none of it
+  std::size_t total = 0;
+};
+
+/// Throws Error{kUsage} when there are more than can be counted.
+ParameterCounts count_parameters(const ModelShape& shape);
+
+/// Bytes of a text's patterns, float32 [layer, head, query, key].
+struct PatternBytes {
+  std::size_t head = 0;
+  std::size_t all = 0;
+};
+/// Throws as count_parameters does.
+PatternBytes pattern_bytes(const ModelShape& shape, std::size_t n_tokens);
+
+/// Bytes of all layers' keys and values of a text, when nothing is forgotten and a number takes
+/// `bytes_of_number`. Throws as count_parameters does.
+std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_t bytes_of_number);
+
+/// `numbers` times the bytes of each. Throws as count_parameters does.
+std::size_t bytes_of(std::size_t numbers, std::size_t bytes_of_number);
+
+/// What a text of some length takes; bytes.
+struct TextMemory {
+  std::size_t n_tokens = 0;
+  bool beyond_context = false;
+  PatternBytes pattern;
+  std::size_t kept_float32 = 0;  // keys and values
+  std::size_t kept_float16 = 0;
+};
+
+/// For 128, 512, 1,024, 4,096, 16,384 and 131,072 tokens. Throws as count_parameters does.
+std::vector<TextMemory> text_memory(const ModelShape& shape);
+
+}  // namespace attnviz

@@ -1,0 +1,168 @@
+// attnviz info: models of folders and files, and models in numbers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz::test {
+
+namespace {
+
+using nlohmann::json;
+
+const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
+const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/stories260k";
+
+const std::vector<std::string> kGpt3 = {"info",     "--d-model", "12288",    "--heads", "96",
+                                        "--d-head", "128",       "--layers", "96"};
+
+std::vector<std::string> gpt3_with(const std::vector<std::string>& more) {
+  std::vector<std::string> all = kGpt3;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("info: GPT-3 in numbers, no weights made") {
+  const ProgramResult run = attnviz(kGpt3);
+  CHECK(run.exit_code == 0);
+  CHECK(run.err.empty());
+  CHECK(contains(run.out, "6.3 M a head, 604 M a layer, 58.0 B in 96 layers"));
+  const json document = attnviz_json(gpt3_with({"--vocab", "50257"}));
+  CHECK(document["schema"] == "attnviz.info/1");
+  CHECK(document["model"]["described"] == true);
+  const json& parameters = document["parameters"];
+  CHECK(parameters["head"]["W_Q"] == 1572864);
+  CHECK(parameters["head"]["total"] == 6291456);
+  CHECK(parameters["layer"]["attention"]["total"] == 603979776);
+  CHECK(parameters["attention"]["total"] == 57982058496);
+  CHECK(parameters["token_embeddings"] == 617558016);
+  CHECK(document["facts"].is_null());
+  CHECK(document["tokenizer"].is_null());
+}
+
+TEST_CASE("info: a low-rank value map and shared keys, in numbers") {
+  const json document =
+      attnviz_json({"info", "--d-model", "100", "--heads", "6", "--kv-heads", "2", "--d-head", "10",
+                    "--d-value", "4", "--layers", "3", "--context", "600"});
+  const json& parameters = document["parameters"];
+  CHECK(parameters["layer"]["attention"]["W_Q"] == 6000);
+  CHECK(parameters["layer"]["attention"]["W_K"] == 2000);
+  CHECK(parameters["layer"]["attention"]["W_V"] == 800);
+  CHECK(parameters["layer"]["attention"]["W_O"] == 2400);
+  CHECK(parameters["attention"]["total"] == 33600);
+  const json& memory = document["memory"];
+  REQUIRE(memory.size() == 6);
+  CHECK(memory[1]["beyond_context"] == false);
+  CHECK(memory[2]["beyond_context"] == true);
+  CHECK(memory[0]["pattern_head"] == 65536);
+  CHECK(memory[0]["pattern"] == 65536 * 18);
+  CHECK(memory[0]["kv_float16"] == 128 * 3 * 2 * 14 * 2);
+}
+
+TEST_CASE("info: a folder's model, with or without -m, and without a tokenizer") {
+  const ProgramResult run = attnviz({"info", "-m", kModels + "gemma2-softcap-window"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.err.empty());
+  CHECK(contains(run.out, "family gemma2"));
+  CHECK(contains(run.out, "layers 0, 2: window 5; layer 1: causal"));
+  CHECK(contains(run.out, "none: "));
+  CHECK(attnviz({"info", kModels + "gemma2-softcap-window"}).out == run.out);
+
+  const json document = attnviz_json({"info", kModels + "gemma2-softcap-window"});
+  CHECK(document["model"]["family"] == "gemma2");
+  CHECK(document["layers"][0]["mask"] == "window:5");
+  CHECK(document["layers"][1]["mask"] == "causal");
+  CHECK(document["layers"][0]["soft_cap"] == 1.75);
+  CHECK(document["tokenizer"]["kind"].is_null());
+  CHECK(contains(document["tokenizer"]["missing"], "tokenizer.json"));
+}
+
+TEST_CASE("info: how the numbers are stored, in one file or several") {
+  const json sharded = attnviz_json({"info", kModels + "llama-sharded-bf16"});
+  const json& stored = sharded["weights"]["stored"];
+  std::size_t numbers = 0;
+  bool has_bf16 = false;
+  for (const json& entry : stored) {
+    numbers += entry["numbers"].get<std::size_t>();
+    has_bf16 = has_bf16 || entry["type"] == "BF16";
+    const std::size_t bytes = entry["type"] == "BF16" || entry["type"] == "F16" ? 2U
+                              : entry["type"] == "F64"                          ? 8U
+                                                                                : 4U;
+    CHECK(entry["bytes"] == bytes * entry["numbers"].get<std::size_t>());
+  }
+  CHECK(has_bf16);
+  CHECK(numbers == sharded["parameters"]["total"]);
+}
+
+TEST_CASE("info: weights JSON, and random ones are said to be so") {
+  const ProgramResult run = attnviz({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "words"));
+  const TemporaryFolder folder;
+  const std::string file = folder.file("w.json");
+  REQUIRE(attnviz({"weights", "--heads", "2", "--d-model", "8", "-q", "-o", file}).exit_code == 0);
+  CHECK(contains(attnviz({"info", "-m", file}).out, "RANDOM WEIGHTS"));
+  const json document = attnviz_json({"info", file});
+  CHECK(document["model"]["random"] == true);
+  CHECK(document["parameters"]["attention"]["W_Q"] == 64);
+  CHECK(document["parameters"]["total"] == 256);
+}
+
+TEST_CASE("info: a trained model with its tokenizer") {
+  if (!std::filesystem::exists(kStories)) {
+    MESSAGE("SKIPPED: no " << kStories);
+    return;
+  }
+  const json document = attnviz_json({"info", kStories});
+  const json& tokenizer = document["tokenizer"];
+  CHECK(tokenizer["entries"] == 512);
+  CHECK(tokenizer["special"]["bos"]["id"] == 1);
+  CHECK(tokenizer["before"] == json::array({"<s>"}));
+  CHECK(tokenizer["after"] == json::array());
+  // 512 embeddings of 64 (tied), 5 layers of 8 heads that share 4 keys and values, MLPs of 172.
+  CHECK(document["parameters"]["attention"]["total"] == 5 * (64 * 64 + 2 * 64 * 32 + 64 * 64));
+  CHECK(document["parameters"]["mlp"] == 5 * 3 * 64 * 172);
+  CHECK(document["parameters"]["token_embeddings"] == 512 * 64);
+}
+
+TEST_CASE("info: usage errors say what to give") {
+  struct Mistake {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const Mistake mistakes[] = {
+      {{"info"}, "attnviz info -m MODEL"},
+      {{"info", "-m", "a", "b"}, "FILE and --model exclude each other"},
+      {{"info", "-m", "a", "--layers", "2"}, "--layers describes a model without weights"},
+      {{"info", "--d-model", "8", "--gated"}, "--gated goes with --d-ff"},
+      {{"info", "--d-model", "8", "--tied"}, "--tied goes with --vocab"},
+      {{"info", "--d-model", "10", "--heads", "3"}, "--d-model 10"},
+      {{"info", "a", "b"}, "one FILE"}};
+  for (const Mistake& mistake : mistakes) {
+    const ProgramResult run = attnviz(mistake.arguments);
+    CAPTURE(mistake.message);
+    CAPTURE(run.err);
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.empty());
+    CHECK(contains(run.err, mistake.message));
+  }
+  CHECK(attnviz({"info", "no-such-model.json"}).exit_code == 1);
+}
+
+TEST_CASE("info: a tokenizer that is there but broken is an error") {
+  const TemporaryFolder folder;
+  const std::string model = folder.file("model");
+  std::filesystem::create_directory(model);
+  copy_model("gpt2-tied", model);
+  write_file(model + "/tokenizer.json", "{");
+  CHECK(attnviz({"info", model}).exit_code == 3);
+}
+
+}  // namespace attnviz::test
