@@ -23,6 +23,13 @@ void define_show(CLI::App& app, ShowOptions& options) {
             "masks or temperatures beside each other: causal,none or 0.5,1,2",
             [&options](const std::string& word) { options.side_by_side = parse_variants(word); });
   define_patterns(app, options.pattern);
+  add_value(app, "Attention", "--merge", "words",
+            "pieces of one word as one: weights are summed over its keys and averaged over its "
+            "queries",
+            [&options](const std::string& word) {
+              parse_choice("--merge", word, {"words"});
+              options.merge_words = true;
+            });
   define_next_tokens(app, options);
   define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);

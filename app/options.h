@@ -102,6 +102,7 @@ struct PatternOptions {
 struct ShowOptions : AttentionOptions {
   PatternOptions pattern;
   std::vector<Variant> side_by_side;
+  bool merge_words = false;
   std::size_t predict = 0;        // the most probable tokens
   std::optional<std::string> at;  // the place of these, as choose_token takes it
   std::size_t generate = 0;       // tokens behind the text

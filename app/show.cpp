@@ -10,6 +10,7 @@
 
 #include "attention_run.h"
 #include "attnviz/analysis/average.h"
+#include "attnviz/analysis/merge_sink.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
@@ -18,6 +19,7 @@
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/drawing_choice.h"
 #include "attnviz/text/tokenizer.h"
+#include "attnviz/text/word_groups.h"
 #include "drawing_notes.h"
 #include "focus.h"
 #include "input.h"
@@ -33,22 +35,32 @@ namespace attnviz::app {
 
 namespace {
 
-// The patterns, and beside them what one layer takes.
-double attention_bytes(const Model& model, std::size_t n_heads, std::size_t n_tokens) {
+double patterns_bytes(std::size_t n_heads, std::size_t n_tokens) {
   const auto n = static_cast<double>(n_tokens);
-  return static_cast<double>(n_heads) * n * n * static_cast<double>(sizeof(float)) +
-         layer_bytes(model, n_tokens);
+  return static_cast<double>(n_heads) * n * n * static_cast<double>(sizeof(float));
 }
 
+// The text's tokens brought together to words.
+struct Words {
+  std::vector<std::size_t> numbers;  // as word_numbers() gives them
+  TokenizedText text;
+
+  explicit Words(const TokenizedText& tokens)
+      : numbers(word_numbers(tokens)), text(merged_words(tokens, numbers)) {}
+};
+
+// `n_shown`: tokens, or words.
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads,
-                        const ShowOptions& options, std::size_t n_tokens) {
+                        const ShowOptions& options, std::size_t n_tokens, std::size_t n_shown) {
   // A mean needs its sums, of twice the size, and is made while they are still there.
   const std::size_t n_patterns =
       options.pattern.average ? 2 * average_groups(heads, *options.pattern.average).size() + 1
                               : heads.size();
   const std::size_t n_runs = std::max<std::size_t>(options.side_by_side.size(), 1);
-  require_memory_for_heads(attention_bytes(model, n_patterns * n_runs, n_tokens),
-                           "the attention of", heads.size(), n_tokens);
+  // Beside the patterns: what one layer takes.
+  require_memory_for_heads(
+      patterns_bytes(n_patterns * n_runs, n_shown) + layer_bytes(model, n_tokens),
+      "the attention of", heads.size(), n_tokens);
 }
 
 // One for each of the variants that stand side by side.
@@ -65,20 +77,49 @@ std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
   return requests;
 }
 
-AttentionDocument run_document(const Model& model, const TokenizedText& text,
-                               const AttentionRequest& request, const std::vector<HeadId>& heads,
-                               std::optional<AverageOver> average, const TalkOptions& talk,
-                               MatrixBuffer* output) {
-  if (average) {
-    AverageSink means(average_groups(heads, *average), text.size(),
-                      1.0f / (1.0f - request.dropout));
-    attend_to(heads, model, text, request, means, talk, output);
-    return attention_document(model, text, request, means, *average);
+// What one run makes its document of.
+struct Run {
+  const Model& model;
+  const TokenizedText& text;
+  const std::optional<Words>& words;  // that patterns are to be over, in place of tokens
+  const std::vector<HeadId>& heads;
+  const TalkOptions& talk;
+  MatrixBuffer* output;  // as attend_to() takes it
+
+  std::size_t n_shown() const noexcept { return words ? words->text.size() : text.size(); }
+
+  // Fills `sink` with patterns over what is shown.
+  void attend(const AttentionRequest& request, PatternSink& sink) const {
+    if (!words) {
+      return attend_to(heads, model, text, request, sink, talk, output);
+    }
+    MergeSink merged(sink, words->numbers, largest_sum(request));
+    attend_to(heads, model, text, request, merged, talk, output);
   }
-  const auto patterns = std::make_shared<PatternStore>(heads, text.size());
-  attend_to(heads, model, text, request, *patterns, talk, output);
-  AttentionDocument document = attention_document(model, text, request, *patterns);
-  document.storage = patterns;
+
+  // Of a row of weights.
+  static float largest_sum(const AttentionRequest& request) noexcept {
+    return 1.0f / (1.0f - request.dropout);
+  }
+};
+
+AttentionDocument run_document(const Run& run, const AttentionRequest& request,
+                               std::optional<AverageOver> average) {
+  AttentionDocument document;
+  if (average) {
+    AverageSink means(average_groups(run.heads, *average), run.n_shown(),
+                      Run::largest_sum(request));
+    run.attend(request, means);
+    document = attention_document(run.model, run.text, request, means, *average);
+  } else {
+    const auto patterns = std::make_shared<PatternStore>(run.heads, run.n_shown());
+    run.attend(request, *patterns);
+    document = attention_document(run.model, run.text, request, *patterns);
+    document.storage = patterns;
+  }
+  if (run.words) {
+    name_words(document, run.text, run.words->numbers);
+  }
   return document;
 }
 
@@ -139,7 +180,10 @@ void run_show(const ShowOptions& options) {
     if (continuation) {
       phases.done("generate");
     }
-    const std::optional<Focus> focus = chosen_focus(options.pattern, text, options.talk);
+    const std::optional<Words> words =
+        options.merge_words ? std::optional<Words>(text) : std::nullopt;
+    const TokenizedText& shown = words ? words->text : text;
+    const std::optional<Focus> focus = chosen_focus(options.pattern, shown, options.talk);
     Predictor predictor(options, model, *tokenizer, text);
     if (should_stream(options, heads.size(), text.size())) {
       told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, figure,
@@ -147,12 +191,12 @@ void run_show(const ShowOptions& options) {
       phases.done("attention and render");
       continue;
     }
-    require_memory_for(model, heads, options, text.size());
+    require_memory_for(model, heads, options, text.size(), shown.size());
+    const Run run{model, text, words, heads, options.talk, predictor.output()};
     std::vector<AttentionDocument> documents;
     documents.reserve(requests.size());
     for (const AttentionRequest& request : requests) {
-      documents.push_back(run_document(model, text, request, heads, options.pattern.average,
-                                       options.talk, predictor.output()));
+      documents.push_back(run_document(run, request, options.pattern.average));
       documents.back().continuation = continuation;
       predictor.add_to(documents.back());
     }

@@ -185,7 +185,8 @@ class StreamedShow {
 bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t n_tokens) noexcept {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
   const auto n = static_cast<double>(n_tokens);
-  return !options.pattern.average && !options.pattern.focus && options.side_by_side.empty() &&
+  return !options.pattern.average && !options.merge_words && !options.pattern.focus &&
+         options.side_by_side.empty() &&
          static_cast<double>(n_heads) * n * n * kFloat > kKeptAtMost;
 }
 

@@ -50,6 +50,14 @@ std::string ids_of(const StoredTensor& tensor) {
 
 }  // namespace
 
+TEST_CASE("what is written of a model with learned positions is drawn again") {
+  const ProgramResult written = attnviz({"-m", kModels / "gpt2-tied", "--ids", "1,2,3", "--json"});
+  CHECK(json::parse(written.out)["model"]["positions"] == "learned");
+  const ProgramResult drawn = attnviz({"render"}, written.out);
+  CHECK(drawn.err.empty());
+  CHECK(drawn.exit_code == 0);
+}
+
 TEST_CASE("a Hugging Face folder: ids in, the reference's attention out") {
   for (const char* name : {"gpt2-tied", "llama-sharded-bf16", "gemma2-softcap-window"}) {
     CAPTURE(name);

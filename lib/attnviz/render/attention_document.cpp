@@ -11,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 
@@ -87,6 +88,28 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   }
   take_means(document, means.groups(), std::move(matrices), over);
   return document;
+}
+
+void name_words(AttentionDocument& document, const TokenizedText& text,
+                std::span<const std::size_t> numbers) {
+  const TokenizedText merged = merged_words(text, numbers);
+  DocumentWords words;
+  document.query_tokens.clear();
+  document.token_ids.clear();
+  for (const Token& word : merged.tokens) {
+    document.query_tokens.push_back(valid_utf8(word.text));
+    words.sources.push_back({word.begin, word.end, {}});
+  }
+  document.key_tokens = document.query_tokens;
+  document.marks = token_marks(merged);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    words.sources[numbers[i]].ids.push_back(text.tokens[i].id);
+  }
+  std::optional<Mask>& mask = document.run.mask;
+  if (mask && mask->kind != MaskKind::kNone && mask->kind != MaskKind::kCausal) {
+    words.mask = std::exchange(mask, Mask{});
+  }
+  document.words = std::move(words);
 }
 
 void average_patterns(AttentionDocument& document, AverageOver over) {

@@ -50,6 +50,17 @@ struct DocumentAverage {
   std::vector<HeadId> heads;  // all that went into the means
 };
 
+/// Says that what is called tokens are words, each of one token or several of the text.
+struct DocumentWords {
+  struct Source {
+    std::size_t begin = 0;  // bytes of the text; empty where a tokenizer added the token
+    std::size_t end = 0;
+    std::vector<TokenId> ids;
+  };
+  std::vector<Source> sources;  // of each word; empty: not known
+  std::optional<Mask> mask;     // between tokens, where it is another than that between words
+};
+
 /// Views into `storage`, or into the patterns that it was made from.
 struct AttentionDocument {
   std::optional<std::string> text;        // what was read; valid UTF-8, as all strings here
@@ -62,6 +73,7 @@ struct AttentionDocument {
   std::vector<std::string> notes;         // whatever else a reader must know, one line each
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   std::optional<DocumentAverage> average;
+  std::optional<DocumentWords> words;
   std::optional<Continuation> continuation;  // the last tokens
   std::optional<Predictions> predictions;
   Drawing drawing;
@@ -90,6 +102,12 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over);
+
+/// Names words in place of tokens, for patterns over words: `numbers` are those of the text's
+/// tokens, as word_numbers() gives them. A mask that hides more than what comes behind a query does
+/// so between tokens; between words it is causal.
+void name_words(AttentionDocument& document, const TokenizedText& text,
+                std::span<const std::size_t> numbers);
 
 /// Puts means in the place of the patterns; the sums are in double precision. Throws Error{kUsage}
 /// when the patterns are means already, and for heads that average_groups() refuses.

@@ -48,6 +48,12 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back("mask " + document.run.mask->name());
   }
   append(run_notes(document.run));
+  if (document.words) {
+    lines.emplace_back("tokens merged to words: sums over keys, means over queries");
+    if (document.words->mask) {
+      lines.push_back(fmt::format("mask {} between tokens", document.words->mask->name()));
+    }
+  }
   append(document.notes);
   if (std::string note = marks_note(document.marks); !note.empty()) {
     lines.push_back(std::move(note));

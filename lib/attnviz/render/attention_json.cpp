@@ -36,6 +36,38 @@ void write_indices(JsonWriter& json, std::string_view key, const Indices& indice
   json.end_array();
 }
 
+// What the tokens are when they are words.
+void write_words(JsonWriter& json, const DocumentWords& words) {
+  json.key("merged");
+  json.value("words");
+  if (words.mask) {
+    json.key("token_mask");
+    json.value(words.mask->name());
+  }
+  if (words.sources.empty()) {
+    return;
+  }
+  json.key("merged_ranges");
+  json.begin_array();
+  for (const DocumentWords::Source& source : words.sources) {
+    json.begin_array();
+    json.value(std::uint64_t{source.begin});
+    json.value(std::uint64_t{source.end});
+    json.end_array();
+  }
+  json.end_array();
+  json.key("merged_token_ids");
+  json.begin_array();
+  for (const DocumentWords::Source& source : words.sources) {
+    json.begin_array();
+    for (const TokenId id : source.ids) {
+      json.value(std::uint64_t{id});
+    }
+    json.end_array();
+  }
+  json.end_array();
+}
+
 void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   if (document.text) {
     json.key("text");
@@ -47,6 +79,9 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   }
   if (!document.token_ids.empty()) {
     write_indices(json, "token_ids", document.token_ids);
+  }
+  if (document.words) {
+    write_words(json, *document.words);
   }
   write_marks_member(json, document.marks);
 }

@@ -13,6 +13,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy_reader.h"
+#include "attnviz/model/mask.h"
 #include "attnviz/render/attention_facts_reader.h"
 #include "attnviz/render/token_marks.h"
 
@@ -228,6 +229,15 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
     }
     if (const auto notes = root.find("notes")) {
       document.notes = read_strings(*notes, "a list of notes");
+    }
+    if (const auto merged = root.find("merged")) {
+      if (merged->as_string() != "words") {
+        merged->fail(fmt::format("expected \"words\", found {}", quoted(merged->as_string())));
+      }
+      document.words.emplace();
+      if (const auto mask = root.find("token_mask")) {
+        document.words->mask = parsed(*mask, parse_mask);
+      }
     }
     if (const auto model = root.find("model")) {
       document.model = read_model(*model);

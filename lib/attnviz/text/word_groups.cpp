@@ -64,6 +64,7 @@ TokenizedText merged_words(const TokenizedText& text, std::span<const std::size_
     }
     Token& word = merged.tokens.back();
     word.end = std::max(word.end, token.end);
+    word.generated = word.generated || token.generated;
     word.text = text.source.substr(word.begin, word.end - word.begin);
   }
   return merged;

@@ -17,7 +17,7 @@ namespace attnviz {
 std::vector<std::size_t> word_numbers(const TokenizedText& text);
 
 /// One token a word: the piece itself, or, of several, what stands in the source; the id of the
-/// first. Precondition: `numbers` are those of the text's tokens.
+/// first; generated when a piece is. Precondition: `numbers` are those of the text's tokens.
 TokenizedText merged_words(const TokenizedText& text, std::span<const std::size_t> numbers);
 
 }  // namespace attnviz

@@ -1,0 +1,78 @@
+#include "attnviz/analysis/merge_sink.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnviz {
+
+MergeSink::MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
+    : target_(target), word_of_(words.begin(), words.end()) {
+  n_tokens_of_.assign(words.empty() ? 0 : words.back() + 1, 0);
+  for (const std::size_t word : words) {
+    ++n_tokens_of_[word];
+  }
+  const std::size_t longest =
+      n_tokens_of_.empty() ? 1 : *std::max_element(n_tokens_of_.begin(), n_tokens_of_.end());
+  // The smallest power of two above any sum; rows add up to their sum within rounding.
+  const double bound = static_cast<double>(longest) * static_cast<double>(largest_sum) * 1.001;
+  units_ = std::exp2(62.0 - std::ceil(std::log2(bound)));
+}
+
+void MergeSink::add_row(std::span<const float> weights, std::size_t first_key,
+                        Sums& sums) const noexcept {
+  for (std::size_t key = 0; key < weights.size(); ++key) {
+    sums[word_of_[first_key + key]] +=
+        static_cast<std::int64_t>(static_cast<double>(weights[key]) * units_);
+  }
+}
+
+void MergeSink::hand_over(HeadId head, std::size_t word, const Sums& sums) {
+  const double divisor = units_ * static_cast<double>(n_tokens_of_[word]);
+  std::vector<float> means(n_words());
+  std::transform(sums.begin(), sums.end(), means.begin(), [divisor](std::int64_t sum) {
+    return static_cast<float>(static_cast<double>(sum) / divisor);
+  });
+  target_.rows(head, word, 0, {means.data(), 1, means.size(), means.size()});
+}
+
+void MergeSink::keep(HeadId head, std::size_t word, std::size_t n_queries, const Sums& sums) {
+  Unfinished whole;
+  {
+    const std::lock_guard lock(mutex_);
+    Unfinished& kept = unfinished_[{head, word}];
+    kept.sums.resize(n_words(), 0);
+    std::transform(sums.begin(), sums.end(), kept.sums.begin(), kept.sums.begin(),
+                   [](std::int64_t a, std::int64_t b) { return a + b; });
+    kept.n_queries += n_queries;
+    if (kept.n_queries < n_tokens_of_[word]) {
+      return;
+    }
+    whole = std::move(kept);
+    unfinished_.erase({head, word});
+  }
+  hand_over(head, word, whole.sums);
+}
+
+void MergeSink::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                     ConstMatrix weights) {
+  if (!wants(head)) {
+    return;
+  }
+  Sums sums(n_words());
+  for (std::size_t row = 0; row < weights.rows;) {
+    const std::size_t word = word_of_[first_query + row];
+    std::fill(sums.begin(), sums.end(), 0);
+    std::size_t n_queries = 0;
+    for (; row < weights.rows && word_of_[first_query + row] == word; ++row) {
+      add_row(weights.row(row), first_key, sums);
+      ++n_queries;
+    }
+    if (n_queries == n_tokens_of_[word]) {
+      hand_over(head, word, sums);
+    } else {
+      keep(head, word, n_queries, sums);
+    }
+  }
+}
+
+}  // namespace attnviz

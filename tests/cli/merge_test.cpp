@@ -1,0 +1,165 @@
+// --merge words: patterns over words in every output.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+
+namespace {
+
+using nlohmann::json;
+
+const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/stories260k";
+
+// a, b, space, c, d: two words and what is between them.
+const std::vector<std::size_t> kWordOf = {0, 0, 1, 2, 2};
+
+std::vector<std::string> ab_cd(const std::vector<std::string>& options) {
+  std::vector<std::string> arguments = {"ab cd", "--tokenizer", "chars"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+// A pattern over tokens, merged by plain loops.
+std::vector<std::vector<double>> merged(const json& tokens) {
+  std::vector<std::vector<double>> words(3, std::vector<double>(3, 0.0));
+  for (std::size_t query = 0; query < kWordOf.size(); ++query) {
+    const auto length =
+        static_cast<double>(std::count(kWordOf.begin(), kWordOf.end(), kWordOf[query]));
+    for (std::size_t key = 0; key < kWordOf.size(); ++key) {
+      words[kWordOf[query]][kWordOf[key]] += tokens[query][key].get<double>() / length;
+    }
+  }
+  return words;
+}
+
+void check_merged(const json& words, const json& tokens) {
+  const auto expected = merged(tokens);
+  REQUIRE(words.size() == 3);
+  for (std::size_t query = 0; query < 3; ++query) {
+    double sum = 0.0;
+    for (std::size_t key = 0; key < 3; ++key) {
+      const double weight = words[query][key].get<double>();
+      CHECK(std::abs(weight - expected[query][key]) < 1e-6);
+      sum += weight;
+    }
+    CHECK(std::abs(sum - 1.0) < 1e-5);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("--merge words: JSON has words, their ranges and tokens, and merged weights") {
+  const json tokens = attnviz_json(ab_cd({"--layers", "2"}));
+  const json words = attnviz_json(ab_cd({"--layers", "2", "--merge", "words"}));
+  CHECK(words["merged"] == "words");
+  CHECK(words["tokens"] == json::array({"ab", " ", "cd"}));
+  CHECK(words["merged_ranges"] == json::parse("[[0,2],[2,3],[3,5]]"));
+  CHECK(words["merged_token_ids"] == json::parse("[[0,1],[2],[3,4]]"));
+  CHECK(!words.contains("token_ids"));
+  CHECK(words["mask"] == "causal");
+  CHECK(words["model"] == tokens["model"]);  // random vectors are those of the tokens
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    for (std::size_t head = 0; head < 4; ++head) {
+      check_merged(words["attention"][layer][head], tokens["attention"][layer][head]);
+    }
+  }
+  CHECK(!tokens.contains("merged"));
+}
+
+TEST_CASE("--merge words: means of heads are merged, too") {
+  const json tokens = attnviz_json(ab_cd({"--average", "heads"}));
+  const json words = attnviz_json(ab_cd({"--average", "heads", "--merge", "words"}));
+  CHECK(words["average"] == "heads");
+  check_merged(words["attention"][0][0], tokens["attention"][0][0]);
+}
+
+TEST_CASE("--merge words: a window between tokens is none between words") {
+  const json tokens = attnviz_json(ab_cd({"--mask", "window:2"}));
+  const json words = attnviz_json(ab_cd({"--mask", "window:2", "--merge", "words"}));
+  CHECK(words["mask"] == "causal");
+  CHECK(words["token_mask"] == "window:2");
+  check_merged(words["attention"][0][0], tokens["attention"][0][0]);
+  const json both = attnviz_json(ab_cd({"--mask", "none", "--merge", "words"}));
+  CHECK(both["mask"] == "none");
+  CHECK(!both.contains("token_mask"));
+}
+
+TEST_CASE("--merge words: drawings, arrays and pictures are over words and say so") {
+  const TemporaryFolder folder;
+  const ProgramResult run =
+      attnviz(ab_cd({"--merge", "words", "--head", "0.0", "-o", folder.file("w.npy"), "-o",
+                     folder.file("w.png"), "-o", folder.file("w.json")}));
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "tokens merged to words: sums over keys, means over queries"));
+  CHECK(contains(run.out, "ab"));
+  CHECK(contains(read_file(folder.file("w.npy")), "(1, 1, 3, 3)"));
+  CHECK(read_file(folder.file("w.png")).starts_with("\x89PNG"));
+  // What was written is drawn as it was.
+  const ProgramResult again = attnviz({"render", folder.file("w.json")});
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.out, "tokens merged to words"));
+  CHECK(attnviz_json({"render", folder.file("w.json")})["merged"] == "words");
+}
+
+TEST_CASE("--merge words: --focus names words") {
+  const ProgramResult run = attnviz(ab_cd({"--merge", "words", "--focus", "cd"}));
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "attention of \"cd\" (token 2)"));
+  CHECK(attnviz(ab_cd({"--merge", "words", "--focus", "d"})).exit_code == 2);
+}
+
+TEST_CASE("--merge words: lines, variants side by side, and long texts, which are not streamed") {
+  const ProgramResult lines =
+      attnviz({"--lines", "--json", "--merge", "words", "--tokenizer", "bytes"}, "ab cd\ne\n");
+  CHECK(lines.exit_code == 0);
+  CHECK(json::parse(lines_of(lines.out).at(0))["tokens"].size() == 3);
+  CHECK(json::parse(lines_of(lines.out).at(1))["tokens"].size() == 1);
+  CHECK(attnviz(ab_cd({"--merge", "words", "--side-by-side", "causal,none"})).exit_code == 0);
+  std::string text;
+  for (int i = 0; i < 500; ++i) {
+    text += "abcdefgh ";
+  }
+  const json words =
+      attnviz_json({"--merge", "words", "--tokenizer", "chars", "--heads", "1"}, text);
+  REQUIRE(words["tokens"].size() == 1000);
+  double sum = 0.0;
+  for (const json& weight : words["attention"][0][0][998]) {
+    sum += weight.get<double>();
+  }
+  CHECK(std::abs(sum - 1.0) < 1e-4);
+}
+
+TEST_CASE("--merge takes words, and nothing else") {
+  const ProgramResult run = attnviz(ab_cd({"--merge", "sentences"}));
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "--merge"));
+  CHECK(contains(run.err, "words"));
+}
+
+TEST_CASE("--merge words: word pieces of a trained model, special tokens alone") {
+  if (!std::filesystem::exists(kStories)) {
+    MESSAGE("SKIPPED: no " << kStories);
+    return;
+  }
+  const json tokens = attnviz_json({"-m", kStories, "Once upon a time, Lily giggled"});
+  const json words =
+      attnviz_json({"-m", kStories, "Once upon a time, Lily giggled", "--merge", "words"});
+  CHECK(words["tokens"] ==
+        json::array({"<s>", " Once", " upon", " a", " time", ",", " Lily", " giggled"}));
+  CHECK(tokens["tokens"].size() > words["tokens"].size());
+  std::size_t n_ids = 0;
+  for (const json& ids : words["merged_token_ids"]) {
+    n_ids += ids.size();
+  }
+  CHECK(n_ids == tokens["tokens"].size());
+}
+
+}  // namespace attnviz::test
