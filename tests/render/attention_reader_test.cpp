@@ -191,6 +191,7 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
         R"({"mask": "causla", "attention": [[[[1]]]]})",
         R"({"dropout": 1, "attention": [[[[1]]]]})",
         R"({"selected": [{"layer": 1, "attention": [[1]]}, {"layer": 1, "attention": [[1]]}]})",
+        R"({"merged": "sentences", "attention": [[[[1]]]]})",
         R"({"drawing": {"colormap": "none"}, "attention": [[[[1]]]]})",
         R"({"drawing": {"range": [1, 0]}, "attention": [[[[1]]]]})",
         R"({"drawing": {"range": [1]}, "attention": [[[[1]]]]})",

@@ -181,6 +181,20 @@ TEST_CASE("a screen of any width holds its lines, and is 7-bit when asked to be"
   }
 }
 
+TEST_CASE("what files say cannot reach a terminal as codes") {
+  const Model random = random_model({1, 4}, 1);
+  ModelInfo info = info_of(random);
+  info.name = "a\x1b[31m\nb";
+  info.tokenizer->kind.clear();
+  info.tokenizer->missing = "m\x1b[31mødel: none";
+  for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
+    const std::string screen = render_info(info, {style, ColorDepth::kNone, 80});
+    CHECK(screen.find('\x1b') == std::string::npos);
+    CHECK(contains(screen, "kind         none: m"));
+    CHECK(contains(screen, style == TerminalStyle::kAscii ? "\\u{F8}del" : "ødel"));
+  }
+}
+
 TEST_CASE("random weights are said to be random") {
   const Model random = random_model({1, 4}, 1);
   CHECK(contains(render_info(info_of(random), {}), "RANDOM WEIGHTS"));

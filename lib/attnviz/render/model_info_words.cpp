@@ -13,6 +13,7 @@
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/large_numbers.h"
+#include "attnviz/render/paragraph.h"
 
 namespace attnviz {
 
@@ -309,7 +310,7 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {
   }
   const TokenizerInfo& tokenizer = *info.tokenizer;
   if (tokenizer.kind.empty()) {
-    return {{"kind", "none: " + tokenizer.missing}};
+    return {{"kind", "none: " + safe_message(tokenizer.missing, ascii)}};
   }
   facts.push_back({"kind", tokenizer.kind});
   if (tokenizer.n_entries > 0) {
