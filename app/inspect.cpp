@@ -1,5 +1,8 @@
 #include "inspect.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -63,6 +66,21 @@ std::vector<std::string> notes(const ModelFacts& facts) {
   return lines;
 }
 
+// A step that was asked for and that no head takes would be missing without a word.
+void tell_missing_steps(const InspectOptions& options, const std::vector<Inspection>& inspections) {
+  for (const InspectionStep step : options.steps) {
+    const bool is_there =
+        std::any_of(inspections.begin(), inspections.end(),
+                    [step](const Inspection& head) { return has_step(head, step); });
+    if (!is_there && !options.talk.quiet) {
+      const std::string& name = inspection_step_names()[static_cast<std::size_t>(step)];
+      say(inspections.size() == 1
+              ? fmt::format("--step {}: this head takes no such step", name)
+              : fmt::format("--step {}: none of these heads takes such a step", name));
+    }
+  }
+}
+
 }  // namespace
 
 void run_inspect(const InspectOptions& options) {
@@ -98,6 +116,7 @@ void run_inspect(const InspectOptions& options) {
   const std::vector<Inspection> inspections = inspect_heads(
       model, InputColumns(text).view(), request_of(options), heads, query, all_queries);
   phases.done("attention");
+  tell_missing_steps(options, inspections);
   const ModelFacts facts = model_facts(model, text);
   const InspectionPage page{model_title(facts),
                             notes(facts),

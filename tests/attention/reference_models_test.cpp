@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,8 +17,8 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/npy_reader.h"
-#include "attnviz/formats/safetensors.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/reference_case.h"
 
 namespace attnviz {
 
@@ -30,36 +29,7 @@ namespace fs = std::filesystem;
 const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
 
-std::vector<float> floats_of(const StoredTensor& tensor) {
-  REQUIRE(tensor.type == StoredType::kF32);
-  std::vector<float> numbers(tensor.n_numbers());
-  std::memcpy(numbers.data(), tensor.bytes.data(), tensor.bytes.size());
-  return numbers;
-}
-
-template <class To>
-std::vector<To> integers_of(const StoredTensor& tensor) {
-  REQUIRE(tensor.type == StoredType::kI64);
-  std::vector<To> numbers;
-  for (std::size_t i = 0; i < tensor.n_numbers(); ++i) {
-    std::int64_t number = 0;
-    std::memcpy(&number, tensor.bytes.data() + i * sizeof(number), sizeof(number));
-    numbers.push_back(static_cast<To>(number));
-  }
-  return numbers;
-}
-
-struct Input {
-  std::vector<std::uint32_t> ids;
-  std::vector<std::uint8_t> segments;
-
-  ModelInput view() const {
-    ModelInput input;
-    input.ids = ids;
-    input.segments = segments;
-    return input;
-  }
-};
+using Input = test::TokenIds;
 
 class Everything : public PatternSink {
  public:
@@ -146,32 +116,18 @@ std::string npz_member(std::string_view zip, std::string_view name) {
 }  // namespace
 
 TEST_CASE("every family and variant: attention within 1e-5, logits within 1e-4 of float64") {
-  std::size_t n_cases = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(kModels)) {
-    if (!fs::exists(entry.path() / "expected.safetensors")) {
-      continue;
-    }
-    ++n_cases;
-    const std::string name = entry.path().filename().string();
-    CAPTURE(name);
-    const MappedFile file(entry.path() / "expected.safetensors");
-    const Safetensors expected(file.bytes(), name);
-    Input input;
-    input.ids = integers_of<std::uint32_t>(*expected.find("ids"));
-    if (const StoredTensor* segments = expected.find("token_types")) {
-      input.segments = integers_of<std::uint8_t>(*segments);
-    }
-    const Model model = load_hugging_face(entry.path());
-    const Run found = run(model, input);
-    CHECK(largest_difference(found.attention, floats_of(*expected.find("attention"))) < 1e-5);
-    if (const StoredTensor* logits = expected.find("logits")) {
-      const MatrixBuffer head = run_output_head(model, found.stream.view(), 1);
-      CHECK(largest_difference(all_of(head), floats_of(*logits)) < 1e-4);
+  for (const fs::path& folder : test::reference_cases()) {
+    const test::ReferenceCase expected = test::load_reference_case(folder);
+    CAPTURE(expected.name);
+    const Run found = run(expected.model, expected.text);
+    CHECK(largest_difference(found.attention, expected.attention) < 1e-5);
+    if (!expected.logits.empty()) {
+      const MatrixBuffer head = run_output_head(expected.model, found.stream.view(), 1);
+      CHECK(largest_difference(all_of(head), expected.logits) < 1e-4);
     } else {
-      CHECK(largest_difference(all_of(found.stream), floats_of(*expected.find("hidden"))) < 1e-4);
+      CHECK(largest_difference(all_of(found.stream), expected.hidden) < 1e-4);
     }
   }
-  CHECK(n_cases >= 32);
 }
 
 TEST_CASE("a trained Llama model: attention, logits and greedy text of the reference files") {

@@ -103,4 +103,24 @@ TEST_CASE("a long text's picture of nearly one colour is told of once, with what
   CHECK(lines.find(note) == lines.rfind(note));
 }
 
+TEST_CASE(
+    "notes: windows and soft caps of the layers that are drawn stand in legend and document") {
+  const std::string model = ATTNVIZ_SOURCE_DIR "/tests/reference/models/gemma2-softcap-window";
+  const TemporaryFolder folder;
+  const Words text = {"-m", model, "--ids", "5,17,3,9,30,2,8"};
+  const auto with = [&text](Words more) {
+    more.insert(more.begin(), text.begin(), text.end());
+    return more;
+  };
+  const ProgramResult both = in_folder(folder, with({"--layer", "0,1", "-o", "both.json"}));
+  CHECK(contains(both.out, "layer 0: window 5, soft cap 1.75"));
+  CHECK(contains(both.out, "layer 1: soft cap 1.75"));
+  CHECK_FALSE(contains(in_folder(folder, with({"--layer", "1"})).out, "layer 0"));
+  const nlohmann::json document = nlohmann::json::parse(read_file(folder.file("both.json")));
+  CHECK(document["model"]["family"] == "gemma2");
+  CHECK(document["layer_facts"][0] ==
+        nlohmann::json{{"layer", 0}, {"window", 5}, {"soft_cap", 1.75}});
+  CHECK(contains(in_folder(folder, {"render", "both.json"}).out, "layer 0: window 5"));
+}
+
 }  // namespace attnviz::test

@@ -16,6 +16,7 @@ const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
 const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
+const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
 const std::string kPython = "/usr/bin/python3";
 
 const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
@@ -70,6 +71,12 @@ const std::vector<Case>& inspections() {
       {"inspect-file.json", {"inspect", "known unknown", "-m", "known.json"}},
       {"inspect-biases.json",
        {"inspect", "a b c d e", "-m", ATTNVIZ_SOURCE_DIR "/tests/reference/torch_mha.json"}},
+      {"inspect-gemma2.json",
+       {"inspect", "--ids", "5,17,3", "-m", kModels + "gemma2-softcap-window"}},
+      {"inspect-qwen3.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "qwen3-qk-norm"}},
+      {"inspect-bert.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "bert-pair"}},
+      {"inspect-yarn.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "llama-rope-yarn"}},
+      {"inspect-gpt2.json", {"inspect", "--ids", "5,17", "-m", kModels + "gpt2-tied"}},
       {"inspect-what-if.json",
        {"inspect", "The cat", "--no-scale", "--dropout", "0.5", "--positions", "alibi", "--query",
         "0"}}};

@@ -38,27 +38,50 @@ TEST_CASE("steps are named one by one or in lists, in the order of the textbook"
 
 TEST_CASE("a step's other name stands behind it in the list for a help text") {
   CHECK(inspection_step_list() ==
-        "x, query (q), keys (k), scores, scale, mask, softmax (weights), values (v), context, "
-        "output, residual");
+        "x, norm, query (q), keys (k), qk-norm, rope, scores, scale, cap, mask, softmax (weights), "
+        "values (v), context, output, residual");
 }
 
 TEST_CASE("a step that there is not is told with those there are") {
   CHECK_THROWS_WITH_AS(
       parse_inspection_steps("--step", "x,sotfmax"),
-      "--step: expected x, query, keys, scores, scale, mask, softmax, values, context, output, "
-      "residual, found \"sotfmax\" (did you mean \"softmax\"?)",
+      "--step: expected x, norm, query, keys, qk-norm, rope, scores, scale, cap, mask, softmax, "
+      "values, context, output, residual, found \"sotfmax\" (did you mean \"softmax\"?)",
       Error);
   CHECK_THROWS_AS(parse_inspection_steps("--step", ""), Error);
 }
 
 TEST_CASE("the last shown column of the table of keys ends it") {
+  const test::SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   InspectionPage page;
-  CHECK(page.ends_key_table(Step::kSoftmax));
-  CHECK_FALSE(page.ends_key_table(Step::kScores));
-  CHECK_FALSE(page.ends_key_table(Step::kValues));
-  page.steps = {Step::kScores, Step::kScale, Step::kValues};
-  CHECK(page.ends_key_table(Step::kScale));
-  CHECK_FALSE(page.ends_key_table(Step::kScores));
+  CHECK(page.ends_key_table(sample.head(), Step::kSoftmax));
+  CHECK_FALSE(page.ends_key_table(sample.head(), Step::kScores));
+  CHECK_FALSE(page.ends_key_table(sample.head(), Step::kValues));
+  page.steps = {Step::kScores, Step::kScale, Step::kCap, Step::kValues};
+  CHECK(page.ends_key_table(sample.head(), Step::kScale));  // there is no cap
+  CHECK_FALSE(page.ends_key_table(sample.head(), Step::kScores));
+  const test::SampleInspection capped(test::whole_layer(3), test::numbered_tokens(3), 2);
+  CHECK_FALSE(page.ends_key_table(capped.head(), Step::kScale));
+  CHECK(page.ends_key_table(capped.head(), Step::kCap));
+}
+
+TEST_CASE("a head takes the steps that its model has") {
+  const auto steps = [](const Model& model) {
+    const test::SampleInspection sample(model, test::numbered_tokens(3), 2);
+    std::string names;
+    for (std::size_t i = 0; i < kInspectionSteps; ++i) {
+      names +=
+          has_step(sample.head(), static_cast<Step>(i)) ? inspection_step_names()[i] + ' ' : "";
+    }
+    return names;
+  };
+  CHECK(steps(test::random_head(3)) ==
+        "x query keys scores scale mask softmax values context output residual ");
+  CHECK(steps(test::random_head(3, Positions::kRope)) ==
+        "x query keys rope scores scale mask softmax values context output residual ");
+  CHECK(steps(test::whole_layer(3)) ==
+        "x norm query keys qk-norm rope scores scale cap mask softmax values context output "
+        "residual ");
 }
 
 TEST_CASE("of few tokens every key is shown, masked ones too") {

@@ -35,11 +35,29 @@ TEST_CASE("residual_rows: what is added stands below x, the result last") {
   }
 }
 
+TEST_CASE("residual_rows: a norm of what is added stands between the sum and x") {
+  const test::SampleInspection sample(test::whole_layer(4), test::numbered_tokens(4), 3);
+  const auto rows = residual_rows(sample.head());
+  CHECK(labels(rows) ==
+        Texts{"  output", "+ other heads", "= sum", "  its norm", "+ x", "= result"});
+  for (std::size_t i = 0; i < rows.front().values.size(); ++i) {
+    CHECK(rows[2].values[i] == doctest::Approx(rows[0].values[i] + rows[1].values[i]));
+    CHECK(rows[5].values[i] == doctest::Approx(rows[3].values[i] + rows[4].values[i]));
+  }
+}
+
+TEST_CASE("norm rows: before, weights, behind") {
+  const test::SampleInspection sample(test::whole_layer(4), test::numbered_tokens(4), 3);
+  CHECK(labels(look_rows(sample.head(), "t3")) == Texts{"x t3", "w", "y t3"});
+  CHECK(labels(query_norm_rows(sample.head())) == Texts{"q before", "w", "q after"});
+  CHECK(labels(turned_rows(sample.head())) == Texts{"q before", "q after"});
+}
+
 TEST_CASE("key_rows: the shown keys, with their index and their vector") {
   const test::SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   ShownKeys shown;
   shown.keys = {1, 2};
-  const auto rows = key_rows(sample.head(), TokenNames(sample.page.tokens, false), shown);
+  const auto rows = key_rows(sample.head().k.view(), TokenNames(sample.page.tokens, false), shown);
   CHECK(labels(rows) == Texts{"k 1 cat", "k 2 sat"});
   CHECK(std::vector(rows[0].values.begin(), rows[0].values.end()) ==
         std::vector{1.0f, 0.0f, 0.0f, 1.0f});

@@ -35,6 +35,11 @@ Model model_by_hand();
 /// One random head with d_head and d_value 6 over `n_tokens` tokens of d_model 8, W_O and b_O.
 Model random_head(std::size_t n_tokens, Positions positions = Positions::kNone);
 
+/// Two heads that share keys and values in a layer as Gemma's: norms of weight + 1 before and
+/// behind attention and of queries and keys, partial rotary positions, a soft cap, a window of 3
+/// tokens, a scale of its own. d_model 8, d_head 6 of which 4 dimensions turn.
+Model whole_layer(std::size_t n_tokens);
+
 /// "t0", "t1", …
 std::vector<std::string> numbered_tokens(std::size_t n_tokens);
 

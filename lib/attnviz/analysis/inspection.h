@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,31 @@
 
 namespace attnviz {
 
+/// What a norm takes away from one row and divides it by.
+struct NormNumbers {
+  double mean = 0.0;     // of the row; 0 for kRms, which takes nothing away
+  double square = 0.0;   // the mean of (x - mean)²
+  double divisor = 1.0;  // √(square + epsilon)
+};
+
+NormNumbers norm_numbers(const Norm& norm, std::span<const float> x) noexcept;
+
+/// How queries and keys are turned by their positions.
+struct InspectedRope {
+  std::vector<double> frequencies;  // radians a token, of the pairs of dimensions (i, i + n_pairs)
+  float magnitude = 1.0f;           // turned pairs are longer by this
+  std::string_view scaling = "none";  // "linear", "yarn", …
+  double factor = 1.0;                // of the scaling
+  std::size_t short_text = 0;         // more tokens have other frequencies; 0: none have
+
+  std::size_t n_pairs() const noexcept { return frequencies.size(); }
+};
+
 /// What a head does for all queries at once. Row = query, column = key.
 struct InspectedMatrices {
   MatrixBuffer scores;   // q·k, [n_tokens, n_tokens]
-  MatrixBuffer scaled;   // over √d_head and the temperature
+  MatrixBuffer scaled;   // · factor
+  MatrixBuffer capped;   // by the soft cap; empty without one
   MatrixBuffer masked;   // with ALiBi's bias; -infinity where the mask hides the key
   MatrixBuffer weights;  // after softmax and dropout
   MatrixBuffer context;  // [n_tokens, d_value]
@@ -25,53 +47,75 @@ struct InspectedMatrices {
 };
 
 /// All that one head computes for one query, in the order in which it does; keys 0-based, n_keys is
-/// the number of tokens. The same float kernels as run_attention's: the weights have the same bits.
+/// the number of tokens. The same float kernels as run_attention's: weights and context have the
+/// same bits.
 ///
 /// Views into the model and into shared matrices: valid as long as the model lives.
 struct Inspection {
   HeadId head;
-  std::size_t query = 0;    // the token that is followed
-  std::size_t n_heads = 1;  // of the layer
+  std::size_t query = 0;       // the token that is followed
+  std::size_t n_heads = 1;     // of the layer
+  std::size_t kv_head = 0;     // which of the layer's pairs of key and value matrices is used,
+  std::size_t n_kv_heads = 1;  // and how many there are
 
   // What was asked for.
   AttentionRequest request;
   Mask mask;
   Positions positions = Positions::kNone;
+  LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;
+  bool has_segments = false;  // in layer 0's x
+  std::size_t segment = 0;    // of the query
 
   // What goes in. `input` are the rows x of all tokens as they enter the layer, [n_tokens,
-  // d_model].
+  // d_model]; `look` is what attention looks at, y: x's norm, or the same as input.
   std::shared_ptr<const MatrixBuffer> input;
-  HeadWeights weights_in;           // W_Q, W_K, W_V with biases, as floats in row order
+  std::shared_ptr<const MatrixBuffer> look;
+  Norm norm;                  // of x, before attention; absent: y is x
+  HeadWeights weights_in;     // W_Q, W_K, W_V with biases, as floats in row order
+  Norm query_norm, key_norm;  // of q and k, before they are turned; may be absent
+  std::optional<InspectedRope> rope;
   ConstMatrix w_output;             // this head's rows of W_O, [d_value, d_model], or empty
   std::span<const float> b_output;  // the layer's b_O, or empty
+  Norm after_norm;                  // of what attention adds to x; may be absent
+  Norm result_norm;                 // of the sum; may be absent
   std::vector<std::shared_ptr<const MatrixBuffer>>
       converted;  // what these look at, if stored otherwise
 
-  // All tokens' queries, keys [n_tokens, d_head] and values [n_tokens, d_value]; queries and keys
-  // are rotated when positions are rope.
-  MatrixBuffer q;
-  MatrixBuffer k;
+  // All tokens' queries, keys [n_tokens, d_head] and values [n_tokens, d_value]. q and k are normed
+  // and turned; before that they are q_projected, then q_normed, which are empty where nothing
+  // comes between.
+  MatrixBuffer q, q_projected, q_normed;
+  MatrixBuffer k, k_projected, k_normed;
   MatrixBuffer v;
 
   // For the query alone, [n_keys] each.
-  std::vector<float> scores;         // q·k
-  std::vector<float> scaled;         // scores · factor
-  std::vector<float> bias;           // ALiBi: added to `scaled`; empty without it
-  std::vector<float> masked;         // scaled + bias; -infinity where the mask hides the key
-  std::vector<float> exponentials;   // exp(masked - max); 0 for masked keys
+  std::vector<float> scores;        // q·k
+  std::vector<float> scaled;        // scores · factor
+  std::vector<float> capped;        // c · tanh(scaled / c); empty without a soft cap c
+  std::vector<float> bias;          // ALiBi: added to what is scaled; empty without it
+  std::vector<float> masked;        // scaled, or capped · capped_factor, and bias; -infinity where
+                                    // the mask hides the key
+  std::vector<float> exponentials;  // exp(masked - max); 0 for masked keys
   std::vector<float> probabilities;  // exponentials / sum: the softmax
   std::vector<float> weights;        // the same after dropout
-  float factor = 1.0f;               // 1 / (√d_head · temperature)
-  float max = 0.0f;                  // of the visible keys' masked scores; 0 when there are none
-  float sum = 0.0f;                  // of the exponentials
+  double own_scale = 0.0;            // the model's in place of 1 / √d_head; 0: it has none
+  float factor = 1.0f;         // 1 / (√d_head · temperature); with a soft cap 1 / √d_head
+  float soft_cap = 0.0f;       // c; 0: none
+  float capped_factor = 1.0f;  // 1 / temperature
+  float max = 0.0f;            // of the visible keys' masked scores; 0 when there are none
+  float sum = 0.0f;            // of the exponentials
 
-  MatrixBuffer shares;         // weights[k] · v[k], [n_keys, d_value]
-  std::vector<float> context;  // the shares' sum, [d_value]
-  std::vector<float> output;   // context · w_output, [d_model]; empty without W_O
-  std::vector<float> others;   // what the layer's other heads add, [d_model]; empty if none
-  std::vector<float> result;   // the layer's row for the query: x + output + others + b_O, or
-                               // without W_O all heads' contexts side by side
+  MatrixBuffer shares;          // weights[k] · v[k], [n_keys, d_value]
+  std::vector<float> context;   // the shares' sum, [d_value]
+  std::vector<float> output;    // context · w_output, [d_model]; empty without W_O
+  std::vector<float> others;    // what the layer's other heads add, [d_model]; empty if none
+  std::vector<float> attended;  // output + others + b_O, and x unless a norm comes between or the
+                                // model does not add it; without W_O all heads' contexts side by
+                                // side
+  std::vector<float> added;     // after_norm of it; empty without that norm
+  std::vector<float> result;    // the stream behind attention: attended, or x + added, or
+                                // result_norm of these
   std::size_t context_in_result = 0;  // without W_O: where this head's context begins in it
 
   std::shared_ptr<const InspectedMatrices> all;  // for every query; only when asked for
@@ -81,15 +125,34 @@ struct Inspection {
   std::size_t d_head() const noexcept { return k.cols(); }
   std::size_t d_value() const noexcept { return v.cols(); }
   bool has_output() const noexcept { return !w_output.empty(); }
+  bool norms_queries() const noexcept { return query_norm.present() || key_norm.present(); }
   bool is_visible(std::size_t key) const noexcept { return mask.visible(query, key); }
   std::span<const float> x() const noexcept { return input->view().row(query); }
+  std::span<const float> y() const noexcept { return look->view().row(query); }
+
+  /// As x · W gives them.
+  ConstMatrix projected_queries() const noexcept { return first(q_projected, q); }
+  ConstMatrix projected_keys() const noexcept { return first(k_projected, k); }
+  /// Before they are turned.
+  ConstMatrix upright_queries() const noexcept {
+    return first(q_normed, rope ? q_projected : q, q);
+  }
+  ConstMatrix upright_keys() const noexcept { return first(k_normed, rope ? k_projected : k, k); }
+
+ private:
+  static ConstMatrix first(const MatrixBuffer& a, const MatrixBuffer& b) noexcept {
+    return a.rows() > 0 ? a.view() : b.view();
+  }
+  static ConstMatrix first(const MatrixBuffer& a, const MatrixBuffer& b,
+                           const MatrixBuffer& c) noexcept {
+    return a.rows() > 0 ? a.view() : first(b, c);
+  }
 };
 
 /// Follows `query` through each of `heads` (in order of layer, without repeats; as select_heads
 /// gives them). `all_queries`: InspectedMatrices, too.
 ///
-/// Throws what run_attention throws, Error{kUsage} when query is no token's index, and
-/// Error{kUnsupported} for models with more than attention.
+/// Throws what run_attention throws, and Error{kUsage} when query is no token's index.
 /// Precondition: the model has the heads.
 std::vector<Inspection> inspect_heads(const Model& model, const ModelInput& input,
                                       const AttentionRequest& request,

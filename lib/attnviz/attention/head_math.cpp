@@ -25,6 +25,22 @@ Rotation::Rotation(const Model& model, const LayerWeights& layer, std::size_t n_
   }
 }
 
+std::vector<double> Rotation::frequencies(std::size_t d_head) const {
+  if (!rotates_) {
+    return {};
+  }
+  if (rope_ != nullptr) {
+    return rope_->frequencies(n_tokens_);
+  }
+  std::vector<double> frequencies;
+  frequencies.reserve(d_head / 2);
+  for (std::size_t i = 0; i < d_head / 2; ++i) {
+    frequencies.push_back(std::pow(static_cast<double>(kRopeBase),
+                                   -2.0 * static_cast<double>(i) / static_cast<double>(d_head)));
+  }
+  return frequencies;
+}
+
 void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
   if (rotates_ && rope_ == nullptr) {
     kernels::rope(x, first_position, kRopeBase);

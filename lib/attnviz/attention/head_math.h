@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
@@ -25,6 +26,10 @@ class Rotation {
               std::size_t first_token) const noexcept {
     return rope_ == layer.rope.get() && n_tokens_ == n_tokens && first_token_ == first_token;
   }
+
+  /// Radians a token of each pair of dimensions (i, i + their number) that turns in heads of
+  /// `d_head`; empty when none do.
+  std::vector<double> frequencies(std::size_t d_head) const;
 
   /// In place: rows of x [n, d_head] are tokens from `first_position` on in the text.
   void apply(std::size_t first_position, Matrix x) const noexcept;

@@ -62,35 +62,59 @@ bool norms_first(const Model& model) noexcept {
 
 }  // namespace
 
+ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
+                            std::size_t n_threads, LayerMemory& memory) {
+  return norms_first(model) ? normed(model.layers[layer].attention_norm, stream, n_threads, memory)
+                            : stream;
+}
+
+MatrixBuffer attention_output(const Model& model, std::size_t layer, ConstMatrix look,
+                              ConstMatrix stream, const AttentionRequest& request,
+                              PatternSink& sink, LayerMemory& memory, Progress* progress) {
+  const bool adds_now =
+      model.config.residual && !model.layers[layer].after_attention_norm.present();
+  const ConstMatrix residual = adds_now ? stream : ConstMatrix{};
+  return attend_layer(model, layer, look, residual, request, sink, memory, progress);
+}
+
+void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
+                 Matrix x) {
+  const LayerWeights& weights = model.layers[layer];
+  if (weights.after_attention_norm.present()) {
+    norm_rows(weights.after_attention_norm, x, n_threads, x);
+    kernels::add(stream, x);
+  }
+  if (model.config.order == LayerOrder::kPostNorm) {
+    norm_rows(weights.attention_norm, x, n_threads, x);
+  }
+}
+
+void finish_layer(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
+                  LayerMemory& memory, Matrix x) {
+  const LayerWeights& weights = model.layers[layer];
+  const LayerOrder order = model.config.order;
+  if (order == LayerOrder::kAttentionOnly) {
+    return;
+  }
+  if (order == LayerOrder::kPostNorm) {
+    add_mlp(weights, x, n_threads, memory, x);
+    norm_rows(weights.mlp_norm, x, n_threads, x);
+  } else {
+    const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
+    add_mlp(weights, normed(weights.mlp_norm, before, n_threads, memory), n_threads, memory, x);
+  }
+  check_finite(model, layer, x);
+}
+
 MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                        Progress* progress) {
-  const LayerWeights& weights = model.layers[layer];
-  const LayerOrder order = model.config.order;
-  const bool adds_normed = weights.after_attention_norm.present();
-  const ConstMatrix look = norms_first(model)
-                               ? normed(weights.attention_norm, stream, request.n_threads, memory)
-                               : stream;
-  const ConstMatrix residual = model.config.residual && !adds_normed ? stream : ConstMatrix{};
-  MatrixBuffer output = attend_layer(model, layer, look, residual, request, sink, memory, progress);
-  if (order == LayerOrder::kAttentionOnly) {
-    return output;
-  }
-  const Matrix x = output.view();
-  if (adds_normed) {
-    norm_rows(weights.after_attention_norm, x, request.n_threads, x);
-    kernels::add(stream, x);
-  }
-  if (order == LayerOrder::kPostNorm) {
-    norm_rows(weights.attention_norm, x, request.n_threads, x);
-    add_mlp(weights, x, request.n_threads, memory, x);
-    norm_rows(weights.mlp_norm, x, request.n_threads, x);
-  } else {
-    const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
-    add_mlp(weights, normed(weights.mlp_norm, before, request.n_threads, memory), request.n_threads,
-            memory, x);
-  }
-  check_finite(model, layer, x);
+  const std::size_t n_threads = request.n_threads;
+  const ConstMatrix look = attention_input(model, layer, stream, n_threads, memory);
+  MatrixBuffer output =
+      attention_output(model, layer, look, stream, request, sink, memory, progress);
+  join_stream(model, layer, stream, n_threads, output.view());
+  finish_layer(model, layer, stream, n_threads, memory, output.view());
   return output;
 }
 
@@ -107,9 +131,7 @@ MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
                         const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                         Progress* progress) {
-  const ConstMatrix look = norms_first(model) ? normed(model.layers[layer].attention_norm, stream,
-                                                       request.n_threads, memory)
-                                              : stream;
+  const ConstMatrix look = attention_input(model, layer, stream, request.n_threads, memory);
   attend_layer_patterns(model, layer, look, request, sink, memory, progress);
 }
 

@@ -29,6 +29,28 @@ MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end
                         const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
                         Progress* progress = nullptr);
 
+/// What attention looks at in layer `layer`: the norm of the stream where one comes first, or the
+/// stream itself. Valid until `memory` is used again. This and the three functions below are the
+/// parts of run_layer(), for whoever looks between them.
+ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
+                            std::size_t n_threads, LayerMemory& memory);
+
+/// What attention makes of attention_input(): attend_layer()'s result, with the stream added unless
+/// the model does not add it or a norm comes between.
+MatrixBuffer attention_output(const Model& model, std::size_t layer, ConstMatrix look,
+                              ConstMatrix stream, const AttentionRequest& request,
+                              PatternSink& sink, LayerMemory& memory, Progress* progress = nullptr);
+
+/// In place: attention_output() becomes the stream behind attention. Normed where a norm comes
+/// after it, and the stream added if it was not yet; x and stream are the same rows of both.
+void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
+                 Matrix x);
+
+/// In place: the stream behind attention becomes what run_layer() gives; `stream` is what entered
+/// the layer.
+void finish_layer(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
+                  LayerMemory& memory, Matrix x);
+
 /// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
 /// throws as run_layer does.
 void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,

@@ -33,6 +33,23 @@ Positions parse_positions(std::string_view name) {
   return static_cast<Positions>(found - kPositionsNames.begin());
 }
 
+std::vector<std::size_t> key_value_heads(const LayerWeights& layer) {
+  std::vector<const HeadWeights*> different;
+  std::vector<std::size_t> numbers;
+  numbers.reserve(layer.heads.size());
+  for (const HeadWeights& head : layer.heads) {
+    const auto found =
+        std::find_if(different.begin(), different.end(), [&head](const HeadWeights* other) {
+          return other->key == head.key && other->value == head.value;
+        });
+    numbers.push_back(static_cast<std::size_t>(found - different.begin()));
+    if (found == different.end()) {
+      different.push_back(&head);
+    }
+  }
+  return numbers;
+}
+
 std::size_t Model::n_heads() const noexcept {
   std::size_t most = 0;
   for (const LayerWeights& layer : layers) {

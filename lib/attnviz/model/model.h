@@ -67,6 +67,11 @@ struct LayerWeights {
   }
 };
 
+/// For each head the pair of key and value matrices that it looks with, numbered in order of first
+/// appearance: heads that share theirs (grouped-query attention, Ainslie et al. 2023) have the same
+/// number.
+std::vector<std::size_t> key_value_heads(const LayerWeights& layer);
+
 /// What a model says of itself.
 struct ModelConfig {
   std::string name;  // "random", or the file's name

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attnviz/model/mask.h"
+#include "attnviz/render/model_json.h"
 #include "attnviz/render/pooling.h"
 
 namespace attnviz {
@@ -41,6 +42,9 @@ ModelFacts read_model(const JsonNode& node) {
   ModelFacts facts;
   if (const auto name = node.find("name")) {
     facts.name = name->as_string();
+  }
+  if (const auto family = node.find("family")) {
+    facts.family = family->as_string();
   }
   if (const auto random = node.find("random")) {
     facts.random = random->as_bool();
@@ -90,6 +94,7 @@ RunFacts read_run(const JsonNode& root) {
   if (const auto seed = root.find("dropout_seed")) {
     facts.dropout_seed = seed->as_unsigned();
   }
+  facts.layers = read_layer_facts(root);
   return facts;
 }
 

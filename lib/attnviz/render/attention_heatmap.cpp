@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -36,6 +37,22 @@ std::size_t panels_together(const std::vector<DocumentPattern>& patterns) {
                     [first_layer](HeadId head) { return head.layer == first_layer; }));
 }
 
+// Those that are drawn, in order, each once; of a mean all that went into it.
+std::vector<std::size_t> layers_of(const AttentionDocument& document) {
+  std::set<std::size_t> layers;
+  for (const DocumentPattern& pattern : document.patterns) {
+    if (!document.average) {
+      layers.insert(pattern.head.layer);
+    }
+  }
+  if (document.average) {
+    for (const HeadId head : document.average->heads) {
+      layers.insert(head.layer);
+    }
+  }
+  return {layers.begin(), layers.end()};
+}
+
 std::vector<std::string> notes(const AttentionDocument& document) {
   std::vector<std::string> lines;
   const auto append = [&lines](std::vector<std::string> more) {
@@ -47,6 +64,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (document.run.mask) {
     lines.push_back("mask " + document.run.mask->name());
   }
+  append(layer_notes(document.run, layers_of(document)));
   append(run_notes(document.run));
   if (document.words) {
     lines.emplace_back("tokens merged to words: sums over keys, means over queries");

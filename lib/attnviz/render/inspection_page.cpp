@@ -16,9 +16,9 @@ namespace attnviz {
 
 namespace {
 
-const std::array<std::string, kInspectionSteps> kNames = {"x",       "query",  "keys",    "scores",
-                                                          "scale",   "mask",   "softmax", "values",
-                                                          "context", "output", "residual"};
+const std::array<std::string, kInspectionSteps> kNames = {
+    "x",   "norm", "query",   "keys",   "qk-norm", "rope",   "scores",  "scale",
+    "cap", "mask", "softmax", "values", "context", "output", "residual"};
 
 constexpr std::pair<std::string_view, InspectionStep> kOtherNames[] = {
     {"q", InspectionStep::kQuery},
@@ -57,6 +57,21 @@ std::string inspection_step_list() {
   return list;
 }
 
+bool has_step(const Inspection& head, InspectionStep step) noexcept {
+  switch (step) {
+    case InspectionStep::kNorm:
+      return head.norm.present();
+    case InspectionStep::kQueryKeyNorm:
+      return head.norms_queries();
+    case InspectionStep::kRope:
+      return head.rope.has_value();
+    case InspectionStep::kCap:
+      return head.soft_cap > 0.0f;
+    default:
+      return true;
+  }
+}
+
 std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std::string_view list) {
   std::set<InspectionStep> steps;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -78,10 +93,14 @@ bool InspectionPage::shows(InspectionStep step) const noexcept {
   return steps.empty() || std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-bool InspectionPage::ends_key_table(InspectionStep step) const noexcept {
-  for (const InspectionStep later :
-       {InspectionStep::kScale, InspectionStep::kMask, InspectionStep::kSoftmax}) {
-    if (later > step && shows(later)) {
+bool InspectionPage::shows(const Inspection& head, InspectionStep step) const noexcept {
+  return has_step(head, step) && shows(step);
+}
+
+bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const noexcept {
+  for (const InspectionStep later : {InspectionStep::kScale, InspectionStep::kCap,
+                                     InspectionStep::kMask, InspectionStep::kSoftmax}) {
+    if (later > step && shows(head, later)) {
       return false;
     }
   }

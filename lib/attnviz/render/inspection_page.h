@@ -11,13 +11,17 @@
 
 namespace attnviz {
 
-/// The steps of attention in the order of a textbook.
+/// The steps of attention in the order in which a head takes them.
 enum class InspectionStep {
   kX,
+  kNorm,
   kQuery,
   kKeys,
+  kQueryKeyNorm,
+  kRope,
   kScores,
   kScale,
+  kCap,
   kMask,
   kSoftmax,
   kValues,
@@ -26,14 +30,18 @@ enum class InspectionStep {
   kResidual,
 };
 
-inline constexpr std::size_t kInspectionSteps = 11;
+inline constexpr std::size_t kInspectionSteps = 15;
 
-/// "x", "query", "keys", "scores", "scale", "mask", "softmax", "values", "context", "output",
-/// "residual", in the order of the enumerators.
+/// "x", "norm", "query", "keys", "qk-norm", "rope", "scores", "scale", "cap", "mask", "softmax",
+/// "values", "context", "output", "residual", in the order of the enumerators.
 std::span<const std::string> inspection_step_names();
 
 /// For a help text: "x, query (q), keys (k), …", each with its other name.
 std::string inspection_step_list();
+
+/// Whether the head takes this step: many have no norm before attention (norm), no norm of queries
+/// and keys (qk-norm), no rotation (rope) and no soft cap (cap).
+bool has_step(const Inspection& head, InspectionStep step) noexcept;
 
 /// The steps that a list with commas names, in order and each once; "q", "k", "v" and "weights"
 /// mean query, keys, values and softmax. Throws Error{kUsage} that begins with `option` and names
@@ -52,9 +60,11 @@ struct InspectionPage {
   std::string facts;                     // what it was made from, for a picture's metadata
 
   bool shows(InspectionStep step) const noexcept;
+  /// The same of a head: only steps that it takes are shown.
+  bool shows(const Inspection& head, InspectionStep step) const noexcept;
   /// Whether this step is the last shown of those that are columns of one table of keys: scores,
-  /// scale, mask, softmax.
-  bool ends_key_table(InspectionStep step) const noexcept;
+  /// scale, cap, mask, softmax.
+  bool ends_key_table(const Inspection& head, InspectionStep step) const noexcept;
 };
 
 /// The keys that stand in the tables of a page, and what is said of the others.

@@ -5,26 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/message.h"
-#include "attnviz/render/inspection_words.h"
-#include "attnviz/render/number_group.h"
+#include "attnviz/render/inspection_key_words.h"
 #include "attnviz/render/percent.h"
 
 namespace attnviz {
 
 namespace {
 
-using Keys = std::vector<std::size_t>;
-
-// Equal but for the rounding of floats.
-bool about_equal(float a, float b) noexcept {
-  return std::abs(a - b) <= 2e-6f * std::max(std::abs(a), std::abs(b));
-}
+using Keys = KeyWords::Keys;
 
 double length(std::span<const float> values) noexcept {
   double sum = 0.0;
@@ -36,29 +29,29 @@ double length(std::span<const float> values) noexcept {
 
 class Sentences {
  public:
-  Sentences(const Inspection& head, const TokenNames& names)
-      : head_(head), names_(names), query_(names.quoted(head.query)) {
-    for (std::size_t key = 0; key < head.n_tokens(); ++key) {
-      (head.is_visible(key) ? visible_ : hidden_).push_back(key);
-    }
-  }
+  explicit Sentences(const KeyWords& words)
+      : words_(words), head_(words.head()), query_(words.query()) {}
 
   std::string of(InspectionStep step) const {
     switch (step) {
       case InspectionStep::kX:
         return x();
+      case InspectionStep::kNorm:
+        return norm();
       case InspectionStep::kQuery:
         return query();
       case InspectionStep::kKeys:
         return keys();
+      case InspectionStep::kQueryKeyNorm:
+        return query_key_norm();
+      case InspectionStep::kRope:
+        return rope();
       case InspectionStep::kScores:
-        return scores();
       case InspectionStep::kScale:
-        return scale();
+      case InspectionStep::kCap:
       case InspectionStep::kMask:
-        return mask();
       case InspectionStep::kSoftmax:
-        return softmax();
+        return score_sentence(words_, step);
       case InspectionStep::kValues:
         return values();
       case InspectionStep::kContext:
@@ -72,59 +65,58 @@ class Sentences {
   }
 
  private:
-  // All keys that share the place of the first in `keys`, which are sorted by `values`.
-  static Keys ties(const Keys& sorted, std::span<const float> values) {
-    Keys first;
-    for (const std::size_t key : sorted) {
-      if (!about_equal(values[key], values[sorted.front()])) {
-        break;
-      }
-      first.push_back(key);
-    }
-    std::sort(first.begin(), first.end());
-    return first;
-  }
-
-  static Keys sorted_by(Keys keys, std::span<const float> values) {
-    std::stable_sort(keys.begin(), keys.end(),
-                     [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
-    return keys;
-  }
-
-  // `refers_back`: in a sentence whose subject is the query.
-  std::string named(const Keys& keys, bool refers_back = false) const {
-    constexpr std::size_t kMostNamed = 4;
-    std::vector<std::string> items;
-    for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i) {
-      items.push_back(refers_back ? itself_or(keys[i]) : names_.quoted(keys[i]));
-    }
-    if (keys.size() > kMostNamed) {
-      items.back() = fmt::format("{} others", keys.size() - kMostNamed + 1);
-    }
-    return joined(items, "and");
-  }
-
-  std::string itself_or(std::size_t key) const {
-    return key == head_.query ? "itself" : names_.quoted(key);
-  }
-
   std::string x() const {
     const std::string from =
         head_.head.layer > 1    ? fmt::format("what the layers before made of {}", query_)
         : head_.head.layer == 1 ? fmt::format("what layer 0 made of {}", query_)
-        : head_.positions == Positions::kSinusoidal
-            ? fmt::format("what stands for {}, with its position {} mixed in", query_, head_.query)
-            : fmt::format("what stands for {} before it looks at anything", query_);
+                                : embedding();
     return fmt::format("x is {}: {}.", from, counted(head_.d_model(), "number"));
   }
+
+  std::string embedding() const {
+    std::vector<std::string> mixed;
+    if (head_.positions == Positions::kSinusoidal || head_.positions == Positions::kLearned) {
+      mixed.push_back(fmt::format("its position {}", head_.query));
+    }
+    if (head_.has_segments) {
+      mixed.push_back(fmt::format("its segment {}", head_.segment));
+    }
+    return mixed.empty()
+               ? fmt::format("what stands for {} before it looks at anything", query_)
+               : fmt::format("what stands for {}, with {} mixed in", query_, joined(mixed, "and"));
+  }
+
+  // ", and each number multiplied by its own weight".
+  static std::string gains(const Norm& norm) {
+    std::string text =
+        norm.weight_offset == 0.0f
+            ? "each number multiplied by its own w"
+            : fmt::format("each number multiplied by {} + its own w", norm.weight_offset);
+    text += norm.bias.empty() ? "" : " with its own b added";
+    return text;
+  }
+
+  std::string norm() const {
+    const double divisor = norm_numbers(head_.norm, head_.x()).divisor;
+    return head_.norm.kind == NormKind::kLayer
+               ? fmt::format(
+                     "Attention looks at y, not at x itself: x less its mean and divided by "
+                     "{:.4g}, so that neither its mean nor its length matters, then {}.",
+                     divisor, gains(head_.norm))
+               : fmt::format(
+                     "Attention looks at y, not at x itself: x divided by {:.4g}, so that its "
+                     "length does not matter, then {}.",
+                     divisor, gains(head_.norm));
+  }
+
+  const char* look() const noexcept { return head_.norm.present() ? "y" : "x"; }
 
   std::string query() const {
     const std::size_t n = head_.d_head();
     return fmt::format(
-        "q is what {} looks for: {} is {}a sum over x, weighted by a column of W_Q{}.", query_,
+        "q is what {} looks for: {} is {}a sum over {}, weighted by a column of W_Q.", query_,
         n == 1 ? "its 1 number" : fmt::format("each of its {} numbers", n),
-        head_.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ",
-        head_.positions == Positions::kRope ? ", before the position turns q" : "");
+        head_.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ", look());
   }
 
   std::string keys() const {
@@ -134,158 +126,35 @@ class Sentences {
                              head_.n_tokens());
   }
 
-  // "0.43 · 0.4433 + 1.4343 · 1.1419 = 1.8284" for short vectors.
-  std::string product(std::size_t key) const {
-    constexpr std::size_t kMostTerms = 3;
-    if (head_.d_head() > kMostTerms) {
-      return {};
-    }
-    const auto q = head_.q.view().row(head_.query);
-    const auto k = head_.k.view().row(key);
-    NumberGroup numbers(q);
-    NumberGroup key_numbers;
-    key_numbers.add(head_.k.view());
-    const NumberGroup score(head_.scores);
-    std::string sum;
-    for (std::size_t i = 0; i < q.size(); ++i) {
-      sum +=
-          fmt::format("{}{} · {}", i == 0 ? "" : " + ", numbers.text(q[i]), key_numbers.text(k[i]));
-    }
-    return fmt::format(" For {}: {} = {}.", names_.quoted(key), sum, score.text(head_.scores[key]));
-  }
-
-  std::string scores() const {
-    if (head_.n_tokens() == 1) {
-      return fmt::format("There is one key to compare q with.{}", product(0));
-    }
-    Keys all(head_.n_tokens());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    const Keys sorted = sorted_by(all, head_.scores);
-    const Keys best = ties(sorted, head_.scores);
-    if (best.size() == all.size()) {
-      return fmt::format("q fits all {} keys alike.{}", all.size(), product(best.front()));
-    }
+  std::string query_key_norm() const {
+    const std::string who = !head_.key_norm.present()     ? "q is"
+                            : !head_.query_norm.present() ? "Each k is"
+                                                          : "q and each k are";
     return fmt::format(
-        "Of all {} keys q fits {} best.{}", all.size(),
-        best.size() > 1 ? "those of " + named(best) : "that of " + names_.quoted(best.front()),
-        product(best.front()));
+        "{} divided by {}, so that the length that came out of the projection does not "
+        "matter; then each number is multiplied by a weight.",
+        who, who == "Each k is" || who == "q is" ? "its own root" : "their own roots");
   }
 
-  std::string scale() const {
+  std::string rope() const {
+    const InspectedRope& rope = *head_.rope;
+    const auto angle = [&](std::size_t pair) {
+      return fmt::format("{:.4g}", static_cast<double>(head_.query) * rope.frequencies[pair]);
+    };
     std::string text;
-    if (head_.request.scale && head_.d_head() == 1) {
-      text = "Dividing by √1 changes nothing: q and k are one number each.";
-    } else if (head_.request.scale) {
+    if (head_.query == 0) {
+      text = fmt::format("At position 0 q is not turned{}.",
+                         rope.magnitude == 1.0f ? "" : ", only multiplied");
+    } else if (rope.n_pairs() == 1) {
       text =
-          fmt::format("Dividing by √{} keeps the scores from growing with d_head.", head_.d_head());
-    } else if (head_.request.temperature == 1.0f) {
-      text = "The scores are left as they are: large ones make the softmax sharp.";
+          fmt::format("Position {} turns the one pair of q by {} radians.", head_.query, angle(0));
     } else {
-      text = fmt::format("The scores are not divided by √{}: large ones make the softmax sharp.",
-                         head_.d_head());
+      text = fmt::format("Position {} turns the first pair of q by {} radians, the last by {}.",
+                         head_.query, angle(0), angle(rope.n_pairs() - 1));
     }
-    return head_.request.temperature == 1.0f ? text : text + ' ' + temperature();
-  }
-
-  // It acts on differences of scores: where there are none, it does nothing.
-  std::string temperature() const {
-    const std::string subject = fmt::format("The temperature {}", head_.request.temperature);
-    if (visible_.size() < 2) {
-      return fmt::format("{} changes no weight: {} sees {}.", subject, query_,
-                         visible_.empty() ? "no key" : "one key only");
-    }
-    const Keys sorted = sorted_by(visible_, head_.scores);
-    if (ties(sorted, head_.scores).size() == visible_.size()) {
-      return fmt::format("{} changes no weight: the scores are equal.", subject);
-    }
-    const bool warm = head_.request.temperature > 1.0f;
-    return head_.bias.empty()
-               ? fmt::format("{} makes the weights {}.", subject,
-                             warm ? "more alike" : "more different")
-               : fmt::format("{} makes the scores differ {}; the bias of ALiBi stays as it is.",
-                             subject, warm ? "less" : "more");
-  }
-
-  std::string mask() const {
-    std::string text;
-    if (hidden_.empty()) {
-      text = head_.n_tokens() == 1 ? fmt::format("Nothing is masked: {} is the only token.", query_)
-                                   : fmt::format("Nothing is masked: {} sees all {} tokens.",
-                                                 query_, head_.n_tokens());
-    } else {
-      text =
-          fmt::format("{} does not see {}: {} −∞, and the weight 0.", query_, named(hidden_, true),
-                      hidden_.size() == 1 ? "its score becomes" : "their scores become");
-    }
-    if (!head_.bias.empty()) {
-      text += " ALiBi lowers scores with each token of distance.";
-    }
-    return text;
-  }
-
-  std::string softmax() const {
-    const std::string text = looks();
-    return head_.request.dropout <= 0.0f || visible_.empty() ? text : text + ' ' + dropout();
-  }
-
-  std::string dropout() const {
-    std::size_t n_weights = 0;  // that are there to be dropped
-    std::size_t n_dropped = 0;
-    for (const std::size_t key : visible_) {
-      const bool is_weight = head_.probabilities[key] > 0.0f;
-      n_weights += is_weight ? 1u : 0u;
-      n_dropped += is_weight && head_.weights[key] == 0.0f ? 1u : 0u;
-    }
-    const std::size_t n_kept = n_weights - n_dropped;
-    const std::string factor = fmt::format("{:.4g}", 1.0f / (1.0f - head_.request.dropout));
-    if (n_kept == 0) {
-      return n_weights == 1 ? "Dropout then sets the only weight to 0."
-                            : fmt::format("Dropout then sets all {} weights to 0.", n_weights);
-    }
-    if (n_dropped == 0) {
-      return fmt::format("Dropout then sets no weight to 0 and multiplies {} by {}.",
-                         n_weights == 1 ? "the only one" : fmt::format("all {}", n_weights),
-                         factor);
-    }
-    return fmt::format("Dropout then sets {} of {} weights to 0 and multiplies the other{} by {}.",
-                       n_dropped, n_weights, n_kept == 1 ? "" : "s", factor);
-  }
-
-  std::string looks() const {
-    const std::vector<float>& weights = head_.probabilities;
-    if (visible_.empty()) {
-      return fmt::format("{} sees no key: all weights are 0.", query_);
-    }
-    const Keys sorted = sorted_by(visible_, weights);
-    const float most = weights[sorted.front()];
-    if (visible_.size() == 1) {
-      return visible_.front() == head_.query
-                 ? fmt::format("{} has only itself to look at: 100 %.", query_)
-                 : fmt::format("{} has only {} to look at: 100 %.", query_,
-                               names_.quoted(visible_.front()));
-    }
-    const Keys best = ties(sorted, weights);
-    if (best.size() == visible_.size()) {
-      return fmt::format("{} looks at all {} keys alike: {} each.", query_, best.size(),
-                         percentage(most));
-    }
-    if (best.size() > 1) {
-      return fmt::format("{} looks most at {}: {} each.", query_, named(best, true),
-                         percentage(most));
-    }
-    constexpr float kMuch = 0.4f;
-    constexpr float kClearLead = 1.5f;
-    const Keys rest(sorted.begin() + 1, sorted.end());
-    const float next = weights[rest.front()];
-    const bool mostly = most >= kMuch && most >= kClearLead * next;
-    std::string then;
-    if (next > 0.0f) {
-      const Keys second = ties(rest, weights);
-      then = fmt::format(", then at {}: {}{}", named(second, true), percentage(next),
-                         second.size() > 1 ? " each" : "");
-    }
-    return fmt::format("{} looks {} at {}: {}{}.", query_, mostly ? "mostly" : "most",
-                       itself_or(best.front()), percentage(most), then);
+    return text +
+           " As each key is turned by its own position, q · k depends on how far apart the "
+           "two tokens are.";
   }
 
   std::string values() const {
@@ -294,30 +163,30 @@ class Sentences {
     for (std::size_t key = 0; key < head_.n_tokens(); ++key) {
       lengths.push_back(static_cast<float>(length(head_.shares.view().row(key))));
     }
-    const Keys sorted = sorted_by(visible_, lengths);
+    const Keys sorted = KeyWords::sorted_by(words_.visible(), lengths);
     if (sorted.empty() || lengths[sorted.front()] == 0.0f) {
       return "Every share is 0: the query takes nothing along.";
     }
-    const Keys best = ties(sorted, lengths);
-    if (visible_.size() == 1) {
+    const Keys best = KeyWords::ties(sorted, lengths);
+    if (words_.visible().size() == 1) {
       return fmt::format("The value of {} is all there is to take along.",
-                         names_.quoted(visible_.front()));
+                         words_.quoted(words_.visible().front()));
     }
     if (best.size() > 1) {
       return fmt::format(
           "Each value counts as much as its weight; the longest shares are those of "
           "{}.",
-          named(best));
+          words_.named(best));
     }
     return fmt::format(
         "Each value counts as much as its weight; the longest share is that of {}: {:.4g}.",
-        names_.quoted(best.front()), lengths[best.front()]);
+        words_.quoted(best.front()), lengths[best.front()]);
   }
 
   std::string context() const {
     constexpr std::size_t kMostParts = 3;
     Keys taken;
-    for (const std::size_t key : visible_) {
+    for (const std::size_t key : words_.visible()) {
       if (head_.weights[key] > 0.0f) {
         taken.push_back(key);
       }
@@ -325,14 +194,14 @@ class Sentences {
     if (taken.empty()) {
       return "All weights are 0, and so is the context.";
     }
-    const Keys sorted = sorted_by(taken, head_.weights);
+    const Keys sorted = KeyWords::sorted_by(taken, head_.weights);
     // One alone is named, not counted.
     const std::size_t named = sorted.size() <= kMostParts + 1 ? sorted.size() : kMostParts;
     std::vector<std::string> parts;
     parts.reserve(named);
     for (std::size_t i = 0; i < named; ++i) {
       parts.push_back(
-          fmt::format("{} of {}", percentage(head_.weights[sorted[i]]), names_.quoted(sorted[i])));
+          fmt::format("{} of {}", percentage(head_.weights[sorted[i]]), words_.quoted(sorted[i])));
     }
     if (named < sorted.size()) {
       double rest = 0.0;
@@ -377,26 +246,39 @@ class Sentences {
     }
     const double before = length(head_.x());
     const double added = length(head_.output);
+    const std::string others = counted(head_.n_heads - 1, "other head");
+    if (head_.after_norm.present()) {
+      return fmt::format(
+          "The head's part has length {:.3g}{}; what they make goes through a norm, and so a "
+          "vector "
+          "of length {:.3g} is added to x, whose length is {:.3g}.",
+          added,
+          head_.n_heads > 1 ? fmt::format(", and {} {}", others,
+                                          head_.n_heads == 2 ? "adds its own" : "add theirs")
+                            : "",
+          length(head_.added), before);
+    }
     const std::string all =
-        head_.n_heads > 1 ? fmt::format("; {} {} too", counted(head_.n_heads - 1, "other head"),
-                                        head_.n_heads == 2 ? "adds" : "add")
+        head_.n_heads > 1 ? fmt::format("; {} {} too", others, head_.n_heads == 2 ? "adds" : "add")
                           : "";
-    return fmt::format("The head adds a vector of length {:.3g} to x, whose length is {:.3g}{}.",
-                       added, before, all);
+    return fmt::format("The head adds a vector of length {:.3g} to x, whose length is {:.3g}{}.{}",
+                       added, before, all,
+                       head_.result_norm.present() ? " The sum then goes through a norm." : "");
   }
 
+  const KeyWords& words_;
   const Inspection& head_;
-  const TokenNames& names_;
-  std::string query_;
-  Keys visible_;
-  Keys hidden_;
+  const std::string& query_;
 };
 
 }  // namespace
 
 std::string step_sentence(const Inspection& head, const TokenNames& names, InspectionStep step,
                           bool ascii) {
-  const std::string sentence = Sentences(head, names).of(step);
+  if (!has_step(head, step)) {
+    return {};
+  }
+  const std::string sentence = Sentences(KeyWords(head, names)).of(step);
   return ascii ? in_ascii(sentence) : sentence;
 }
 

@@ -184,12 +184,17 @@ class KeyTable {
   TextTable table_;
 };
 
-std::string scaled_heading(const AttentionRequest& request) {
-  const bool has_temperature = request.temperature != 1.0f;
-  if (!request.scale) {
+std::string scaled_heading(const Inspection& head) {
+  const bool has_temperature = head.request.temperature != 1.0f && head.soft_cap == 0.0f;
+  const std::size_t root = scale_root(head);
+  if (!head.request.scale) {
     return has_temperature ? "÷ T" : "scaled";
   }
-  return has_temperature ? "÷ √d ÷ T" : "÷ √d";
+  if (root == 0) {
+    return "scaled";
+  }
+  const std::string under = root == head.d_head() ? "d" : std::to_string(root);
+  return "÷ √" + under + (has_temperature ? " ÷ T" : "");
 }
 
 }  // namespace
@@ -229,6 +234,7 @@ TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow
 TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
                     const TokenNames& names, const Inspection& head, const ShownKeys& shown) {
   const bool shows_scale = page.shows(Step::kScale);
+  const bool shows_cap = page.shows(head, Step::kCap);
   const bool shows_mask = page.shows(Step::kMask);
   const bool shows_softmax = page.shows(Step::kSoftmax);
   KeyTable table(style, head, shown, names, shows_softmax);
@@ -242,9 +248,16 @@ TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
   if (page.shows(Step::kScores) || shows_scale) {
     table.add("q · k", [&](std::size_t key) { return raw.text(head.scores[key]); });
   }
-  if (shows_scale || shows_mask) {
-    table.add(scaled_heading(head.request),
-              [&](std::size_t key) { return scores.text(head.scaled[key]); });
+  if (shows_scale || shows_cap || (shows_mask && head.soft_cap == 0.0f)) {
+    table.add(scaled_heading(head), [&](std::size_t key) { return scores.text(head.scaled[key]); });
+  }
+  if (shows_cap || (shows_mask && head.soft_cap > 0.0f)) {
+    table.add("capped", [&](std::size_t key) { return scores.text(head.capped[key]); });
+    if (head.capped_factor != 1.0f) {
+      table.add("÷ T", [&](std::size_t key) {
+        return scores.text(head.capped[key] * head.capped_factor);
+      });
+    }
   }
   if (shows_mask && !head.bias.empty()) {
     const NumberGroup bias(head.bias);
@@ -264,6 +277,50 @@ TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
     table.add_bars();
   }
   return table.take();
+}
+
+TextTable turn_table(const InspectionStyle& style, const Inspection& head, bool full) {
+  constexpr std::size_t kFewPairs = 8;
+  constexpr std::size_t kFirstPairs = 6;
+  const InspectedRope& rope = *head.rope;
+  const std::size_t n_pairs = rope.n_pairs();
+  const bool all = full || n_pairs <= kFewPairs;
+  const ConstMatrix before = head.upright_queries().row_block(head.query, 1);
+  const ConstMatrix after = head.q.view().row_block(head.query, 1);
+  NumberGroup numbers(before.row(0));
+  numbers.add(after);
+  TextTable table;
+  table.indent = style.indent;
+  table.gap = kGap;
+  table.corner = {"pair", {}};
+  table.columns.resize(6);
+  const std::pair<const char*, Role> headings[] = {
+      {"frequency", Role::kPlain}, {"angle", Role::kPlain},   {"q before", Role::kQuery},
+      {"", Role::kQuery},          {"q after", Role::kQuery}, {"", Role::kQuery}};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    table.columns[i].heading = {headings[i].first, style.role(headings[i].second)};
+    table.columns[i].with_previous = i == 3 || i == 5;
+  }
+  const auto add_row = [&](const std::string& label, const std::array<std::string, 6>& cells) {
+    table.labels.push_back({label, {}});
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      table.columns[i].cells.push_back({cells[i], style.role(headings[i].second)});
+    }
+  };
+  for (std::size_t pair = 0; pair < n_pairs; ++pair) {
+    if (!all && pair == kFirstPairs) {
+      add_row(told_gap(style, n_pairs - kFirstPairs - 1), {});
+      pair = n_pairs - 1;
+    }
+    const double frequency = rope.frequencies[pair];
+    const std::size_t other = pair + n_pairs;
+    add_row(fmt::format("{}, {}", pair, other),
+            {fmt::format("{:.4g}", frequency),
+             fmt::format("{:.4g}", frequency * static_cast<double>(head.query)),
+             numbers.text(before(0, pair)), numbers.text(before(0, other)),
+             numbers.text(after(0, pair)), numbers.text(after(0, other))});
+  }
+  return table;
 }
 
 TextTable share_table(const InspectionStyle& style, const TokenNames& names, const Inspection& head,

@@ -44,6 +44,11 @@ TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow
 TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
                     const TokenNames& names, const Inspection& head, const ShownKeys& shown);
 
+/// One line a pair of dimensions that turns: its frequency, the query's angle in radians, and the
+/// pair before and after. Of many pairs the first, how many are between, and the last, unless
+/// `full`.
+TextTable turn_table(const InspectionStyle& style, const Inspection& head, bool full);
+
 /// One line a visible key: its value, its weight, and the product.
 TextTable share_table(const InspectionStyle& style, const TokenNames& names, const Inspection& head,
                       const ShownKeys& shown);

@@ -46,7 +46,8 @@ class Screen {
   void heading(const Inspection& head, Step step);
   void body(const Inspection& head, Step step);
   void vectors(const std::vector<VectorRow>& rows);
-  void keys(const Inspection& head);
+  void keys(const Inspection& head, ConstMatrix keys);
+  void query_key_norm(const Inspection& head);
   void folded_keys(const ShownKeys& shown);
 
   void matrix(std::string_view title, ConstMatrix values, MatrixAxis rows, MatrixAxis columns,
@@ -124,6 +125,9 @@ void Screen::heading(const Inspection& head, Step step) {
   if (page_.explain) {
     add_paragraph(step_sentence(head, names_, step, style_.ascii), style_.indent);
   }
+  if (const std::string note = step_note(head, step, style_.ascii); !note.empty()) {
+    add_paragraph(note, style_.indent, style_.dim());
+  }
 }
 
 void Screen::vectors(const std::vector<VectorRow>& rows) {
@@ -151,12 +155,26 @@ void Screen::folded_keys(const ShownKeys& shown) {
   }
 }
 
-void Screen::keys(const Inspection& head) {
-  const ShownKeys shown = shown_keys(head, page_.full);
+// The keys as they are at some step; with page_.full they stand in a matrix.
+void Screen::keys(const Inspection& head, ConstMatrix keys) {
+  if (page_.full) {
+    return;
+  }
+  const ShownKeys shown = shown_keys(head, false);
   NumberGroup numbers;
-  numbers.add(head.k.view());
-  add_table(vector_table(style_, key_rows(head, names_, shown), numbers, /*full=*/false));
+  numbers.add(keys);
+  add_table(vector_table(style_, key_rows(keys, names_, shown), numbers, /*full=*/false));
   folded_keys(shown);
+}
+
+void Screen::query_key_norm(const Inspection& head) {
+  if (head.query_norm.present()) {
+    vectors(query_norm_rows(head));
+  }
+  if (head.key_norm.present()) {
+    vectors({{"w of k", head.key_norm.weight, Role::kPlain}});
+    keys(head, head.upright_keys());
+  }
 }
 
 void Screen::body(const Inspection& head, Step step) {
@@ -165,19 +183,31 @@ void Screen::body(const Inspection& head, Step step) {
     case Step::kX:
       vectors({{"x " + query, head.x(), Role::kPlain}});
       break;
+    case Step::kNorm:
+      vectors(look_rows(head, query));
+      break;
     case Step::kQuery:
-      vectors({{"q " + query, head.q.view().row(head.query), Role::kQuery}});
+      vectors({{"q " + query, head.projected_queries().row(head.query), Role::kQuery}});
       break;
     case Step::kKeys:
+      keys(head, head.projected_keys());
+      break;
+    case Step::kQueryKeyNorm:
+      query_key_norm(head);
+      break;
+    case Step::kRope:
+      add_table(turn_table(style_, head, page_.full));
       if (!page_.full) {
-        keys(head);
+        add_paragraph("keys turned:", style_.indent, style_.dim());
       }
+      keys(head, head.k.view());
       break;
     case Step::kScores:
     case Step::kScale:
+    case Step::kCap:
     case Step::kMask:
     case Step::kSoftmax:
-      if (page_.ends_key_table(step)) {
+      if (page_.ends_key_table(head, step)) {
         const ShownKeys shown = shown_keys(head, page_.full);
         add_table(key_table(style_, page_, names_, head, shown));
         folded_keys(shown);
@@ -229,16 +259,26 @@ void Screen::full_matrices(const Inspection& head, Step step) {
   switch (step) {
     case Step::kX:
       return matrix("X", head.input->view(), tokens, {}, Role::kPlain);
+    case Step::kNorm:
+      return matrix("Y", head.look->view(), tokens, {}, Role::kPlain);
     case Step::kQuery:
       weight_matrix("Q", head.weights_in.query, Role::kQuery);
-      return matrix("Q", head.q.view(), queries, {}, Role::kQuery);
+      return matrix("Q", head.projected_queries(), queries, {}, Role::kQuery);
     case Step::kKeys:
       weight_matrix("K", head.weights_in.key, Role::kKey);
-      return matrix("K", head.k.view(), keys, {}, Role::kKey);
+      return matrix("K", head.projected_keys(), keys, {}, Role::kKey);
+    case Step::kQueryKeyNorm:
+      matrix("Q normed", head.upright_queries(), queries, {}, Role::kQuery);
+      return matrix("K normed", head.upright_keys(), keys, {}, Role::kKey);
+    case Step::kRope:
+      matrix("Q turned", head.q.view(), queries, {}, Role::kQuery);
+      return matrix("K turned", head.k.view(), keys, {}, Role::kKey);
     case Step::kScores:
       return matrix("scores", all.scores.view(), queries, keys, Role::kPlain);
     case Step::kScale:
       return matrix("scaled", all.scaled.view(), queries, keys, Role::kPlain);
+    case Step::kCap:
+      return matrix("capped", all.capped.view(), queries, keys, Role::kPlain);
     case Step::kMask:
       return matrix("masked", all.masked.view(), queries, keys, Role::kPlain);
     case Step::kSoftmax:
@@ -271,7 +311,7 @@ std::string Screen::draw() {
     bool in_table = false;  // the headings of one table stand together
     for (std::size_t i = 0; i < kInspectionSteps; ++i) {
       const auto step = static_cast<Step>(i);
-      if (!page_.shows(step)) {
+      if (!page_.shows(head, step)) {
         continue;
       }
       if (!in_table || page_.explain) {
@@ -279,8 +319,8 @@ std::string Screen::draw() {
       }
       heading(head, step);
       body(head, step);
-      in_table = step >= Step::kScores && step < Step::kSoftmax && !page_.ends_key_table(step) &&
-                 !page_.full;
+      in_table = step >= Step::kScores && step < Step::kSoftmax &&
+                 !page_.ends_key_table(head, step) && !page_.full;
       if (page_.full) {
         full_matrices(head, step);
       }

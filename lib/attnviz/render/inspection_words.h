@@ -41,8 +41,19 @@ struct StepHeading {
 
 StepHeading step_heading(const Inspection& head, InspectionStep step, bool ascii);
 
+/// What the numbers of a step come from, shown with it even when nothing is to be explained: "Mean
+/// of x² = 0.25, so the root = 0.5." Empty where there is nothing to tell.
+std::string step_note(const Inspection& head, InspectionStep step, bool ascii);
+
+/// The model's own number under the root in place of d_head; d_head when it has none, 0 when its
+/// scale is no such root.
+std::size_t scale_root(const Inspection& head) noexcept;
+
+/// "RMSNorm" or "LayerNorm".
+const char* norm_name(const Norm& norm) noexcept;
+
 /// One sentence, or two, true for the numbers of this head and query: "sat" looks mostly at "cat":
-/// 46 %, then at "The": 30 %.
+/// 46 %, then at "The": 30 %. Empty for a step that the head does not take.
 std::string step_sentence(const Inspection& head, const TokenNames& names, InspectionStep step,
                           bool ascii);
 

@@ -26,6 +26,10 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   json.begin_object();
   json.key("name");
   json.value(facts.name);
+  if (!facts.family.empty()) {
+    json.key("family");
+    json.value(facts.family);
+  }
   if (facts.random) {
     json.key("random");
     json.value(true);
@@ -78,6 +82,43 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
     json.key("dropout_seed");
     json.value(facts.dropout_seed);
   }
+  if (facts.layers.empty()) {
+    return;
+  }
+  json.key("layer_facts");
+  json.begin_array();
+  for (const LayerFacts& layer : facts.layers) {
+    json.begin_object();
+    json.key("layer");
+    json.value(std::uint64_t{layer.layer});
+    write_size(json, "window", layer.window);
+    if (layer.soft_cap > 0.0f) {
+      json.key("soft_cap");
+      json.value(layer.soft_cap);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::vector<LayerFacts> read_layer_facts(const JsonNode& root) {
+  std::vector<LayerFacts> layers;
+  const auto list = root.find("layer_facts");
+  if (!list) {
+    return layers;
+  }
+  for (const JsonNode& node : list->as_list("a list of what layers do in their own way")) {
+    LayerFacts layer;
+    layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
+    if (const auto window = node.find("window")) {
+      layer.window = static_cast<std::size_t>(window->as_unsigned());
+    }
+    if (const auto cap = node.find("soft_cap")) {
+      layer.soft_cap = cap->as_number();
+    }
+    layers.push_back(layer);
+  }
+  return layers;
 }
 
 }  // namespace attnviz

@@ -1,6 +1,9 @@
 // What every JSON document says of the model and of how it was run.
 #pragma once
 
+#include <vector>
+
+#include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/render/run_facts.h"
 
@@ -10,8 +13,12 @@ namespace attnviz {
 /// random for this text.
 void write_model_member(JsonWriter& json, const ModelFacts& facts);
 
-/// The members `mask` (when known) and `temperature`, and `scale`, `dropout` and `dropout_seed`
-/// where they are not as usual.
+/// The members `mask` (when known) and `temperature`, and `scale`, `dropout`, `dropout_seed` and
+/// `layer_facts` where they are not as usual.
 void write_run_members(JsonWriter& json, const RunFacts& facts);
+
+/// The member `layer_facts` of a document, which may lack it. Throws Error{kMalformed} saying
+/// where.
+std::vector<LayerFacts> read_layer_facts(const JsonNode& root);
 
 }  // namespace attnviz

@@ -1,9 +1,8 @@
 #include "attnviz/render/run_facts.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -15,14 +14,10 @@ namespace attnviz {
 
 namespace {
 
-// How many pairs of key and value matrices the heads of a layer share. Heads that share have views
-// of the same numbers.
-std::size_t key_value_heads(const LayerWeights& layer) {
-  std::set<std::pair<const void*, const void*>> different;
-  for (const HeadWeights& head : layer.heads) {
-    different.emplace(head.key.weight.data, head.value.weight.data);
-  }
-  return different.size();
+// How many pairs of key and value matrices the heads of a layer share.
+std::size_t n_key_value_heads(const LayerWeights& layer) {
+  const std::vector<std::size_t> numbers = key_value_heads(layer);
+  return 1 + *std::max_element(numbers.begin(), numbers.end());
 }
 
 // What `size_of` says of every one of `items`; 0 where they differ.
@@ -51,12 +46,52 @@ Mask common_mask(const Model& model, const AttentionRequest& request) {
   return first;
 }
 
+std::string layer_text(const LayerFacts& layer) {
+  std::vector<std::string> parts;
+  if (layer.window > 0) {
+    parts.push_back(fmt::format("window {}", layer.window));
+  }
+  if (layer.soft_cap > 0.0f) {
+    parts.push_back(fmt::format("soft cap {}", layer.soft_cap));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// "layer 3", "layers 0 to 25", "layers 0, 2 and 4", "layers 0, 2 ... 24".
+std::string layer_names(const std::vector<std::size_t>& layers) {
+  constexpr std::size_t kMostNamed = 4;
+  if (layers.size() == 1) {
+    return fmt::format("layer {}", layers.front());
+  }
+  const std::size_t step = layers[1] - layers[0];
+  bool even = true;
+  for (std::size_t i = 1; i < layers.size(); ++i) {
+    even = even && layers[i] - layers[i - 1] == step;
+  }
+  if (even && step == 1) {
+    return fmt::format("layers {} to {}", layers.front(), layers.back());
+  }
+  if (even && layers.size() > kMostNamed) {
+    return fmt::format("layers {}, {} ... {}", layers[0], layers[1], layers.back());
+  }
+  std::vector<std::string> names;
+  names.reserve(kMostNamed + 1);
+  for (std::size_t i = 0; i < std::min(layers.size(), kMostNamed); ++i) {
+    names.push_back(std::to_string(layers[i]));
+  }
+  if (layers.size() > kMostNamed) {
+    names.push_back(fmt::format("{} more", layers.size() - kMostNamed));
+  }
+  return "layers " + joined(names, "and");
+}
+
 }  // namespace
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
   ModelFacts facts;
   facts.name = valid_utf8(config.name);
+  facts.family = config.family;
   facts.random = config.random_weights;
   // Of a random model every token's vector is random, which need not be listed.
   if (!facts.random) {
@@ -70,7 +105,7 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   }
   facts.n_layers = model.n_layers();
   facts.n_heads = model.n_heads();
-  facts.n_kv_heads = common_size(model.layers, key_value_heads);
+  facts.n_kv_heads = common_size(model.layers, n_key_value_heads);
   facts.d_model = config.d_model;
   facts.d_head = common_head_size(model, &HeadWeights::d_head);
   facts.d_value = common_head_size(model, &HeadWeights::d_value);
@@ -80,8 +115,41 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
 }
 
 RunFacts run_facts(const Model& model, const AttentionRequest& request) {
-  return {common_mask(model, request), request.temperature, request.scale, request.dropout,
-          request.dropout_seed};
+  RunFacts facts{common_mask(model, request),
+                 request.temperature,
+                 request.scale,
+                 request.dropout,
+                 request.dropout_seed,
+                 {}};
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    const Mask mask = mask_of(model, layer, request);
+    const bool slides = mask.kind == MaskKind::kWindow && mask != facts.mask;
+    const LayerFacts own{layer, slides ? mask.size : 0, model.layers[layer].soft_cap};
+    if (own.window > 0 || own.soft_cap > 0.0f) {
+      facts.layers.push_back(own);
+    }
+  }
+  return facts;
+}
+
+std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
+  for (const LayerFacts& layer : facts.layers) {
+    if (std::find(layers.begin(), layers.end(), layer.layer) == layers.end()) {
+      continue;
+    }
+    const std::string text = layer_text(layer);
+    const auto found = std::find_if(alike.begin(), alike.end(),
+                                    [&text](const auto& line) { return line.first == text; });
+    (found == alike.end() ? alike.emplace_back(text, std::vector<std::size_t>{}) : *found)
+        .second.push_back(layer.layer);
+  }
+  std::vector<std::string> lines;
+  lines.reserve(alike.size());
+  for (const auto& [text, list] : alike) {
+    lines.push_back(fmt::format("{}: {}", layer_names(list), text));
+  }
+  return lines;
 }
 
 std::string model_title(const ModelFacts& facts) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace attnviz {
 
 struct ModelFacts {
   std::string name;
-  bool random = false;                         // the weights: the patterns mean nothing
+  std::string family;   // "gpt2", …; empty: weights JSON, random, or not known
+  bool random = false;  // the weights: the patterns mean nothing
   std::vector<std::string> random_embeddings;  // tokens, in order of first appearance, valid UTF-8
   std::optional<std::uint64_t> seed;           // of what is random
   std::size_t n_layers = 0;                    // 0: not known, here and below
@@ -29,12 +31,20 @@ struct ModelFacts {
   std::string tokenizer;  // that cut the text; empty: not known
 };
 
+/// How one layer attends, where it does so in another way than others or than most models.
+struct LayerFacts {
+  std::size_t layer = 0;
+  std::size_t window = 0;  // tokens that a query sees; 0: as RunFacts::mask says
+  float soft_cap = 0.0f;   // c: scores become c · tanh(score / c); 0: none
+};
+
 struct RunFacts {
   std::optional<Mask> mask;  // absent: not known, every key may be seen
   float temperature = 1.0f;
   bool scale = true;
   float dropout = 0.0f;
   std::uint64_t dropout_seed = 0;
+  std::vector<LayerFacts> layers;  // in order; those that have something to tell
 };
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text);
@@ -50,5 +60,9 @@ std::string random_embeddings_note(const ModelFacts& facts);
 /// mask is not among them.
 std::vector<std::string> model_notes(const ModelFacts& facts);
 std::vector<std::string> run_notes(const RunFacts& facts);
+
+/// The same of the layers that are drawn, in order: "layer 0: window 4096, soft cap 50"; those that
+/// attend alike stand in one line.
+std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers);
 
 }  // namespace attnviz

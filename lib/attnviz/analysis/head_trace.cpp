@@ -1,0 +1,350 @@
+#include "attnviz/analysis/head_trace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/row_weights.h"
+#include "attnviz/core/error.h"
+#include "attnviz/kernels/attention_kernels.h"
+#include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/soft_cap.h"
+#include "attnviz/kernels/softmax.h"
+
+namespace attnviz {
+
+namespace {
+
+Matrix one_row(std::span<float> values) noexcept {
+  return {values.data(), 1, values.size(), values.size()};
+}
+
+ConstMatrix one_row(std::span<const float> values) noexcept {
+  return {values.data(), 1, values.size(), values.size()};
+}
+
+// Scores as they are for one query, mask and ALiBi's bias put in as the engine does.
+void hide_masked(const RowRule& rule, std::size_t query, std::span<float> scores) noexcept {
+  for (std::size_t key = 0; key < scores.size(); ++key) {
+    const std::size_t distance = key < query ? query - key : key - query;
+    if (!rule.mask.visible(query, key)) {
+      scores[key] = -std::numeric_limits<float>::infinity();
+    } else if (rule.distance_penalty != 0.0f) {
+      scores[key] -= rule.distance_penalty * static_cast<float>(distance);
+    }
+  }
+}
+
+// One head of one layer.
+class HeadTrace {
+ public:
+  HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
+            const AttentionRequest& request, std::size_t query)
+      : model_(model), layer_(model.layers[head.layer]), attended_(layer.attended) {
+    trace_.head = head;
+    trace_.query = query;
+    trace_.n_heads = layer_.heads.size();
+    const std::vector<std::size_t> kv_heads = key_value_heads(layer_);
+    trace_.kv_head = kv_heads[head.head];
+    trace_.n_kv_heads = 1 + *std::max_element(kv_heads.begin(), kv_heads.end());
+    trace_.request = request;
+    trace_.mask = mask_of(model, head.layer, request);
+    trace_.positions = model.config.positions;
+    trace_.order = model.config.order;
+    trace_.residual = model.config.residual;
+    trace_.input = layer.input;
+    trace_.look = layer.look;
+    take_weights();
+  }
+
+  Inspection follow(bool all_queries) && {
+    project();
+    score();
+    weigh();
+    mix();
+    put_out();
+    if (all_queries) {
+      trace_.all = for_all_queries();
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  std::size_t n_tokens() const noexcept { return trace_.input->rows(); }
+  const HeadWeights& head() const noexcept { return layer_.heads[trace_.head.head]; }
+  RowRule rule() const noexcept { return row_rule(model_, trace_.head, trace_.request); }
+
+  ConstMatrix floats(const StoredMatrix& weights) {
+    if (weights.is_floats()) {
+      return weights.as_floats();
+    }
+    trace_.converted.push_back(std::make_shared<const MatrixBuffer>(to_floats(weights)));
+    return trace_.converted.back()->view();
+  }
+
+  void take_weights() {
+    trace_.weights_in = head();
+    trace_.weights_in.query.weight = floats(head().query.weight);
+    trace_.weights_in.key.weight = floats(head().key.weight);
+    trace_.weights_in.value.weight = floats(head().value.weight);
+    trace_.b_output = layer_.output.bias;
+    for (std::size_t i = 0; i < trace_.head.head; ++i) {
+      trace_.context_in_result += layer_.heads[i].d_value();
+    }
+    trace_.w_output =
+        floats(layer_.output.weight.empty()
+                   ? head().output
+                   : layer_.output.weight.row_block(trace_.context_in_result, head().d_value()));
+    (trace_.order == LayerOrder::kPostNorm ? trace_.result_norm : trace_.norm) =
+        layer_.attention_norm;
+    trace_.query_norm = layer_.query_norm;
+    trace_.key_norm = layer_.key_norm;
+    trace_.after_norm = layer_.after_attention_norm;
+    trace_.own_scale = layer_.score_scale;
+    trace_.soft_cap = layer_.soft_cap;
+  }
+
+  void project() {
+    const Rotation rotation(model_, layer_, n_tokens());
+    if (std::vector<double> frequencies = rotation.frequencies(head().d_head());
+        !frequencies.empty()) {
+      trace_.rope.emplace().frequencies = std::move(frequencies);
+      if (layer_.rope) {
+        trace_.rope->magnitude = layer_.rope->magnitude;
+        trace_.rope->scaling = layer_.rope->scaling;
+        trace_.rope->factor = layer_.rope->factor;
+        trace_.rope->short_text = layer_.rope->short_text;
+      }
+    }
+    const ConstMatrix look = trace_.look->view();
+    project(head().query, layer_.query_norm, rotation,
+            {&trace_.q_projected, &trace_.q_normed, &trace_.q});
+    project(head().key, layer_.key_norm, rotation,
+            {&trace_.k_projected, &trace_.k_normed, &trace_.k});
+    trace_.v = MatrixBuffer(n_tokens(), head().d_value());
+    kernels::matmul(look, head().value.weight, head().value.bias, trace_.v.view());
+    keys_ = kernels::KeyPanels(n_tokens(), head().d_head());
+    keys_.pack(std::as_const(trace_.k).view(), 0);
+  }
+
+  // Queries or keys, with what they are before the norm and before the rotation.
+  void project(const Projection& projection, const Norm& norm, const Rotation& rotation,
+               std::array<MatrixBuffer*, 3> stages) const {
+    const auto [projected, normed, turned] = stages;
+    const ConstMatrix look = trace_.look->view();
+    *turned = MatrixBuffer(n_tokens(), projection.d_out());
+    project_rotated(projection, norm, rotation, look, 0, turned->view());
+    if (trace_.norms_queries() || trace_.rope) {
+      *projected = MatrixBuffer(n_tokens(), projection.d_out());
+      kernels::matmul(look, projection.weight, projection.bias, projected->view());
+    }
+    if (trace_.norms_queries() && trace_.rope) {
+      *normed = MatrixBuffer(n_tokens(), projection.d_out());
+      apply_norm(norm, std::as_const(*projected).view(), normed->view());
+    }
+  }
+
+  // What one query's q·k go through on their way to the softmax, [n_keys] each; `capped` may be
+  // empty.
+  struct Stages {
+    std::span<float> scaled, capped, masked;
+  };
+
+  void fill_stages(std::size_t query, std::span<const float> scores, const Stages& to) const {
+    const RowRule rule = this->rule();
+    std::copy(scores.begin(), scores.end(), to.scaled.begin());
+    kernels::scale(to.scaled, rule.factor);
+    std::copy(to.scaled.begin(), to.scaled.end(), to.masked.begin());
+    if (rule.soft_cap > 0.0f) {
+      std::copy(scores.begin(), scores.end(), to.capped.begin());
+      const KeyRange every_key{0, scores.size()};
+      kernels::soft_cap(one_row(to.capped), {&every_key, 1}, 0, rule.factor, rule.soft_cap);
+      std::copy(to.capped.begin(), to.capped.end(), to.masked.begin());
+      kernels::scale(to.masked, rule.capped_factor);
+    }
+    hide_masked(rule, query, to.masked);
+  }
+
+  void score() {
+    const RowRule rule = this->rule();
+    trace_.factor = rule.factor;
+    trace_.capped_factor = rule.capped_factor;
+    const MatrixBuffer scores =
+        all_scores(std::as_const(trace_.q).view().row_block(trace_.query, 1));
+    const std::span<const float> row = scores.view().row(0).first(n_tokens());
+    trace_.scores.assign(row.begin(), row.end());
+    trace_.scaled.resize(n_tokens());
+    trace_.masked.resize(n_tokens());
+    trace_.capped.resize(rule.soft_cap > 0.0f ? n_tokens() : 0);
+    fill_stages(trace_.query, trace_.scores, {trace_.scaled, trace_.capped, trace_.masked});
+    if (model_.config.positions == Positions::kAlibi) {
+      trace_.bias.resize(n_tokens());
+      for (std::size_t key = 0; key < n_tokens(); ++key) {
+        const std::size_t distance = key < trace_.query ? trace_.query - key : key - trace_.query;
+        trace_.bias[key] = -rule.distance_penalty * static_cast<float>(distance);
+      }
+    }
+  }
+
+  void weigh() {
+    constexpr float kNone = -std::numeric_limits<float>::infinity();
+    const float largest = *std::max_element(trace_.masked.begin(), trace_.masked.end());
+    trace_.max = largest == kNone ? 0.0f : largest;
+    double sum = 0.0;
+    trace_.exponentials.reserve(n_tokens());
+    for (const float score : trace_.masked) {
+      const double term = std::exp(static_cast<double>(score) - static_cast<double>(trace_.max));
+      trace_.exponentials.push_back(static_cast<float>(term));
+      sum += term;
+    }
+    trace_.sum = static_cast<float>(sum);
+    RowRule undropped = rule();
+    undropped.dropout.rate = 0.0f;
+    for (auto* weights : {&trace_.probabilities, &trace_.weights}) {
+      weights->resize(n_tokens());
+    }
+    trace_.context.resize(head().d_value());
+    attend(undropped, trace_.query, one_row(std::span<float>(trace_.probabilities)), {});
+    attend(rule(), trace_.query, one_row(std::span<float>(trace_.weights)),
+           one_row(std::span<float>(trace_.context)));
+  }
+
+  // q·k on all keys, masked ones too, in whole panels: the columns past the last key are 0.
+  MatrixBuffer all_scores(ConstMatrix queries) const {
+    MatrixBuffer scores(queries.rows, kernels::KeyPanels::rounded_up(n_tokens()));
+    const std::vector<KeyRange> every_key(queries.rows, KeyRange{0, n_tokens()});
+    kernels::attention_scores(queries, keys_, every_key, 0, scores.view());
+    return scores;
+  }
+
+  // The weights [n, n_tokens] of the queries from `first` on, 0 at first, and their contexts unless
+  // those are empty. The layer ran through before, so the error is for those who change what runs
+  // before.
+  void attend(const RowRule& rule, std::size_t first, Matrix weights, Matrix context) const {
+    const HeadTensors tensors{trace_.q.view(), &keys_, trace_.v.view()};
+    BlockScratch scratch;
+    const BlockWeights block = attend_block(tensors, rule, first, weights.rows, scratch, context);
+    if (block.fault != BlockFault::kNone) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}: layer {}, head {}: a score is not a finite number",
+                              model_.config.name, trace_.head.layer, trace_.head.head));
+    }
+    for (std::size_t row = 0; row < weights.rows; ++row) {
+      std::copy_n(block.weights.row_data(row), block.weights.cols,
+                  weights.row_data(row) + block.first_key);
+    }
+  }
+
+  void mix() {
+    const ConstMatrix values = std::as_const(trace_.v).view();
+    trace_.shares = MatrixBuffer(values.rows, values.cols);
+    const Matrix shares = trace_.shares.view();
+    for (std::size_t key = 0; key < values.rows; ++key) {
+      for (std::size_t col = 0; col < values.cols; ++col) {
+        shares(key, col) = trace_.weights[key] * values(key, col);
+      }
+    }
+  }
+
+  void put_out() {
+    const std::span<const float> row = attended_.row(trace_.query);
+    trace_.attended.assign(row.begin(), row.end());
+    trace_.result = trace_.attended;
+    const Matrix result = one_row(std::span<float>(trace_.result));
+    join_stream(model_, trace_.head.layer, one_row(trace_.x()), 1, result);
+    if (trace_.after_norm.present()) {
+      trace_.added.resize(trace_.attended.size());
+      apply_norm(trace_.after_norm, one_row(std::span<const float>(trace_.attended)),
+                 one_row(std::span<float>(trace_.added)));
+    }
+    if (!trace_.has_output()) {
+      return;
+    }
+    trace_.output.resize(trace_.w_output.cols);
+    kernels::matmul(one_row(std::span<const float>(trace_.context)), trace_.w_output, {},
+                    one_row(std::span<float>(trace_.output)));
+    if (trace_.n_heads > 1) {
+      trace_.others = what_is_left();
+    }
+  }
+
+  // What attention gives less everything else that is known of it. What is nothing but rounding
+  // becomes 0.
+  std::vector<float> what_is_left() const {
+    constexpr double kRounding = 4.0 * static_cast<double>(std::numeric_limits<float>::epsilon());
+    std::vector<float> left;
+    left.reserve(trace_.attended.size());
+    for (std::size_t col = 0; col < trace_.attended.size(); ++col) {
+      double value = static_cast<double>(trace_.attended[col]);
+      double largest = std::abs(value);
+      const auto take = [&](float part) {
+        value -= static_cast<double>(part);
+        largest = std::max(largest, std::abs(static_cast<double>(part)));
+      };
+      take(trace_.output[col]);
+      if (trace_.residual && !trace_.after_norm.present()) {
+        take(trace_.x()[col]);
+      }
+      if (!trace_.b_output.empty()) {
+        take(trace_.b_output[col]);
+      }
+      left.push_back(std::abs(value) <= kRounding * largest ? 0.0f : static_cast<float>(value));
+    }
+    return left;
+  }
+
+  std::shared_ptr<const InspectedMatrices> for_all_queries() const {
+    const std::size_t n = n_tokens();
+    auto all = std::make_shared<InspectedMatrices>();
+    for (MatrixBuffer* matrix : {&all->scores, &all->scaled, &all->masked, &all->weights}) {
+      *matrix = MatrixBuffer(n, n);
+    }
+    if (trace_.soft_cap > 0.0f) {
+      all->capped = MatrixBuffer(n, n);
+    }
+    all->context = MatrixBuffer(n, trace_.d_value());
+    const std::size_t rows = attending_rows(n);
+    for (std::size_t first = 0; first < n; first += rows) {
+      const std::size_t count = std::min(rows, n - first);
+      const MatrixBuffer scores = all_scores(trace_.q.view().row_block(first, count));
+      for (std::size_t row = 0; row < count; ++row) {
+        const std::size_t query = first + row;
+        const std::span<const float> raw = scores.view().row(row).first(n);
+        std::copy(raw.begin(), raw.end(), all->scores.view().row_data(query));
+        fill_stages(query, raw,
+                    {all->scaled.view().row(query),
+                     all->capped.rows() > 0 ? all->capped.view().row(query) : std::span<float>{},
+                     all->masked.view().row(query)});
+      }
+      attend(rule(), first, all->weights.view().row_block(first, count),
+             all->context.view().row_block(first, count));
+    }
+    if (trace_.has_output()) {
+      all->output = MatrixBuffer(n, trace_.w_output.cols);
+      kernels::matmul(std::as_const(all->context).view(), trace_.w_output, {}, all->output.view());
+    }
+    return all;
+  }
+
+  const Model& model_;
+  const LayerWeights& layer_;
+  ConstMatrix attended_;
+  kernels::KeyPanels keys_;
+  Inspection trace_;
+};
+
+}  // namespace
+
+Inspection trace_head(const Model& model, HeadId head, const LayerTrace& layer,
+                      const AttentionRequest& request, std::size_t query, bool all_queries) {
+  return HeadTrace(model, head, layer, request, query).follow(all_queries);
+}
+
+}  // namespace attnviz

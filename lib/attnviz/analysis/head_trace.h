@@ -1,0 +1,27 @@
+// One head of a layer whose input and attention are known, followed for one query.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// One layer's input, what its attention looks at, and what its attention gives:
+/// attention_input() and attention_output().
+struct LayerTrace {
+  std::shared_ptr<const MatrixBuffer> input;
+  std::shared_ptr<const MatrixBuffer> look;
+  ConstMatrix attended;
+};
+
+/// What inspect_heads() says of one head, but for what layer 0's x is made of. Throws as it does.
+Inspection trace_head(const Model& model, HeadId head, const LayerTrace& layer,
+                      const AttentionRequest& request, std::size_t query, bool all_queries);
+
+}  // namespace attnviz
