@@ -59,6 +59,7 @@ Doubles normed(const Norm& norm, const Doubles& x) {
     square += (value - mean) * (value - mean) / n;
   }
   Doubles out;
+  out.reserve(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double gain =
         static_cast<double>(norm.weight[i]) + static_cast<double>(norm.weight_offset);
@@ -71,6 +72,7 @@ Doubles normed(const Norm& norm, const Doubles& x) {
 Doubles projected(const Projection& projection, const Doubles& x) {
   const ConstMatrix weight = projection.weight.as_floats();
   Doubles out;
+  out.reserve(weight.cols);
   for (std::size_t col = 0; col < weight.cols; ++col) {
     double sum = projection.bias.empty() ? 0.0 : static_cast<double>(projection.bias[col]);
     for (std::size_t row = 0; row < weight.rows; ++row) {
@@ -184,6 +186,7 @@ TEST_CASE("whole models: scale, cap and mask lead from q . k to what the softmax
                                : layer.score_scale;
       double sum = 0.0, most = -1e300;
       Doubles masked;
+      masked.reserve(n);
       for (std::size_t key = 0; key < n; ++key) {
         double score = 0.0;
         for (std::size_t i = 0; i < head.d_head(); ++i) {
@@ -211,6 +214,7 @@ TEST_CASE("whole models: scale, cap and mask lead from q . k to what the softmax
         sum += head.is_visible(key) ? std::exp(masked[key] - most) : 0.0;
       }
       Doubles weights;
+      weights.reserve(n);
       for (std::size_t key = 0; key < n; ++key) {
         weights.push_back(head.is_visible(key) ? std::exp(masked[key] - most) / sum : 0.0);
       }
@@ -300,6 +304,7 @@ TEST_CASE("whole models: a long text in blocks, and a text of one token") {
   const Model model = load_hugging_face(kModels / "llama-gqa-bias");
   for (const std::size_t n : {1u, 64u}) {
     test::TokenIds text;
+    text.ids.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
       text.ids.push_back(static_cast<std::uint32_t>(i * 7 % model.embeddings.rows));
     }

@@ -51,7 +51,7 @@ std::vector<fs::path> reference_cases() {
     }
   }
   std::sort(folders.begin(), folders.end());
-  REQUIRE(folders.size() >= 30);
+  REQUIRE(folders.size() >= 32);
   return folders;
 }
 

@@ -34,7 +34,7 @@ struct ReferenceCase {
   std::vector<float> hidden;
 };
 
-/// The folders that have numbers, sorted by name; at least 30.
+/// The folders that have numbers, sorted by name; at least 32.
 std::vector<std::filesystem::path> reference_cases();
 
 /// Fails the test when something is missing or of another type.
