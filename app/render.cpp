@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,12 @@
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/attention_reader.h"
 #include "attnviz/render/drawing_choice.h"
+#include "attnviz/render/overview.h"
 #include "attnviz/render/row_sums.h"
 #include "drawing_notes.h"
 #include "focus.h"
 #include "outputs.h"
+#include "overview_show.h"
 #include "show_formats.h"
 #include "system_fonts.h"
 #include "talk.h"
@@ -44,12 +47,8 @@ MappedFile open_file(const RenderOptions& options) {
 }
 
 void keep_chosen_heads(const HeadOptions& options, AttentionDocument& document) {
-  std::vector<HeadId> available;
-  available.reserve(document.patterns.size());
-  for (const DocumentPattern& pattern : document.patterns) {
-    available.push_back(pattern.head);
-  }
-  const std::vector<HeadId> chosen = select_heads(available, options.heads, options.layers);
+  const std::vector<HeadId> chosen =
+      select_heads(heads_of(document), options.heads, options.layers);
   keep_patterns(document, chosen);
 }
 
@@ -108,6 +107,20 @@ void refuse_non_finite(const AttentionDocument& document) {
   }
 }
 
+// Of one document with many heads, unless it was told how to draw it, or drawn otherwise before.
+std::optional<Overview> overview_of_file(const std::vector<AttentionDocument>& documents,
+                                         const RenderOptions& options, const Outputs& outputs) {
+  const AttentionDocument& document = documents.front();
+  const Drawing& drawing = document.drawing;
+  if (documents.size() > 1 || document.average || drawing.focus || !drawing.side_by_side.empty() ||
+      !draws_overview(heads_of(document), options.heads, options.pattern, options.drawing.style,
+                      outputs)) {
+    return std::nullopt;
+  }
+  const auto choice = most_telling(document);
+  return choice ? std::optional(overview_of(document, *choice)) : std::nullopt;
+}
+
 // The documents of one run with --side-by-side make one picture; others a picture each.
 bool belong_together(const std::vector<AttentionDocument>& documents) {
   const AttentionDocument& first = documents.front();
@@ -151,6 +164,7 @@ void run_render(const RenderOptions& options) {
   }
   phases.done("read");
   const bool together = belong_together(documents);
+  const std::optional<Overview> overview = overview_of_file(documents, options, outputs);
   const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                  const ByteSink& sink) {
     const bool one_only =
@@ -163,6 +177,9 @@ void run_render(const RenderOptions& options) {
     }
     if (format == OutputFormat::kJson) {
       std::for_each(documents.begin(), documents.end(), refuse_non_finite);
+    }
+    if (overview && (format == OutputFormat::kPng || format == OutputFormat::kText)) {
+      return write_overview(format, documents.front(), *overview, figure, terminal, sink);
     }
     if (together) {
       return write_attention(format, documents, attention_heatmap(documents), figure, terminal,

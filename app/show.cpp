@@ -26,6 +26,7 @@
 #include "memory.h"
 #include "next_tokens.h"
 #include "outputs.h"
+#include "overview_show.h"
 #include "show_formats.h"
 #include "streamed_show.h"
 #include "system_fonts.h"
@@ -123,6 +124,21 @@ AttentionDocument run_document(const Run& run, const AttentionRequest& request,
   return document;
 }
 
+// An overview, or what is too large to be kept; null where the patterns are kept.
+std::unique_ptr<StreamedPicture> streamed_picture(const ShowOptions& options,
+                                                  const std::vector<HeadId>& heads,
+                                                  std::size_t n_tokens, const FigureStyle& figure,
+                                                  const Outputs& outputs) {
+  if (options.side_by_side.empty() &&
+      draws_overview(heads, options.heads, options.pattern, options.drawing.style, outputs)) {
+    return std::make_unique<StreamedOverview>(options, heads, figure, outputs);
+  }
+  if (should_stream(options, heads.size(), n_tokens)) {
+    return std::make_unique<StreamedPanels>(options, heads, figure, outputs);
+  }
+  return nullptr;
+}
+
 // One way of drawing for all of them, so that their colours mean the same.
 void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOptions& options,
                        const std::optional<Focus>& focus) {
@@ -185,8 +201,8 @@ void run_show(const ShowOptions& options) {
     const TokenizedText& shown = words ? words->text : text;
     const std::optional<Focus> focus = chosen_focus(options.pattern, shown, options.talk);
     Predictor predictor(options, model, *tokenizer, text);
-    if (should_stream(options, heads.size(), text.size())) {
-      told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, figure,
+    if (const auto picture = streamed_picture(options, heads, text.size(), figure, outputs)) {
+      told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, *picture,
                                  !told_flat, outputs);
       phases.done("attention and render");
       continue;

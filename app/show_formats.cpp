@@ -37,10 +37,12 @@ std::string drawn_picture(const AttentionDocument& document, const Heatmap& pict
                      terminal);
 }
 
-std::string drawn_text(std::span<const AttentionDocument> documents, const Heatmap& picture,
-                       const TerminalOptions& terminal) {
+}  // namespace
+
+std::string drawn_next_tokens(std::span<const AttentionDocument> documents,
+                              const TerminalOptions& terminal) {
   const AttentionDocument& first = documents.front();
-  std::string text = drawn_picture(first, picture, terminal);
+  std::string text;
   if (first.continuation) {
     text += render_continuation(*first.continuation, terminal);
   }
@@ -53,8 +55,6 @@ std::string drawn_text(std::span<const AttentionDocument> documents, const Heatm
   }
   return text;
 }
-
-}  // namespace
 
 std::string npy_header_of(const AttentionDocument& document) {
   std::vector<HeadId> heads;
@@ -89,7 +89,8 @@ void write_attention(OutputFormat format, std::span<const AttentionDocument> doc
       write_npy(documents.front(), sink);
       break;
     case OutputFormat::kText:
-      sink(drawn_text(documents, picture, terminal));
+      sink(drawn_picture(documents.front(), picture, terminal) +
+           drawn_next_tokens(documents, terminal));
       break;
   }
 }

@@ -17,6 +17,10 @@ namespace attnviz::app {
 /// when these are no rectangle of layers and heads.
 std::string npy_header_of(const AttentionDocument& document);
 
+/// What stands below a drawing: how the text goes on, and what the documents predict; may be empty.
+std::string drawn_next_tokens(std::span<const AttentionDocument> documents,
+                              const TerminalOptions& terminal);
+
 /// Throws Error{kUsage} when the selection of heads does not fit the format. `picture` is the
 /// documents'; a NumPy array takes the first one, JSON a line each.
 void write_attention(OutputFormat format, std::span<const AttentionDocument> documents,

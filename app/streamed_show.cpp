@@ -1,29 +1,17 @@
 #include "streamed_show.h"
 
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "attention_run.h"
 #include "attnviz/analysis/largest_weight.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/row_stream.h"
 #include "attnviz/attention/sink_group.h"
-#include "attnviz/formats/json_numbers.h"
-#include "attnviz/formats/npy.h"
 #include "attnviz/render/attention_document.h"
-#include "attnviz/render/attention_heatmap.h"
-#include "attnviz/render/attention_json.h"
 #include "attnviz/render/drawing_choice.h"
-#include "attnviz/render/png.h"
-#include "drawing_notes.h"
 #include "memory.h"
-#include "show_formats.h"
+#include "streamed_files.h"
 
 namespace attnviz::app {
 
@@ -35,24 +23,22 @@ constexpr double kFloat = sizeof(float);
 class StreamedShow {
  public:
   StreamedShow(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
-               const FigureStyle& figure, Outputs& outputs)
+               StreamedPicture& picture, Outputs& outputs)
       : options_(options),
         model_(shown.model),
         text_(shown.text),
         heads_(shown.heads),
-        continuation_(shown.continuation),
         predictor_(predictor),
-        figure_(figure),
+        picture_(picture),
         outputs_(outputs),
-        request_(request_of(options)) {}
+        request_(request_of(options)),
+        document_(attention_document(model_, text_, request_, heads_)),
+        files_(document_, outputs) {
+    document_.continuation = shown.continuation;
+  }
 
   // Everything that can be refused is refused before the long part begins.
   void plan() {
-    document_ = attention_document(model_, text_, request_, heads_);
-    document_.continuation = continuation_;
-    if (outputs_.writes(OutputFormat::kNpy)) {
-      npy_header_ = npy_header_of(document_);
-    }
     plan_drawing({});
     require_memory_for_heads(bytes(), "the attention of", heads_.size(), text_.size());
     const bool has_range = outputs_.writes(OutputFormat::kPng) ||
@@ -66,42 +52,15 @@ class StreamedShow {
   }
 
   void run() {
-    std::vector<std::shared_ptr<PooledPatterns>> pictures;
     std::vector<PatternSink*> sinks;
-    pictures.reserve(grids_.size());
-    for (const PoolGrid& grid : grids_) {
-      pictures.push_back(std::make_shared<PooledPatterns>(
-          heads_, document_.run.mask.value_or(Mask{}), document_.drawing, grid));
-      sinks.push_back(pictures.back().get());
-    }
-    std::optional<AttentionJsonStream> json;
-    std::optional<RowStream> json_rows;
-    if (outputs_.writes(OutputFormat::kJson)) {
-      json.emplace(document_, outputs_.all(OutputFormat::kJson));
-      json_rows.emplace(
-          heads_, text_.size(), append_json_row,
-          [&json](std::size_t n_rows, std::string_view rows) { json->rows(n_rows, rows); });
-      sinks.push_back(&*json_rows);
-    }
-    std::optional<RowStream> npy_rows;
-    if (outputs_.writes(OutputFormat::kNpy)) {
-      const ByteSink npy = outputs_.all(OutputFormat::kNpy);
-      npy(npy_header_);
-      npy_rows.emplace(heads_, text_.size(), append_npy_row,
-                       [npy](std::size_t /*n_rows*/, std::string_view rows) { npy(rows); });
-      sinks.push_back(&*npy_rows);
-    }
+    picture_.begin(sinks);
+    files_.begin(sinks);
     SinkGroup group(std::move(sinks));
     attend_to(heads_, model_, text_, request_, group, talk(), predictor_.output());
     predictor_.add_to(document_);
-    if (json) {
-      json->finish();
-    }
-    set_cells(picture_, document_, {pictures.begin(), pictures.end()});
-  }
-
-  bool tell_flat() const {
-    return !grids_.empty() && app::tell_flat(picture_, options_, outputs_, grids_.front());
+    files_.finish();
+    picture_.finish(
+        [this](PatternSink& sink) { attend("large head", model_, text_, request_, sink, talk()); });
   }
 
   // What is not written yet.
@@ -109,7 +68,7 @@ class StreamedShow {
     const FormatWriter write = [this](OutputFormat format, const TerminalOptions& terminal,
                                       const ByteSink& sink) {
       if (format == OutputFormat::kPng || format == OutputFormat::kText) {
-        write_attention(format, std::span(&document_, 1), picture_, figure_, terminal, sink);
+        picture_.write(format, terminal, sink);
       }
     };
     outputs_.write_files(write);
@@ -120,17 +79,10 @@ class StreamedShow {
   }
 
  private:
-  // The picture and its grids, for weights in this range.
+  // The picture, for weights in this range.
   void plan_drawing(const ValueRange& values) {
     document_.drawing = choose_drawing(options_.drawing.request, request_.dropout, values);
-    picture_ = attention_heatmap(document_);
-    grids_.clear();
-    if (outputs_.writes(OutputFormat::kPng)) {
-      add_grid(figure_grid(picture_, figure_));
-    }
-    for (const TerminalOptions& drawing : outputs_.drawings()) {
-      add_grid(terminal_grid(picture_, drawing));
-    }
+    picture_.plan(document_);
   }
 
   // A line of progress would stand in the middle of a document on the same screen.
@@ -140,44 +92,24 @@ class StreamedShow {
     return talk;
   }
 
-  void add_grid(const PoolGrid& grid) {
-    if (std::none_of(grids_.begin(), grids_.end(),
-                     [&grid](const PoolGrid& other) { return other.same_cells(grid); })) {
-      grids_.push_back(grid);
-    }
-  }
-
   // An estimate of what run() takes.
   double bytes() const {
-    constexpr double kNumberAsText = 14.0;
     const auto n = static_cast<double>(text_.size());
     const double rows = static_cast<double>(attending_rows(text_.size()) * request_.n_threads) * n;
-    double sum = layer_bytes(model_, text_.size()) + rows * kFloat;
-    if (outputs_.writes(OutputFormat::kJson)) {
-      sum += 2.0 * rows * kNumberAsText;  // made ready, and on the way
-    }
-    if (outputs_.writes(OutputFormat::kNpy)) {
-      sum += rows * kFloat;
-    }
-    for (const PoolGrid& grid : grids_) {
-      sum += PooledPatterns::bytes(heads_.size(), document_.drawing, grid);
-    }
-    return sum;
+    return layer_bytes(model_, text_.size()) + rows * kFloat + files_.bytes(rows) +
+           picture_.bytes();
   }
 
   const ShowOptions& options_;
   const Model& model_;
   const TokenizedText& text_;
   const std::vector<HeadId>& heads_;
-  const std::optional<Continuation>& continuation_;
   Predictor& predictor_;
-  const FigureStyle& figure_;
+  StreamedPicture& picture_;
   Outputs& outputs_;
   AttentionRequest request_;
   AttentionDocument document_;
-  Heatmap picture_;
-  std::string npy_header_;
-  std::vector<PoolGrid> grids_;
+  StreamedFiles files_;
 };
 
 }  // namespace
@@ -191,11 +123,11 @@ bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t 
 }
 
 bool show_streamed(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
-                   const FigureStyle& figure, bool tells_flat, Outputs& outputs) {
-  StreamedShow show(options, shown, predictor, figure, outputs);
+                   StreamedPicture& picture, bool tells_flat, Outputs& outputs) {
+  StreamedShow show(options, shown, predictor, picture, outputs);
   show.plan();
   show.run();
-  const bool told = tells_flat && show.tell_flat();
+  const bool told = tells_flat && picture.tell_flat();
   show.write();
   return told;
 }

@@ -11,6 +11,7 @@
 #include "next_tokens.h"
 #include "options.h"
 #include "outputs.h"
+#include "streamed_picture.h"
 
 namespace attnviz::app {
 
@@ -26,11 +27,12 @@ struct StreamedText {
   const std::optional<Continuation>& continuation;
 };
 
-/// What show does for one text, without patterns in memory. Files are left to be committed.
+/// What show does for one text, without patterns in memory. `picture` has not been planned yet.
+/// Files are left to be committed.
 /// `tells_flat`: whether a nearly flat picture is worth a note; returns whether it was told.
 /// Throws Error{kUsage} before any work when there is not enough memory, or heads do not fit a
 /// format; and whatever attention and outputs throw.
 bool show_streamed(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
-                   const FigureStyle& figure, bool tells_flat, Outputs& outputs);
+                   StreamedPicture& picture, bool tells_flat, Outputs& outputs);
 
 }  // namespace attnviz::app

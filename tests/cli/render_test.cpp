@@ -36,6 +36,8 @@ TEST_CASE("render: what show wrote as JSON gives the same picture, array, docume
       {"The cat sat on the mat", "--average", "all", "--focus", "-1"},
       {"The cat sat", "--scale", "row-max", "--pool", "mean", "--title", ""},
       {"The cat sat", "--scale", "log", "--range", "0.01:0.5"},
+      {"The cat sat on the mat and ran", "--layers", "3", "--heads", "6", "--dropout", "0.2"},
+      {"The cat sat on the mat", "--layers", "2", "--heads", "7", "--drop-sink", "--mask", "none"},
       {"the cat saw the dog and the cat ran", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}};
   for (const Words& run : runs) {
     CAPTURE(run.back());

@@ -4,146 +4,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "render/checked_layout.h"
 #include "render/sample_heatmap.h"
 
 namespace attnviz {
 namespace {
-
-using Corners = std::array<PixelPoint, 4>;
-
-Corners corners_of(const PlacedText& text) {
-  return text_corners({static_cast<double>(text.x), static_cast<double>(text.y)}, text.columns,
-                      text.column_width, text.angle);
-}
-
-Corners corners_of(const PixelRect& rect) {
-  const auto x = static_cast<double>(rect.x);
-  const auto y = static_cast<double>(rect.y);
-  return {PixelPoint{x, y},
-          {x + rect.width, y},
-          {x + rect.width, y + rect.height},
-          {x, y + rect.height}};
-}
-
-// Whether a line along some side of `a` has all of `a` on one side and all of `b` on the other, up
-// to the rounding of origins to whole pixels.
-bool side_separates(const Corners& a, const Corners& b) {
-  constexpr double kRounding = 1.0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const PixelPoint from = a[i];
-    const PixelPoint to = a[(i + 1) % 4];
-    const double length = std::hypot(to.x - from.x, to.y - from.y);
-    const bool outside = std::all_of(b.begin(), b.end(), [&](const PixelPoint& p) {
-      const double across = (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
-      return across <= kRounding * length;
-    });
-    if (outside) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool overlap(const Corners& a, const Corners& b) {
-  return !side_separates(a, b) && !side_separates(b, a);
-}
-
-// The bounding box of every text, for a quick look before the exact one.
-struct Box {
-  double left, top, right, bottom;
-};
-
-Box bounds(const Corners& c) {
-  return {std::min({c[0].x, c[1].x, c[2].x, c[3].x}), std::min({c[0].y, c[1].y, c[2].y, c[3].y}),
-          std::max({c[0].x, c[1].x, c[2].x, c[3].x}), std::max({c[0].y, c[1].y, c[2].y, c[3].y})};
-}
-
-struct Item {
-  Corners corners;
-  Box box;
-  std::string name;
-};
-
-bool inside(const Box& box, const FigureLayout& layout) {
-  const int margin = layout.margin - 1;  // origins are rounded to whole pixels
-  return box.left >= margin && box.top >= margin && box.right <= layout.width - margin &&
-         box.bottom <= layout.height - margin;
-}
-
-bool near(const Box& a, const Box& b) {
-  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-}
-
-std::vector<Item> shapes_of(const FigureLayout& layout) {
-  std::vector<Item> shapes;
-  const auto add = [&shapes](const PixelRect& rect, const char* name) {
-    shapes.push_back({corners_of(rect), bounds(corners_of(rect)), name});
-  };
-  for (const PixelRect& panel : layout.panels) {
-    add(panel, "panel");
-  }
-  add(layout.color_bar, "colour bar");
-  for (const PixelRect& swatch : {layout.masked_swatch, layout.nan_swatch}) {
-    if (!swatch.empty()) {
-      add(swatch, "swatch");
-    }
-  }
-  return shapes;
-}
-
-// Thousands of texts: only what fails is told.
-void check_layout(const FigureLayout& layout) {
-  std::vector<Item> texts;
-  for (const PlacedText& text : layout.texts) {
-    const Corners corners = corners_of(text);
-    texts.push_back({corners, bounds(corners), text.text});
-    if (text.columns == 0 || text.columns != FontSet::embedded().columns(text.text)) {
-      FAIL_CHECK("text ", text.text, " has ", text.columns, " columns");
-    }
-    if (!inside(texts.back().box, layout)) {
-      FAIL_CHECK("text ", text.text, " reaches into the margin");
-    }
-  }
-  const std::vector<Item> shapes = shapes_of(layout);
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    if (!inside(shapes[i].box, layout)) {
-      FAIL_CHECK("the ", shapes[i].name, " reaches into the margin");
-    }
-    for (std::size_t j = i + 1; j < shapes.size(); ++j) {
-      if (near(shapes[i].box, shapes[j].box)) {
-        FAIL_CHECK("the ", shapes[i].name, " and the ", shapes[j].name, " overlap");
-      }
-    }
-  }
-  for (const PixelRect& tick : layout.ticks) {
-    if (!inside(bounds(corners_of(tick)), layout)) {
-      FAIL_CHECK("a tick reaches into the margin");
-    }
-  }
-
-  std::sort(texts.begin(), texts.end(),
-            [](const Item& a, const Item& b) { return a.box.top < b.box.top; });
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (std::size_t j = i + 1; j < texts.size() && texts[j].box.top < texts[i].box.bottom; ++j) {
-      if (near(texts[i].box, texts[j].box) && overlap(texts[i].corners, texts[j].corners)) {
-        FAIL_CHECK("texts overlap: ", texts[i].name, " and ", texts[j].name);
-      }
-    }
-    for (const Item& shape : shapes) {
-      if (near(texts[i].box, shape.box) && overlap(texts[i].corners, shape.corners)) {
-        FAIL_CHECK("text ", texts[i].name, " lies on the ", shape.name);
-      }
-    }
-  }
-}
 
 std::vector<PlacedText> texts_of(const FigureLayout& layout, TextRole role) {
   std::vector<PlacedText> found;
@@ -177,7 +48,7 @@ TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stay
         for (std::size_t i = 0; i < n_panels; ++i) {
           heatmap.panels.push_back({fmt::format("L0H{}", i), {}});
         }
-        check_layout(lay_out_figure(heatmap));
+        test::check_layout(lay_out_figure(heatmap));
       }
     }
   }
@@ -201,7 +72,7 @@ TEST_CASE("lay_out_figure: the same holds for every resolution and size of cells
         style.dpi = look.dpi;
         style.cell = look.cell;
         const FigureLayout layout = lay_out_figure(sample.heatmap, style);
-        check_layout(layout);
+        test::check_layout(layout);
         if (look.cell != 0) {
           CHECK(layout.grid.keys.n_cells() == n);
           CHECK(layout.grid.keys.pitch >= style.pixels(look.cell));
@@ -250,9 +121,9 @@ TEST_CASE("lay_out_figure: too many pixels are refused before they take memory")
 TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and notes") {
   for (const std::size_t n_panels : {1u, 5u}) {
     test::SampleHeatmap row(1, 60, n_panels, test::Labels::kHard);
-    check_layout(lay_out_figure(row.heatmap));
+    test::check_layout(lay_out_figure(row.heatmap));
     test::SampleHeatmap column(60, 1, n_panels, test::Labels::kHard);
-    check_layout(lay_out_figure(column.heatmap));
+    test::check_layout(lay_out_figure(column.heatmap));
 
     test::SampleHeatmap bare(200, n_panels);
     bare.heatmap.title.clear();
@@ -264,7 +135,7 @@ TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and n
       panel.title.clear();
     }
     const FigureLayout layout = lay_out_figure(bare.heatmap);
-    check_layout(layout);
+    test::check_layout(layout);
     CHECK(layout.masked_swatch.empty());
     CHECK(layout.nan_swatch.empty());
 
@@ -274,7 +145,7 @@ TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and n
     for (HeatmapPanel& panel : wordy.heatmap.panels) {
       panel.title = "the average of all heads of all layers of this model, 猫";
     }
-    check_layout(lay_out_figure(wordy.heatmap));
+    test::check_layout(lay_out_figure(wordy.heatmap));
   }
 }
 

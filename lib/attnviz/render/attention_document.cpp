@@ -168,6 +168,15 @@ void name_means(AttentionDocument& document) {
   }
 }
 
+std::vector<HeadId> heads_of(const AttentionDocument& document) {
+  std::vector<HeadId> heads;
+  heads.reserve(document.patterns.size());
+  for (const DocumentPattern& pattern : document.patterns) {
+    heads.push_back(pattern.head);
+  }
+  return heads;
+}
+
 void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads) {
   std::erase_if(document.patterns, [heads](const DocumentPattern& pattern) {
     return std::find(heads.begin(), heads.end(), pattern.head) == heads.end();

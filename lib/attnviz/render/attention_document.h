@@ -27,6 +27,12 @@ struct Focus {
   bool as_key = false;
 };
 
+/// The head that an overview of all heads shows large.
+struct HeadChoice {
+  HeadId head;
+  std::string reason;  // in words
+};
+
 /// How weights become colours. Part of the document, so that its picture can be made again.
 struct Drawing {
   ColorScale scale;
@@ -35,6 +41,7 @@ struct Drawing {
   std::optional<std::string> title;  // in place of the usual one
   std::optional<Focus> focus;
   std::vector<std::string> side_by_side;  // names of the documents that are drawn together
+  std::optional<HeadChoice> overview;     // every head as a thumbnail and this one large
 };
 
 /// One head's weights, or the mean of several heads'.
@@ -84,6 +91,9 @@ struct AttentionDocument {
     return !run.mask || run.mask->visible(query, key);
   }
 };
+
+/// Of the patterns, in their order.
+std::vector<HeadId> heads_of(const AttentionDocument& document);
 
 /// Keeps the patterns of `heads`, at least one, and of a mean what went into them.
 void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads);

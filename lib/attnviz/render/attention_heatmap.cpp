@@ -22,12 +22,7 @@ namespace attnviz {
 namespace {
 
 // The heads of each of several layers; 1 where there is no such order to keep.
-std::size_t panels_together(const std::vector<DocumentPattern>& patterns) {
-  std::vector<HeadId> heads;
-  heads.reserve(patterns.size());
-  for (const DocumentPattern& pattern : patterns) {
-    heads.push_back(pattern.head);
-  }
+std::size_t panels_together(const std::vector<HeadId>& heads) {
   const std::size_t first_layer = heads.front().layer;
   if (heads.back().layer == first_layer || !is_rectangle(heads)) {
     return 1;
@@ -224,7 +219,7 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
     }
   }
   heatmap.panels_together =
-      documents.size() > 1 ? documents.size() : panels_together(document.patterns);
+      documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
   mark_labels(document.marks, heatmap.query_labels);

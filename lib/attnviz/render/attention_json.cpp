@@ -86,6 +86,13 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   write_marks_member(json, document.marks);
 }
 
+void write_head(JsonWriter& json, HeadId head) {
+  json.key("layer");
+  json.value(std::uint64_t{head.layer});
+  json.key("head");
+  json.value(std::uint64_t{head.head});
+}
+
 void write_drawing(JsonWriter& json, const Drawing& drawing) {
   json.key("drawing");
   json.begin_object();
@@ -117,6 +124,14 @@ void write_drawing(JsonWriter& json, const Drawing& drawing) {
   if (!drawing.side_by_side.empty()) {
     write_strings(json, "side_by_side", drawing.side_by_side);
   }
+  if (drawing.overview) {
+    json.key("overview");
+    json.begin_object();
+    write_head(json, drawing.overview->head);
+    json.key("reason");
+    json.value(drawing.overview->reason);
+    json.end_object();
+  }
   json.end_object();
 }
 
@@ -130,13 +145,6 @@ struct Axes {
   }
   std::size_t cells() const { return layers.size() * heads.size(); }
 };
-
-void write_head(JsonWriter& json, HeadId head) {
-  json.key("layer");
-  json.value(std::uint64_t{head.layer});
-  json.key("head");
-  json.value(std::uint64_t{head.head});
-}
 
 Axes axes_of(const AttentionDocument& document) {
   Axes axes;

@@ -1,0 +1,102 @@
+#include "overview_show.h"
+
+#include <span>
+#include <utility>
+
+#include "attnviz/attention/sink_group.h"
+#include "attnviz/render/attention_heatmap.h"
+#include "attnviz/render/overview_png.h"
+#include "attnviz/render/overview_terminal.h"
+#include "drawing_notes.h"
+#include "show_formats.h"
+
+namespace attnviz::app {
+
+bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
+                    const PatternOptions& pattern, StyleChoice style, const Outputs& outputs) {
+  const bool is_deep =
+      heads.size() > kMostHeadsAsPanels && heads.front().layer != heads.back().layer;
+  const bool is_drawn = outputs.writes(OutputFormat::kPng) || outputs.writes(OutputFormat::kText);
+  return is_deep && is_drawn && asked.heads.empty() && asked.layers.empty() && !pattern.average &&
+         !pattern.focus && style != StyleChoice::kMask;
+}
+
+void write_overview(OutputFormat format, const AttentionDocument& document,
+                    const Overview& overview, const FigureStyle& figure,
+                    const TerminalOptions& terminal, const ByteSink& sink) {
+  sink(format == OutputFormat::kPng ? render_png(overview, figure)
+                                    : render_terminal(overview, terminal) +
+                                          drawn_next_tokens(std::span(&document, 1), terminal));
+}
+
+void StreamedOverview::plan(const AttentionDocument& document) {
+  document_ = &document;
+  TellingHead any;  // grids do not depend on it
+  any.head = heads_.front();
+  overview_ = overview_of(document, any);
+  thumbnail_grids_.clear();
+  large_grids_.clear();
+  const auto add = [this](const OverviewCells& cells) {
+    thumbnail_grids_.add(cells.thumbnails);
+    large_grids_.add(cells.large);
+  };
+  if (outputs_.writes(OutputFormat::kPng)) {
+    add(figure_cells(overview_, figure_));
+  }
+  for (const TerminalOptions& drawing : outputs_.drawings()) {
+    add(terminal_cells(overview_, drawing));
+  }
+}
+
+bool StreamedOverview::keeps_large() const {
+  constexpr double kFewBytes = 256e6;
+  return large_grids_.bytes(heads_.size(), document_->drawing) <= kFewBytes;
+}
+
+double StreamedOverview::bytes() const {
+  return thumbnail_grids_.bytes(heads_.size(), document_->drawing) +
+         large_grids_.bytes(keeps_large() ? heads_.size() : 1, document_->drawing) +
+         TellingHeads::bytes(heads_.size(), document_->query_tokens.size());
+}
+
+void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
+  telling_ = std::make_unique<TellingHeads>(heads_, document_->run.mask.value_or(Mask{}),
+                                            document_->query_tokens.size());
+  sinks.push_back(telling_.get());
+  thumbnails_ = thumbnail_grids_.sinks(heads_, *document_);
+  large_ = keeps_large() ? large_grids_.sinks(heads_, *document_) : Cells{};
+  for (const Cells* all : {&thumbnails_, &large_}) {
+    for (const auto& cells : *all) {
+      sinks.push_back(cells.get());
+    }
+  }
+}
+
+void StreamedOverview::finish(const ComputeAgain& compute_again) {
+  const TellingHead choice = telling_->best();
+  overview_ = overview_of(*document_, choice);
+  if (large_.empty()) {
+    large_ = large_grids_.sinks({choice.head}, *document_);
+    std::vector<PatternSink*> sinks;
+    sinks.reserve(large_.size());
+    for (const auto& cells : large_) {
+      sinks.push_back(cells.get());
+    }
+    SinkGroup group(std::move(sinks));
+    compute_again(group);
+  }
+  set_cells(overview_.thumbnails, *document_, {thumbnails_.begin(), thumbnails_.end()});
+  set_cells(overview_.large, document_of_head(*document_, choice.head),
+            {large_.begin(), large_.end()});
+}
+
+bool StreamedOverview::tell_flat() const {
+  return app::tell_flat(overview_.thumbnails, options_, outputs_, thumbnail_grids_.front());
+}
+
+void StreamedOverview::write(OutputFormat format, const TerminalOptions& terminal,
+                             const ByteSink& sink) const {
+  write_overview(format, *document_, overview_, figure_, terminal, sink);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,193 @@
+#include "attnviz/analysis/telling_head.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "attnviz/kernels/pooling_kernels.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr double kLeastScore = 0.1;
+
+// To a multiple of 2^-36, as pool_sums() rounds: such sums do not depend on their order.
+double rounded(float weight) {
+  constexpr double kUnits = 68719476736.0;
+  return std::nearbyint(static_cast<double>(weight) * kUnits) / kUnits;
+}
+
+// The mean of a sum's other terms.
+double mean_of_others(double sum, std::size_t count, float own) {
+  return count > 1 ? (sum - rounded(own)) / static_cast<double>(count - 1) : 0.0;
+}
+
+}  // namespace
+
+bool TellingHead::qualifies() const noexcept {
+  return score >= kLeastScore;
+}
+
+TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
+                           std::size_t n_queries, std::size_t n_keys)
+    : mask_(mask),
+      n_queries_(n_queries),
+      n_keys_(n_keys),
+      same_tokens_(n_queries == n_keys),
+      n_column_(n_keys) {
+  std::vector<std::ptrdiff_t> begins(n_keys + 1);
+  std::vector<std::size_t> n_near(n_keys);
+  for (std::size_t query = 0; query < n_queries; ++query) {
+    const std::size_t first = std::min(mask.first_key(query), n_keys);
+    ++begins[first];
+    --begins[std::max(first, mask.end_key(query, n_keys))];
+    for (std::size_t key = query - std::min<std::size_t>(query, 1);
+         same_tokens_ && key < std::min(query + 2, n_keys); ++key) {
+      n_near[key] += mask.visible(query, key) ? 1u : 0u;
+    }
+    for (std::size_t step = 0; same_tokens_ && step < kSteps.size(); ++step) {
+      const std::size_t key = query + static_cast<std::size_t>(kSteps[step]);  // wraps below 0
+      n_step_[step] += key > 0 && key < n_keys && mask.visible(query, key) ? 1u : 0u;
+    }
+  }
+  std::ptrdiff_t n_seeing = 0;
+  for (std::size_t key = 0; key < n_keys; ++key) {
+    n_seeing += begins[key];
+    n_column_[key] = static_cast<std::size_t>(n_seeing) - n_near[key];
+  }
+  for (const HeadId head : heads) {
+    heads_.try_emplace(head, Head{std::vector<Top>(n_queries), std::vector<double>(n_keys), {}});
+  }
+}
+
+double TellingHeads::bytes(std::size_t n_heads, std::size_t n_tokens) noexcept {
+  return static_cast<double>(n_heads) * static_cast<double>(n_tokens) *
+         static_cast<double>(sizeof(Top) + sizeof(double));
+}
+
+bool TellingHeads::near(std::size_t query, std::size_t key) const noexcept {
+  return same_tokens_ && key + 1 >= query && key <= query + 1;
+}
+
+TellingHeads::Top TellingHeads::top_of(std::size_t query, std::size_t first_key,
+                                       ConstMatrix row) const {
+  Top top;
+  const std::size_t end_key = first_key + row.cols;
+  const auto look_at = [&](std::size_t begin, std::size_t end) {
+    begin = std::max(begin, first_key);
+    end = std::min(end, end_key);
+    if (begin >= end) {
+      return;
+    }
+    const ConstMatrix part = row.col_block(begin - first_key, end - begin);
+    float largest = top.weight;
+    kernels::pool_largest(part, 0, part.cols, std::span(&largest, 1));
+    if (largest > top.weight) {
+      const std::span<const float> weights = part.row(0);
+      const auto found = std::find(weights.begin(), weights.end(), largest);
+      top = {largest,
+             static_cast<std::uint32_t>(begin + static_cast<std::size_t>(found - weights.begin()))};
+    }
+  };
+  if (!same_tokens_) {
+    look_at(1, n_keys_);
+  } else {
+    look_at(1, query - std::min<std::size_t>(query, 1));
+    look_at(std::max<std::size_t>(query + 2, 1), n_keys_);
+  }
+  return top;
+}
+
+void TellingHeads::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                        ConstMatrix weights) {
+  Head& to = heads_.at(head);
+  std::vector<double> columns(weights.cols);
+  kernels::pool_sums(weights, 0, 1, columns);
+  StepSums steps{};
+  const std::size_t end_key = first_key + weights.cols;
+  for (std::size_t i = 0; i < weights.rows; ++i) {
+    const std::size_t query = first_query + i;
+    to.tops[query] = top_of(query, first_key, weights.row_block(i, 1));
+    if (!same_tokens_) {
+      continue;
+    }
+    for (std::size_t key = std::max(query - std::min<std::size_t>(query, 1), first_key);
+         key < std::min(query + 2, end_key); ++key) {
+      columns[key - first_key] -= rounded(weights(i, key - first_key));
+    }
+    for (std::size_t step = 0; step < kSteps.size(); ++step) {
+      const std::size_t key = query + static_cast<std::size_t>(kSteps[step]);  // wraps below 0
+      if (key > 0 && key >= first_key && key < end_key) {
+        steps[step] += rounded(weights(i, key - first_key));
+      }
+    }
+  }
+  const std::scoped_lock lock(locks_[(head.layer * 31 + head.head) % locks_.size()]);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    to.columns[first_key + i] += columns[i];
+  }
+  for (std::size_t step = 0; step < kSteps.size(); ++step) {
+    to.steps[step] += steps[step];
+  }
+}
+
+double TellingHeads::baseline(const Head& head, std::size_t query, Top top) const {
+  const std::size_t n_seen = std::max<std::size_t>(mask_.n_visible(query, 0, n_keys_), 1);
+  double expected = std::max(1.0 / static_cast<double>(n_seen),
+                             mean_of_others(head.columns[top.key], n_column_[top.key], top.weight));
+  for (std::size_t step = 0; same_tokens_ && step < kSteps.size(); ++step) {
+    if (query + static_cast<std::size_t>(kSteps[step]) == top.key) {
+      expected = std::max(expected, mean_of_others(head.steps[step], n_step_[step], top.weight));
+    }
+  }
+  return expected;
+}
+
+TellingHead TellingHeads::score(HeadId head) const {
+  const Head& from = heads_.at(head);
+  TellingHead result;
+  result.head = head;
+  double most = 0.0;
+  for (std::size_t query = 0; query < n_queries_; ++query) {
+    std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
+    for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
+         ++key) {
+      n_far -= near(query, key) && mask_.visible(query, key) ? 1u : 0u;
+    }
+    if (n_far == 0) {
+      continue;
+    }
+    ++result.n_counted;
+    const Top top = from.tops[query];
+    if (!(top.weight > 0.0f)) {
+      continue;
+    }
+    const double excess = static_cast<double>(top.weight) - baseline(from, query, top);
+    result.share += static_cast<double>(top.weight);
+    result.score += std::max(0.0, excess);
+    if (excess > most) {
+      most = excess;
+      result.query = query;
+      result.key = top.key;
+      result.weight = top.weight;
+    }
+  }
+  const double n = static_cast<double>(std::max<std::size_t>(result.n_counted, 1));
+  result.score /= n;
+  result.share /= n;
+  return result;
+}
+
+TellingHead TellingHeads::best() const {
+  TellingHead best = score(heads_.begin()->first);
+  for (const auto& [head, rows] : heads_) {
+    TellingHead other = score(head);
+    if (other.score > best.score) {
+      best = other;
+    }
+  }
+  return best;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,98 @@
+// Which of many heads says most: the one whose queries look far away, each at a token of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/model/mask.h"
+
+namespace attnviz {
+
+/// One head and what speaks for it.
+struct TellingHead {
+  HeadId head;
+  double score = 0.0;         // in [0, 1]; as TellingHeads has it
+  double share = 0.0;         // what the counted queries put on their tokens, in the mean
+  std::size_t n_counted = 0;  // queries that see a token that counts
+  std::size_t query = 0;      // the counted one that stands out most, its token, and the weight
+  std::size_t key = 0;
+  float weight = 0.0f;
+
+  /// Whether the head stands out: a score of 0.1 or more.
+  bool qualifies() const noexcept;
+};
+
+/// Scores heads from their rows by how much of it depends on what the tokens are:
+///
+///   score = mean over queries q of max(0, w(q, k) - b(q, k)),  k = argmax over F(q) of w(q, k)
+///
+///   F(q)     the keys that q sees, without the first token, q itself and its two neighbours
+///   b(q, k)  what q would put on k whatever stands there, the largest of
+///            1 / (number of keys that q sees)           a head that looks at all alike
+///            the mean of w(p, k) over other p           a column, as of [SEP] or a full stop
+///            the mean of w(p, p + k - q) over other p   where |k - q| is 2 or 3: a fixed step
+///
+/// with p the queries that have the key in F(p). Queries with an empty F(q) are not counted: those
+/// of causal texts of three tokens or fewer, where every score is 0. Heads that rest on the first
+/// token, on a neighbour, on one column or on everything alike have a score of about 0, a head that
+/// puts all of its weight on tokens that others do not look at has 1. Where queries and keys are
+/// not as many, no query has a place among the keys: F(q) leaves out the first key alone, and there
+/// are no steps. Of strided masks the gaps count as seen by b.
+///
+/// Keeps 8 bytes a query and 8 a key of each head. In double precision, and the same
+/// whatever threads bring the rows.
+class TellingHeads : public PatternSink {
+ public:
+  /// `heads` without repeats, at least one; `mask` says who may see whom.
+  TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_queries,
+               std::size_t n_keys);
+  TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
+      : TellingHeads(heads, mask, n_tokens, n_tokens) {}
+
+  /// What they take, about.
+  static double bytes(std::size_t n_heads, std::size_t n_tokens) noexcept;
+
+  bool wants(HeadId head) const override { return heads_.contains(head); }
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+  /// Of a wanted head, once all of its rows have come.
+  TellingHead score(HeadId head) const;
+
+  /// The head with the largest score; of equal ones that of the lowest layer, then head.
+  TellingHead best() const;
+
+ private:
+  static constexpr std::array<std::ptrdiff_t, 4> kSteps = {-3, -2, 2, 3};  // key - query
+  using StepSums = std::array<double, kSteps.size()>;
+
+  struct Top {
+    float weight = 0.0f;
+    std::uint32_t key = 0;
+  };
+  struct Head {
+    std::vector<Top> tops;        // [n_queries]: the largest weight of F(q)
+    std::vector<double> columns;  // [n_keys]: the sum over the queries that have the key in F
+    StepSums steps{};
+  };
+
+  bool near(std::size_t query, std::size_t key) const noexcept;
+  Top top_of(std::size_t query, std::size_t first_key, ConstMatrix row) const;
+  double baseline(const Head& head, std::size_t query, Top top) const;
+
+  Mask mask_;
+  std::size_t n_queries_;
+  std::size_t n_keys_;
+  bool same_tokens_;
+  std::vector<std::size_t> n_column_;  // [n_keys]: queries that have the key in F
+  std::array<std::size_t, kSteps.size()> n_step_{};
+  std::map<HeadId, Head> heads_;
+  std::array<std::mutex, 64> locks_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,100 @@
+#include "attnviz/render/overview.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attnviz/render/attention_json.h"
+#include "render/sample_overview.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+std::string sentence_of(const AttentionDocument& document) {
+  return choice_sentence(document, most_telling(document).value());
+}
+
+}  // namespace
+
+TEST_CASE("overview: the grid has a row for each layer and a column for each number of a head") {
+  const OverviewGrid grid({{2, 0}, {2, 5}, {4, 5}, {9, 1}});
+  CHECK(grid.layers == std::vector<std::size_t>{2, 4, 9});
+  CHECK(grid.heads == std::vector<std::size_t>{0, 1, 5});
+  CHECK(grid.row({9, 1}) == 2);
+  CHECK(grid.column({9, 1}) == 1);
+  CHECK(grid.column({4, 5}) == 2);
+}
+
+TEST_CASE("overview: all heads small, the telling one large, and the facts say which and why") {
+  const test::SampleOverview sample(3, 5, 12);
+  const Overview overview = sample.overview();
+  CHECK(overview.chosen == HeadId{1, 1});
+  CHECK(overview.heads.size() == 15);
+  CHECK(overview.thumbnails.panels.size() == 15);
+  CHECK(overview.thumbnails.title == "attention: deep");
+  CHECK(overview.thumbnails.notes == std::vector<std::string>{"mask causal"});
+  REQUIRE(overview.large.panels.size() == 1);
+  CHECK(overview.large.panels[0].title == "L1H1");
+  CHECK(overview.large.panels[0].values(8, 4) == 0.75f);
+  CHECK(overview.large.title.empty());
+  CHECK(overview.large.notes.empty());
+  CHECK(overview.caption == "L1H1: the most telling head");
+  AttentionDocument told = sample.document;
+  told.drawing.overview = HeadChoice{{1, 1}, overview.sentence};
+  CHECK(overview.thumbnails.facts == attention_facts(told));
+  CHECK(overview.thumbnails.facts.find(R"("overview": {"layer": 1, "head": 1, "reason": "On av)") !=
+        std::string::npos);
+}
+
+TEST_CASE("overview: the sentence tells the share, the kind of token, and the clearest example") {
+  const test::SampleOverview sample(2, 7, 12);
+  CHECK(sentence_of(sample.document)
+            .starts_with("On average 75 % of a query's weight goes to one earlier token that is "
+                         "neither the first nor "
+                         "the one before. "));
+  AttentionDocument document = sample.document;
+  document.query_tokens[11] = " it";
+  document.query_tokens[5] = "\u2581cat";
+  document.key_tokens = document.query_tokens;
+  TellingHead choice = most_telling(document).value();
+  choice.query = 11;
+  choice.key = 5;
+  choice.weight = 0.874f;
+  CHECK(choice_sentence(document, choice).ends_with(R"( "it" (11) looks at "cat" (5) with 87 %.)"));
+  document.run.mask = Mask{MaskKind::kNone};
+  CHECK(choice_sentence(document, choice)
+            .find("one token that is neither the first, nor the query "
+                  "itself, nor beside it.") != std::string::npos);
+}
+
+TEST_CASE("overview: it is said when no head stands out, and when the text is too short") {
+  const test::SampleOverview sample(2, 1, 9);  // without L1H1 all heads rest on the first token
+  const Overview sinks = sample.overview();
+  CHECK(sinks.chosen == HeadId{0, 0});
+  CHECK(sinks.sentence.starts_with("No head stands out: "));
+  for (const std::size_t n : {1u, 2u, 3u}) {
+    const Overview overview = test::SampleOverview(2, 7, n).overview();
+    CHECK(overview.chosen == HeadId{0, 0});
+    CHECK(overview.caption == "L0H0: the first head");
+    CHECK(overview.sentence ==
+          "The text is too short to tell the heads apart; this is the first one.");
+  }
+}
+
+TEST_CASE("overview: values that are no weights have no most telling head") {
+  const std::vector<float> scores = {0.5f, -0.5f, 0.2f, 0.1f};
+  const std::vector<float> nan = {0.5f, std::numeric_limits<float>::quiet_NaN(), 0.2f, 0.1f};
+  for (const auto* values : {&scores, &nan}) {
+    AttentionDocument document;
+    document.query_tokens = document.key_tokens = {"a", "b"};
+    document.patterns.push_back({{0, 0}, test::matrix_over(*values, 2, 2)});
+    CHECK_FALSE(most_telling(document).has_value());
+  }
+}
+
+}  // namespace attnviz
