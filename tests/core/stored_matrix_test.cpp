@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace attnviz {
@@ -20,6 +21,16 @@ TEST_CASE("stored matrix: floats are a matrix as they are") {
   CHECK(matrix == StoredMatrix(floats));
   CHECK(matrix.row_block(1, 1) != matrix);
   CHECK(matrix.row_block(0, 2) == matrix);
+}
+
+TEST_CASE("stored matrix: numbers at an odd address are the same, but no matrix of floats") {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  std::vector<char> bytes(1 + values.size() * sizeof(float));
+  std::memcpy(&bytes[1], values.data(), values.size() * sizeof(float));
+  const StoredMatrix matrix(&bytes[1], 2, 3, 3);
+  CHECK(!matrix.is_floats());
+  CHECK(value(matrix, 1, 1) == 5.0f);
+  CHECK(to_floats(matrix).view()(1, 2) == 6.0f);
 }
 
 TEST_CASE("stored matrix: a transposed one is read down its storage's columns") {

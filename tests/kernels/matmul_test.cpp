@@ -52,7 +52,8 @@ double tolerance(const std::vector<double>& expected, std::size_t d_in) {
   return 1e-6 * largest * std::max(1.0, std::sqrt(static_cast<double>(d_in)) / 8.0);
 }
 
-// Weights in some type and layout, in a wider storage, and what is expected of them as floats.
+// Weights in some type and layout, at an odd address in a wider storage, and what is expected of
+// them as floats.
 struct StoredWeights {
   StoredWeights(std::size_t rows, std::size_t cols, StoredType type, bool transposed)
       : floats(rows * cols) {
@@ -60,7 +61,7 @@ struct StoredWeights {
     const std::size_t stride = (transposed ? rows : cols) + 3;
     const std::vector<float> values = test::random_values(outer * stride, 11);
     const std::size_t size = stored_type_size(type);
-    bytes.resize(outer * stride * size);
+    bytes.resize(1 + outer * stride * size);
     for (std::size_t i = 0; i < values.size(); ++i) {
       auto word = std::bit_cast<std::uint32_t>(values[i]);
       if (type == StoredType::kF16) {  // sign, an exponent around 0, fraction
@@ -68,14 +69,14 @@ struct StoredWeights {
       } else if (type == StoredType::kBf16) {
         word >>= 16;
       }
-      std::memcpy(&bytes[i * size], &word, size);
+      std::memcpy(&bytes[1 + i * size], &word, size);
     }
-    view = StoredMatrix(bytes.data() + 2 * size, rows, cols, stride, type, transposed);
+    view = StoredMatrix(bytes.data() + 1 + 2 * size, rows, cols, stride, type, transposed);
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t c = 0; c < cols; ++c) {
         const std::size_t at = 2 + (transposed ? c * stride + r : r * stride + c);
         std::uint32_t word = 0;
-        std::memcpy(&word, &bytes[at * size], size);
+        std::memcpy(&word, &bytes[1 + at * size], size);
         floats[r * cols + c] = type == StoredType::kF32 ? std::bit_cast<float>(word)
                                : type == StoredType::kF16
                                    ? float_from_half(static_cast<std::uint16_t>(word))

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace attnviz {
 
@@ -40,6 +41,18 @@ constexpr float to_float(Float16 value) noexcept {
 }
 constexpr float to_float(BFloat16 value) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+constexpr float to_float(double value) noexcept {
+  return static_cast<float>(value);
+}
+
+/// The number that lies at `from`, which need not be aligned.
+template <class Number>
+float number_at(const Number* from) noexcept {
+  Number number;
+  std::memcpy(&number, from, sizeof(number));
+  return to_float(number);
 }
 
 }  // namespace attnviz

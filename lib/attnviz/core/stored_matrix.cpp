@@ -1,6 +1,7 @@
 #include "attnviz/core/stored_matrix.h"
 
 #include <cassert>
+#include <cstdint>
 
 #include "attnviz/core/float16.h"
 
@@ -8,16 +9,12 @@ namespace attnviz {
 
 namespace {
 
-float to_float(double value) noexcept {
-  return static_cast<float>(value);
-}
-
 template <class Number>
 void copy_numbers(const void* data, std::size_t first, std::size_t step, std::span<float> to) {
   const auto* from = static_cast<const Number*>(data);
   std::size_t at = first;
   for (float& number : to) {
-    number = to_float(from[at]);
+    number = number_at(from + at);
     at += step;
   }
 }
@@ -27,6 +24,11 @@ const void* advanced(const StoredMatrix& matrix, std::size_t numbers) noexcept {
 }
 
 }  // namespace
+
+bool StoredMatrix::is_floats() const noexcept {
+  return type == StoredType::kF32 && !transposed &&
+         reinterpret_cast<std::uintptr_t>(data) % alignof(float) == 0;
+}
 
 StoredMatrix StoredMatrix::row_block(std::size_t first, std::size_t count) const noexcept {
   return {

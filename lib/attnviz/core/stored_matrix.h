@@ -15,8 +15,8 @@ namespace attnviz {
 /// Number (row, col) is the one at row * stride + col, or, when transposed, at col * stride + row:
 /// weights map [d_in] to [d_out], and many files keep them as [d_out, d_in].
 ///
-/// `data` must be aligned as its numbers are. A tensor may lie at any byte of its file; one that is
-/// not aligned there has to be copied first.
+/// `data` may be any address, as a tensor may begin at any byte of its file: numbers are read with
+/// number_at(), or as vectors that need no alignment.
 struct StoredMatrix {
   const void* data = nullptr;
   std::size_t rows = 0;
@@ -45,11 +45,12 @@ struct StoredMatrix {
   /// Columns [first, first + count). Precondition: in range.
   StoredMatrix col_block(std::size_t first, std::size_t count) const noexcept;
 
-  /// Precondition: F32, and not transposed.
+  /// Precondition: is_floats().
   ConstMatrix as_floats() const noexcept {
     return {static_cast<const float*>(data), rows, cols, stride};
   }
-  bool is_floats() const noexcept { return type == StoredType::kF32 && !transposed; }
+  /// F32, not transposed, and where floats may lie.
+  bool is_floats() const noexcept;
 
   /// The same view of the same numbers.
   bool operator==(const StoredMatrix&) const = default;

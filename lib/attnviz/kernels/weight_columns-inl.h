@@ -10,9 +10,9 @@
 
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <hwy/cache_control.h>
@@ -32,7 +32,8 @@ constexpr std::size_t kPanel = kPanelVectors * kLanes;  // columns
 // Rows of w that are packed at a time, so that a panel stays in the first-level cache.
 constexpr std::size_t kDepth = 4096 / kLanes;
 
-// A part of a matrix whose numbers lie `stride` apart in the direction that is not named.
+// A part of a matrix whose numbers lie `stride` apart in the direction that is not named. They need
+// not be aligned: nothing may read one through a pointer to it.
 template <class Number>
 struct Numbers {
   const Number* data;
@@ -103,6 +104,12 @@ HWY_INLINE hn::Vec<Lanes> floats_of(hn::Vec<Words> words, Float16 /*type*/) {
 }
 
 // The next kLanes numbers.
+#if HWY_TARGET == HWY_SCALAR
+template <class Number>
+HWY_INLINE hn::Vec<Lanes> load_floats(const Number* from) {
+  return hn::Set(Lanes(), number_at(from));
+}
+#else
 HWY_INLINE hn::Vec<Lanes> load_floats(const float* from) {
   return hn::LoadU(Lanes(), from);
 }
@@ -118,6 +125,7 @@ HWY_INLINE hn::Vec<Lanes> load_floats(const Number* from) {
 #endif
   return floats_of(hn::PromoteTo(Words(), halves), Number());
 }
+#endif
 
 // A panel of w [d_in, d_out] as it is read for the first time; what is read is kept in `panel` for
 // other tiles.
@@ -155,7 +163,7 @@ class PlainColumns {
                    std::size_t cols, float* panel) {
     Number row[kPanel] = {};
     for (std::size_t i = 0; i < depth; ++i) {
-      std::copy_n(w.at(k + i, col), cols, row);
+      std::memcpy(row, w.at(k + i, col), cols * sizeof(Number));
       for (std::size_t v = 0; v < kPanelVectors; ++v) {
         hn::Store(load_floats(row + v * kLanes), Lanes(), panel + i * kPanel + v * kLanes);
       }
@@ -237,7 +245,7 @@ constexpr std::size_t kSquare = 1;
 template <class Number>
 HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel) {
   for (std::size_t c = 0; c < kLanes; ++c) {
-    panel[c] = to_float(from[c * stride]);
+    panel[c] = number_at(from + c * stride);
   }
 }
 #endif
@@ -274,7 +282,7 @@ class TransposedColumns {
                    std::size_t cols, float* panel) {
     for (std::size_t i = 0; i < depth; ++i) {
       for (std::size_t c = 0; c < kPanel; ++c) {
-        panel[i * kPanel + c] = c < cols ? to_float(*w.at(col + c, k + i)) : 0.0f;
+        panel[i * kPanel + c] = c < cols ? number_at(w.at(col + c, k + i)) : 0.0f;
       }
     }
   }
@@ -290,7 +298,7 @@ class TransposedColumns {
     } else {
       for (std::size_t i = row_; i < depth_; ++i) {
         for (std::size_t c = 0; c < kPanel; ++c) {
-          panel_[i * kPanel + c] = to_float(from_[c * stride_ + i]);
+          panel_[i * kPanel + c] = number_at(from_ + c * stride_ + i);
         }
       }
     }

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -24,18 +22,6 @@ std::string shape_text(std::span<const std::size_t> shape) {
 bool is_float(StoredType type) noexcept {
   return type == StoredType::kF64 || type == StoredType::kF32 || type == StoredType::kF16 ||
          type == StoredType::kBf16;
-}
-
-float number_from_bytes(StoredType type, const char* bytes) noexcept {
-  alignas(double) char aligned[sizeof(double)];
-  std::memcpy(aligned, bytes, stored_type_size(type));
-  return value(StoredMatrix(aligned, 1, 1, 1, type), 0, 0);
-}
-
-// Whether kernels can read it where it lies.
-bool is_aligned(const StoredTensor& tensor) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(tensor.bytes.data());
-  return address % stored_type_size(tensor.type) == 0;
 }
 
 }  // namespace
@@ -117,14 +103,9 @@ StoredWeights WeightReader::stored() const {
 }
 
 MatrixBuffer& WeightReader::copy(const FoundTensor& found, std::size_t rows, std::size_t cols) {
-  MatrixBuffer buffer(rows, cols);
   const StoredTensor& tensor = *found.tensor;
-  const std::size_t size = stored_type_size(tensor.type);
-  float* out = buffer.view().data;
-  for (std::size_t i = 0; i < rows * cols; ++i) {
-    out[i] = number_from_bytes(tensor.type, tensor.bytes.data() + i * size);
-  }
-  storage_->copies.push_back(std::move(buffer));
+  storage_->copies.push_back(
+      to_floats(StoredMatrix(tensor.bytes.data(), rows, cols, cols, tensor.type)));
   return storage_->copies.back();
 }
 
@@ -138,14 +119,7 @@ StoredMatrix WeightReader::matrix(std::string_view name, std::size_t rows, std::
   if (tensor.type == StoredType::kF64) {
     return std::as_const(copy(found, rows, cols)).view();
   }
-  const void* numbers = tensor.bytes.data();
-  if (!is_aligned(tensor)) {
-    MatrixBuffer moved(1, (tensor.bytes.size() + sizeof(float) - 1) / sizeof(float));
-    std::memcpy(moved.view().data, tensor.bytes.data(), tensor.bytes.size());
-    storage_->copies.push_back(std::move(moved));
-    numbers = storage_->copies.back().view().data;
-  }
-  return {numbers, rows, cols, cols, tensor.type};
+  return {tensor.bytes.data(), rows, cols, cols, tensor.type};
 }
 
 Projection WeightReader::linear(std::string_view name, std::size_t d_in, std::size_t d_out,
