@@ -113,6 +113,8 @@ TEST_CASE("sentences of whole models are true for the window, the cap and the ro
         "−∞, and the weight 0.");
   CHECK(sentence(made, Step::kRope)
             .starts_with("Position 5 turns the first pair of q by 5 radians, the last by 0.625."));
+  CHECK(sentence(sample(1), Step::kRope)
+            .starts_with("Position 1 turns the first pair of q by 1 radian, the last by 0.125."));
   CHECK(sentence(sample(0), Step::kRope).starts_with("At position 0 q is not turned."));
   CHECK(sentence(made, Step::kCap).starts_with("No score can pass 2 or fall below -2: "));
   CHECK(sentence(made, Step::kNorm).starts_with("Attention looks at y, not at x itself: "));

@@ -141,16 +141,18 @@ class Sentences {
     const auto angle = [&](std::size_t pair) {
       return fmt::format("{:.4g}", static_cast<double>(head_.query) * rope.frequencies[pair]);
     };
+    const std::string first = angle(0);
+    const char* const radians = first == "1" ? "radian" : "radians";
     std::string text;
     if (head_.query == 0) {
       text = fmt::format("At position 0 q is not turned{}.",
                          rope.magnitude == 1.0f ? "" : ", only multiplied");
     } else if (rope.n_pairs() == 1) {
       text =
-          fmt::format("Position {} turns the one pair of q by {} radians.", head_.query, angle(0));
+          fmt::format("Position {} turns the one pair of q by {} {}.", head_.query, first, radians);
     } else {
-      text = fmt::format("Position {} turns the first pair of q by {} radians, the last by {}.",
-                         head_.query, angle(0), angle(rope.n_pairs() - 1));
+      text = fmt::format("Position {} turns the first pair of q by {} {}, the last by {}.",
+                         head_.query, first, radians, angle(rope.n_pairs() - 1));
     }
     return text +
            " As each key is turned by its own position, q · k depends on how far apart the "
