@@ -215,6 +215,9 @@ void run_show(const ShowOptions& options) {
       documents.push_back(run_document(run, request, options.pattern.average));
       documents.back().continuation = continuation;
       predictor.add_to(documents.back());
+      if (auto& predictions = documents.back().predictions; words && predictions) {
+        predictions->at = words->numbers[predictions->at];  // where that token is shown
+      }
     }
     phases.done("attention");
     choose_drawing_of(documents, options, focus);
