@@ -129,7 +129,8 @@ std::unique_ptr<StreamedPicture> streamed_picture(const ShowOptions& options,
                                                   const std::vector<HeadId>& heads,
                                                   std::size_t n_tokens, const FigureStyle& figure,
                                                   const Outputs& outputs) {
-  if (options.side_by_side.empty() &&
+  // Words are made of whole patterns.
+  if (options.side_by_side.empty() && !options.merge_words &&
       draws_overview(heads, options.heads, options.pattern, options.drawing.style, outputs)) {
     return std::make_unique<StreamedOverview>(options, heads, figure, outputs);
   }
