@@ -18,7 +18,7 @@ void define_show(CLI::App& app, ShowOptions& options) {
   define_input(app, options.input);
   define_many_texts(app, options.input);
   define_model(app, options);
-  define_attention(app, options, "all");
+  define_attention(app, options, "all; more than 12 of several layers as an overview");
   add_value(app, "Attention", "--side-by-side", "LIST",
             "masks or temperatures beside each other: causal,none or 0.5,1,2",
             [&options](const std::string& word) { options.side_by_side = parse_variants(word); });
@@ -67,7 +67,7 @@ void define_render(CLI::App& app, RenderOptions& options) {
   add_value(app, "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
             "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
             [&options](const std::string& word) { options.mask = parse_mask(word); });
-  define_heads(app, options.heads, "all");
+  define_heads(app, options.heads, "all; more than 12 of several layers as an overview");
   define_patterns(app, options.pattern);
   define_files(app, options.output, "png|json|npy|txt");
   define_drawing(app, options.drawing);

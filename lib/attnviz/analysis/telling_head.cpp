@@ -57,7 +57,7 @@ TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
     n_column_[key] = static_cast<std::size_t>(n_seeing) - n_near[key];
   }
   for (const HeadId head : heads) {
-    heads_.try_emplace(head, Head{std::vector<Top>(n_queries), std::vector<double>(n_keys), {}});
+    heads_.try_emplace(head).first->second.result.head = head;
   }
 }
 
@@ -102,6 +102,11 @@ TellingHeads::Top TellingHeads::top_of(std::size_t query, std::size_t first_key,
 void TellingHeads::rows(HeadId head, std::size_t first_query, std::size_t first_key,
                         ConstMatrix weights) {
   Head& to = heads_.at(head);
+  {
+    const std::scoped_lock lock(lock_of(head));
+    to.tops.resize(n_queries_);
+    to.columns.resize(n_keys_);
+  }
   std::vector<double> columns(weights.cols);
   kernels::pool_sums(weights, 0, 1, columns);
   StepSums steps{};
@@ -123,12 +128,18 @@ void TellingHeads::rows(HeadId head, std::size_t first_query, std::size_t first_
       }
     }
   }
-  const std::scoped_lock lock(locks_[(head.layer * 31 + head.head) % locks_.size()]);
+  const std::scoped_lock lock(lock_of(head));
   for (std::size_t i = 0; i < columns.size(); ++i) {
     to.columns[first_key + i] += columns[i];
   }
   for (std::size_t step = 0; step < kSteps.size(); ++step) {
     to.steps[step] += steps[step];
+  }
+  to.n_rows += weights.rows;
+  if (to.n_rows == n_queries_) {
+    to.result = scored(head, to);
+    to.tops = {};
+    to.columns = {};
   }
 }
 
@@ -144,10 +155,18 @@ double TellingHeads::baseline(const Head& head, std::size_t query, Top top) cons
   return expected;
 }
 
+std::mutex& TellingHeads::lock_of(HeadId head) noexcept {
+  constexpr std::size_t kSpread = 31;
+  return locks_[(head.layer * kSpread + head.head) % locks_.size()];
+}
+
 TellingHead TellingHeads::score(HeadId head) const {
-  const Head& from = heads_.at(head);
+  return heads_.at(head).result;
+}
+
+TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   TellingHead result;
-  result.head = head;
+  result.head = id;
   double most = 0.0;
   for (std::size_t query = 0; query < n_queries_; ++query) {
     std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
@@ -180,14 +199,11 @@ TellingHead TellingHeads::score(HeadId head) const {
 }
 
 TellingHead TellingHeads::best() const {
-  TellingHead best = score(heads_.begin()->first);
-  for (const auto& [head, rows] : heads_) {
-    TellingHead other = score(head);
-    if (other.score > best.score) {
-      best = other;
-    }
+  const TellingHead* best = &heads_.begin()->second.result;
+  for (const auto& [id, head] : heads_) {
+    best = head.result.score > best->score ? &head.result : best;
   }
-  return best;
+  return *best;
 }
 
 }  // namespace attnviz

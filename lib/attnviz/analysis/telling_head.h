@@ -44,8 +44,8 @@ struct TellingHead {
 /// not as many, no query has a place among the keys: F(q) leaves out the first key alone, and there
 /// are no steps. Of strided masks the gaps count as seen by b.
 ///
-/// Keeps 8 bytes a query and 8 a key of each head. In double precision, and the same
-/// whatever threads bring the rows.
+/// Keeps 8 bytes a query and 8 a key of heads some of whose rows have come, but not all. In double
+/// precision, and the same whatever threads bring the rows.
 class TellingHeads : public PatternSink {
  public:
   /// `heads` without repeats, at least one; `mask` says who may see whom.
@@ -54,7 +54,7 @@ class TellingHeads : public PatternSink {
   TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
-  /// What they take, about.
+  /// What they take, about, when rows of `n_heads` heads come at the same time.
   static double bytes(std::size_t n_heads, std::size_t n_tokens) noexcept;
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
@@ -79,10 +79,14 @@ class TellingHeads : public PatternSink {
     std::vector<Top> tops;        // [n_queries]: the largest weight of F(q)
     std::vector<double> columns;  // [n_keys]: the sum over the queries that have the key in F
     StepSums steps{};
+    std::size_t n_rows = 0;  // that have come; with the last one all of the above is let go
+    TellingHead result;
   };
 
   bool near(std::size_t query, std::size_t key) const noexcept;
   Top top_of(std::size_t query, std::size_t first_key, ConstMatrix row) const;
+  std::mutex& lock_of(HeadId head) noexcept;
+  TellingHead scored(HeadId id, const Head& head) const;
   double baseline(const Head& head, std::size_t query, Top top) const;
 
   Mask mask_;
