@@ -44,7 +44,7 @@ TEST_CASE("overview: a deep model's heads stand in rows of layers, the most tell
   CHECK(lines[2].ends_with("H4"));
   CHECK(lines[3].starts_with("L0 "));
   CHECK(is_overview(result.out));
-  CHECK(contains(result.out, "earlier token that is neither the"));
+  CHECK(contains(result.out, "one earlier token that is"));
   CHECK(contains(result.out, "8 was "));  // the labels of the large head
   CHECK(contains(result.out, "RANDOM WEIGHTS"));
   CHECK(contains(result.out, "mask causal"));
