@@ -44,7 +44,7 @@ struct RunFacts {
   bool scale = true;
   float dropout = 0.0f;
   std::uint64_t dropout_seed = 0;
-  std::vector<LayerFacts> layers;  // in order; those that have something to tell
+  std::vector<LayerFacts> layers = {};  // in order; those that have something to tell
 };
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text);
