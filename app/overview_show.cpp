@@ -21,6 +21,19 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
          !pattern.focus && style != StyleChoice::kMask;
 }
 
+std::optional<Overview> overview_of_kept(const std::vector<AttentionDocument>& documents,
+                                         const HeadOptions& asked, const PatternOptions& pattern,
+                                         StyleChoice style, const Outputs& outputs) {
+  const AttentionDocument& document = documents.front();
+  const Drawing& drawing = document.drawing;
+  if (documents.size() > 1 || document.average || drawing.focus || !drawing.side_by_side.empty() ||
+      !draws_overview(heads_of(document), asked, pattern, style, outputs)) {
+    return std::nullopt;
+  }
+  const auto choice = most_telling(document);
+  return choice ? std::optional(overview_of(document, *choice)) : std::nullopt;
+}
+
 void write_overview(OutputFormat format, const AttentionDocument& document,
                     const Overview& overview, const FigureStyle& figure,
                     const TerminalOptions& terminal, const ByteSink& sink) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "attnviz/analysis/telling_head.h"
@@ -19,6 +20,12 @@ constexpr std::size_t kMostHeadsAsPanels = 12;
 /// drawing is written. The masks of --style mask are drawn once each anyway.
 bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs);
+
+/// The overview of patterns that are kept: of one document that draws_overview() and that was not
+/// drawn otherwise before; nothing for other documents, and for what is no attention weights.
+std::optional<Overview> overview_of_kept(const std::vector<AttentionDocument>& documents,
+                                         const HeadOptions& asked, const PatternOptions& pattern,
+                                         StyleChoice style, const Outputs& outputs);
 
 /// Writes the overview of a document as PNG or as text.
 void write_overview(OutputFormat format, const AttentionDocument& document,

@@ -107,20 +107,6 @@ void refuse_non_finite(const AttentionDocument& document) {
   }
 }
 
-// Of one document with many heads, unless it was told how to draw it, or drawn otherwise before.
-std::optional<Overview> overview_of_file(const std::vector<AttentionDocument>& documents,
-                                         const RenderOptions& options, const Outputs& outputs) {
-  const AttentionDocument& document = documents.front();
-  const Drawing& drawing = document.drawing;
-  if (documents.size() > 1 || document.average || drawing.focus || !drawing.side_by_side.empty() ||
-      !draws_overview(heads_of(document), options.heads, options.pattern, options.drawing.style,
-                      outputs)) {
-    return std::nullopt;
-  }
-  const auto choice = most_telling(document);
-  return choice ? std::optional(overview_of(document, *choice)) : std::nullopt;
-}
-
 // The documents of one run with --side-by-side make one picture; others a picture each.
 bool belong_together(const std::vector<AttentionDocument>& documents) {
   const AttentionDocument& first = documents.front();
@@ -164,7 +150,8 @@ void run_render(const RenderOptions& options) {
   }
   phases.done("read");
   const bool together = belong_together(documents);
-  const std::optional<Overview> overview = overview_of_file(documents, options, outputs);
+  const std::optional<Overview> overview =
+      overview_of_kept(documents, options.heads, options.pattern, options.drawing.style, outputs);
   const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                  const ByteSink& sink) {
     const bool one_only =

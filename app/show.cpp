@@ -124,12 +124,11 @@ AttentionDocument run_document(const Run& run, const AttentionRequest& request,
   return document;
 }
 
-// An overview, or what is too large to be kept; null where the patterns are kept.
+// An overview of tokens, or what is too large to be kept; null where the patterns are kept.
 std::unique_ptr<StreamedPicture> streamed_picture(const ShowOptions& options,
                                                   const std::vector<HeadId>& heads,
                                                   std::size_t n_tokens, const FigureStyle& figure,
                                                   const Outputs& outputs) {
-  // Words are made of whole patterns.
   if (options.side_by_side.empty() && !options.merge_words &&
       draws_overview(heads, options.heads, options.pattern, options.drawing.style, outputs)) {
     return std::make_unique<StreamedOverview>(options, heads, figure, outputs);
@@ -224,8 +223,13 @@ void run_show(const ShowOptions& options) {
     choose_drawing_of(documents, options, focus);
     const Heatmap picture = attention_heatmap(documents);
     told_flat = told_flat || tell_flat(picture, options, outputs);
+    const auto overview =
+        overview_of_kept(documents, options.heads, options.pattern, options.drawing.style, outputs);
     const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
                                    const ByteSink& sink) {
+      if (overview && (format == OutputFormat::kPng || format == OutputFormat::kText)) {
+        return write_overview(format, documents.front(), *overview, figure, terminal, sink);
+      }
       write_attention(format, documents, picture, figure, terminal, sink);
     };
     outputs.write_files(write);

@@ -95,6 +95,14 @@ TEST_CASE("overview: documents and arrays hold all heads, whatever is drawn") {
   CHECK(read_file(folder.file("a.json")) == drawn({"--json"}).out);
 }
 
+TEST_CASE("overview: with --merge words it is one of words") {
+  const ProgramResult result = drawn({"--tokenizer", "bytes", "--merge", "words"});
+  CHECK(result.exit_code == 0);
+  CHECK(is_overview(result.out));
+  CHECK(contains(result.out, "was "));
+  CHECK_FALSE(contains(result.out, "42 "));  // bytes
+}
+
 TEST_CASE("overview: every line of --lines has its own") {
   ProgramRun run;
   run.arguments = {"--lines", "--layers", "2", "--heads", "7", "--style", "ascii", "-q"};
