@@ -115,11 +115,6 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
   if (options.at && options.predict == 0) {
     throw Error(ErrorKind::kUsage, "--at goes with --predict: it says where");
   }
-  if (options.merge_words && options.predict > 0) {
-    throw Error(ErrorKind::kUsage,
-                "--predict tells what follows a token, --merge makes words of tokens; take one of "
-                "them");
-  }
 }
 
 void check_inspect(const CLI::App& app, const InspectOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/png.h"
@@ -28,10 +29,22 @@ double PoolGrids::bytes(std::size_t n_heads, const Drawing& drawing) const noexc
 std::vector<std::shared_ptr<PooledPatterns>> PoolGrids::sinks(
     const std::vector<HeadId>& heads, const AttentionDocument& document) const {
   std::vector<std::shared_ptr<PooledPatterns>> sinks;
-  sinks.reserve(grids_.size());
+  // Layers differ in who sees whom, and with that in what their cells stand for.
+  std::vector<std::pair<Mask, std::vector<HeadId>>> groups;
+  for (const HeadId head : heads) {
+    const Mask mask = document.mask_of(head).value_or(Mask{});
+    const auto group = std::ranges::find(groups, mask, &decltype(groups)::value_type::first);
+    if (group == groups.end()) {
+      groups.push_back({mask, {head}});
+    } else {
+      group->second.push_back(head);
+    }
+  }
+  sinks.reserve(grids_.size() * groups.size());
   for (const PoolGrid& grid : grids_) {
-    sinks.push_back(std::make_shared<PooledPatterns>(heads, document.run.mask.value_or(Mask{}),
-                                                     document.drawing, grid));
+    for (const auto& [mask, members] : groups) {
+      sinks.push_back(std::make_shared<PooledPatterns>(members, mask, document.drawing, grid));
+    }
   }
   return sinks;
 }

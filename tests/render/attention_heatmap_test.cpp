@@ -53,6 +53,21 @@ TEST_CASE("attention_heatmap: every layer's heads stay together, single heads do
   CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}, {2, 0}})).panels_together == 1);
 }
 
+TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden in its panels alone") {
+  AttentionDocument document = causal_document({{0, 0}, {1, 0}, {2, 0}});
+  document.run.layers = {{.layer = 0, .window = 2}, {.layer = 2, .soft_cap = 30.0f}};
+  const Heatmap heatmap = attention_heatmap(document);
+  CHECK_FALSE(heatmap.panels.at(0).is_visible(2, 0));
+  CHECK(heatmap.panels[0].is_visible(2, 1));
+  CHECK_FALSE(heatmap.panels[0].is_visible(1, 2));
+  CHECK(heatmap.panels.at(1).is_visible(2, 0));
+  CHECK(heatmap.panels.at(2).is_visible(2, 0));
+  CHECK(heatmap.panels[0].mask == "window:2");
+  CHECK(heatmap.panels[1].mask == "causal");
+  document.average = DocumentAverage{AverageOver::kLayers, {{0, 0}, {1, 0}, {2, 0}}};
+  CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
+}
+
 TEST_CASE("attention_heatmap: without the sink the first key goes, and a query that saw only it") {
   AttentionDocument document = causal_document();
   document.drawing.drop_sink = true;

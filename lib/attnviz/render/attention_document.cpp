@@ -54,6 +54,15 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
 
 }  // namespace
 
+std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
+  const bool of_one_layer = !average || average->over == AverageOver::kHeads;
+  const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
+  if (words || !of_one_layer || layer == run.layers.end() || layer->window == 0) {
+    return run.mask;
+  }
+  return Mask{MaskKind::kWindow, layer->window};
+}
+
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request,
                                      const PatternStore& patterns) {

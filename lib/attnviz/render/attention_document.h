@@ -86,6 +86,10 @@ struct AttentionDocument {
   Drawing drawing;
   std::shared_ptr<const void> storage;
 
+  /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent
+  /// where it is not known. Words and means over layers have that of the run.
+  std::optional<Mask> mask_of(HeadId head) const;
+
   /// Whether the mask lets `query` see `key`; true where no mask is known.
   bool sees(std::size_t query, std::size_t key) const noexcept {
     return !run.mask || run.mask->visible(query, key);

@@ -174,7 +174,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
   const DocumentPattern& pattern = document.patterns[index];
   HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
                      pattern.weights};
-  if (const auto& mask = document.run.mask) {
+  if (const auto mask = document.mask_of(pattern.head)) {
     panel.mask = mask->name();
     if (mask->kind != MaskKind::kNone) {
       panel.visible = [mask = *mask](std::size_t query, std::size_t key) {
@@ -196,8 +196,9 @@ void set_cells(Heatmap& heatmap, const AttentionDocument& document,
   for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
     heatmap.panels[i].pooled = [pictures, head = document.patterns[i].head](const PoolGrid& grid) {
       const auto found =
-          std::find_if(pictures.begin(), pictures.end(),
-                       [&grid](const auto& picture) { return picture->grid().same_cells(grid); });
+          std::find_if(pictures.begin(), pictures.end(), [&grid, head](const auto& picture) {
+            return picture->wants(head) && picture->grid().same_cells(grid);
+          });
       if (found == pictures.end()) {
         throw std::logic_error("a picture was cut in another way than planned");
       }

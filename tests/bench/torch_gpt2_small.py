@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""A random model of GPT-2 small's shape, and how long plain PyTorch takes for its forward pass.
+"""A whole model of GPT-2 small's shape (124 M random weights): attnviz beside plain PyTorch.
 
-Usage: torch_gpt2_small.py make FOLDER               writes config.json and model.safetensors (498 MB, float32)
-       torch_gpt2_small.py time FOLDER [TOKENS ...]  milliseconds at 64 and 1024 tokens, 1 and 2 threads
+Usage: torch_gpt2_small.py make FOLDER            writes config.json and model.safetensors (498 MB, float32)
+       torch_gpt2_small.py compare FOLDER PROGRAM [TOKENS ...]  in turns, at 64 and 1024 tokens, 1 and 2 threads
 
-The pass is the one that transformers runs with output_attentions=True: whole score matrices, a mask,
-softmax, and all patterns kept. "blocks" ends at the last norm, "logits" adds the scores of all tokens at
-all positions. Processor time is what a pass costs whoever else is on the machine.
+attnviz is timed as a whole process: it starts, reads the model, and writes a PNG with all 144 patterns
+pooled to thumbnails. PyTorch is timed in a process that has loaded everything: one forward pass, as
+transformers runs it with output_attentions=True (whole score matrices, a mask, softmax, all patterns kept),
+up to the last norm, with neither logits nor a picture. "wall" is what a clock says, "processor" what it
+costs whoever else is on the machine; medians, and the ratio PyTorch / attnviz. Needs Debian's python3-torch.
 """
 
 import json
@@ -14,12 +16,17 @@ import math
 import mmap
 import os
 import pathlib
+import resource
+import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import torch
+
+import torch_attention
 
 N_VOCAB, N_POSITIONS, D, N_HEADS, N_LAYERS = 50257, 1024, 768, 12, 12
 ROUNDS = 5
@@ -134,58 +141,61 @@ def blocks(w, ids):
     return torch.nn.functional.layer_norm(x, (D,), w["ln_f.weight"], w["ln_f.bias"], 1e-5), attentions
 
 
-def logits(w, ids):
-    x, attentions = blocks(w, ids)
-    return torch.matmul(x, w["wte.weight"].T), attentions
+def torch_pass(w, ids):
+    """Seconds by the clock and of the processor."""
+    begin, used = time.perf_counter(), time.process_time()
+    blocks(w, ids)
+    return time.perf_counter() - begin, time.process_time() - used
 
 
-def least(pass_, w, ids, rounds):
-    """(wall, processor) milliseconds of the quickest of some passes, after one that is not counted."""
-    pass_(w, ids)
-    wall, processor = [], []
-    for _ in range(rounds):
-        begin, used = time.perf_counter(), time.process_time()
-        pass_(w, ids)
-        wall.append(1000 * (time.perf_counter() - begin))
-        processor.append(1000 * (time.process_time() - used))
-    return min(wall), min(processor)
+def attnviz_process(command):
+    """The same of a program from its start to its end."""
+    begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure(folder, threads, lengths):
+def measure(folder, program, threads, lengths):
     w = load(folder)
     torch.set_num_threads(threads)
     for n in lengths:
         ids = torch.arange(n) * 7919 % N_VOCAB
-        line = f"{n:>5} tokens, threads {threads}"
-        for name, pass_ in (("blocks", blocks), ("logits", logits)):
-            wall, processor = least(pass_, w, ids, ROUNDS if n < 256 else 3)
-            line += f"   {name} {wall:8.1f} ms (processor {processor:8.1f})"
+        with tempfile.TemporaryDirectory() as scratch:
+            command = [program, "-q", "-m", str(folder), "--threads", str(threads)]
+            command += ["--ids", ",".join(map(str, ids.tolist())), "-o", f"{scratch}/heads.png"]
+            theirs, ours = [torch_pass(w, ids)], [attnviz_process(command)]  # the first does not count
+            for _ in range(ROUNDS):
+                theirs.append(torch_pass(w, ids))
+                ours.append(attnviz_process(command))
+        line = f"{n:>5} tokens, {threads} thread{'s' if threads > 1 else ''}:"
+        for i, clock in enumerate(("wall", "processor")):
+            other, own = (statistics.median(one[i] for one in times[1:]) for times in (theirs, ours))
+            line += f"   {clock} {1000 * other:7.0f} / {1000 * own:6.0f} ms = {other / own:.2f} x"
         print(line, flush=True)
 
 
-def measure_each(folder, lengths):
+def compare(folder, program, lengths):
     """One process for each number of threads: OpenBLAS reads it at its start, set_num_threads does not reach it."""
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
-    import torch_attention
-
     # The allocator keeps what a pass gives back, so that the next one does not pay for fresh pages.
     environment = torch_attention.fair_environment()
-    environment.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_=str(1 << 36))
+    environment.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_=str(1 << 36), OMP_WAIT_POLICY="passive")
     print(f"PyTorch {torch.__version__}, OpenBLAS's kernels: {environment.get('OPENBLAS_CORETYPE', 'its choice')}")
-    print(f"The least of {ROUNDS} passes, of 3 from 256 tokens on", flush=True)
     for threads in ("1", "2"):
         environment.update(OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
-        subprocess.run([sys.executable, __file__, "measure", folder, threads, *lengths], env=environment, check=True)
+        subprocess.run(
+            [sys.executable, __file__, "measure", folder, program, threads, *lengths], env=environment, check=True
+        )
 
 
 arguments = sys.argv[1:]
-if len(arguments) < 2 or arguments[0] not in ("make", "time", "measure"):
+if len(arguments) < 2 or arguments[0] not in ("make", "compare", "measure"):
     sys.exit(__doc__)
 with torch.inference_mode():
     model = pathlib.Path(arguments[1])
     if arguments[0] == "make":
         make(model)
-    elif arguments[0] == "time":
-        measure_each(model, arguments[2:] or ["64", "1024"])
+    elif arguments[0] == "compare":
+        compare(model, arguments[2], arguments[3:] or ["64", "1024"])
     else:
-        measure(model, int(arguments[2]), [int(n) for n in arguments[3:]])
+        measure(model, arguments[2], int(arguments[3]), [int(n) for n in arguments[4:]])
