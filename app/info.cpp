@@ -36,18 +36,13 @@ void describe_special_ids(const ModelTokenizer& tokenizer, TokenizerInfo& info) 
   }
 }
 
-// Tokens that a text does not say have no place in it.
 void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
-  const TokenizedText text = tokenizer.tokenize("a");
-  const auto is_of_text = [](const Token& token) { return token.begin < token.end; };
-  const auto first = std::ranges::find_if(text.tokens, is_of_text);
-  for (auto token = text.tokens.begin(); token != first; ++token) {
-    info.before.push_back(token->text);
-  }
-  for (auto token = first; token != text.tokens.end(); ++token) {
-    if (!is_of_text(*token)) {
-      info.after.push_back(token->text);
+  bool is_before = true;
+  for (const Token& token : tokenizer.tokenize("a").tokens) {
+    if (token.added) {
+      (is_before ? info.before : info.after).push_back(token.text);
     }
+    is_before = is_before && token.added;
   }
 }
 

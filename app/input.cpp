@@ -255,6 +255,12 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
   const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
+  if (ids != nullptr && (options.bos || options.special || text.pair || options.pair)) {
+    throw Error(
+        ErrorKind::kUsage,
+        "--pair, --bos, --no-bos and --special say how a text becomes tokens; ids are taken "
+        "as they are");
+  }
   attnviz::TokenizeOptions how;
   how.bos = options.bos;
   how.parse_special = options.special;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -51,6 +52,21 @@ std::string append(const Tokenizer& tokenizer, const std::vector<TokenId>& ids,
     text.tokens.push_back(std::move(token));
   }
   return text.source.substr(place);
+}
+
+// Where a model that fills gaps is most likely asked: at a special token inside of the text, as
+// [MASK] is, else at the last word.
+std::size_t likely_gap(const TokenizedText& text) {
+  std::size_t last = text.size() - 1;
+  while (last > 0 && text.tokens[last].special) {
+    --last;
+  }
+  for (std::size_t i = text.size() - 1; i-- > 1;) {
+    if (text.tokens[i].special && !text.tokens[i].added) {
+      return i;
+    }
+  }
+  return last;
 }
 
 }  // namespace
@@ -126,17 +142,22 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
 }
 
 Predictor::Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
-                     const TokenizedText& text)
-    : options_(options), model_(model), tokenizer_(tokenizer), text_(text) {
+                     const TokenizedText& shown, std::span<const std::size_t> words)
+    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown) {
   if (options.predict == 0) {
     return;
   }
-  const TokenChoice choice = choose_token(text, options.at.value_or("-1"), "--at");
-  // Of a place that was not asked for there is nothing to tell.
-  if (options.at && !choice.note.empty() && !options.talk.quiet) {
-    say(choice.note);
+  if (options.at) {
+    const TokenChoice choice = choose_token(shown, *options.at, "--at");
+    if (!choice.note.empty() && !options.talk.quiet) {
+      say(choice.note);
+    }
+    shown_at_ = choice.index;
+  } else {
+    shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;
   }
-  at_ = choice.index;
+  const auto word = std::find(words.rbegin(), words.rend(), shown_at_);
+  at_ = words.empty() ? shown_at_ : static_cast<std::size_t>(words.rend() - word) - 1;
 }
 
 void Predictor::add_to(AttentionDocument& document) {
@@ -146,8 +167,8 @@ void Predictor::add_to(AttentionDocument& document) {
   const ConstMatrix row = std::as_const(output_).view().row_block(*at_, 1);
   const MatrixBuffer logits = run_output_head(model_, row, options_.request.n_threads);
   Predictions predictions;
-  predictions.at = *at_;
-  predictions.token = valid_utf8(text_.tokens[*at_].text);
+  predictions.at = shown_at_;
+  predictions.token = valid_utf8(shown_.tokens[shown_at_].text);
   predictions.replaces_it = fills_gaps(model_);
   for (const ProbableToken& token : most_probable(logits.view().row(0), options_.predict)) {
     predictions.top.push_back(

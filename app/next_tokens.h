@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,12 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
 /// What --predict asks for of one text; nothing without it.
 class Predictor {
  public:
-  /// Chooses the place, and says so where there are several, unless quiet. All must outlive it.
-  /// Throws Error{kUsage} when there is no such token. Precondition: the text has tokens.
+  /// Chooses the place among the tokens that are shown, and says so where there are several, unless
+  /// quiet. `words` has the number of each token's word where these are shown, and is empty where
+  /// tokens are: a word stands for its last token. All must outlive it. Throws Error{kUsage} when
+  /// there is no such token. Precondition: the text has tokens.
   Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
-            const TokenizedText& text);
+            const TokenizedText& shown, std::span<const std::size_t> words);
 
   /// Where a run puts the last layer's output; null when nobody needs it.
   MatrixBuffer* output() noexcept { return at_ ? &output_ : nullptr; }
@@ -44,8 +47,9 @@ class Predictor {
   const ShowOptions& options_;
   const Model& model_;
   const Tokenizer& tokenizer_;
-  const TokenizedText& text_;
-  std::optional<std::size_t> at_;
+  const TokenizedText& shown_;
+  std::optional<std::size_t> at_;  // among the model's tokens
+  std::size_t shown_at_ = 0;
   MatrixBuffer output_;
 };
 

@@ -16,9 +16,12 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs) {
   const bool is_deep =
       heads.size() > kMostHeadsAsPanels && heads.front().layer != heads.back().layer;
+  // Heads that stand far apart would make a grid of nothing.
+  const OverviewGrid grid(heads);
+  const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
   const bool is_drawn = outputs.writes(OutputFormat::kPng) || outputs.writes(OutputFormat::kText);
-  return is_deep && is_drawn && asked.heads.empty() && asked.layers.empty() && !pattern.average &&
-         !pattern.focus && style != StyleChoice::kMask;
+  return is_deep && is_full && is_drawn && asked.heads.empty() && asked.layers.empty() &&
+         !pattern.average && !pattern.focus && style != StyleChoice::kMask;
 }
 
 std::optional<Overview> overview_of_kept(const std::vector<AttentionDocument>& documents,
@@ -73,9 +76,12 @@ double StreamedOverview::bytes() const {
 }
 
 void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
-  telling_ = std::make_unique<TellingHeads>(heads_, document_->run.mask.value_or(Mask{}),
-                                            document_->query_tokens.size());
-  sinks.push_back(telling_.get());
+  telling_.clear();
+  for (const MaskedHeads& group : heads_by_mask(*document_, heads_)) {
+    telling_.push_back(
+        std::make_unique<TellingHeads>(group.heads, group.mask, document_->query_tokens.size()));
+    sinks.push_back(telling_.back().get());
+  }
   thumbnails_ = thumbnail_grids_.sinks(heads_, *document_);
   large_ = keeps_large() ? large_grids_.sinks(heads_, *document_) : Cells{};
   for (const Cells* all : {&thumbnails_, &large_}) {
@@ -86,7 +92,11 @@ void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
 }
 
 void StreamedOverview::finish(const ComputeAgain& compute_again) {
-  const TellingHead choice = telling_->best();
+  TellingHead choice = telling_.front()->best();
+  for (const auto& group : telling_) {
+    const TellingHead best = group->best();
+    choice = best.is_before(choice) ? best : choice;
+  }
   overview_ = overview_of(*document_, choice);
   if (large_.empty()) {
     large_ = large_grids_.sinks({choice.head}, *document_);

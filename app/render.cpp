@@ -66,6 +66,11 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   keep_chosen_heads(options.heads, document);
   if (options.mask) {
     document.run.mask = options.mask;
+    for (LayerFacts& layer : document.run.layers) {
+      layer.window = 0;
+    }
+    std::erase_if(document.run.layers,
+                  [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
   }
   if (options.pattern.average) {
     average_patterns(document, *options.pattern.average);

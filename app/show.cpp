@@ -200,7 +200,8 @@ void run_show(const ShowOptions& options) {
         options.merge_words ? std::optional<Words>(text) : std::nullopt;
     const TokenizedText& shown = words ? words->text : text;
     const std::optional<Focus> focus = chosen_focus(options.pattern, shown, options.talk);
-    Predictor predictor(options, model, *tokenizer, text);
+    Predictor predictor(options, model, *tokenizer, shown,
+                        words ? words->numbers : std::vector<std::size_t>());
     if (const auto picture = streamed_picture(options, heads, text.size(), figure, outputs)) {
       told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, *picture,
                                  !told_flat, outputs);
@@ -215,9 +216,6 @@ void run_show(const ShowOptions& options) {
       documents.push_back(run_document(run, request, options.pattern.average));
       documents.back().continuation = continuation;
       predictor.add_to(documents.back());
-      if (auto& predictions = documents.back().predictions; words && predictions) {
-        predictions->at = words->numbers[predictions->at];  // where that token is shown
-      }
     }
     phases.done("attention");
     choose_drawing_of(documents, options, focus);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/png.h"
@@ -29,21 +28,12 @@ double PoolGrids::bytes(std::size_t n_heads, const Drawing& drawing) const noexc
 std::vector<std::shared_ptr<PooledPatterns>> PoolGrids::sinks(
     const std::vector<HeadId>& heads, const AttentionDocument& document) const {
   std::vector<std::shared_ptr<PooledPatterns>> sinks;
-  // Layers differ in who sees whom, and with that in what their cells stand for.
-  std::vector<std::pair<Mask, std::vector<HeadId>>> groups;
-  for (const HeadId head : heads) {
-    const Mask mask = document.mask_of(head).value_or(Mask{});
-    const auto group = std::ranges::find(groups, mask, &decltype(groups)::value_type::first);
-    if (group == groups.end()) {
-      groups.push_back({mask, {head}});
-    } else {
-      group->second.push_back(head);
-    }
-  }
+  const std::vector<MaskedHeads> groups = heads_by_mask(document, heads);
   sinks.reserve(grids_.size() * groups.size());
   for (const PoolGrid& grid : grids_) {
-    for (const auto& [mask, members] : groups) {
-      sinks.push_back(std::make_shared<PooledPatterns>(members, mask, document.drawing, grid));
+    for (const MaskedHeads& group : groups) {
+      sinks.push_back(
+          std::make_shared<PooledPatterns>(group.heads, group.mask, document.drawing, grid));
     }
   }
   return sinks;

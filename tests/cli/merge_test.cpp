@@ -166,6 +166,10 @@ TEST_CASE("--merge words: word pieces of a trained model, special tokens alone")
     n_ids += ids.size();
   }
   CHECK(n_ids == tokens["tokens"].size());
+  const json predicted = attnviz_json({"-m", kStories, "Once upon a time, Lily giggled", "--merge",
+                                       "words", "--predict", "1", "--at", "Once"});
+  CHECK(predicted["predictions"]["at"] == 1);
+  CHECK(predicted["predictions"]["after"] == " Once");
 }
 
 }  // namespace attnviz::test

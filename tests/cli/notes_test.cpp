@@ -121,6 +121,9 @@ TEST_CASE(
   CHECK(document["layer_facts"][0] ==
         nlohmann::json{{"layer", 0}, {"window", 5}, {"soft_cap", 1.75}});
   CHECK(contains(in_folder(folder, {"render", "both.json"}).out, "layer 0: window 5"));
+  const ProgramResult all = in_folder(folder, {"render", "both.json", "--mask", "none"});
+  CHECK_FALSE(contains(all.out, "window 5"));
+  CHECK(contains(all.out, "soft cap 1.75"));
 }
 
 }  // namespace attnviz::test

@@ -136,4 +136,17 @@ TEST_CASE("overview: a head that is computed again is the one that was chosen") 
   CHECK(contains(drawing, head));
 }
 
+TEST_CASE("overview: heads that stand far apart are panels") {
+  nlohmann::json document = {{"selected", nlohmann::json::array()}};
+  for (int i = 0; i < 13; ++i) {
+    document["selected"].push_back({{"layer", i}, {"head", i}, {"attention", {{1.0}}}});
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), document.dump());
+  const ProgramResult result = attnviz({"render", folder.file("a.json"), "--style", "ascii"});
+  CHECK(result.exit_code == 0);
+  CHECK_FALSE(contains(result.out, "telling"));
+  CHECK(contains(result.out, "L12H12"));
+}
+
 }  // namespace attnviz::test

@@ -185,4 +185,33 @@ TEST_CASE("render: marks of a document are drawn again") {
   CHECK(again.out == drawn.out);
 }
 
+TEST_CASE("ids are taken as they are: what says how a text becomes tokens is refused") {
+  const TinyModel model("llama-mha-untied", plain_tokenizer());
+  for (const Strings& option : {Strings{"--no-bos"}, {"--bos"}, {"--special"}, {"--pair", "a"}}) {
+    CAPTURE(option.front());
+    ProgramRun lines;
+    lines.arguments = {"-m", model.path(), "--json-lines", "--json"};
+    lines.arguments.insert(lines.arguments.end(), option.begin(), option.end());
+    lines.input = "{\"ids\": [3, 4]}\n";
+    CHECK(attnviz(lines).exit_code == 2);
+  }
+  CHECK(attnviz({"the cat", "--no-bos", "--json"}).exit_code == 0);  // there is none
+}
+
+TEST_CASE("--predict fills the gap that the text has, else the last word's place") {
+  const TinyModel model("bert-mlm-gamma-beta", bert_tokenizer());
+  const json last = model.tokens({"the cat", "--predict", "2"})["predictions"];
+  CHECK(last["at"] == 2);
+  CHECK(last["in_place_of"] == "cat");
+  const json gap = model.tokens({"the [UNK] cat", "--special", "--predict", "2"})["predictions"];
+  CHECK(gap["at"] == 2);
+  CHECK(gap["in_place_of"] == "[UNK]");
+}
+
+TEST_CASE("a model whose config has a negative end of text has none") {
+  const TinyModel model("gpt2-tied", plain_tokenizer());
+  model.write("generation_config.json", R"({"eos_token_id": -1})");
+  CHECK(model.tokens({"the cat"})["tokens"].size() == 2);
+}
+
 }  // namespace attnviz::test

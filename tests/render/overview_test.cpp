@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -95,6 +96,24 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
     document.patterns.push_back({{0, 0}, test::matrix_over(*values, 2, 2)});
     CHECK_FALSE(most_telling(document).has_value());
   }
+}
+
+TEST_CASE("most_telling: a column that a layer's window shows to few is still a column") {
+  constexpr std::size_t kTokens = 160;
+  constexpr std::size_t kWindow = 32;
+  test::SampleOverview sample(2, 2, kTokens);
+  std::vector<float>& column = sample.values[0];
+  std::vector<float>& words = sample.values[3];
+  std::fill(column.begin(), column.end(), 0.0f);
+  std::fill(words.begin(), words.end(), 0.0f);
+  for (std::size_t query = 0; query < kTokens; ++query) {
+    column[query * kTokens + query / kWindow * kWindow] = 1.0f;
+    words[query * kTokens] = 0.65f;
+    words[query * kTokens + query / 2] += 0.35f;
+  }
+  CHECK(most_telling(sample.document)->head == HeadId{0, 0});  // as if all could see it
+  sample.document.run.layers = {{.layer = 0, .window = kWindow}};
+  CHECK(most_telling(sample.document)->head == HeadId{1, 1});
 }
 
 }  // namespace attnviz

@@ -138,8 +138,8 @@ void TellingHeads::rows(HeadId head, std::size_t first_query, std::size_t first_
   to.n_rows += weights.rows;
   if (to.n_rows == n_queries_) {
     to.result = scored(head, to);
-    to.tops = {};
-    to.columns = {};
+    std::vector<Top>().swap(to.tops);  // not = {}, which keeps the memory
+    std::vector<double>().swap(to.columns);
   }
 }
 
@@ -201,7 +201,7 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
 TellingHead TellingHeads::best() const {
   const TellingHead* best = &heads_.begin()->second.result;
   for (const auto& [id, head] : heads_) {
-    best = head.result.score > best->score ? &head.result : best;
+    best = head.result.is_before(*best) ? &head.result : best;
   }
   return *best;
 }

@@ -25,6 +25,11 @@ struct TellingHead {
 
   /// Whether the head stands out: a score of 0.1 or more.
   bool qualifies() const noexcept;
+  /// Whether it is to be chosen before `other`: for a larger score, or of equal ones for the lower
+  /// layer, then head.
+  bool is_before(const TellingHead& other) const noexcept {
+    return score != other.score ? score > other.score : head < other.head;
+  }
 };
 
 /// Scores heads from their rows by how much of it depends on what the tokens are:

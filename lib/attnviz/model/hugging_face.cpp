@@ -98,8 +98,11 @@ HfConfig text_config(const HfConfig& config) {
   return config.object("text_config").value_or(config);
 }
 
-// A token id, or a list of them.
+// A token id, or a list of them; negative ones say that there is none.
 std::vector<std::uint32_t> read_ids(const JsonNode& node) {
+  if (node.kind() == JsonKind::kNumber && node.as_number() < 0.0f) {
+    return {};
+  }
   if (node.kind() != JsonKind::kNumbers) {
     const std::uint64_t id = node.as_unsigned();
     if (id > std::numeric_limits<std::uint32_t>::max()) {

@@ -63,6 +63,20 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
   return Mask{MaskKind::kWindow, layer->window};
 }
 
+std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
+                                       const std::vector<HeadId>& heads) {
+  std::vector<MaskedHeads> groups;
+  for (const HeadId head : heads) {
+    const Mask mask = document.mask_of(head).value_or(Mask{MaskKind::kNone});
+    auto group = std::ranges::find(groups, mask, &MaskedHeads::mask);
+    if (group == groups.end()) {
+      group = groups.insert(group, {mask, {}});
+    }
+    group->heads.push_back(head);
+  }
+  return groups;
+}
+
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request,
                                      const PatternStore& patterns) {

@@ -96,6 +96,15 @@ struct AttentionDocument {
   }
 };
 
+/// Some of a document's heads, those together that have one mask; without a known one every key is
+/// seen.
+struct MaskedHeads {
+  Mask mask;
+  std::vector<HeadId> heads;
+};
+std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
+                                       const std::vector<HeadId>& heads);
+
 /// Of the patterns, in their order.
 std::vector<HeadId> heads_of(const AttentionDocument& document);
 

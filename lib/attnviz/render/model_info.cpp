@@ -8,6 +8,7 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
   const LayerWeights& weights = model.layers[layer];
   const std::size_t d_head = weights.heads.front().d_head();
   AttentionVariant variant;
+  variant.d_head = d_head;
   variant.mask = weights.mask.value_or(model.config.mask);
   variant.score_scale = weights.score_scale != 0.0 ? weights.score_scale
                                                    : 1.0 / std::sqrt(static_cast<double>(d_head));

@@ -78,12 +78,13 @@ std::string mask_words(const Mask& mask) {
   return "";
 }
 
-std::string rope_words(const AttentionVariant& variant, std::size_t d_head) {
+std::string rope_words(const AttentionVariant& variant) {
   std::string text = fmt::format("base {}", decimal(variant.rope_base));
-  if (variant.n_rotated == d_head) {
-    text += fmt::format(", all {} dimensions of a head", d_head);
+  if (variant.n_rotated == variant.d_head) {
+    text += fmt::format(", all {} dimensions of a head", variant.d_head);
   } else {
-    text += fmt::format(", {} of {} dimensions of a head (partial)", variant.n_rotated, d_head);
+    text +=
+        fmt::format(", {} of {} dimensions of a head (partial)", variant.n_rotated, variant.d_head);
   }
   if (variant.rope_scaling != "none") {
     text += fmt::format(", {} scaling by {}", variant.rope_scaling, decimal(variant.rope_factor));
@@ -279,11 +280,10 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
     return facts;
   }
   const Model& model = *info.model;
-  const std::size_t d_head = info.shape.layers.front().heads.front().d_head;
   facts.push_back(
       {"mask", by_layers(model, [](const AttentionVariant& v) { return mask_words(v.mask); })});
   facts.push_back({"score scale", by_layers(model, [=](const AttentionVariant& v) {
-                     return scale_words(v.score_scale, d_head, ascii);
+                     return scale_words(v.score_scale, v.d_head, ascii);
                    })});
   const auto add_if_any = [&facts](const char* label, std::string text) {
     if (!text.empty()) {
@@ -298,7 +298,7 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
                return std::string(v.query_norm ? "each head's queries and keys, before RoPE" : "");
              }));
   add_if_any("RoPE", by_layers(model, [=](const AttentionVariant& v) {
-               return v.has_rope ? rope_words(v, d_head) : std::string();
+               return v.has_rope ? rope_words(v) : std::string();
              }));
   return facts;
 }

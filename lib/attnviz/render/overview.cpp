@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -111,9 +112,9 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
 std::optional<TellingHead> most_telling(const AttentionDocument& document) {
   constexpr float kRounding = 1.001f;
   const float most = kRounding / (1.0f - document.run.dropout);
-  TellingHeads heads(heads_of(document), document.run.mask.value_or(Mask{MaskKind::kNone}),
-                     document.query_tokens.size(), document.key_tokens.size());
+  std::map<HeadId, ConstMatrix> weights;
   for (const DocumentPattern& pattern : document.patterns) {
+    weights.emplace(pattern.head, pattern.weights);
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
       const auto row = pattern.weights.row(query);
       if (!std::all_of(row.begin(), row.end(),
@@ -121,9 +122,19 @@ std::optional<TellingHead> most_telling(const AttentionDocument& document) {
         return std::nullopt;
       }
     }
-    heads.rows(pattern.head, 0, 0, pattern.weights);
   }
-  return heads.best();
+  std::optional<TellingHead> best;
+  for (const MaskedHeads& group : heads_by_mask(document, heads_of(document))) {
+    TellingHeads heads(group.heads, group.mask, document.query_tokens.size(),
+                       document.key_tokens.size());
+    for (const HeadId head : group.heads) {
+      heads.rows(head, 0, 0, weights.at(head));
+    }
+    if (const TellingHead found = heads.best(); !best || found.is_before(*best)) {
+      best = found;
+    }
+  }
+  return best;
 }
 
 }  // namespace attnviz

@@ -45,8 +45,8 @@ struct OverviewGrid {
 /// is one of its heads. Throws as attention_heatmap.
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
 
-/// The most telling of the document's patterns; nothing when these are no attention weights: numbers
-/// from 0 to 1, or to what dropout makes of 1.
+/// The most telling of the document's patterns; nothing when these are no attention weights:
+/// numbers from 0 to 1, or to what dropout makes of 1.
 std::optional<TellingHead> most_telling(const AttentionDocument& document);
 
 /// The document with the pattern of `head` alone.

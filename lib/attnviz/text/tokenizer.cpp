@@ -165,7 +165,7 @@ class SchemeTokenizer : public Tokenizer {
 }  // namespace
 
 TokenizedText Tokenizer::tokenize(std::string_view text, const TokenizeOptions& options) const {
-  if (options.bos || options.parse_special || options.pair) {
+  if (options.bos.value_or(false) || options.parse_special || options.pair) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: the tokenizer \"{}\" has no special tokens; a trained model's has",
                             options.pair            ? "a second text"
