@@ -159,8 +159,10 @@ void check_info(const CLI::App& app, const InfoOptions& options) {
   }
   if (!options.weights && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
     throw Error(ErrorKind::kUsage,
-                "info needs a model, attnviz info -m MODEL, or one in numbers: attnviz info "
-                "--d-model 768 --heads 12 --layers 12");
+                is_described
+                    ? "info: give --d-model, or --heads and --d-head, beside the other sizes"
+                    : "info needs a model, attnviz info -m MODEL, or one in numbers: attnviz info "
+                      "--d-model 768 --heads 12 --layers 12");
   }
   for (const auto& [option, other] : {std::pair("--gated", "--d-ff"), {"--tied", "--vocab"}}) {
     if (app.count(option) > 0 && app.count(other) == 0) {

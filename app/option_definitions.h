@@ -11,7 +11,8 @@
 namespace attnviz::app {
 
 /// Option groups in the order in which help lists them.
-inline constexpr std::array kOptionGroups = {"Input", "Model", "Attention", "Output", "General"};
+inline constexpr std::array kOptionGroups = {"Input",      "Model",  "Attention",
+                                             "Prediction", "Output", "General"};
 
 /// Names of the positional arguments: the text, and a word after it that nobody expects.
 inline constexpr const char* kText = "TEXT";

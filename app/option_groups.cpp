@@ -54,7 +54,9 @@ void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer) {
       "how the text is cut: a rule, or a tokenizer.json (default: the model's own, else words)",
       [&tokenizer](const std::string& word) {
         std::error_code ignored;
-        if (!std::filesystem::exists(word, ignored)) {
+        const bool is_path = word.find('/') != std::string::npos || word.ends_with(".json") ||
+                             word.ends_with(".model") || std::filesystem::exists(word, ignored);
+        if (!is_path) {
           const auto names = tokenizer_names();
           parse_choice("--tokenizer", word, {names.begin(), names.end()});
         }

@@ -22,13 +22,6 @@ constexpr std::size_t kHeadSize = 64;
 constexpr std::size_t kWidth = kHeads * kHeadSize;
 constexpr std::size_t kLengths[] = {64, 256, 1024};
 
-class Nobody : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
-
 struct Layer {
   explicit Layer(std::size_t n) : stream(random_matrix(n, kWidth, 1)) {
     RandomShape shape;
@@ -69,7 +62,7 @@ void one_shot(benchmark::State& state, bool kept) {
       PatternStore store(layer.heads, kTokens);
       layer.run(1, store, memory);
     } else {
-      Nobody nobody;
+      NobodyWants nobody;
       layer.run(1, nobody, memory);
     }
   }

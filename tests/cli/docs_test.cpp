@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -117,6 +118,20 @@ TEST_CASE("every long option of the help stands in man page and completions") {
     CHECK(contains(zsh, name + "["));
     CHECK(contains(fish, "-l " + name.substr(2) + " "));
   }
+}
+
+TEST_CASE("every option that completions know stands in the help") {
+  const auto names = all_long_options();
+  const std::string zsh = read_file(kDocs + "_attnviz");
+  const std::regex option("(--[a-z-]+)\\[");
+  std::size_t count = 0;
+  for (std::sregex_iterator found(zsh.begin(), zsh.end(), option), end; found != end; ++found) {
+    const std::string name = (*found)[1];
+    CAPTURE(name);
+    CHECK(names.count(name) == 1);
+    ++count;
+  }
+  CHECK(count >= names.size());
 }
 
 TEST_CASE("man page and completions are well-formed") {

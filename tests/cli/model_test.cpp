@@ -86,6 +86,14 @@ TEST_CASE("a Hugging Face folder: ids in, the reference's attention out") {
   }
 }
 
+TEST_CASE("one file of several stands for all of them, as the index beside it says") {
+  const fs::path folder = kModels / "llama-sharded-bf16";
+  const json whole = attnviz_json({"-m", folder, "--ids", "5,6,7"});
+  const json shard =
+      attnviz_json({"-m", folder / "model-00002-of-00003.safetensors", "--ids", "5,6,7"});
+  CHECK(shard["attention"] == whole["attention"]);
+}
+
 TEST_CASE("a model by name: the snapshot in the Hugging Face cache, with its tokenizer") {
   const TemporaryFolder home;
   const fs::path repository = home.path() / "hub" / "models--some--tiny";

@@ -83,4 +83,14 @@ TEST_CASE("pad: fills up to the columns, counting wide signs twice") {
   CHECK(pad_left("attention", 4) == "attention");
 }
 
+TEST_CASE("printable: bytes that are written out already keep their spaces, text does not") {
+  CHECK(printable(valid_utf8(" \xF0\x9F")) == "␠<F0 9F>");
+  CHECK(printable_ascii(valid_utf8(" \xF0\x9F\x90 ")) == "\\s<F0 9F 90>\\s");
+  CHECK(printable("<F0>") == "<F0>");
+  for (const char* text : {"<F0 9>", "<F0 9F", "<f0 9f>", "<F0  9F>", "< F0>"}) {
+    CAPTURE(text);
+    CHECK(printable(text).find(' ') == std::string::npos);
+  }
+}
+
 }  // namespace attnviz

@@ -37,6 +37,17 @@ TEST_CASE("merged_words: a word says what stands in the source, and has the firs
         "2=</s>[17,17)!");
 }
 
+TEST_CASE(
+    "word_numbers: a space that is a piece of its own goes to its word where others carry it") {
+  TokenizedText text{"to play outside", {}};
+  text.tokens = {
+      {1, "to", 0, 2}, {2, " play", 2, 7}, {3, " ", 7, 8}, {4, "out", 8, 11}, {5, "side", 11, 15}};
+  CHECK(word_numbers(text) == Numbers{0, 1, 2, 2, 2});
+  CHECK(merged_words(text, word_numbers(text)).tokens.back().text == " outside");
+  text.tokens[1] = {2, "play", 3, 7};
+  CHECK(word_numbers(text) == Numbers{0, 1, 2, 3, 3});
+}
+
 TEST_CASE("merged_words: words of a lower-case tokenizer are as the source writes them") {
   TokenizedText text{"Café au", {}};
   text.tokens = {{1, "caf", 0, 3}, {2, "##e", 3, 5}, {3, "au", 6, 8}};

@@ -14,13 +14,6 @@ namespace attnviz {
 
 namespace {
 
-class NobodyWants : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
-
 std::shared_ptr<const MatrixBuffer> copy_of(ConstMatrix matrix) {
   auto copy = std::make_shared<MatrixBuffer>(matrix.rows, matrix.cols);
   for (std::size_t row = 0; row < matrix.rows; ++row) {

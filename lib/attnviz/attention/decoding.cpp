@@ -15,14 +15,6 @@ namespace attnviz {
 
 namespace {
 
-// What is drawn of a growing text is drawn later, of the whole of it.
-class NoPatterns : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
-
 bool turns_alike(const Model& model, std::size_t n_tokens, std::size_t other) {
   return std::all_of(model.layers.begin(), model.layers.end(), [&](const LayerWeights& layer) {
     return !layer.rope || layer.rope->turns_alike(n_tokens, other);
@@ -89,7 +81,7 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   input.ids = std::span(ids_).subspan(input.first_position);
   check_request(model_, input, request_);
   memory_.rotations.clear();
-  NoPatterns nobody;
+  NobodyWants nobody;  // what is drawn of a growing text is drawn later, of the whole of it
   const MatrixBuffer stream =
       run_layers(model_, embed(model_, input), model_.n_layers(), request_, nobody, memory_);
   cache_.set_tokens(ids_.size());

@@ -81,6 +81,25 @@ bool joins_emoji(std::string_view text, std::size_t position, const CodePoint& p
   return following.valid && is_emoji_like(following.value);
 }
 
+bool is_hex_digit(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
+}
+
+// How long the `<F0 9F>` is that begins at `begin`; 0 when there is none. Text that went through
+// valid_utf8() is made printable later, and the spaces in these are none of the text's.
+std::size_t shown_bytes(std::string_view text, std::size_t begin) noexcept {
+  for (std::size_t i = begin; i + 3 < text.size(); i += 3) {
+    if (text[i] != (i == begin ? '<' : ' ') || !is_hex_digit(text[i + 1]) ||
+        !is_hex_digit(text[i + 2])) {
+      return 0;
+    }
+    if (text[i + 3] == '>') {
+      return i + 4 - begin;
+    }
+  }
+  return 0;
+}
+
 enum class Spaces { kVisible, kKept };
 
 std::string make_printable(std::string_view text, Spaces spaces) {
@@ -94,6 +113,12 @@ std::string make_printable(std::string_view text, Spaces spaces) {
     if (!point.valid) {
       i = append_invalid_bytes(text, i, out);
       previous = point.value;
+      continue;
+    }
+    if (const std::size_t shown = shown_bytes(text, i); shown > 0) {
+      out += text.substr(i, shown);
+      previous = U'>';
+      i += shown;
       continue;
     }
     if (point.value == ' ') {
@@ -217,6 +242,11 @@ std::string printable_ascii(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint point = decode_utf8(text, i);
+    if (const std::size_t shown = shown_bytes(text, i); shown > 0) {
+      out += text.substr(i, shown);
+      i += shown;
+      continue;
+    }
     if (point.valid && point.value > 0x20 && point.value < 0x7F) {
       out += static_cast<char>(point.value);
     } else if (point.valid && point.value == ' ') {

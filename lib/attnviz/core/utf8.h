@@ -33,7 +33,8 @@ std::size_t display_width(std::string_view text);
 
 /// `text` with everything a terminal could obey or hide made visible: space ␠, tab ⇥, line feed ⏎,
 /// other control characters `\x1B`, bidi controls and invisible format characters `\u{202E}`,
-/// invalid bytes `<F0 9F>`. The zero-width joiner inside an emoji sequence stays. Valid UTF-8.
+/// invalid bytes `<F0 9F>`, which stay as they are where they stand already. The zero-width joiner
+/// inside an emoji sequence stays. Valid UTF-8.
 std::string printable(std::string_view text);
 
 /// As `printable`, but spaces and line feeds stay as they are: for messages, not for labels.

@@ -37,6 +37,12 @@ bool is_index(const fs::path& path) {
   return path.filename().string().ends_with(".safetensors.index.json");
 }
 
+// One of several files, as model-00001-of-00003.safetensors.
+bool is_shard(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".safetensors") && name.find("-of-") != std::string::npos;
+}
+
 bool is_config(const fs::path& path) {
   return path.filename() == "config.json";
 }
@@ -62,11 +68,12 @@ std::string model_name(const fs::path& given) {
 
 // Before all of the file, so that a missing one is told with what would have been right.
 fs::path weights_file(const fs::path& path) {
+  std::error_code error;
   if (!is_folder(path)) {
-    return path;
+    const fs::path index = path.parent_path() / kIndex;
+    return is_shard(path) && fs::exists(index, error) ? index : path;
   }
   for (const std::string_view name : {kWeights, kIndex}) {
-    std::error_code error;
     if (fs::exists(path / name, error)) {
       return path / name;
     }

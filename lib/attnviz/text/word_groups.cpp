@@ -25,13 +25,23 @@ std::optional<std::size_t> first_sign(const TokenizedText& text, const Token& to
   return std::nullopt;
 }
 
+// Whether pieces of this tokenizer carry the white space before them, as those of GPT-2 and Llama.
+bool carries_spaces(const TokenizedText& text) {
+  return std::any_of(text.tokens.begin(), text.tokens.end(), [&text](const Token& token) {
+    const auto sign = token.special ? std::nullopt : first_sign(text, token);
+    return sign && *sign > token.begin;
+  });
+}
+
 }  // namespace
 
 std::vector<std::size_t> word_numbers(const TokenizedText& text) {
   const TokenizedText words = make_tokenizer("words")->tokenize(text.source);
   std::vector<std::size_t> numbers;
   numbers.reserve(text.size());
-  std::optional<std::size_t> last;  // the word of the token before
+  const bool joins_spaces = carries_spaces(text);
+  const Token* space = nullptr;     // the token before, if it is one space and no more
+  std::optional<std::size_t> last;  // its word
   std::size_t number = 0;
   for (const Token& token : text.tokens) {
     const auto place = token.special ? std::nullopt : first_sign(text, token);
@@ -45,11 +55,13 @@ std::vector<std::size_t> word_numbers(const TokenizedText& text) {
         word = static_cast<std::size_t>(behind - words.tokens.begin()) - 1;
       }
     }
-    if (!numbers.empty() && !(word && word == last)) {
+    const bool is_its_space = space != nullptr && place == token.begin && space->end == token.begin;
+    if (!numbers.empty() && !(word && word == last) && !is_its_space) {
       ++number;
     }
     numbers.push_back(number);
     last = word;
+    space = joins_spaces && !token.special && token.text == " " ? &token : nullptr;
   }
   return numbers;
 }

@@ -13,7 +13,8 @@ namespace attnviz {
 ///
 /// Neighbours are of one word when what they say, leading white space aside, begins in the same
 /// Unicode word of the source (UAX 29; "don't" is one, "3.14" too). Special tokens, white space and
-/// punctuation marks are words of their own.
+/// punctuation marks are words of their own; but where other pieces carry the space before them, a
+/// piece that is one space belongs to the word behind it.
 std::vector<std::size_t> word_numbers(const TokenizedText& text);
 
 /// One token a word: the piece itself, or, of several, what stands in the source; the id of the
