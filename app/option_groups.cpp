@@ -186,10 +186,11 @@ void define_next_tokens(CLI::App& app, ShowOptions& options) {
             [&options](const std::string& word) {
               options.predict = parse_count("--predict", word, 1, kMostTokens);
             });
-  add_value(app, "Prediction", "--at", "TOKEN|INDEX",
-            "with --predict: after this token (default: the last); models that fill gaps, as BERT, "
-            "tell what they would put in its place",
-            [&options](const std::string& word) { options.at = word; });
+  add_value(
+      app, "Prediction", "--at", "TOKEN|INDEX",
+      "with --predict: after this token (default: the last); models that fill gaps, as BERT, "
+      "tell what they would put in its place (default: that of [MASK], else of the last word)",
+      [&options](const std::string& word) { options.at = word; });
   add_value(app, "Prediction", "--generate", "N",
             "let the model write up to N tokens behind the text, always the most probable one, and "
             "draw them, too",
