@@ -1,5 +1,6 @@
 #include "streamed_show.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,13 +33,13 @@ class StreamedShow {
         picture_(picture),
         outputs_(outputs),
         request_(request_of(options)),
-        document_(attention_document(model_, text_, request_, heads_)),
-        files_(document_, outputs) {
+        document_(attention_document(model_, text_, request_, heads_)) {
     document_.continuation = shown.continuation;
   }
 
   // Everything that can be refused is refused before the long part begins.
   void plan() {
+    files_.emplace(document_, outputs_);
     plan_drawing({});
     require_memory_for_heads(bytes(), "the attention of", heads_.size(), text_.size());
     const bool has_range = outputs_.writes(OutputFormat::kPng) ||
@@ -54,11 +55,11 @@ class StreamedShow {
   void run() {
     std::vector<PatternSink*> sinks;
     picture_.begin(sinks);
-    files_.begin(sinks);
+    files_->begin(sinks);
     SinkGroup group(std::move(sinks));
     attend_to(heads_, model_, text_, request_, group, talk(), predictor_.output());
     predictor_.add_to(document_);
-    files_.finish();
+    files_->finish();
     picture_.finish(
         [this](PatternSink& sink) { attend("large head", model_, text_, request_, sink, talk()); });
   }
@@ -96,7 +97,7 @@ class StreamedShow {
   double bytes() const {
     const auto n = static_cast<double>(text_.size());
     const double rows = static_cast<double>(attending_rows(text_.size()) * request_.n_threads) * n;
-    return layer_bytes(model_, text_.size()) + rows * kFloat + files_.bytes(rows) +
+    return layer_bytes(model_, text_.size()) + rows * kFloat + files_->bytes(rows) +
            picture_.bytes();
   }
 
@@ -109,7 +110,7 @@ class StreamedShow {
   Outputs& outputs_;
   AttentionRequest request_;
   AttentionDocument document_;
-  StreamedFiles files_;
+  std::optional<StreamedFiles> files_;  // of the document, once it is planned
 };
 
 }  // namespace

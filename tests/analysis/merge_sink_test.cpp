@@ -146,7 +146,7 @@ TEST_CASE("MergeSink: a word cut by many threads is the same in every run") {
 TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows sum to 1") {
   const std::vector<std::string_view> pieces = {"un", "der", "stand", "ing", "is", "hard", "er"};
   const std::vector<std::size_t> word_of = {0, 0, 0, 0, 1, 2, 2};
-  constexpr std::size_t n_words = 3;
+  constexpr std::size_t kWords = 3;
   const Model model = random_model({.n_layers = 2, .n_heads = 3}, /*seed=*/5);
   std::vector<HeadId> heads;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -157,11 +157,11 @@ TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows
     request.mask = Mask{kind, 2};
     PatternStore tokens(heads, pieces.size());
     run_attention(model, pieces, request, tokens);
-    PatternStore words(heads, n_words);
+    PatternStore words(heads, kWords);
     MergeSink sink(words, word_of, 1.0f);
     run_attention(model, pieces, request, sink);
     for (const HeadId head : heads) {
-      double expected[n_words][n_words] = {};
+      double expected[kWords][kWords] = {};
       for (std::size_t query = 0; query < pieces.size(); ++query) {
         const auto length =
             static_cast<double>(std::count(word_of.begin(), word_of.end(), word_of[query]));
@@ -170,9 +170,9 @@ TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows
               static_cast<double>(tokens.pattern(head)(query, key)) / length;
         }
       }
-      for (std::size_t query = 0; query < n_words; ++query) {
+      for (std::size_t query = 0; query < kWords; ++query) {
         double sum = 0.0;
-        for (std::size_t key = 0; key < n_words; ++key) {
+        for (std::size_t key = 0; key < kWords; ++key) {
           const auto weight = static_cast<double>(words.pattern(head)(query, key));
           CHECK(std::abs(weight - expected[query][key]) < 1e-7);
           sum += weight;

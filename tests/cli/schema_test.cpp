@@ -47,17 +47,13 @@ const std::vector<Case>& cases() {
       {"average-all.json",
        {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
       {"merged.json", {"ab cd", "--tokenizer", "chars", "--merge", "words", "--mask", "window:2"}},
-      {"learned.json",
-       {"--ids", "1,2,3", "-m", ATTNVIZ_SOURCE_DIR "/tests/reference/models/gpt2-tied"}},
+      {"learned.json", {"--ids", "1,2,3", "-m", kModels + "gpt2-tied"}},
       {"scores.json", {"render", "scores-in.json"}},
       {"cross.json", {"render", "scores-in.json", "--tokens", "a b", "--key-tokens", "x y"}},
       {"focus.json", {"The cat sat", "--focus", "cat", "--as-key"}},
       {"next-tokens.json",
-       {"-m", ATTNVIZ_SOURCE_DIR "/tests/reference/models/gpt2-tied", "--ids", "5,3", "--generate",
-        "2", "--predict", "3"}},
-      {"in-place.json",
-       {"-m", ATTNVIZ_SOURCE_DIR "/tests/reference/models/roberta-mlm", "--ids", "5,3", "--predict",
-        "3"}},
+       {"-m", kModels + "gpt2-tied", "--ids", "5,3", "--generate", "2", "--predict", "3"}},
+      {"in-place.json", {"-m", kModels + "roberta-mlm", "--ids", "5,3", "--predict", "3"}},
       {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
 }

@@ -133,7 +133,7 @@ TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokeni
   CHECK(model.tokens({"the cat"}).count("marks") == 0);
   const json begun = model.tokens({"the cat", "--bos"});
   CHECK(begun["tokens"] == json({"[CLS]", "the", "cat"}));
-  CHECK(begun["marks"]["added"] == json({0}));
+  CHECK(begun["marks"]["added"] == json::array({0}));
   const TinyModel bert("bert-pair", bert_tokenizer());
   bert.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
   CHECK(bert.tokens({"the cat", "--no-bos"})["tokens"] == json({"the", "cat", "[SEP]"}));

@@ -45,7 +45,7 @@ std::string by_layers(const Model& model,
     const auto known =
         std::ranges::find_if(groups, [&text](const auto& group) { return group.first == text; });
     if (known == groups.end()) {
-      groups.push_back({std::move(text), {layer}});
+      groups.emplace_back(std::move(text), std::vector<std::size_t>{layer});
     } else {
       known->second.push_back(layer);
     }
