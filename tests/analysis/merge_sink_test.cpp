@@ -146,7 +146,6 @@ TEST_CASE("MergeSink: a word cut by many threads is the same in every run") {
 TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows sum to 1") {
   const std::vector<std::string_view> pieces = {"un", "der", "stand", "ing", "is", "hard", "er"};
   const std::vector<std::size_t> word_of = {0, 0, 0, 0, 1, 2, 2};
-  constexpr std::size_t kWords = 3;
   const Model model = random_model({.n_layers = 2, .n_heads = 3}, /*seed=*/5);
   std::vector<HeadId> heads;
   for (std::size_t i = 0; i < 6; ++i) {
