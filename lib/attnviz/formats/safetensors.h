@@ -9,19 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/core/stored_type.h"
+#include "attnviz/formats/stored_tensor.h"
 
 namespace attnviz {
-
-/// One tensor in a file; a view.
-struct StoredTensor {
-  std::string_view name;
-  StoredType type = StoredType::kF32;
-  std::span<const std::size_t> shape;  // outermost first; empty: a single number
-  std::string_view bytes;              // little-endian, row-major; may lie at any address
-
-  std::size_t n_numbers() const noexcept { return bytes.size() / stored_type_size(type); }
-};
 
 /// The tensors of one file. Looks at no number.
 class Safetensors {

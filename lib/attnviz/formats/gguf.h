@@ -1,0 +1,130 @@
+// The GGUF format: a model's metadata and tensors in one file, read in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/formats/stored_tensor.h"
+
+namespace attnviz {
+
+/// What a value of the metadata is, by its number in the file.
+enum class GgufType : std::uint32_t {
+  kU8 = 0,
+  kI8 = 1,
+  kU16 = 2,
+  kI16 = 3,
+  kU32 = 4,
+  kI32 = 5,
+  kF32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kU64 = 10,
+  kI64 = 11,
+  kF64 = 12,
+};
+
+/// "u32", "string", "array", …
+std::string_view gguf_type_name(GgufType type) noexcept;
+
+/// One value of the metadata: a view into the file, checked when the file was opened.
+class GgufValue {
+ public:
+  GgufType type() const noexcept { return type_; }
+  /// Of an array: what its elements are, and how many. Elements may be arrays.
+  GgufType element_type() const noexcept { return element_type_; }
+  std::size_t size() const noexcept { return count_; }
+
+  /// The number, when it is one (a bool is not) and fits; integers of any width and sign.
+  std::optional<std::uint64_t> as_unsigned() const noexcept;
+  std::optional<std::int64_t> as_signed() const noexcept;
+  /// Any number.
+  std::optional<double> as_number() const noexcept;
+  /// A bool of 0 or 1.
+  std::optional<bool> as_bool() const noexcept;
+  /// A string's bytes, which may be any.
+  std::optional<std::string_view> as_string() const noexcept;
+  /// The elements of an array, of any type but array; views that live as long as the file. Nothing
+  /// for what is no array, or one of arrays.
+  std::optional<std::vector<GgufValue>> as_list() const;
+  /// The same, faster, of strings and of numbers (whatever their type).
+  std::optional<std::vector<std::string_view>> as_strings() const;
+  std::optional<std::vector<double>> as_numbers() const;
+
+  /// The value for people: `"llama"`, `12`, `[string x 32000]`; at most `most` bytes, printable.
+  std::string text(std::size_t most = 60) const;
+
+ private:
+  friend class GgufReader;
+  GgufType type_ = GgufType::kU8;
+  GgufType element_type_ = GgufType::kU8;
+  bool big_endian_ = false;
+  std::size_t count_ = 1;
+  std::string_view bytes_;  // of the value, or of all elements
+};
+
+/// The contents of one file. Looks at no number of a tensor.
+///
+/// Source  https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+class Gguf {
+ public:
+  /// `bytes` of a whole file, which must outlive the object; `file` stands in front of messages.
+  ///
+  /// Versions 2 and 3, little- and big-endian (told by the version's bytes). Takes memory in
+  /// proportion to the number of keys and tensors, never to a count that the file only claims.
+  ///
+  /// Throws Error{kMalformed} `file: key: expected …, found …` when a length, count, offset,
+  /// alignment (a power of 2 of at least 8), dimension or product is out of the file or impossible,
+  /// when a key or a tensor is there twice, when tensors overlap or rows are no whole blocks;
+  /// Error{kUnsupported} for other versions and for tensor types that attnviz does not read, naming
+  /// type and tensor.
+  Gguf(std::string_view bytes, std::string_view file);
+
+  std::string_view file() const noexcept { return file_; }
+  std::uint32_t version() const noexcept { return version_; }
+  bool is_big_endian() const noexcept { return big_endian_; }
+  std::size_t alignment() const noexcept { return alignment_; }
+  /// Where tensors begin.
+  std::size_t data_offset() const noexcept { return data_offset_; }
+
+  /// Null when there is none of that key.
+  const GgufValue* find(std::string_view key) const noexcept;
+  struct Entry {
+    std::string_view key;
+    GgufValue value;
+  };
+  /// All of the metadata, in the file's order.
+  std::span<const Entry> metadata() const noexcept { return metadata_; }
+
+  /// In the file's order. Shapes are outermost first: a matrix that ggml calls ne = [in, out] is
+  /// [out, in]. Bytes are in the file's byte order.
+  std::span<const StoredTensor> tensors() const noexcept { return tensors_; }
+
+ private:
+  friend class GgufReader;
+  std::string file_;
+  std::uint32_t version_ = 0;
+  bool big_endian_ = false;
+  std::size_t alignment_ = 32;
+  std::size_t data_offset_ = 0;
+  std::vector<Entry> metadata_;
+  std::map<std::string_view, std::size_t, std::less<>> keys_;
+  std::vector<std::vector<std::size_t>> shapes_;
+  std::vector<StoredTensor> tensors_;
+};
+
+/// Whether a file begins as GGUF does.
+bool is_gguf(std::string_view bytes) noexcept;
+
+/// The bytes of a tensor of a big-endian file in little-endian order: halves, scales and floats
+/// turned, quants as they are.
+std::vector<char> little_endian(const StoredTensor& tensor);
+
+}  // namespace attnviz

@@ -1,0 +1,53 @@
+// A GGUF file's metadata, read with checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/formats/gguf.h"
+
+namespace attnviz {
+
+/// Valid as long as the file. All throw Error{kMalformed} `model.gguf: llama.block_count: expected
+/// …, found …` for a value of another type or out of range, and, where no other value is given, for
+/// a missing one.
+class GgufMetadata {
+ public:
+  explicit GgufMetadata(const Gguf& gguf) noexcept : gguf_(&gguf) {}
+
+  const Gguf& gguf() const noexcept { return *gguf_; }
+  bool has(std::string_view key) const noexcept { return gguf_->find(key) != nullptr; }
+
+  /// A whole number from 1 to 2^31.
+  std::size_t size(std::string_view key) const;
+  std::size_t size_or(std::string_view key, std::size_t otherwise) const;
+  /// From 0 to 2^32 - 1: an id, a count.
+  std::optional<std::uint32_t> id(std::string_view key) const;
+  /// Greater than 0 and finite.
+  double positive(std::string_view key) const;
+  double positive_or(std::string_view key, double otherwise) const;
+  /// Finite.
+  double number_or(std::string_view key, double otherwise) const;
+  bool flag_or(std::string_view key, bool otherwise) const;
+  std::optional<bool> flag(std::string_view key) const;
+  /// UTF-8.
+  std::string_view text(std::string_view key) const;
+  std::string_view text_or(std::string_view key, std::string_view otherwise) const;
+  /// Empty when there is none; the bytes of each may be any.
+  std::vector<std::string_view> strings(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
+  std::vector<bool> flags(std::string_view key) const;
+
+  /// Throws Error{kMalformed} `file: key: message`.
+  [[noreturn]] void fail(std::string_view key, std::string_view message) const;
+
+ private:
+  const Gguf* gguf_;
+};
+
+}  // namespace attnviz
