@@ -6,7 +6,8 @@
 
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/core/error.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/formats/tensor_files.h"
+#include "attnviz/model/gguf_model.h"
 #include "attnviz/render/model_info.h"
 #include "attnviz/render/model_info_json.h"
 #include "attnviz/render/model_info_text.h"
@@ -16,6 +17,7 @@
 #include "output_file.h"
 #include "talk.h"
 #include "terminal_info.h"
+#include "tokenizer_choice.h"
 
 namespace attnviz::app {
 
@@ -49,7 +51,7 @@ void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info)
 TokenizerInfo describe_tokenizer(const std::filesystem::path& path) {
   TokenizerInfo info;
   try {
-    const auto tokenizer = load_tokenizer(hugging_face_folder(path));
+    const auto tokenizer = load_tokenizer(tokenizer_place(path));
     info.kind = tokenizer->name();
     info.n_entries = tokenizer->vocabulary_size();
     describe_special_ids(*tokenizer, info);
@@ -75,6 +77,7 @@ TokenizerInfo describe_tokenizer(const Model& model) {
 void run_info(const InfoOptions& options) {
   Phases phases(options.talk);
   std::optional<Model> model;
+  std::optional<TensorFiles> files;
   ModelInfo info;
   if (options.weights) {
     ModelOptions choice;
@@ -84,9 +87,13 @@ void run_info(const InfoOptions& options) {
     info.name = model->config.name;
     info.model = &*model;
     info.shape = model_shape(*model);
-    info.tokenizer = model->config.family.empty()
-                         ? describe_tokenizer(*model)
-                         : describe_tokenizer(find_model(*options.weights));
+    const std::filesystem::path path = find_model(*options.weights);
+    info.tokenizer =
+        model->config.family.empty() ? describe_tokenizer(*model) : describe_tokenizer(path);
+    if (is_gguf_file(path)) {
+      files = TensorFiles::open_gguf(path);
+      info.gguf = files->gguf();
+    }
     phases.done("tokenizer");
   } else {
     info.name = "a model in numbers";

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
@@ -35,6 +36,13 @@ double random_model_bytes(const RandomShape& shape) {
          (a_layer * static_cast<double>(sizeof(float)) + bookkeeping);
 }
 
+Model load_model(const std::filesystem::path& path) {
+  if (is_gguf_file(path)) {
+    return load_gguf(path);
+  }
+  return is_hugging_face(path) ? load_hugging_face(path) : load_weights_json(path);
+}
+
 }  // namespace
 
 Model open_model(const ModelOptions& options) {
@@ -45,7 +53,7 @@ Model open_model(const ModelOptions& options) {
                         options.positions.value_or(Positions::kNone));
   }
   const std::filesystem::path path = find_model(*options.weights);
-  Model model = is_hugging_face(path) ? load_hugging_face(path) : load_weights_json(path);
+  Model model = load_model(path);
   if (options.positions) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/render/tokens_json.h"
@@ -66,11 +67,11 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
     return open_tokenizer(options.tokenizer);
   }
   const std::filesystem::path path = find_model(*options.weights);
-  if (!is_hugging_face(path)) {
+  if (!is_gguf_file(path) && !is_hugging_face(path)) {
     return open_tokenizer(options.tokenizer, load_weights_json(path), path);
   }
   return load_tokenizer(options.tokenizer ? std::filesystem::path(*options.tokenizer)
-                                          : hugging_face_folder(path));
+                                          : tokenizer_place(path));
 }
 
 }  // namespace

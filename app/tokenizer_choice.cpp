@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/text/load_tokenizer.h"
 #include "model_store.h"
@@ -47,6 +48,10 @@ class NoTokenizer : public Tokenizer {
 
 }  // namespace
 
+std::filesystem::path tokenizer_place(const std::filesystem::path& model_path) {
+  return is_gguf_file(model_path) ? model_path : hugging_face_folder(model_path);
+}
+
 bool is_tokenizer_name(const std::string& name) {
   const auto names = tokenizer_names();
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -69,12 +74,12 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
                     "on; leave the option out",
                     *asked, model.config.name));
   }
-  const std::filesystem::path folder = hugging_face_folder(find_model(*model_path));
+  const std::filesystem::path place = tokenizer_place(find_model(*model_path));
   try {
-    return load_tokenizer(folder);
+    return load_tokenizer(place);
   } catch (const Error& error) {
     std::error_code ignored;
-    const bool is_there = std::filesystem::exists(folder / "tokenizer.json", ignored);
+    const bool is_there = std::filesystem::exists(place / "tokenizer.json", ignored);
     if (error.kind() != ErrorKind::kIo || is_there) {
       throw;
     }

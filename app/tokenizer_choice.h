@@ -24,6 +24,9 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
 /// The same without any model: "words" by default.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked);
 
+/// Where the tokenizer of a whole model lies: in its GGUF file, or in its folder.
+std::filesystem::path tokenizer_place(const std::filesystem::path& model_path);
+
 /// Whether `name` is one of make_tokenizer()'s.
 bool is_tokenizer_name(const std::string& name);
 

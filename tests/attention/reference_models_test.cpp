@@ -4,7 +4,6 @@
 
 #include <libdeflate.h>
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,12 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/npy_reader.h"
 #include "attnviz/model/hugging_face.h"
+#include "model_run.h"
 #include "support/reference_case.h"
 
 namespace attnviz {
@@ -30,56 +28,8 @@ const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
 
 using Input = test::TokenIds;
-
-class Everything : public PatternSink {
- public:
-  explicit Everything(const Model& model, std::size_t n_tokens)
-      : n_heads_(model.n_heads()), n_(n_tokens), weights_(model.n_layers() * n_heads_ * n_ * n_) {}
-
-  bool wants(HeadId /*head*/) const override { return true; }
-  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
-            ConstMatrix weights) override {
-    for (std::size_t row = 0; row < weights.rows; ++row) {
-      const std::size_t place =
-          ((head.layer * n_heads_ + head.head) * n_ + first_query + row) * n_ + first_key;
-      std::copy_n(weights.row_data(row), weights.cols,
-                  weights_.begin() + static_cast<std::ptrdiff_t>(place));
-    }
-  }
-  const std::vector<float>& weights() const noexcept { return weights_; }
-
- private:
-  std::size_t n_heads_;
-  std::size_t n_;
-  std::vector<float> weights_;
-};
-
-double largest_difference(std::span<const float> a, std::span<const float> b) {
-  REQUIRE(a.size() == b.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    largest = std::isnan(difference) ? 1e9 : std::max(largest, difference);
-  }
-  return largest;
-}
-
-struct Run {
-  std::vector<float> attention;
-  MatrixBuffer stream;
-};
-
-Run run(const Model& model, const Input& input, std::size_t n_threads = 1) {
-  Everything everything(model, input.ids.size());
-  AttentionRequest request;
-  request.n_threads = n_threads;
-  MatrixBuffer stream = run_attention(model, input.view(), request, everything);
-  return {everything.weights(), std::move(stream)};
-}
-
-std::span<const float> all_of(const MatrixBuffer& matrix) {
-  return {matrix.view().data, matrix.rows() * matrix.cols()};
-}
+using test::all_of;
+using test::largest_difference;
 
 // A file in an .npz, which is a zip of files.
 std::string npz_member(std::string_view zip, std::string_view name) {
@@ -117,16 +67,7 @@ std::string npz_member(std::string_view zip, std::string_view name) {
 
 TEST_CASE("every family and variant: attention within 1e-5, logits within 1e-4 of float64") {
   for (const fs::path& folder : test::reference_cases()) {
-    const test::ReferenceCase expected = test::load_reference_case(folder);
-    CAPTURE(expected.name);
-    const Run found = run(expected.model, expected.text);
-    CHECK(largest_difference(found.attention, expected.attention) < 1e-5);
-    if (!expected.logits.empty()) {
-      const MatrixBuffer head = run_output_head(expected.model, found.stream.view(), 1);
-      CHECK(largest_difference(all_of(head), expected.logits) < 1e-4);
-    } else {
-      CHECK(largest_difference(all_of(found.stream), expected.hidden) < 1e-4);
-    }
+    test::check_numbers(test::load_reference_case(folder));
   }
 }
 
@@ -148,7 +89,7 @@ TEST_CASE("a trained Llama model: attention, logits and greedy text of the refer
   CHECK(model.config.name == "stories260k");
   Input cat;
   cat.ids = read_json("cat.json")["ids"].get<std::vector<std::uint32_t>>();
-  const Run found = run(model, cat);
+  const test::ModelRun found = test::run_model(model, cat);
   CHECK(largest_difference(found.attention, all_of(read_array("cat.attention.npy").values)) < 1e-5);
   const MatrixBuffer logits = run_output_head(model, found.stream.view(), 1);
   CHECK(largest_difference(all_of(logits), all_of(read_array("cat.logits.npy").values)) < 1e-4);
@@ -157,7 +98,7 @@ TEST_CASE("a trained Llama model: attention, logits and greedy text of the refer
   Input text;
   text.ids.push_back(greedy.front());
   while (text.ids.size() < greedy.size()) {
-    const Run so_far = run(model, text);
+    const test::ModelRun so_far = test::run_model(model, text);
     const ConstMatrix last = so_far.stream.view().row_block(text.ids.size() - 1, 1);
     const MatrixBuffer next = run_output_head(model, last, 1);
     const std::span<const float> row = next.view().row(0);
@@ -185,7 +126,7 @@ TEST_CASE("a trained GPT-2 model sorts, and attends as PyTorch says") {
     for (const float id : idx.values.view().row(text)) {
       input.ids.push_back(static_cast<std::uint32_t>(id));
     }
-    const Run found = run(model, input);
+    const test::ModelRun found = test::run_model(model, input);
     const std::size_t layer = model.n_heads() * n * n;
     const std::span<const float> first_layer = std::span(found.attention).first(layer);
     CHECK(largest_difference(first_layer, all_of(att.values).subspan(text * layer, layer)) < 1e-5);
@@ -202,8 +143,8 @@ TEST_CASE("whole models: the same bits for any number of threads") {
   for (std::uint32_t i = 0; i < 60; ++i) {
     input.ids.push_back(i * 7 % static_cast<std::uint32_t>(model.embeddings.rows));
   }
-  const Run one = run(model, input, 1);
-  const Run three = run(model, input, 3);
+  const test::ModelRun one = test::run_model(model, input, 1);
+  const test::ModelRun three = test::run_model(model, input, 3);
   CHECK(largest_difference(one.attention, three.attention) == 0.0);
   CHECK(largest_difference(all_of(one.stream), all_of(three.stream)) == 0.0);
 }

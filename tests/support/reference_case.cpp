@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/model/hugging_face.h"
@@ -56,16 +57,20 @@ std::vector<fs::path> reference_cases() {
 }
 
 ReferenceCase load_reference_case(const fs::path& folder) {
+  return load_reference_case(folder / "expected.safetensors", load_hugging_face(folder));
+}
+
+ReferenceCase load_reference_case(const fs::path& numbers, Model model) {
   ReferenceCase loaded;
-  loaded.name = folder.filename().string();
-  const MappedFile file(folder / "expected.safetensors");
-  const Safetensors expected(file.bytes(), loaded.name);
+  loaded.name = model.config.name;
+  const MappedFile file(numbers);
+  const Safetensors expected(file.bytes(), numbers.string());
   loaded.text.ids = integers_of<std::uint32_t>(expected.find("ids"));
   loaded.text.segments = integers_of<std::uint8_t>(expected.find("token_types"));
   loaded.attention = floats_of(expected.find("attention"));
   loaded.logits = floats_of(expected.find("logits"));
   loaded.hidden = floats_of(expected.find("hidden"));
-  loaded.model = load_hugging_face(folder);
+  loaded.model = std::move(model);
   REQUIRE(!loaded.text.ids.empty());
   return loaded;
 }

@@ -40,4 +40,7 @@ std::vector<std::filesystem::path> reference_cases();
 /// Fails the test when something is missing or of another type.
 ReferenceCase load_reference_case(const std::filesystem::path& folder);
 
+/// The same with the numbers of one file and another model.
+ReferenceCase load_reference_case(const std::filesystem::path& numbers, Model model);
+
 }  // namespace attnviz::test

@@ -117,6 +117,7 @@ class HeadTrace {
         !frequencies.empty()) {
       trace_.rope.emplace().frequencies = std::move(frequencies);
       if (layer_.rope) {
+        trace_.rope->pairing = layer_.rope->pairing;
         trace_.rope->magnitude = layer_.rope->magnitude;
         trace_.rope->scaling = layer_.rope->scaling;
         trace_.rope->factor = layer_.rope->factor;

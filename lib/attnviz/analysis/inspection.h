@@ -26,13 +26,18 @@ NormNumbers norm_numbers(const Norm& norm, std::span<const float> x) noexcept;
 
 /// How queries and keys are turned by their positions.
 struct InspectedRope {
-  std::vector<double> frequencies;  // radians a token, of the pairs of dimensions (i, i + n_pairs)
+  std::vector<double> frequencies;  // radians a token, of the pairs of dimensions
+  RopePairing pairing = RopePairing::kHalves;
   float magnitude = 1.0f;           // turned pairs are longer by this
   std::string_view scaling = "none";  // "linear", "yarn", …
   double factor = 1.0;                // of the scaling
   std::size_t short_text = 0;         // more tokens have other frequencies; 0: none have
 
   std::size_t n_pairs() const noexcept { return frequencies.size(); }
+  /// The dimensions that turn together.
+  std::pair<std::size_t, std::size_t> dimensions(std::size_t pair) const noexcept {
+    return kernels::rope_pair(pairing, pair, n_pairs());
+  }
 };
 
 /// What a head does for all queries at once. Row = query, column = key.

@@ -46,7 +46,7 @@ void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
     kernels::rope(x, first_position, kRopeBase);
   } else if (turns_.rows() > 0) {
     kernels::rope_rotate(turns_.view().row_block(first_position - first_token_, x.rows),
-                         kernels::RopePairing::kHalves, x);
+                         rope_->pairing, x);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "attnviz/core/tensor.h"
 
@@ -13,6 +14,12 @@ enum class RopePairing {
   kHalves,      ///< (i, i + m): Llama, GPT-NeoX
   kNeighbours,  ///< (2i, 2i + 1): GPT-J, and Su et al. 2021, eq. 34
 };
+
+/// Pair i of n_pairs, in its order.
+constexpr std::pair<std::size_t, std::size_t> rope_pair(RopePairing pairing, std::size_t i,
+                                                        std::size_t n_pairs) noexcept {
+  return pairing == RopePairing::kHalves ? std::pair(i, i + n_pairs) : std::pair(2 * i, 2 * i + 1);
+}
 
 /// The turns of some neighbouring positions, for all heads: row r is the cosines, then the sines,
 /// of (first_position + r) · frequencies[i], times `factor` (1 but with YaRN scaling). table

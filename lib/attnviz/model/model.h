@@ -103,6 +103,7 @@ struct StoredWeights {
   struct Numbers {
     StoredType type = StoredType::kF32;
     std::size_t count = 0;
+    std::size_t n_tensors = 0;
     std::size_t bytes() const noexcept { return count * stored_type_size(type); }
   };
   std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files

@@ -49,12 +49,7 @@ void scale_llama3(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   }
 }
 
-// YaRN's magnitude for a factor, Peng et al. 2023, eq. 22.
-double yarn_magnitude(double factor, double scale) {
-  return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
-}
-
-double yarn_magnitude(const HfConfig& scaling, double factor) {
+double config_yarn_magnitude(const HfConfig& scaling, double factor) {
   if (scaling.has("attention_factor")) {
     return scaling.positive("attention_factor");
   }
@@ -62,60 +57,32 @@ double yarn_magnitude(const HfConfig& scaling, double factor) {
     return yarn_magnitude(factor, scaling.positive("mscale")) /
            yarn_magnitude(factor, scaling.positive("mscale_all_dim"));
   }
-  return yarn_magnitude(factor, 1.0);
+  return yarn_magnitude(factor);
 }
 
-// Peng et al. 2023, section 3.2: dimensions that turn often in the original context stay, those
-// that turn less than once are interpolated, with a ramp between.
-void scale_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
-  constexpr double kBetaFast = 32.0;
-  constexpr double kBetaSlow = 1.0;
-  constexpr double kNarrowest = 0.001;
-  const double factor = scaling.positive("factor");
-  const auto n_ctx =
-      static_cast<double>(scaling.size_or("original_max_position_embeddings", shape.n_ctx));
-  const auto width = static_cast<double>(shape.n_rotated);
-  const auto dimension = [&](double turns) {
-    return width * std::log(n_ctx / (turns * kTurn)) / (2.0 * std::log(shape.base));
-  };
-  double first = dimension(scaling.positive_or("beta_fast", kBetaFast));
-  double last = dimension(scaling.positive_or("beta_slow", kBetaSlow));
-  if (scaling.flag_or("truncate", true)) {
-    first = std::floor(first);
-    last = std::ceil(last);
-  }
-  first = std::max(first, 0.0);
-  last = std::min(last, width - 1.0);
-  if (first == last) {
-    last += kNarrowest;
-  }
-  for (std::size_t i = 0; i < rope.inverse_frequencies.size(); ++i) {
-    const double ramp = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
-    double& frequency = rope.inverse_frequencies[i];
-    frequency = ramp * frequency / factor + (1.0 - ramp) * frequency;
-  }
-  rope.magnitude = static_cast<float>(yarn_magnitude(scaling, factor));
-  rope.n_ctx =
-      std::max(shape.n_ctx,
-               stretched(scaling.size_or("original_max_position_embeddings", shape.n_ctx), factor));
+void scale_config_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  YarnScaling yarn;
+  yarn.factor = scaling.positive("factor");
+  yarn.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.n_ctx);
+  yarn.beta_fast = scaling.positive_or("beta_fast", yarn.beta_fast);
+  yarn.beta_slow = scaling.positive_or("beta_slow", yarn.beta_slow);
+  yarn.truncate = scaling.flag_or("truncate", yarn.truncate);
+  scale_yarn(yarn, rope);
+  rope.magnitude = static_cast<float>(config_yarn_magnitude(scaling, yarn.factor));
 }
 
-std::vector<double> divided(const std::vector<double>& frequencies, const HfConfig& scaling,
-                            std::string_view key) {
+std::vector<double> divided_by(const std::vector<double>& frequencies, const HfConfig& scaling,
+                               std::string_view key) {
   const JsonNode node = scaling.node().at(key);
   const std::span<const float> factors = node.as_numbers();
   if (factors.size() != frequencies.size()) {
     node.fail(fmt::format("expected {}, found {}", counted(frequencies.size(), "number"),
                           factors.size()));
   }
-  std::vector<double> result = frequencies;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (!(factors[i] > 0.0f)) {
-      node.fail("expected numbers above 0");
-    }
-    result[i] /= static_cast<double>(factors[i]);
+  if (!std::ranges::all_of(factors, [](float factor) { return factor > 0.0f; })) {
+    node.fail("expected numbers above 0");
   }
-  return result;
+  return divided(frequencies, factors);
 }
 
 // Ding et al. 2024: a factor for each dimension, others for long texts.
@@ -123,8 +90,8 @@ void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope)
   const std::size_t original =
       scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
   const std::vector<double> plain = rope.inverse_frequencies;
-  rope.inverse_frequencies = divided(plain, scaling, "short_factor");
-  rope.long_inverse_frequencies = divided(plain, scaling, "long_factor");
+  rope.inverse_frequencies = divided_by(plain, scaling, "short_factor");
+  rope.long_inverse_frequencies = divided_by(plain, scaling, "long_factor");
   rope.short_text = original;
   const double grown = static_cast<double>(shape.n_ctx) / static_cast<double>(original);
   const double factor = scaling.positive_or("factor", grown);
@@ -159,25 +126,18 @@ void describe(const HfConfig& scaling, std::string_view type, const RopeShape& s
 }
 
 Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
-  Rope rope;
-  rope.inverse_frequencies = inverse_frequencies(shape.n_rotated, shape.base);
-  rope.n_ctx = shape.n_ctx;
-  rope.theta = shape.base;
+  Rope rope = plain_rope(shape.n_rotated, shape.base, shape.n_ctx);
   if (!scaling) {
     return rope;
   }
   const std::string_view type = scaling->text_or("rope_type", scaling->text_or("type", "default"));
   describe(*scaling, type, shape, rope);
   if (type == "linear") {
-    const double factor = scaling->positive("factor");
-    for (double& frequency : rope.inverse_frequencies) {
-      frequency /= factor;
-    }
-    rope.n_ctx = stretched(shape.n_ctx, factor);
+    scale_linear(scaling->positive("factor"), rope);
   } else if (type == "dynamic") {
     scale_dynamic(*scaling, shape, rope);
   } else if (type == "yarn") {
-    scale_yarn(*scaling, shape, rope);
+    scale_config_yarn(*scaling, shape, rope);
   } else if (type == "llama3") {
     scale_llama3(*scaling, shape, rope);
   } else if (type == "longrope" || type == "su") {
@@ -188,9 +148,7 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape)
                             "longrope",
                             scaling->node().where(), quoted(type)));
   }
-  const auto is_finite = [](double number) { return std::isfinite(number); };
-  if (!std::isfinite(rope.magnitude) || !std::ranges::all_of(rope.inverse_frequencies, is_finite) ||
-      !std::ranges::all_of(rope.long_inverse_frequencies, is_finite)) {
+  if (!is_finite(rope)) {
     scaling->node().fail("the numbers make frequencies that are not finite");
   }
   return rope;
@@ -206,6 +164,66 @@ std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
 }
 
 }  // namespace
+
+Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx) {
+  Rope rope;
+  rope.inverse_frequencies = inverse_frequencies(n_rotated, base);
+  rope.n_ctx = n_ctx;
+  rope.theta = base;
+  return rope;
+}
+
+void scale_linear(double factor, Rope& rope) {
+  for (double& frequency : rope.inverse_frequencies) {
+    frequency /= factor;
+  }
+  rope.n_ctx = stretched(rope.n_ctx, factor);
+}
+
+void scale_yarn(const YarnScaling& scaling, Rope& rope) {
+  constexpr double kNarrowest = 0.001;
+  const auto n_ctx = static_cast<double>(scaling.original_n_ctx);
+  const auto width = static_cast<double>(rope.n_rotated());
+  const auto dimension = [&](double turns) {
+    return width * std::log(n_ctx / (turns * kTurn)) / (2.0 * std::log(rope.theta));
+  };
+  double first = dimension(scaling.beta_fast);
+  double last = dimension(scaling.beta_slow);
+  if (scaling.truncate) {
+    first = std::floor(first);
+    last = std::ceil(last);
+  }
+  first = std::max(first, 0.0);
+  last = std::min(last, width - 1.0);
+  if (first == last) {
+    last += kNarrowest;
+  }
+  for (std::size_t i = 0; i < rope.inverse_frequencies.size(); ++i) {
+    const double ramp = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
+    double& frequency = rope.inverse_frequencies[i];
+    frequency = ramp * frequency / scaling.factor + (1.0 - ramp) * frequency;
+  }
+  rope.n_ctx = std::max(rope.n_ctx, stretched(scaling.original_n_ctx, scaling.factor));
+}
+
+double yarn_magnitude(double factor, double scale) {
+  return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+}
+
+std::vector<double> divided(const std::vector<double>& frequencies,
+                            std::span<const float> factors) {
+  std::vector<double> result = frequencies;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] /= static_cast<double>(factors[i]);
+  }
+  return result;
+}
+
+bool is_finite(const Rope& rope) noexcept {
+  const auto finite = [](double number) { return std::isfinite(number); };
+  return std::isfinite(rope.magnitude) && std::ranges::all_of(rope.inverse_frequencies, finite) &&
+         std::ranges::all_of(rope.long_inverse_frequencies, finite);
+}
 
 std::vector<double> inverse_frequencies(std::size_t n_rotated, double base) {
   std::vector<double> frequencies;
@@ -266,10 +284,7 @@ Rope read_local_rope(const HfConfig& config, const RopeFacts& facts) {
   if (const auto sliding = parameters ? parameters->object(kKind) : std::nullopt) {
     base = sliding->positive_or("rope_theta", base);
   }
-  Rope rope;
-  rope.inverse_frequencies = inverse_frequencies(facts.d_head / 2 * 2, base);
-  rope.theta = base;
-  return rope;
+  return plain_rope(facts.d_head / 2 * 2, base, /*n_ctx=*/0);
 }
 
 }  // namespace attnviz

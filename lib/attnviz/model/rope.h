@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,33 @@ struct RopeFacts {
 
 /// base^(-2i / n_rotated).
 std::vector<double> inverse_frequencies(std::size_t n_rotated, double base);
+
+/// Rotary positions that nothing scales.
+Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx);
+
+/// Positions lie closer together by `factor` (Chen et al. 2023).
+void scale_linear(double factor, Rope& rope);
+
+struct YarnScaling {
+  double factor = 1.0;
+  std::size_t original_n_ctx = 0;
+  double beta_fast = 32.0;  // turns in the original context from which on a dimension stays
+  double beta_slow = 1.0;   // … below which it is interpolated
+  bool truncate = true;     // these dimensions are whole numbers
+};
+
+/// Peng et al. 2023, section 3.2: dimensions that turn often in the original context stay, those
+/// that turn less than once are interpolated, with a ramp between. Sets no magnitude.
+void scale_yarn(const YarnScaling& scaling, Rope& rope);
+
+/// YaRN's magnitude for a factor (eq. 22): 0.1 · scale · ln(factor) + 1.
+double yarn_magnitude(double factor, double scale = 1.0);
+
+/// Each frequency divided by its factor. Precondition: as many factors as frequencies.
+std::vector<double> divided(const std::vector<double>& frequencies, std::span<const float> factors);
+
+/// Whether magnitude and all frequencies are finite.
+bool is_finite(const Rope& rope) noexcept;
 
 /// The frequencies that a config.json describes: "rope_theta" (or "rotary_emb_base"),
 /// "partial_rotary_factor" (or "rotary_pct"), and "rope_scaling" of the types default, linear (Chen

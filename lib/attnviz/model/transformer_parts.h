@@ -8,6 +8,7 @@
 
 #include "attnviz/core/stored_matrix.h"
 #include "attnviz/kernels/activations.h"
+#include "attnviz/kernels/rope.h"
 
 namespace attnviz {
 
@@ -42,9 +43,12 @@ struct Norm {
 /// out = norm of x, row by row; a copy when there is no norm. The same matrix, or no overlap.
 void apply_norm(const Norm& norm, ConstMatrix x, Matrix out) noexcept;
 
-/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Dimensions i and
-/// i + n_rotated / 2 turn together, as in GPT-NeoX and Llama; those behind n_rotated stay.
+using kernels::RopePairing;
+
+/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Dimensions behind
+/// n_rotated stay.
 struct Rope {
+  RopePairing pairing = RopePairing::kHalves;
   std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians a token
   float magnitude = 1.0f;                   // of cosine and sine: YaRN's attention factor
 

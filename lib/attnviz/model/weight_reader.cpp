@@ -95,8 +95,9 @@ StoredWeights WeightReader::stored() const {
     }
     auto numbers = std::ranges::find(stored.used, tensor.type, &StoredWeights::Numbers::type);
     if (numbers == stored.used.end()) {
-      numbers = stored.used.insert(numbers, {tensor.type, 0});
+      numbers = stored.used.insert(numbers, {tensor.type});
     }
+    ++numbers->n_tensors;
     numbers->count += tensor.n_numbers();
   }
   return stored;

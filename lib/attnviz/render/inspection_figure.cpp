@@ -183,8 +183,9 @@ class Figure {
     std::vector<float> angles(head.d_head(), 0.0f);
     for (std::size_t pair = 0; pair < n_pairs; ++pair) {
       const double angle = static_cast<double>(head.query) * head.rope->frequencies[pair];
-      angles[pair] = static_cast<float>(std::remainder(angle, kTurn));
-      angles[pair + n_pairs] = angles[pair];
+      const auto [first, other] = head.rope->dimensions(pair);
+      angles[first] = static_cast<float>(std::remainder(angle, kTurn));
+      angles[other] = angles[first];
     }
     const ConstMatrix row{angles.data(), 1, angles.size(), angles.size()};
     const std::size_t wide =

@@ -206,11 +206,11 @@ std::string rope_note(const Inspection& head) {
   const InspectedRope& rope = *head.rope;
   const std::size_t pairs = rope.n_pairs();
   std::string text =
-      pairs == 1 ? fmt::format("the pair of dimensions (0, 1) turns, by position · frequency")
-                 : fmt::format(
-                       "{} pairs of dimensions (i, i + {}) turn, each by position · its "
-                       "frequency",
-                       pairs, pairs);
+      pairs == 1
+          ? fmt::format("the pair of dimensions (0, 1) turns, by position · frequency")
+          : fmt::format("{} pairs of dimensions {} turn, each by position · its frequency", pairs,
+                        rope.pairing == RopePairing::kHalves ? fmt::format("(i, i + {})", pairs)
+                                                             : "(2i, 2i + 1)");
   if (const std::size_t left = head.d_head() - 2 * pairs; left == 1) {
     text += fmt::format("; dimension {} stays as it is", 2 * pairs);
   } else if (left > 1) {

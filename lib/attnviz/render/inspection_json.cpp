@@ -83,6 +83,9 @@ void write_rope(JsonWriter& json, const Inspection& head) {
   write_count(json, "n_rotated", 2 * rope.n_pairs());
   const std::vector<float> frequencies(rope.frequencies.begin(), rope.frequencies.end());
   write_values(json, "frequencies", frequencies);
+  if (rope.pairing == RopePairing::kNeighbours) {
+    write_text(json, "pairing", "neighbours");
+  }
   if (rope.scaling != "none") {
     write_text(json, "scaling", rope.scaling);
   }

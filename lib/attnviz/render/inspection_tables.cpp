@@ -313,12 +313,12 @@ TextTable turn_table(const InspectionStyle& style, const Inspection& head, bool 
       pair = n_pairs - 1;
     }
     const double frequency = rope.frequencies[pair];
-    const std::size_t other = pair + n_pairs;
-    add_row(fmt::format("{}, {}", pair, other),
+    const auto [first, other] = rope.dimensions(pair);
+    add_row(fmt::format("{}, {}", first, other),
             {fmt::format("{:.4g}", frequency),
              fmt::format("{:.4g}", frequency * static_cast<double>(head.query)),
-             numbers.text(before(0, pair)), numbers.text(before(0, other)),
-             numbers.text(after(0, pair)), numbers.text(after(0, other))});
+             numbers.text(before(0, first)), numbers.text(before(0, other)),
+             numbers.text(after(0, first)), numbers.text(after(0, other))});
   }
   return table;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/analysis/model_shape.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -33,6 +34,7 @@ struct ModelInfo {
   ModelShape shape;
   ParameterCounts parameters;              // count_parameters(shape)
   std::optional<TokenizerInfo> tokenizer;  // nothing when described in numbers
+  const Gguf* gguf = nullptr;              // the file, or the first of several; null: another form
 };
 
 /// A layer's attention as the model uses it.

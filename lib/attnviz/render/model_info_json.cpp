@@ -221,6 +221,7 @@ class Writer {
     for (const StoredWeights::Numbers& numbers : stored.used) {
       json_.begin_object();
       text("type", stored_type_name(numbers.type));
+      count("tensors", numbers.n_tensors);
       count("numbers", numbers.count);
       count("bytes", numbers.bytes());
       json_.end_object();

@@ -42,6 +42,7 @@ class Screen {
     parameters();
     section("Weights", weights_facts(info_));
     memory();
+    section("Metadata", metadata_facts(info_, ascii_));
     return std::move(out_);
   }
 
@@ -73,7 +74,12 @@ class Screen {
       return;
     }
     constexpr std::size_t kLabels = 12;
-    const std::size_t start = kIndent + (columns_ < 2 * kNarrowest ? 0 : kLabels + 1);
+    std::size_t widest = kLabels;
+    for (const InfoFact& fact : facts) {
+      widest = std::max(widest, display_width(fact.label));
+    }
+    const bool is_narrow = columns_ < std::max(kIndent + widest + 1 + kNarrowest, 2 * kNarrowest);
+    const std::size_t start = kIndent + (is_narrow ? 0 : widest + 1);
     heading(title);
     std::string_view previous;
     for (const InfoFact& fact : facts) {

@@ -348,12 +348,20 @@ std::vector<InfoFact> weights_facts(const ModelInfo& info) {
   const std::size_t total = info.parameters.total;
   const StoredWeights none;
   const StoredWeights& stored = info.model == nullptr ? none : info.model->stored;
+  double n_numbers = 0.0;
+  double n_bytes = 0.0;
   for (const StoredWeights::Numbers& numbers : stored.used) {
     const bool is_double = numbers.type == StoredType::kF64;
-    facts.push_back({std::string(stored_type_name(numbers.type)),
-                     fmt::format("{}, {} bytes ({}){}", counted_large(numbers.count, "number"),
-                                 grouped(numbers.bytes()), rounded_bytes(numbers.bytes()),
-                                 is_double ? ", read as float32" : "")});
+    facts.push_back(
+        {std::string(stored_type_name(numbers.type)),
+         fmt::format("{}, {}, {} bytes ({}){}", counted(numbers.n_tensors, "tensor"),
+                     counted_large(numbers.count, "number"), grouped(numbers.bytes()),
+                     rounded_bytes(numbers.bytes()), is_double ? ", read as float32" : "")});
+    n_numbers += static_cast<double>(numbers.count);
+    n_bytes += static_cast<double>(numbers.bytes());
+  }
+  if (info.gguf != nullptr && n_numbers > 0.0) {
+    facts.push_back({"a weight", fmt::format("{:.2f} bits on average", 8.0 * n_bytes / n_numbers)});
   }
   if (stored.n_unused_tensors > 0) {
     facts.push_back(
@@ -365,6 +373,22 @@ std::vector<InfoFact> weights_facts(const ModelInfo& info) {
     if (info.model == nullptr) {
       facts.push_back({"float16", rounded_bytes(bytes_of(total, 2))});
     }
+  }
+  return facts;
+}
+
+std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii) {
+  std::vector<InfoFact> facts;
+  if (info.gguf == nullptr) {
+    return facts;
+  }
+  const Gguf& gguf = *info.gguf;
+  facts.reserve(gguf.metadata().size() + 1);
+  facts.push_back({"format", fmt::format("GGUF version {}, {}-endian, tensors aligned to {} bytes",
+                                         gguf.version(), gguf.is_big_endian() ? "big" : "little",
+                                         gguf.alignment())});
+  for (const Gguf::Entry& entry : gguf.metadata()) {
+    facts.push_back({std::string(entry.key), safe_message(entry.value.text(), ascii)});
   }
   return facts;
 }

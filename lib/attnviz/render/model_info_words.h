@@ -31,4 +31,7 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii);
 /// Of the files' numbers, or of what they would take.
 std::vector<InfoFact> weights_facts(const ModelInfo& info);
 
+/// What a GGUF file says of itself, key by key; empty for other files.
+std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii);
+
 }  // namespace attnviz

@@ -13,33 +13,52 @@ namespace attnviz {
 
 namespace {
 
+constexpr DecoderNames kHfNames = {
+    "embed_tokens",
+    "norm",
+    "lm_head",
+    "layers.{}.",
+    "self_attn.q_proj",
+    "self_attn.k_proj",
+    "self_attn.v_proj",
+    "self_attn.qkv_proj",
+    "self_attn.o_proj",
+    "self_attn.q_norm",
+    "self_attn.k_norm",
+    "input_layernorm",
+    "post_attention_layernorm",
+    "post_attention_layernorm",  // of families without norms behind attention: in front of the MLP
+    "post_feedforward_layernorm",
+    "mlp.gate_proj",
+    "mlp.up_proj",
+    "mlp.down_proj",
+    "mlp.gate_up_proj",
+};
+
 class DecoderReader {
  public:
-  DecoderReader(const HfConfig& config, TensorFiles files, const DecoderTraits& traits)
-      : config_(config),
-        traits_(traits),
-        weights_(std::move(files), {"model.", "language_model.model.", "model.language_model.", ""},
-                 "embed_tokens.weight") {}
+  DecoderReader(const DecoderTraits& traits, WeightReader weights)
+      : traits_(traits), names_(traits.names), weights_(std::move(weights)) {}
 
   Model read() {
-    const std::size_t n_layers = config_.size("num_hidden_layers");
-    constexpr std::string_view kEmbeddings = "embed_tokens.weight";
-    const std::optional<std::size_t> given = config_.size_if_there("vocab_size");
-    const std::size_t n_vocab = given ? *given : weights_.rows_of(kEmbeddings);
+    const std::string embeddings = fmt::format("{}.weight", names_.embeddings);
+    const std::size_t n_vocab =
+        traits_.n_vocab != 0 ? traits_.n_vocab : weights_.rows_of(embeddings);
     Model model;
     model.config.d_model = traits_.d_model;
     model.config.n_ctx = traits_.n_ctx;
     model.config.positions = Positions::kRope;
     model.config.order = LayerOrder::kPreNorm;
-    model.embeddings = weights_.table(kEmbeddings, n_vocab, traits_.d_model);
+    model.embeddings = weights_.table(embeddings, n_vocab, traits_.d_model);
     model.embedding_scale = traits_.embedding_scale;
-    for (std::size_t i = 0; i < n_layers; ++i) {
+    for (std::size_t i = 0; i < traits_.n_layers; ++i) {
       model.layers.push_back(read_layer(i));
       model.config.n_ctx = std::max(model.config.n_ctx, model.layers.back().rope->n_ctx);
     }
 
-    model.head.norm = norm("norm", traits_.d_model);
-    model.head.unembedding = read_unembedding(weights_, "lm_head", traits_.tied, model.embeddings);
+    model.head.norm = norm(names_.norm, traits_.d_model);
+    model.head.unembedding =
+        read_unembedding(weights_, names_.unembedding, traits_.tied, model.embeddings);
     model.head.soft_cap = traits_.logit_soft_cap;
     model.storage = weights_.storage();
     model.stored = weights_.stored();
@@ -51,64 +70,62 @@ class DecoderReader {
     return read_rms_norm(weights_, name, size, traits_.epsilon, traits_.norm_offset);
   }
 
-  Projection linear(const std::string& name, std::size_t d_in, std::size_t d_out, bool bias) {
-    return weights_.linear(name, d_in, d_out, bias);
-  }
-
-  HeadMatrices read_heads(const std::string& attention) {
+  HeadMatrices read_heads(const LayerNaming& named) {
     const std::size_t d = traits_.d_model;
     const std::size_t queries = traits_.n_heads * traits_.d_head;
     const std::size_t keys = traits_.n_kv_heads * traits_.d_head;
-    const bool bias = traits_.qkv_bias;
+    const auto linear = [&](std::string_view name, std::size_t d_out) {
+      return weights_.linear(named(name), d, d_out, traits_.qkv_bias);
+    };
     if (traits_.fused) {
-      const Projection all = linear(attention + "qkv_proj", d, queries + 2 * keys, bias);
+      const Projection all = linear(names_.qkv, queries + 2 * keys);
       return {columns(all, 0, queries), columns(all, queries, keys),
               columns(all, queries + keys, keys)};
     }
-    return {linear(attention + "q_proj", d, queries, bias),
-            linear(attention + "k_proj", d, keys, bias),
-            linear(attention + "v_proj", d, keys, bias)};
+    return {linear(names_.query, queries), linear(names_.key, keys), linear(names_.value, keys)};
   }
 
-  Mlp read_mlp(const std::string& mlp) {
+  Mlp read_mlp(const LayerNaming& named) {
     const std::size_t d = traits_.d_model;
     const std::size_t d_ff = traits_.d_ff;
-    const bool bias = traits_.mlp_bias;
+    const auto linear = [&](std::string_view name, std::size_t d_in, std::size_t d_out) {
+      return weights_.linear(named(name), d_in, d_out, traits_.mlp_bias);
+    };
     Mlp read;
     if (traits_.fused) {
-      const Projection both = linear(mlp + "gate_up_proj", d, 2 * d_ff, bias);
+      const Projection both = linear(names_.gate_up, d, 2 * d_ff);
       read.gate = columns(both, 0, d_ff);
       read.up = columns(both, d_ff, d_ff);
     } else {
-      read.gate = linear(mlp + "gate_proj", d, d_ff, bias);
-      read.up = linear(mlp + "up_proj", d, d_ff, bias);
+      read.gate = linear(names_.gate, d, d_ff);
+      read.up = linear(names_.up, d, d_ff);
     }
-    read.down = linear(mlp + "down_proj", d_ff, d, bias);
+    read.down = linear(names_.down, d_ff, d);
     read.activation = traits_.activation;
     return read;
   }
 
   LayerWeights read_layer(std::size_t index) {
-    const std::string name = fmt::format("layers.{}.", index);
-    const std::string attention = name + "self_attn.";
+    const LayerNaming named(names_.layer, index);
     const std::size_t d = traits_.d_model;
+    const auto layer_norm = [&](std::string_view which, std::size_t size) {
+      return norm(named(which), size);
+    };
     LayerWeights layer;
-    layer.heads = cut_heads(config_, read_heads(attention), traits_.n_heads, traits_.n_kv_heads);
-    layer.output =
-        linear(attention + "o_proj", traits_.n_heads * traits_.d_head, d, traits_.output_bias);
+    layer.heads = cut_heads(traits_.where, read_heads(named), traits_.n_heads, traits_.n_kv_heads);
+    layer.output = weights_.linear(named(names_.output), traits_.n_heads * traits_.d_head, d,
+                                   traits_.output_bias);
     if (traits_.query_key_norm) {
-      layer.query_norm = norm(attention + "q_norm", traits_.d_head);
-      layer.key_norm = norm(attention + "k_norm", traits_.d_head);
+      layer.query_norm = layer_norm(names_.query_norm, traits_.d_head);
+      layer.key_norm = layer_norm(names_.key_norm, traits_.d_head);
     }
-    layer.attention_norm = norm(name + "input_layernorm", d);
+    layer.attention_norm = layer_norm(names_.attention_norm, d);
     if (traits_.norm_after) {
-      layer.after_attention_norm = norm(name + "post_attention_layernorm", d);
-      layer.mlp_norm = norm(name + "pre_feedforward_layernorm", d);
-      layer.after_mlp_norm = norm(name + "post_feedforward_layernorm", d);
-    } else {
-      layer.mlp_norm = norm(name + "post_attention_layernorm", d);
+      layer.after_attention_norm = layer_norm(names_.after_attention_norm, d);
+      layer.after_mlp_norm = layer_norm(names_.after_mlp_norm, d);
     }
-    layer.mlp = read_mlp(name + "mlp.");
+    layer.mlp_norm = layer_norm(names_.mlp_norm, d);
+    layer.mlp = read_mlp(named);
     layer.score_scale = traits_.score_scale;
     layer.soft_cap = traits_.soft_cap;
     layer.rope = traits_.rope(index);
@@ -118,8 +135,8 @@ class DecoderReader {
     return layer;
   }
 
-  const HfConfig& config_;
   const DecoderTraits& traits_;
+  const DecoderNames& names_;
   WeightReader weights_;
 };
 
@@ -130,6 +147,10 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
     return otherwise == 0 ? config.size(key) : config.size_or(key, otherwise);
   };
   DecoderTraits traits;
+  traits.where = config.node().where();
+  traits.names = kHfNames;
+  traits.n_layers = config.size("num_hidden_layers");
+  traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
   traits.d_model = config.size("hidden_size");
   traits.d_ff = config.size("intermediate_size");
   traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
@@ -139,7 +160,7 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
   const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
   traits.d_head = d_head                 ? *d_head
                   : defaults.d_head != 0 ? defaults.d_head
-                                         : even_share(config, traits.d_model, traits.n_heads);
+                                         : even_share(traits.where, traits.d_model, traits.n_heads);
   constexpr std::size_t kWidestHead = 65536;  // before frequencies are made for it
   if (traits.d_head > kWidestHead) {
     config.node().fail(
@@ -196,8 +217,15 @@ void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTrai
   }
 }
 
-Model read_decoder(const HfConfig& config, TensorFiles files, const DecoderTraits& traits) {
-  return DecoderReader(config, std::move(files), traits).read();
+Model read_decoder(const DecoderTraits& traits, WeightReader weights) {
+  return DecoderReader(traits, std::move(weights)).read();
+}
+
+Model read_hf_decoder(TensorFiles files, const DecoderTraits& traits) {
+  return read_decoder(traits,
+                      WeightReader(std::move(files),
+                                   {"model.", "language_model.model.", "model.language_model.", ""},
+                                   fmt::format("{}.weight", traits.names.embeddings)));
 }
 
 }  // namespace attnviz

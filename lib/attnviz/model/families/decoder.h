@@ -4,14 +4,30 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/model/families/parts.h"
 
 namespace attnviz {
 
+/// What tensors are called; those of a layer behind its name, in which {} stands for its number.
+struct DecoderNames {
+  std::string_view embeddings, norm, unembedding;
+  std::string_view layer;
+  std::string_view query, key, value, qkv, output;  // qkv: all three in one
+  std::string_view query_norm, key_norm;
+  std::string_view attention_norm, after_attention_norm, mlp_norm, after_mlp_norm;
+  std::string_view gate, up, down, gate_up;  // gate_up: both in one
+};
+
 /// What a family's config says, and the family itself. The defaults are Llama's.
 struct DecoderTraits {
+  std::string where;  // in front of messages
+  DecoderNames names;
+  std::size_t n_layers = 0;
+  std::size_t n_vocab = 0;  // 0: as many as there are embeddings
   std::size_t d_model = 0;
   std::size_t d_ff = 0;
   std::size_t d_head = 0;
@@ -63,6 +79,9 @@ void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTrai
 /// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.
 std::optional<std::vector<bool>> sliding_layers(const HfConfig& config);
 
-Model read_decoder(const HfConfig& config, TensorFiles files, const DecoderTraits& traits);
+Model read_decoder(const DecoderTraits& traits, WeightReader weights);
+
+/// The same from Hugging Face's files.
+Model read_hf_decoder(TensorFiles files, const DecoderTraits& traits);
 
 }  // namespace attnviz

@@ -51,6 +51,7 @@ double score_scale(const HfConfig& config) {
 DecoderTraits gemma2_traits(const HfConfig& config, const DecoderDefaults& defaults) {
   DecoderTraits traits = gemma_traits(config, defaults);
   traits.norm_after = true;
+  traits.names.mlp_norm = "pre_feedforward_layernorm";
   traits.score_scale = score_scale(config);
   return traits;
 }
@@ -60,7 +61,7 @@ DecoderTraits gemma2_traits(const HfConfig& config, const DecoderDefaults& defau
 Model read_gemma(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = gemma_traits(config, kGemma);
   rotate_all(config, traits);
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_gemma2(const HfConfig& config, TensorFiles files) {
@@ -74,7 +75,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   slide(
       config, config.size_or("sliding_window", kWindow),
       [](std::size_t layer) { return layer % 2 == 0; }, traits);
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
@@ -104,7 +105,7 @@ Model read_gemma3(const HfConfig& config, TensorFiles files) {
   traits.rope = [is_sliding, global, local](std::size_t layer) {
     return is_sliding(layer) ? local : global;
   };
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 }  // namespace attnviz

@@ -22,7 +22,7 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = llama_traits(config);
   traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
   traits.mlp_bias = config.flag_or("mlp_bias", false);
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_mistral(const HfConfig& config, TensorFiles files) {
@@ -32,7 +32,7 @@ Model read_mistral(const HfConfig& config, TensorFiles files) {
   // Null: none.
   constexpr std::size_t kWindow = 4096;
   slide_everywhere(config, config.node().find("sliding_window") ? 0 : kWindow, traits);
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 }  // namespace attnviz

@@ -34,24 +34,27 @@ Activation read_activation(const HfConfig& config, std::string_view key,
   return found->second;
 }
 
-std::size_t even_share(const HfConfig& config, std::size_t d_model, std::size_t n_heads) {
+std::size_t even_share(std::string_view where, std::size_t d_model, std::size_t n_heads) {
   if (d_model % n_heads != 0) {
-    config.node().fail(
-        fmt::format("{} dimensions cannot be shared by {}", d_model, counted(n_heads, "head")));
+    throw Error(ErrorKind::kMalformed, fmt::format("{}{} dimensions cannot be shared by {}", where,
+                                                   d_model, counted(n_heads, "head")));
   }
   return d_model / n_heads;
 }
+
+LayerNaming::LayerNaming(std::string_view pattern, std::size_t layer)
+    : prefix_(fmt::format(fmt::runtime(pattern), layer)) {}
 
 Projection columns(const Projection& projection, std::size_t first, std::size_t count) {
   return {projection.weight.col_block(first, count),
           projection.bias.empty() ? projection.bias : projection.bias.subspan(first, count)};
 }
 
-std::vector<HeadWeights> cut_heads(const HfConfig& config, const HeadMatrices& matrices,
+std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
                                    std::size_t n_heads, std::size_t n_kv_heads) {
   if (n_heads % n_kv_heads != 0) {
-    config.node().fail(fmt::format("{} cannot share {} keys and values evenly",
-                                   counted(n_heads, "head"), n_kv_heads));
+    throw Error(ErrorKind::kMalformed, fmt::format("{}{} cannot share {} keys and values evenly",
+                                                   where, counted(n_heads, "head"), n_kv_heads));
   }
   const std::size_t d_head = matrices.query.d_out() / n_heads;
   const std::size_t group = n_heads / n_kv_heads;

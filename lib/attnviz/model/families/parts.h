@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "attnviz/model/hf_config.h"
@@ -16,8 +17,19 @@ Activation read_activation(const HfConfig& config, std::string_view key,
                            std::string_view otherwise);
 
 /// The number of dimensions of each head when no config says it: d_model / n_heads. Throws
-/// Error{kMalformed} when it does not divide.
-std::size_t even_share(const HfConfig& config, std::size_t d_model, std::size_t n_heads);
+/// Error{kMalformed} behind `where` when it does not divide.
+std::size_t even_share(std::string_view where, std::size_t d_model, std::size_t n_heads);
+
+/// The names of one layer's tensors.
+class LayerNaming {
+ public:
+  /// `pattern` has {} for the layer's number: "model.layers.{}.".
+  LayerNaming(std::string_view pattern, std::size_t layer);
+  std::string operator()(std::string_view name) const { return prefix_ + std::string(name); }
+
+ private:
+  std::string prefix_;
+};
 
 /// Columns [first, first + count) of a projection.
 Projection columns(const Projection& projection, std::size_t first, std::size_t count);
@@ -28,9 +40,9 @@ struct HeadMatrices {
   Projection query, key, value;
 };
 
-/// Its heads, of which groups share keys and values. Throws Error{kMalformed} when the groups are
-/// not even.
-std::vector<HeadWeights> cut_heads(const HfConfig& config, const HeadMatrices& matrices,
+/// Its heads, of which groups share keys and values. Throws Error{kMalformed} behind `where` when
+/// the groups are not even.
+std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
                                    std::size_t n_heads, std::size_t n_kv_heads);
 
 Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d_model,

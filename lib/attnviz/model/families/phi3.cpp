@@ -13,7 +13,7 @@ Model read_phi3(const HfConfig& config, TensorFiles files) {
   traits.fused = true;
   rotate_all(config, traits);
   slide_everywhere(config, 0, traits);
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 }  // namespace attnviz

@@ -32,7 +32,7 @@ DecoderTraits qwen_traits(const HfConfig& config, const DecoderDefaults& default
 Model read_qwen2(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = qwen_traits(config);
   traits.qkv_bias = true;
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_qwen3(const HfConfig& config, TensorFiles files) {
@@ -41,7 +41,7 @@ Model read_qwen3(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = qwen_traits(config, defaults);
   traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
   traits.query_key_norm = true;
-  return read_decoder(config, std::move(files), traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 }  // namespace attnviz

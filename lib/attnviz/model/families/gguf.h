@@ -1,0 +1,35 @@
+// The architectures whose GGUF files attnviz reads.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/model/model.h"
+#include "attnviz/model/weight_reader.h"
+
+namespace attnviz {
+
+/// One `general.architecture`, and how its keys and tensors map onto a Model.
+struct GgufArchitecture {
+  std::string_view name;
+  std::string_view family;  // as in a config.json's model_type
+  /// Throws Error{kMalformed} for metadata or tensors that contradict each other.
+  Model (*read)(const GgufMetadata& metadata, WeightReader weights);
+};
+
+/// All of them, by name.
+std::span<const GgufArchitecture> gguf_architectures() noexcept;
+
+Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gpt2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gptneox(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights);
+
+}  // namespace attnviz

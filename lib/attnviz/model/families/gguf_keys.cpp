@@ -1,0 +1,127 @@
+#include "attnviz/model/families/gguf_keys.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/model/rope.h"
+
+namespace attnviz {
+
+namespace {
+
+std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size_t d_head) {
+  constexpr std::size_t kWidestHead = 65536;  // before frequencies are made for it
+  const std::string dimensions = key("rope.dimension_count");
+  const std::size_t n_rotated = metadata.size_or(dimensions, d_head / 2 * 2);
+  if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
+    metadata.fail(dimensions, fmt::format("expected an even number up to {}, found {}",
+                                          std::min(d_head, kWidestHead), n_rotated));
+  }
+  return n_rotated;
+}
+
+std::vector<double> divided_by(const std::vector<double>& frequencies, std::string_view tensor,
+                               const GgufMetadata& metadata, WeightReader& weights) {
+  const std::span<const float> factors = weights.vector(tensor, frequencies.size());
+  if (!std::ranges::all_of(factors, [](float factor) { return factor > 0.0f; })) {
+    metadata.fail(tensor, "expected factors above 0");
+  }
+  return divided(frequencies, factors);
+}
+
+// Ding et al. 2024: a factor for each dimension, others for long texts.
+void scale_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightReader& weights,
+                    Rope& rope) {
+  rope.original_n_ctx = rope.short_text =
+      metadata.size(key("rope.scaling.original_context_length"));
+  const std::vector<double> plain = rope.inverse_frequencies;
+  rope.inverse_frequencies = divided_by(plain, "rope_factors_short.weight", metadata, weights);
+  rope.long_inverse_frequencies = divided_by(plain, "rope_factors_long.weight", metadata, weights);
+  rope.scaling = "longrope";
+  rope.factor = static_cast<double>(rope.n_ctx) / static_cast<double>(rope.original_n_ctx);
+  rope.magnitude = static_cast<float>(metadata.positive_or(key("rope.scaling.attn_factor"), 1.0));
+}
+
+void scale_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor, Rope& rope) {
+  YarnScaling yarn;
+  yarn.factor = factor;
+  yarn.original_n_ctx = metadata.size_or(key("rope.scaling.original_context_length"), rope.n_ctx);
+  yarn.beta_fast = metadata.positive_or(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
+  yarn.beta_slow = metadata.positive_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
+  attnviz::scale_yarn(yarn, rope);
+  rope.original_n_ctx = yarn.original_n_ctx;
+  const double own =
+      metadata.positive_or(key("rope.scaling.yarn_attn_factor"),
+                           metadata.positive_or(key("rope.scaling.attn_factor"), 1.0));
+  rope.magnitude = static_cast<float>(own * yarn_magnitude(factor));
+}
+
+}  // namespace
+
+std::string gguf_where(const GgufMetadata& metadata) {
+  return fmt::format("{}: ", metadata.gguf().file());
+}
+
+std::size_t size_of_layers(const GgufMetadata& metadata, const std::string& key) {
+  const GgufValue* const value = metadata.gguf().find(key);
+  if (value == nullptr || value->type() != GgufType::kArray) {
+    return metadata.size(key);
+  }
+  const std::vector<double> sizes = metadata.numbers(key);
+  constexpr double kMost = 2147483648.0;
+  if (sizes.empty() || !(sizes.front() >= 1.0) || sizes.front() > kMost) {
+    metadata.fail(key, "expected a whole number above 0 for each layer");
+  }
+  if (std::ranges::any_of(sizes, [&](double size) { return size != sizes.front(); })) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{}: expected the same number for all layers: models whose layers "
+                            "have different shapes are not read",
+                            gguf_where(metadata), key));
+  }
+  return static_cast<std::size_t>(sizes.front());
+}
+
+std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
+                                           const GgufRopeFacts& facts) {
+  const GgufKeys key(metadata);
+  Rope rope = plain_rope(rotated(metadata, key, facts.d_head),
+                         metadata.positive_or(key("rope.freq_base"), 10000.0), facts.n_ctx);
+  rope.pairing = facts.pairing;
+  if (weights.has("rope_freqs.weight")) {
+    rope.inverse_frequencies =
+        divided_by(rope.inverse_frequencies, "rope_freqs.weight", metadata, weights);
+    rope.scaling = "llama3";
+  }
+  const std::string type_key = key("rope.scaling.type");
+  const std::string_view type = metadata.text_or(type_key, "linear");
+  const double factor = metadata.positive_or(key("rope.scaling.factor"),
+                                             metadata.positive_or(key("rope.scale_linear"), 1.0));
+  if (type == "longrope" || weights.has("rope_factors_long.weight")) {
+    scale_longrope(metadata, key, weights, rope);
+  } else if (type == "yarn") {
+    rope.scaling = "yarn";
+    rope.factor = factor;
+    scale_yarn(metadata, key, factor, rope);
+  } else if (type == "linear") {
+    if (factor != 1.0) {
+      rope.scaling = "linear";
+      rope.factor = factor;
+      scale_linear(factor, rope);
+    }
+  } else if (type != "none") {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{} {}: expected none, linear, yarn or longrope",
+                            gguf_where(metadata), type_key, quoted(type)));
+  }
+  if (!is_finite(rope)) {
+    metadata.fail(key("rope.scaling"), "the numbers make frequencies that are not finite");
+  }
+  return std::make_shared<const Rope>(std::move(rope));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,99 @@
+#include "attnviz/model/gguf_model.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/tensor_files.h"
+#include "attnviz/model/families/gguf.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
+  constexpr std::string_view kKey = "general.architecture";
+  const std::string_view name = metadata.text(kKey);
+  const std::span<const GgufArchitecture> known = gguf_architectures();
+  const auto found = std::ranges::find(known, name, &GgufArchitecture::name);
+  if (found == known.end()) {
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const GgufArchitecture& architecture : known) {
+      names.emplace_back(architecture.name);
+    }
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: {} {}: expected {}{}", metadata.gguf().file(), kKey, quoted(name),
+                            joined(names, "or"), did_you_mean(name, names)));
+  }
+  return *found;
+}
+
+// Every id that the file says ends a text, or a turn of a talk.
+std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
+  std::vector<std::uint32_t> ids;
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                          "tokenizer.ggml.eom_token_id"}) {
+    const auto id = metadata.id(key);
+    if (id && std::ranges::find(ids, *id) == ids.end()) {
+      ids.push_back(*id);
+    }
+  }
+  return ids;
+}
+
+// model.Q4_K_M of model.Q4_K_M-00001-of-00003.gguf.
+std::string model_name(const fs::path& path) {
+  std::string name = path.stem().string();
+  constexpr std::size_t kShardSize = std::string_view("-00001-of-00003").size();
+  if (const std::size_t of = name.rfind("-of-");
+      of != std::string::npos && name.size() > kShardSize && of + 9 == name.size()) {
+    name.resize(name.size() - kShardSize);
+  }
+  return name;
+}
+
+void require_embeddings(const GgufMetadata& metadata, const Model& model) {
+  constexpr std::string_view kKey = "tokenizer.ggml.tokens";
+  const GgufValue* const tokens = metadata.gguf().find(kKey);
+  if (tokens != nullptr && tokens->size() > model.embeddings.rows) {
+    metadata.fail(kKey, fmt::format("expected at most {} as token_embd.weight has, found {}",
+                                    counted(model.embeddings.rows, "token"), tokens->size()));
+  }
+}
+
+}  // namespace
+
+bool is_gguf_file(const fs::path& path) {
+  std::array<char, 4> begin{};
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  return fs::is_regular_file(path, error) && file.read(begin.data(), begin.size()) &&
+         is_gguf({begin.data(), begin.size()});
+}
+
+Model load_gguf(const fs::path& path) {
+  TensorFiles files = TensorFiles::open_gguf(path);
+  const GgufMetadata metadata(*files.gguf());
+  const GgufArchitecture& architecture = architecture_of(metadata);
+  Model model = architecture.read(metadata, WeightReader(std::move(files), {}, ""));
+  require_embeddings(metadata, model);
+  model.config.name = model_name(path);
+  model.config.family = architecture.family;
+  model.config.end_of_text = read_end_of_text(metadata);
+  return model;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,112 @@
+// Whole models in GGUF form against independent forward passes: tests/reference/gguf/README.md.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/logits.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/npy_reader.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "model_run.h"
+#include "support/reference_case.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf";
+const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf";
+
+nlohmann::json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  return nlohmann::json::parse(file);
+}
+
+MatrixBuffer read_array(const fs::path& path) {
+  const MappedFile file(path);
+  return read_npy(file.bytes(), path.string()).values;
+}
+
+// Numbers that another program computed: all patterns, and the last position's logits.
+void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids,
+                       const fs::path& attention, const fs::path& logits) {
+  const test::ModelRun found = test::run_model(model, {ids, {}});
+  CHECK(test::largest_difference(found.attention, test::all_of(read_array(attention))) < 1e-5);
+  const MatrixBuffer last =
+      run_output_head(model, found.stream.view().row_block(ids.size() - 1, 1), 1);
+  CHECK(test::largest_difference(test::all_of(last), test::all_of(read_array(logits))) < 1e-4);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every architecture and type of GGUF: attention within 1e-5, logits within 1e-4 of float64") {
+  const nlohmann::json index = read_json(kReference / "models/index.json");
+  REQUIRE(index.size() >= 30);
+  for (const nlohmann::json& entry : index) {
+    const std::string file = entry["file"];
+    CAPTURE(file);
+    const fs::path numbers = kReference / "models" / entry["expected"].get<std::string>();
+    test::check_numbers(
+        test::load_reference_case(numbers, load_gguf(kReference / "models" / file)));
+  }
+}
+
+TEST_CASE("a model says the same of itself whether it comes from GGUF or from Hugging Face") {
+  const Model gguf = load_gguf(kReference / "models/llama-gqa-bias.gguf");
+  const Model hf = load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/llama-gqa-bias");
+  CHECK(gguf.config.name == "llama-gqa-bias");
+  CHECK(gguf.config.family == hf.config.family);
+  CHECK(gguf.config.n_ctx == hf.config.n_ctx);
+  CHECK(gguf.config.d_model == hf.config.d_model);
+  CHECK(gguf.n_layers() == hf.n_layers());
+  CHECK(gguf.n_heads() == hf.n_heads());
+  CHECK(key_value_heads(gguf.layers[0]) == key_value_heads(hf.layers[0]));
+  CHECK(gguf.layers[0].rope->pairing == RopePairing::kNeighbours);
+  CHECK(hf.layers[0].rope->pairing == RopePairing::kHalves);
+}
+
+TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weights") {
+  if (!fs::exists(kShared)) {
+    MESSAGE("SKIPPED: no ../shared/reference/gguf");
+    return;
+  }
+  for (const fs::directory_entry& folder : fs::directory_iterator(kShared / "refs")) {
+    const nlohmann::json meta = read_json(folder.path() / "meta.json");
+    const std::string file = meta["file"];
+    CAPTURE(file);
+    const Model model = load_gguf(kShared / "models" / file);
+    for (const auto& [name, prompt] : meta["prompts"].items()) {
+      CAPTURE(name);
+      check_last_logits(model, prompt["ids"], folder.path() / (name + ".attn.npy"),
+                        folder.path() / (name + ".logits.npy"));
+    }
+  }
+}
+
+TEST_CASE("unusual but valid GGUF files hold the model that they hold") {
+  if (!fs::exists(kShared)) {
+    MESSAGE("SKIPPED: no ../shared/reference/gguf");
+    return;
+  }
+  const nlohmann::json index = read_json(kShared / "odd/index.json");
+  for (const nlohmann::json& entry : index["files"]) {
+    const std::string file = entry["file"];
+    CAPTURE(file);
+    check_last_logits(load_gguf(kShared / "odd" / file), index["ids"], kShared / "odd/ref.attn.npy",
+                      kShared / "odd/ref.logits.npy");
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,29 @@
+// All patterns and the output of a whole model, to compare with reference numbers.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+#include "support/reference_case.h"
+
+namespace attnviz::test {
+
+struct ModelRun {
+  std::vector<float> attention;  // [layer, head, query, key]; hidden keys are 0
+  MatrixBuffer stream;           // [n_tokens, d_model]
+};
+
+ModelRun run_model(const Model& model, const TokenIds& text, std::size_t n_threads = 1);
+
+std::span<const float> all_of(const MatrixBuffer& matrix);
+
+/// 1e9 where one is NaN. Fails the test when the sizes differ.
+double largest_difference(std::span<const float> a, std::span<const float> b);
+
+/// Attention within 1e-5; logits, or else hidden states, within 1e-4.
+void check_numbers(const ReferenceCase& expected);
+
+}  // namespace attnviz::test
