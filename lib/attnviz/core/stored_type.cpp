@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 
 namespace attnviz {
 
@@ -9,17 +10,50 @@ namespace {
 
 struct TypeFacts {
   std::string_view name;
-  std::size_t size;
+  BlockShape block;
 };
 
 // In the order of StoredType.
 constexpr std::array kTypes = {
-    TypeFacts{"F64", 8},     TypeFacts{"F32", 4},     TypeFacts{"F16", 2},  TypeFacts{"BF16", 2},
-    TypeFacts{"F8_E4M3", 1}, TypeFacts{"F8_E5M2", 1}, TypeFacts{"I64", 8},  TypeFacts{"I32", 4},
-    TypeFacts{"I16", 2},     TypeFacts{"I8", 1},      TypeFacts{"U64", 8},  TypeFacts{"U32", 4},
-    TypeFacts{"U16", 2},     TypeFacts{"U8", 1},      TypeFacts{"BOOL", 1},
+    TypeFacts{"F64", {1, 8}},
+    TypeFacts{"F32", {1, 4}},
+    TypeFacts{"F16", {1, 2}},
+    TypeFacts{"BF16", {1, 2}},
+    TypeFacts{"F8_E4M3", {1, 1}},
+    TypeFacts{"F8_E5M2", {1, 1}},
+    TypeFacts{"I64", {1, 8}},
+    TypeFacts{"I32", {1, 4}},
+    TypeFacts{"I16", {1, 2}},
+    TypeFacts{"I8", {1, 1}},
+    TypeFacts{"U64", {1, 8}},
+    TypeFacts{"U32", {1, 4}},
+    TypeFacts{"U16", {1, 2}},
+    TypeFacts{"U8", {1, 1}},
+    TypeFacts{"BOOL", {1, 1}},
+    TypeFacts{"Q4_0", {32, 18}},
+    TypeFacts{"Q4_1", {32, 20}},
+    TypeFacts{"Q5_0", {32, 22}},
+    TypeFacts{"Q5_1", {32, 24}},
+    TypeFacts{"Q8_0", {32, 34}},
+    TypeFacts{"Q2_K", {256, 84}},
+    TypeFacts{"Q3_K", {256, 110}},
+    TypeFacts{"Q4_K", {256, 144}},
+    TypeFacts{"Q5_K", {256, 176}},
+    TypeFacts{"Q6_K", {256, 210}},
+    TypeFacts{"IQ4_NL", {32, 18}},
+    TypeFacts{"IQ4_XS", {256, 136}},
+    TypeFacts{"IQ2_XXS", {256, 66}},
+    TypeFacts{"IQ2_XS", {256, 74}},
+    TypeFacts{"IQ2_S", {256, 82}},
+    TypeFacts{"IQ3_XXS", {256, 98}},
+    TypeFacts{"IQ3_S", {256, 110}},
+    TypeFacts{"IQ1_S", {256, 50}},
+    TypeFacts{"IQ1_M", {256, 56}},
+    TypeFacts{"TQ1_0", {256, 54}},
+    TypeFacts{"TQ2_0", {256, 66}},
+    TypeFacts{"MXFP4", {32, 17}},
 };
-static_assert(kTypes.size() == static_cast<std::size_t>(StoredType::kBool) + 1);
+static_assert(kTypes.size() == static_cast<std::size_t>(kLastStoredType) + 1);
 
 const TypeFacts& facts(StoredType type) noexcept {
   return kTypes[static_cast<std::size_t>(type)];
@@ -40,8 +74,18 @@ std::optional<StoredType> stored_type_named(std::string_view name) noexcept {
   return static_cast<StoredType>(found - kTypes.begin());
 }
 
-std::size_t stored_type_size(StoredType type) noexcept {
-  return facts(type).size;
+BlockShape stored_block(StoredType type) noexcept {
+  return facts(type).block;
+}
+
+bool is_quantised(StoredType type) noexcept {
+  return stored_block(type).numbers > 1;
+}
+
+std::size_t stored_bytes(StoredType type, std::size_t n_numbers) noexcept {
+  const BlockShape block = stored_block(type);
+  assert(n_numbers % block.numbers == 0);
+  return n_numbers / block.numbers * block.bytes;
 }
 
 }  // namespace attnviz

@@ -120,7 +120,7 @@ class TensorReader {
     }
     const auto& word = type.get_ref<const std::string&>();
     const std::optional<StoredType> found = stored_type_named(word);
-    if (!found) {
+    if (!found || is_quantised(*found)) {  // those are of another format
       complaint_.unsupported(fmt::format("tensor {}: numbers of type {} are not known",
                                          attnviz::quoted(name_), attnviz::quoted(word)));
     }
@@ -144,7 +144,7 @@ class TensorReader {
   // Bytes of such a tensor; nothing when they are more than a machine could address.
   static std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape,
                                              StoredType type) {
-    std::size_t product = stored_type_size(type);
+    std::size_t product = stored_block(type).bytes;
     bool overflows = false;
     for (const std::size_t size : shape) {
       if (size == 0) {

@@ -103,7 +103,7 @@ struct StoredWeights {
   struct Numbers {
     StoredType type = StoredType::kF32;
     std::size_t count = 0;
-    std::size_t bytes() const noexcept { return count * stored_type_size(type); }
+    std::size_t bytes() const noexcept { return stored_bytes(type, count); }
   };
   std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files
   std::size_t n_unused_tensors = 0;  // in the files beside them
