@@ -51,8 +51,8 @@ class GgufValue {
   std::optional<bool> as_bool() const noexcept;
   /// A string's bytes, which may be any.
   std::optional<std::string_view> as_string() const noexcept;
-  /// The elements of an array, of any type but array; views that live as long as the file. Nothing
-  /// for what is no array, or one of arrays.
+  /// The elements of an array, which may be arrays; views that live as long as the file. Nothing
+  /// for what is no array.
   std::optional<std::vector<GgufValue>> as_list() const;
   /// The same, faster, of strings and of numbers (whatever their type).
   std::optional<std::vector<std::string_view>> as_strings() const;
@@ -81,10 +81,10 @@ class Gguf {
   /// proportion to the number of keys and tensors, never to a count that the file only claims.
   ///
   /// Throws Error{kMalformed} `file: key: expected …, found …` when a length, count, offset,
-  /// alignment (a power of 2 of at least 8), dimension or product is out of the file or impossible,
-  /// when a key or a tensor is there twice, when tensors overlap or rows are no whole blocks;
-  /// Error{kUnsupported} for other versions and for tensor types that attnviz does not read, naming
-  /// type and tensor.
+  /// alignment (a power of 2 from 8 to 2^20), dimension or product is out of the file or
+  /// impossible, when a key or a tensor is there twice, when tensors overlap or rows are no whole
+  /// blocks; Error{kUnsupported} for other versions, for more than 2^20 keys or tensors, and for
+  /// tensor types that attnviz does not read, naming type and tensor.
   Gguf(std::string_view bytes, std::string_view file);
 
   std::string_view file() const noexcept { return file_; }
@@ -104,7 +104,8 @@ class Gguf {
   std::span<const Entry> metadata() const noexcept { return metadata_; }
 
   /// In the file's order. Shapes are outermost first: a matrix that ggml calls ne = [in, out] is
-  /// [out, in]. Bytes are in the file's byte order.
+  /// [out, in]; ggml tells no vector from a matrix of one row, so that [1, n] comes out as [n].
+  /// Bytes are in the file's byte order.
   std::span<const StoredTensor> tensors() const noexcept { return tensors_; }
 
  private:

@@ -47,6 +47,9 @@ class GgufMetadata {
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
 
  private:
+  const GgufValue& get(std::string_view key, std::string_view expected) const;
+  [[noreturn]] void fail_value(std::string_view key, std::string_view expected) const;
+
   const Gguf* gguf_;
 };
 

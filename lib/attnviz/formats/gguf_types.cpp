@@ -1,0 +1,122 @@
+#include "attnviz/formats/gguf_types.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "attnviz/formats/gguf.h"
+#include "attnviz/formats/gguf_cursor.h"
+
+namespace attnviz {
+
+namespace {
+
+// The numbers of a block that have a byte order: `count` of `width` bytes, from `begin` on.
+struct OrderedBytes {
+  std::size_t begin;
+  std::size_t width;
+  std::size_t count;
+};
+
+struct TypeFacts {
+  std::uint32_t number;
+  StoredType type;
+  OrderedBytes ordered;
+};
+
+// Quants keep their order in big-endian files, also those that ggml reads as 16 or 32 bits at once;
+// scales do not.
+// Source
+// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/scripts/gguf_convert_endian.py
+//         and the structs of ggml/src/ggml-common.h for the types that it does not turn.
+constexpr std::array kTypes = {
+    TypeFacts{0, StoredType::kF32, {0, 4, 1}},
+    TypeFacts{1, StoredType::kF16, {0, 2, 1}},
+    TypeFacts{2, StoredType::kQ4_0, {0, 2, 1}},
+    TypeFacts{3, StoredType::kQ4_1, {0, 2, 2}},
+    TypeFacts{6, StoredType::kQ5_0, {0, 2, 1}},
+    TypeFacts{7, StoredType::kQ5_1, {0, 2, 2}},
+    TypeFacts{8, StoredType::kQ8_0, {0, 2, 1}},
+    TypeFacts{10, StoredType::kQ2_K, {80, 2, 2}},
+    TypeFacts{11, StoredType::kQ3_K, {108, 2, 1}},
+    TypeFacts{12, StoredType::kQ4_K, {0, 2, 2}},
+    TypeFacts{13, StoredType::kQ5_K, {0, 2, 2}},
+    TypeFacts{14, StoredType::kQ6_K, {208, 2, 1}},
+    TypeFacts{16, StoredType::kIQ2_XXS, {0, 2, 1}},
+    TypeFacts{17, StoredType::kIQ2_XS, {0, 2, 1}},
+    TypeFacts{18, StoredType::kIQ3_XXS, {0, 2, 1}},
+    TypeFacts{19, StoredType::kIQ1_S, {0, 2, 1}},
+    TypeFacts{20, StoredType::kIQ4_NL, {0, 2, 1}},
+    TypeFacts{21, StoredType::kIQ3_S, {0, 2, 1}},
+    TypeFacts{22, StoredType::kIQ2_S, {0, 2, 1}},
+    // After d, the upper bits of all scales in one number.
+    TypeFacts{23, StoredType::kIQ4_XS, {0, 2, 2}},
+    TypeFacts{24, StoredType::kI8, {0, 1, 1}},
+    TypeFacts{25, StoredType::kI16, {0, 2, 1}},
+    TypeFacts{26, StoredType::kI32, {0, 4, 1}},
+    TypeFacts{27, StoredType::kI64, {0, 8, 1}},
+    TypeFacts{28, StoredType::kF64, {0, 8, 1}},
+    // The scale's bits lie in the upper bits of four 16-bit numbers of small scales.
+    TypeFacts{29, StoredType::kIQ1_M, {48, 2, 4}},
+    TypeFacts{30, StoredType::kBf16, {0, 2, 1}},
+    TypeFacts{34, StoredType::kTQ1_0, {52, 2, 1}},
+    TypeFacts{35, StoredType::kTQ2_0, {64, 2, 1}},
+    TypeFacts{39, StoredType::kMXFP4, {0, 1, 1}},
+};
+
+struct NamedNumber {
+  std::uint32_t number;
+  std::string_view name;
+};
+
+// Removed from ggml, only used inside of it, or newer than attnviz.
+constexpr std::array kOthers = {
+    NamedNumber{4, "Q4_2"},        NamedNumber{5, "Q4_3"},        NamedNumber{9, "Q8_1"},
+    NamedNumber{15, "Q8_K"},       NamedNumber{31, "Q4_0_4_4"},   NamedNumber{32, "Q4_0_4_8"},
+    NamedNumber{33, "Q4_0_8_8"},   NamedNumber{36, "IQ4_NL_4_4"}, NamedNumber{37, "IQ4_NL_4_8"},
+    NamedNumber{38, "IQ4_NL_8_8"}, NamedNumber{40, "NVFP4"},      NamedNumber{41, "Q1_0"},
+    NamedNumber{42, "Q2_0"},
+};
+
+template <class List>
+const typename List::value_type* find_number(const List& list, std::uint32_t number) noexcept {
+  const auto* const found = std::find_if(
+      list.begin(), list.end(), [number](const auto& one) { return one.number == number; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+OrderedBytes ordered_bytes(StoredType type) noexcept {
+  const auto* const found = std::find_if(kTypes.begin(), kTypes.end(),
+                                         [type](const TypeFacts& one) { return one.type == type; });
+  return found == kTypes.end() ? OrderedBytes{0, 1, 0} : found->ordered;
+}
+
+}  // namespace
+
+std::string_view ggml_type_name(std::uint32_t number) noexcept {
+  if (const TypeFacts* type = find_number(kTypes, number)) {
+    return stored_type_name(type->type);
+  }
+  const NamedNumber* const other = find_number(kOthers, number);
+  return other == nullptr ? std::string_view() : other->name;
+}
+
+std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept {
+  const TypeFacts* const type = find_number(kTypes, number);
+  return type == nullptr ? std::nullopt : std::optional(type->type);
+}
+
+std::vector<char> little_endian(const StoredTensor& tensor) {
+  std::vector<char> bytes(tensor.bytes.begin(), tensor.bytes.end());
+  const OrderedBytes ordered = ordered_bytes(tensor.type);
+  const std::size_t block = stored_block(tensor.type).bytes;
+  for (std::size_t at = 0; at + block <= bytes.size(); at += block) {
+    char* number_bytes = bytes.data() + at + ordered.begin;
+    for (std::size_t i = 0; i < ordered.count; ++i, number_bytes += ordered.width) {
+      std::reverse(number_bytes, number_bytes + ordered.width);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,19 @@
+// The types of tensors in GGUF files, by their numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "attnviz/core/stored_type.h"
+
+namespace attnviz {
+
+/// What ggml calls the type of that number, whether attnviz reads it or not ("Q4_0_4_4"); nothing
+/// for a number that never was a type.
+std::string_view ggml_type_name(std::uint32_t number) noexcept;
+
+/// The type that attnviz reads by that number; nothing when it reads none.
+std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept;
+
+}  // namespace attnviz

@@ -1,0 +1,189 @@
+// The values of a GGUF file's metadata. Their bytes were checked when the file was opened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/gguf.h"
+#include "attnviz/formats/gguf_cursor.h"
+#include "attnviz/formats/gguf_reader.h"
+
+namespace attnviz {
+
+namespace {
+
+// Calls `use` with the number at `bytes`, in the C++ type that `type` is; says whether it is one.
+template <class Use>
+bool with_number(GgufType type, const char* bytes, bool big_endian, Use use) {
+  switch (type) {
+    case GgufType::kU8:
+      use(load_number<std::uint8_t>(bytes, big_endian));
+      return true;
+    case GgufType::kI8:
+      use(load_number<std::int8_t>(bytes, big_endian));
+      return true;
+    case GgufType::kU16:
+      use(load_number<std::uint16_t>(bytes, big_endian));
+      return true;
+    case GgufType::kI16:
+      use(load_number<std::int16_t>(bytes, big_endian));
+      return true;
+    case GgufType::kU32:
+      use(load_number<std::uint32_t>(bytes, big_endian));
+      return true;
+    case GgufType::kI32:
+      use(load_number<std::int32_t>(bytes, big_endian));
+      return true;
+    case GgufType::kU64:
+      use(load_number<std::uint64_t>(bytes, big_endian));
+      return true;
+    case GgufType::kI64:
+      use(load_number<std::int64_t>(bytes, big_endian));
+      return true;
+    case GgufType::kF32:
+      use(load_number<float>(bytes, big_endian));
+      return true;
+    case GgufType::kF64:
+      use(load_number<double>(bytes, big_endian));
+      return true;
+    case GgufType::kBool:
+    case GgufType::kString:
+    case GgufType::kArray:
+      break;
+  }
+  return false;
+}
+
+template <class To>
+std::optional<To> integer(GgufType type, const char* bytes, bool big_endian) {
+  std::optional<To> found;
+  with_number(type, bytes, big_endian, [&found](auto number) {
+    if constexpr (std::integral<decltype(number)>) {
+      if (std::in_range<To>(number)) {
+        found = static_cast<To>(number);
+      }
+    }
+  });
+  return found;
+}
+
+bool is_number(GgufType type) noexcept {
+  return type != GgufType::kBool && type != GgufType::kString && type != GgufType::kArray;
+}
+
+// `text` on one line, cut to at most `most` bytes between the quotes.
+std::string quoted_line(std::string_view text, std::size_t most) {
+  constexpr std::string_view kEllipsis = "…";
+  constexpr std::size_t kQuotes = 2;
+  std::string line;
+  bool whole = text.size() <= most;
+  const std::string shown = printable_message(text.substr(0, most));
+  for (const std::string_view cluster : grapheme_clusters(shown)) {
+    const std::string_view sign = cluster == "\n" ? "⏎" : cluster;
+    if (kQuotes + line.size() + sign.size() + kEllipsis.size() > most) {
+      whole = whole && kQuotes + line.size() + sign.size() <= most &&
+              cluster.data() + cluster.size() == shown.data() + shown.size();
+      if (!whole) {
+        break;
+      }
+    }
+    line += sign;
+  }
+  return fmt::format("\"{}{}\"", line, whole ? "" : kEllipsis);
+}
+
+}  // namespace
+
+std::string_view gguf_type_name(GgufType type) noexcept {
+  constexpr std::string_view kNames[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                         "bool", "string", "array", "u64", "i64", "f64"};
+  const auto number = static_cast<std::size_t>(type);
+  return number < std::size(kNames) ? kNames[number] : "unknown";
+}
+
+std::optional<std::uint64_t> GgufValue::as_unsigned() const noexcept {
+  return integer<std::uint64_t>(type_, bytes_.data(), big_endian_);
+}
+
+std::optional<std::int64_t> GgufValue::as_signed() const noexcept {
+  return integer<std::int64_t>(type_, bytes_.data(), big_endian_);
+}
+
+std::optional<double> GgufValue::as_number() const noexcept {
+  std::optional<double> found;
+  with_number(type_, bytes_.data(), big_endian_,
+              [&found](auto number) { found = static_cast<double>(number); });
+  return found;
+}
+
+std::optional<bool> GgufValue::as_bool() const noexcept {
+  return type_ == GgufType::kBool ? std::optional(bytes_.front() != 0) : std::nullopt;
+}
+
+std::optional<std::string_view> GgufValue::as_string() const noexcept {
+  return type_ == GgufType::kString ? std::optional(bytes_) : std::nullopt;
+}
+
+std::optional<std::vector<GgufValue>> GgufValue::as_list() const {
+  if (type_ != GgufType::kArray) {
+    return std::nullopt;
+  }
+  std::vector<GgufValue> elements;
+  elements.reserve(count_);
+  GgufCursor in(bytes_, big_endian_, {});
+  for (std::size_t i = 0; i < count_; ++i) {
+    elements.push_back(GgufReader::value(in, element_type_));
+  }
+  return elements;
+}
+
+std::optional<std::vector<std::string_view>> GgufValue::as_strings() const {
+  if (type_ != GgufType::kArray || element_type_ != GgufType::kString) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> strings;
+  strings.reserve(count_);
+  std::string_view rest = bytes_;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto length = load_number<std::uint64_t>(rest.data(), big_endian_);
+    strings.push_back(rest.substr(sizeof(length), length));
+    rest.remove_prefix(sizeof(length) + length);
+  }
+  return strings;
+}
+
+std::optional<std::vector<double>> GgufValue::as_numbers() const {
+  if (type_ != GgufType::kArray || !is_number(element_type_)) {
+    return std::nullopt;
+  }
+  std::vector<double> numbers;
+  numbers.reserve(count_);
+  const std::size_t width = count_ == 0 ? 0 : bytes_.size() / count_;
+  for (std::size_t i = 0; i < count_; ++i) {
+    with_number(element_type_, bytes_.data() + i * width, big_endian_,
+                [&numbers](auto number) { numbers.push_back(static_cast<double>(number)); });
+  }
+  return numbers;
+}
+
+std::string GgufValue::text(std::size_t most) const {
+  if (type_ == GgufType::kString) {
+    return quoted_line(bytes_, most);
+  }
+  if (type_ == GgufType::kArray) {
+    return fmt::format("[{} x {}]", gguf_type_name(element_type_), count_);
+  }
+  if (type_ == GgufType::kBool) {
+    return bytes_.front() != 0 ? "true" : "false";
+  }
+  std::string text;
+  with_number(type_, bytes_.data(), big_endian_,
+              [&text](auto number) { text = fmt::format("{}", number); });
+  return text;
+}
+
+}  // namespace attnviz
