@@ -25,10 +25,8 @@ struct TypeFacts {
 };
 
 // Quants keep their order in big-endian files, also those that ggml reads as 16 or 32 bits at once;
-// scales do not.
-// Source
-// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/scripts/gguf_convert_endian.py
-//         and the structs of ggml/src/ggml-common.h for the types that it does not turn.
+// scales do not. Source: gguf_convert_endian.py of gguf's Python package, and the structs of ggml's
+// ggml-common.h for the types that it does not turn.
 constexpr std::array kTypes = {
     TypeFacts{0, StoredType::kF32, {0, 4, 1}},
     TypeFacts{1, StoredType::kF16, {0, 2, 1}},
@@ -51,7 +49,7 @@ constexpr std::array kTypes = {
     TypeFacts{22, StoredType::kIQ2_S, {0, 2, 1}},
     // After d, the upper bits of all scales in one number.
     TypeFacts{23, StoredType::kIQ4_XS, {0, 2, 2}},
-    TypeFacts{24, StoredType::kI8, {0, 1, 1}},
+    TypeFacts{24, StoredType::kI8, {0, 1, 0}},
     TypeFacts{25, StoredType::kI16, {0, 2, 1}},
     TypeFacts{26, StoredType::kI32, {0, 4, 1}},
     TypeFacts{27, StoredType::kI64, {0, 8, 1}},
@@ -61,7 +59,7 @@ constexpr std::array kTypes = {
     TypeFacts{30, StoredType::kBf16, {0, 2, 1}},
     TypeFacts{34, StoredType::kTQ1_0, {52, 2, 1}},
     TypeFacts{35, StoredType::kTQ2_0, {64, 2, 1}},
-    TypeFacts{39, StoredType::kMXFP4, {0, 1, 1}},
+    TypeFacts{39, StoredType::kMXFP4, {0, 1, 0}},
 };
 
 struct NamedNumber {

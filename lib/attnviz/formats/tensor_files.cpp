@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -52,11 +54,7 @@ void TensorFiles::add(const fs::path& path) {
   files_.push_back(std::make_unique<const File>(path));
   const File& file = *files_.back();
   for (const StoredTensor* tensor : file.tensors.tensors()) {
-    const auto [place, is_new] = tensors_.emplace(tensor->name, FoundTensor{tensor, file.name});
-    if (!is_new) {
-      throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: also in {}", file.name,
-                                                     printable(tensor->name), place->second.file));
-    }
+    tensors_.add(*tensor, file.name);
   }
 }
 
@@ -88,18 +86,12 @@ TensorFiles TensorFiles::open_index(const fs::path& index) {
   return files;
 }
 
-FoundTensor TensorFiles::find(std::string_view name) const noexcept {
-  const auto found = tensors_.find(name);
-  return found == tensors_.end() ? FoundTensor{} : found->second;
-}
-
-std::vector<FoundTensor> TensorFiles::tensors() const {
-  std::vector<FoundTensor> all;
-  all.reserve(tensors_.size());
-  for (const auto& [name, tensor] : tensors_) {
-    all.push_back(tensor);
-  }
-  return all;
+TensorFiles TensorFiles::open_gguf(const fs::path& file) {
+  TensorFiles files;
+  files.gguf_ = std::make_unique<const GgufFiles>(file);
+  files.name_ = files.gguf()->file();
+  files.tensors_ = files.gguf_->tensors();
+  return files;
 }
 
 }  // namespace attnviz

@@ -3,25 +3,17 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/safetensors.h"
+#include "attnviz/formats/tensor_index.h"
 
 namespace attnviz {
-
-/// A tensor, and where messages say that it is.
-struct FoundTensor {
-  const StoredTensor* tensor = nullptr;  // null: there is none of that name
-  std::string_view file;
-
-  explicit operator bool() const noexcept { return tensor != nullptr; }
-};
 
 /// Owns the files, mapped read-only: a page is read when a number on it is looked at. Movable;
 /// tensors stay in place.
@@ -36,11 +28,18 @@ class TensorFiles {
   /// what Safetensors throws.
   static TensorFiles open_index(const std::filesystem::path& index);
 
-  FoundTensor find(std::string_view name) const noexcept;
+  /// A GGUF file, or all shards of the model that it is one of. Throws what GgufFiles throws.
+  static TensorFiles open_gguf(const std::filesystem::path& file);
+
+  FoundTensor find(std::string_view name) const noexcept { return tensors_.find(name); }
 
   std::size_t size() const noexcept { return tensors_.size(); }
   /// All of them, by name.
-  std::vector<FoundTensor> tensors() const;
+  std::vector<FoundTensor> tensors() const { return tensors_.all(); }
+
+  /// The file with the metadata, of GGUF files; null for others. Lives as long as the object, and
+  /// stays in place when that moves.
+  const Gguf* gguf() const noexcept { return gguf_ == nullptr ? nullptr : &gguf_->first(); }
 
   /// The name of the file, or of the index: for what is wrong with all of it.
   const std::string& name() const noexcept { return name_; }
@@ -57,7 +56,8 @@ class TensorFiles {
 
   std::string name_;
   std::vector<std::unique_ptr<const File>> files_;
-  std::map<std::string_view, FoundTensor, std::less<>> tensors_;
+  std::unique_ptr<const GgufFiles> gguf_;
+  TensorIndex tensors_;
 };
 
 }  // namespace attnviz

@@ -1,0 +1,176 @@
+#include "attnviz/formats/gguf_files.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/gguf_metadata.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kShardNumber = "split.no";
+constexpr std::string_view kShardCount = "split.count";
+constexpr std::string_view kTensorCount = "split.tensors.count";
+
+// What stands in the name of a shard, NAME-00002-of-00003.gguf.
+struct ShardName {
+  std::string_view name;
+  std::size_t number = 0;  // from 1
+  std::size_t count = 0;
+};
+
+// Takes five digits from the end of `text`.
+std::optional<std::size_t> take_number(std::string_view& text) {
+  constexpr std::size_t kDigits = 5;
+  if (text.size() < kDigits) {
+    return std::nullopt;
+  }
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(end - kDigits, end, number);
+  if (error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  text.remove_suffix(kDigits);
+  return number;
+}
+
+bool take(std::string_view& text, std::string_view end) {
+  if (!text.ends_with(end)) {
+    return false;
+  }
+  text.remove_suffix(end.size());
+  return true;
+}
+
+std::optional<ShardName> parse_shard_name(std::string_view text) {
+  ShardName shard;
+  if (!take(text, ".gguf")) {
+    return std::nullopt;
+  }
+  const std::optional<std::size_t> count = take_number(text);
+  if (!count || !take(text, "-of-")) {
+    return std::nullopt;
+  }
+  const std::optional<std::size_t> number = take_number(text);
+  if (!number || !take(text, "-")) {
+    return std::nullopt;
+  }
+  return ShardName{text, *number, *count};
+}
+
+std::string shard_name(std::string_view name, std::size_t number, std::size_t count) {
+  return fmt::format("{}-{:05}-of-{:05}.gguf", name, number, count);
+}
+
+// Throws when shards are not there, naming the first few.
+void check_presence(const fs::path& folder, const ShardName& shard, std::string_view file) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> missing;
+  for (std::size_t number = 1; number <= shard.count && missing.size() <= kMostNamed; ++number) {
+    const std::string name = shard_name(shard.name, number, shard.count);
+    std::error_code error;
+    if (!fs::exists(folder / name, error)) {
+      missing.push_back(missing.size() < kMostNamed ? printable(name) : "more");
+    }
+  }
+  if (!missing.empty()) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: one of {} shards of a model: expected all of them in its folder, "
+                            "missing: {}",
+                            file, shard.count, joined(missing, "and")));
+  }
+}
+
+}  // namespace
+
+GgufFiles::File::File(const fs::path& path)
+    : name(path.string()), bytes(path), gguf(bytes.bytes(), name) {
+  if (!gguf.is_big_endian()) {
+    return;
+  }
+  turned_bytes.reserve(gguf.tensors().size());
+  turned.reserve(gguf.tensors().size());
+  for (const StoredTensor& tensor : gguf.tensors()) {
+    const std::vector<char>& copy = turned_bytes.emplace_back(little_endian(tensor));
+    bytes.forget(tensor.bytes);
+    turned.push_back(tensor);
+    turned.back().bytes = {copy.data(), copy.size()};
+  }
+}
+
+GgufFiles::GgufFiles(const fs::path& path) {
+  auto given = std::make_unique<File>(path);
+  const std::size_t n_shards = GgufMetadata(given->gguf).id(kShardCount).value_or(0);
+  if (n_shards <= 1) {
+    files_.push_back(std::move(given));
+  } else {
+    open_shards(path, std::move(given), n_shards);
+  }
+  for (const std::unique_ptr<File>& file : files_) {
+    for (const StoredTensor& tensor : file->tensors()) {
+      tensors_.add(tensor, file->name);
+    }
+  }
+  check_n_tensors();
+}
+
+void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given,
+                            std::size_t n_shards) {
+  const std::string file_name = path.filename().string();
+  const std::optional<ShardName> shard = parse_shard_name(file_name);
+  if (!shard || shard->count != n_shards || shard->number == 0 || shard->number > n_shards) {
+    GgufMetadata(given->gguf)
+        .fail(kShardCount,
+              fmt::format("one of {} shards of a model: expected a name like {}, as the other "
+                          "shards are found by name",
+                          n_shards, shard_name("NAME", 1, n_shards)));
+  }
+  check_presence(path.parent_path(), *shard, given->name);
+  files_.reserve(n_shards);
+  for (std::size_t i = 0; i < n_shards; ++i) {
+    if (i + 1 == shard->number) {
+      files_.push_back(std::move(given));
+    } else {
+      files_.push_back(
+          std::make_unique<File>(path.parent_path() / shard_name(shard->name, i + 1, n_shards)));
+    }
+    check_shard(i, n_shards);
+  }
+}
+
+void GgufFiles::check_shard(std::size_t index, std::size_t n_shards) const {
+  const GgufMetadata metadata(files_[index]->gguf);
+  const auto expect = [&metadata](std::string_view key, std::size_t expected) {
+    const std::optional<std::uint32_t> found = metadata.id(key);
+    if (found != expected) {
+      metadata.fail(key, fmt::format("expected {}, as the file's name says, found {}", expected,
+                                     found ? std::to_string(*found) : "no such key"));
+    }
+  };
+  expect(kShardNumber, index);
+  expect(kShardCount, n_shards);
+}
+
+void GgufFiles::check_n_tensors() const {
+  const GgufMetadata metadata(first());
+  const std::optional<std::uint32_t> expected = metadata.id(kTensorCount);
+  if (files_.size() > 1 && expected && *expected != tensors_.size()) {
+    metadata.fail(kTensorCount,
+                  fmt::format("expected {} in {} files, found {}", counted(*expected, "tensor"),
+                              files_.size(), tensors_.size()));
+  }
+}
+
+}  // namespace attnviz

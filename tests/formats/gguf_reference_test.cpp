@@ -1,0 +1,145 @@
+// Files that other programs wrote, and broken ones made of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/formats/gguf_files.h"
+#include "support/run_program.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kReference = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/gguf";
+
+bool is_missing(std::string_view what) {
+  if (fs::exists(kReference / what)) {
+    return false;
+  }
+  MESSAGE("SKIPPED: no ../shared/reference/gguf/", std::string(what));
+  return true;
+}
+
+struct Outcome {
+  bool opened = false;
+  ErrorKind kind = ErrorKind::kUsage;
+  std::string message;
+};
+
+Outcome open(const fs::path& path) {
+  try {
+    const GgufFiles files(path);
+    return {true, {}, {}};
+  } catch (const Error& error) {
+    return {false, error.kind(), error.what()};
+  }
+}
+
+// Broken as files; the others are broken as models. Names begin with numbers.
+const std::set<std::string> kBrokenFiles = {"002", "005", "008", "011", "014", "017", "023", "026",
+                                            "029", "032", "035", "038", "041", "044", "050", "053",
+                                            "056", "062", "065", "068", "071", "074", "140", "sha"};
+
+// Two files with the same tensors, one of them big-endian.
+void check_same_tensors(const fs::path& little, const fs::path& big) {
+  const GgufFiles a(little);
+  const GgufFiles b(big);
+  CHECK(b.first().is_big_endian());
+  REQUIRE(a.tensors().size() == b.tensors().size());
+  REQUIRE(a.tensors().size() > 0);
+  for (const FoundTensor& tensor : a.tensors().all()) {
+    CAPTURE(tensor.tensor->name);
+    const FoundTensor other = b.tensors().find(tensor.tensor->name);
+    REQUIRE(other);
+    CHECK(other.tensor->type == tensor.tensor->type);
+    CHECK(std::ranges::equal(other.tensor->shape, tensor.tensor->shape));
+    CHECK((other.tensor->bytes == tensor.tensor->bytes));
+  }
+  for (const Gguf::Entry& entry : a.first().metadata()) {
+    CAPTURE(entry.key);
+    const GgufValue* const other = b.first().find(entry.key);
+    REQUIRE(other != nullptr);
+    CHECK(other->text() == entry.value.text());
+    CHECK(other->as_strings() == entry.value.as_strings());
+    CHECK(other->as_numbers() == entry.value.as_numbers());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("GGUF reference: all models open") {
+  if (is_missing("models")) {
+    return;
+  }
+  std::size_t n_models = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kReference / "models")) {
+    const std::string name = entry.path().filename();
+    CAPTURE(name);
+    const GgufFiles files(entry.path());
+    CHECK((files.n_files() > 1) == (name.find("-split-") != std::string::npos));
+    CHECK(files.tensors().find("token_embd.weight"));
+    CHECK(files.first().find("tokenizer.ggml.tokens")->as_strings()->size() ==
+          files.tensors().find("token_embd.weight").tensor->shape.front());
+    ++n_models;
+  }
+  CHECK(n_models > 8);
+}
+
+TEST_CASE("GGUF reference: big-endian files hold the same numbers and keys") {
+  if (is_missing("odd") || is_missing("models")) {
+    return;
+  }
+  check_same_tensors(kReference / "odd/plain.gguf", kReference / "odd/big-endian.gguf");
+  check_same_tensors(kReference / "models/stories260k-q8_0.gguf",
+                     kReference / "models/stories260k-q8_0-be.gguf");
+}
+
+TEST_CASE("GGUF reference: unusual files open") {
+  if (is_missing("odd/index.json")) {
+    return;
+  }
+  const auto index = nlohmann::json::parse(test::read_file(kReference / "odd/index.json"));
+  for (const auto& entry : index.at("files")) {
+    const auto name = entry.at("file").get<std::string>();
+    CAPTURE(name);
+    CHECK(open(kReference / "odd" / name).message == "");
+  }
+}
+
+TEST_CASE("GGUF reference: files that are broken as files are refused, with their name") {
+  if (is_missing("bad/index.json")) {
+    return;
+  }
+  const auto index = nlohmann::json::parse(test::read_file(kReference / "bad/index.json"));
+  CHECK(open(kReference / "bad" / index.at("valid").get<std::string>()).opened);
+  std::size_t n_refused = 0;
+  for (const auto& entry : index.at("files")) {
+    const auto name = entry.at("file").get<std::string>();
+    CAPTURE(name);
+    const Outcome outcome = open(kReference / "bad" / name);
+    CAPTURE(outcome.message);
+    if (!outcome.opened) {
+      ++n_refused;
+      CHECK((outcome.kind == ErrorKind::kMalformed || outcome.kind == ErrorKind::kUnsupported));
+      CHECK(outcome.message.find(fs::path(name).filename().string().substr(0, 6)) !=
+            std::string::npos);
+      CHECK(entry.at("expect") != "nan");
+    }
+    if (kBrokenFiles.contains(name.substr(0, 3))) {
+      CHECK(!outcome.opened);
+    }
+  }
+  CHECK(n_refused >= kBrokenFiles.size());
+}
+
+}  // namespace attnviz
