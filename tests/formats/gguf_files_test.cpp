@@ -105,7 +105,7 @@ TEST_CASE("GGUF files: any shard opens all of them, with the metadata of the fir
 
 TEST_CASE("GGUF files: shards that do not fit together") {
   struct Case {
-    const char* what;
+    std::string_view what;
     std::function<void(const TemporaryFolder&)> spoil;
     std::string_view message;
   };

@@ -44,7 +44,8 @@ TEST_CASE("GGUF: a file byte by byte, as the format describes it") {
       "\3\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"
       "\1\0\0\0"          // F16
       "\0\0\0\0\0\0\0\0"  // offset 0
-      "\0\0\0\0"          // padding to 128
+      "\0\0\0\0\0\0\0\0\0\0"
+      "\0\0\0\0\0\0\0\0\0\0"  // padding to 128
       "abcdefghijkl"s;
   REQUIRE(bytes.size() == 128 + 12);
   CHECK(is_gguf(bytes));

@@ -54,10 +54,10 @@ GgufBuilder valid(bool big_endian = false) {
 }
 
 struct Corruption {
-  const char* what;
+  std::string_view what;
   std::function<void(GgufBuilder&)> mutate;
   ErrorKind kind;
-  const char* says;
+  std::string_view says;
 };
 
 using Builder = GgufBuilder;
@@ -103,7 +103,8 @@ const std::vector<Corruption>& header_corruptions() {
       {"2^64 - 1 tensors", [](Builder& b) { b.n_tensors = kHuge; }, kMalformed,
        "header: tensors: expected at most"},
       {"a key too many", [](Builder& b) { b.n_keys = 6; }, kMalformed, "m.gguf: "},
-      {"a key too few", [](Builder& b) { b.n_keys = 4; }, kMalformed, "m.gguf: tensor 1: "},
+      {"a key too few", [](Builder& b) { b.n_keys = 4; }, kMalformed,
+       "m.gguf: tensor x.rows: expected at most 4 dim"},
       {"a tensor too many", [](Builder& b) { b.n_tensors = 4; }, kMalformed, "m.gguf: tensor"},
       {"more keys than any model has",
        [](Builder& b) {

@@ -88,14 +88,14 @@ TEST_CASE("safetensors: a file that another program wrote") {
 
 TEST_CASE("safetensors: every type has the size that its name says") {
   CHECK(stored_type_name(StoredType::kF8E4M3) == "F8_E4M3");
-  CHECK(stored_type_size(StoredType::kF8E5M2) == 1);
+  CHECK(stored_block(StoredType::kF8E5M2).bytes == 1);
   CHECK(stored_type_name(StoredType::kBf16) == "BF16");
-  CHECK(stored_type_size(StoredType::kBf16) == 2);
-  CHECK(stored_type_size(StoredType::kF64) == 8);
+  CHECK(stored_block(StoredType::kBf16).bytes == 2);
+  CHECK(stored_block(StoredType::kF64).bytes == 8);
   CHECK(stored_type_name(StoredType::kBool) == "BOOL");
-  CHECK(stored_type_size(StoredType::kBool) == 1);
+  CHECK(stored_block(StoredType::kBool).bytes == 1);
   CHECK(stored_type_name(StoredType::kU16) == "U16");
-  CHECK(stored_type_size(StoredType::kU16) == 2);
+  CHECK(stored_block(StoredType::kU16).bytes == 2);
 }
 
 TEST_CASE("safetensors: broken files are refused, and the message says what is wrong") {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "attnviz/core/float16.h"
+#include "attnviz/kernels/dequantise.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 
@@ -60,7 +62,7 @@ struct StoredWeights {
     const std::size_t outer = transposed ? cols : rows;
     const std::size_t stride = (transposed ? rows : cols) + 3;
     const std::vector<float> values = test::random_values(outer * stride, 11);
-    const std::size_t size = stored_type_size(type);
+    const std::size_t size = stored_block(type).bytes;
     bytes.resize(1 + outer * stride * size);
     for (std::size_t i = 0; i < values.size(); ++i) {
       auto word = std::bit_cast<std::uint32_t>(values[i]);
@@ -89,23 +91,78 @@ struct StoredWeights {
   StoredMatrix view;
 };
 
+// Quantised weights, transposed, of random bits at an odd address, and what is expected of them.
+struct QuantisedWeights {
+  QuantisedWeights(std::size_t row_blocks, std::size_t cols, StoredType type)
+      : QuantisedWeights(row_blocks * stored_block(type).numbers, cols,
+                         (row_blocks + 1) * stored_block(type).numbers, type) {}
+
+  std::vector<char> bytes;
+  StoredMatrix view;
+  MatrixBuffer floats;  // [rows, cols]
+
+ private:
+  QuantisedWeights(std::size_t rows, std::size_t cols, std::size_t stride, StoredType type)
+      : bytes(1 + stored_bytes(type, cols * stride)),
+        view(bytes.data() + 1, rows, cols, stride, type, true),
+        floats(rows, cols) {
+    const BlockShape block = stored_block(type);
+    std::mt19937 random(7);
+    for (char& byte : bytes) {
+      byte = static_cast<char>(random() & 0xFF);
+    }
+    // Scales of a size that sums bear: every word at a place where some type has a half (a block's
+    // first, second and last two, and before the last) becomes one about 0.01.
+    for (std::size_t at = 1; at < bytes.size(); at += block.bytes) {
+      for (const std::size_t place :
+           {std::size_t{0}, std::size_t{2}, block.bytes - 4, block.bytes - 2}) {
+        bytes[at + place + 1] = static_cast<char>((bytes[at + place + 1] & 0x83) | 0x20);
+      }
+      if (type == StoredType::kMXFP4) {
+        bytes[at] = 120;
+      }
+      if (type == StoredType::kIQ1_M) {
+        bytes[at + 53] = static_cast<char>(bytes[at + 53] & 0x0F);
+        bytes[at + 55] = static_cast<char>((bytes[at + 55] & 0x0F) | 0x20);
+      }
+    }
+    for (std::size_t col = 0; col < cols; ++col) {
+      std::vector<float> numbers(rows);
+      kernels::dequantise(type, &bytes[1 + stored_bytes(type, col * stride)], 0, numbers);
+      for (std::size_t row = 0; row < rows; ++row) {
+        floats.view()(row, col) = numbers[row];
+      }
+    }
+  }
+};
+
+MatrixBuffer absolute(ConstMatrix matrix) {
+  MatrixBuffer result(matrix.rows, matrix.cols);
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    for (std::size_t col = 0; col < matrix.cols; ++col) {
+      result.view()(row, col) = std::abs(matrix(row, col));
+    }
+  }
+  return result;
+}
+
 // Computed with floats that lie side by side, which other tests compare with doubles.
-void require_bits_of_floats(const Shape& shape, StoredType type, bool transposed) {
+void require_bits_of_floats(const Shape& shape, const StoredMatrix& w, ConstMatrix floats) {
   const StridedValues x(shape.n, shape.d_in, 1);
-  const StoredWeights w(shape.d_in, shape.d_out, type, transposed);
   const std::vector<float> bias = test::random_values(shape.d_out, 3);
-  const ConstMatrix floats = test::matrix_over(w.floats, shape.d_in, shape.d_out);
   test::PoisonedMatrix expected(shape.n, shape.d_out);
   test::PoisonedMatrix actual(shape.n, shape.d_out);
   kernels::matmul(x.view, floats, bias, expected.view());
-  kernels::matmul(x.view, w.view, bias, actual.view());
+  kernels::matmul(x.view, w, bias, actual.view());
   REQUIRE(test::same_bits(actual.view(), expected.view()));
   kernels::matmul_add(x.view, floats, expected.view());
-  kernels::matmul_add(x.view, w.view, actual.view());
+  kernels::matmul_add(x.view, w, actual.view());
   REQUIRE(test::same_bits(actual.view(), expected.view()));
-  kernels::matmul(x.view, w.view, {}, actual.view());
+  kernels::matmul(x.view, w, {}, actual.view());
   const std::vector<double> product = test::naive_matmul(x.view, floats);
-  REQUIRE(test::largest_difference(actual.view(), product) < tolerance(product, shape.d_in));
+  const std::vector<double> magnitude =
+      test::naive_matmul(absolute(x.view).view(), absolute(floats).view());
+  REQUIRE(test::largest_difference(actual.view(), product) < tolerance(magnitude, 1));
   REQUIRE(actual.padding_is_untouched());
 }
 
@@ -217,7 +274,9 @@ TEST_CASE("matmul: weights of every type and layout give the bits of the same fl
           CAPTURE(size);
           for (const Shape& shape : {Shape{1 + size % 14, size, other}, Shape{4, other, size},
                                      Shape{1, 300 + size, 67}}) {
-            require_bits_of_floats(shape, type, transposed);
+            const StoredWeights w(shape.d_in, shape.d_out, type, transposed);
+            require_bits_of_floats(shape, w.view,
+                                   test::matrix_over(w.floats, shape.d_in, shape.d_out));
           }
         }
       }
@@ -243,6 +302,76 @@ TEST_CASE("matmul: every value of 16 bits becomes the float that it stands for")
         }
       }
     }
+  });
+}
+
+TEST_CASE("matmul: quantised weights give the bits of the floats that they stand for") {
+  // One type with 32 numbers a block and one with 256, with minimums and without, groups of 16.
+  constexpr StoredType kTypes[] = {StoredType::kQ4_0, StoredType::kQ5_1, StoredType::kQ6_K,
+                                   StoredType::kQ4_K, StoredType::kIQ2_XS};
+  for_each_target([&] {
+    for (const StoredType type : kTypes) {
+      CAPTURE(stored_type_name(type));
+      for (std::size_t i = 0; i < 12; ++i) {
+        // Around every tile, panel and block.
+        const QuantisedWeights w(1 + i % 5, 1 + i * i * 3 % 131, type);
+        const std::size_t block = stored_block(type).numbers;
+        const std::size_t first = i % 3 == 0 ? 0 : i * 29 % w.view.rows;
+        const std::size_t rows =
+            i % 4 == 0 ? w.view.rows - first : 1 + (block / 2 + i) % (w.view.rows - first);
+        CAPTURE(w.view.cols);
+        CAPTURE(first);
+        CAPTURE(rows);
+        const StoredMatrix part = w.view.row_block(first, rows);
+        const ConstMatrix floats = w.floats.view().row_block(first, rows);
+        for (const std::size_t n : {std::size_t{1}, 3 + i * 5}) {
+          require_bits_of_floats({n, rows, w.view.cols}, part, floats);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("matmul: quantised weights of every type, in longer sums and more rows than are packed") {
+  for_each_target([&] {
+    for (auto type = StoredType::kQ4_0; type <= kLastStoredType;
+         type = static_cast<StoredType>(static_cast<int>(type) + 1)) {
+      CAPTURE(stored_type_name(type));
+      const bool is_small = stored_block(type).numbers == 32;
+      const QuantisedWeights w(is_small ? 35 : 5, 33, type);
+      const StoredMatrix part = w.view.row_block(is_small ? 31 : 250, 1001);
+      const ConstMatrix floats = w.floats.view().row_block(is_small ? 31 : 250, 1001);
+      require_bits_of_floats({13, 1001, 33}, part, floats);
+    }
+    const QuantisedWeights w(20, 70, StoredType::kQ4_K);  // more to sum over than any panel has
+    require_bits_of_floats({400, 5120, 70}, w.view, w.floats.view());
+    require_bits_of_floats({2, 5120, 70}, w.view, w.floats.view());
+  });
+}
+
+TEST_CASE("matmul: by quantised weights, a result has the same bits alone and among others") {
+  constexpr std::size_t kRows = 15;
+  constexpr std::size_t kCols = 75;
+  const QuantisedWeights w(2, kCols, StoredType::kQ5_K);
+  const StridedValues x(kRows, 512, 4);
+  for_each_target([&] {
+    test::PoisonedMatrix whole(kRows, kCols);
+    kernels::matmul(x.view, w.view, {}, whole.view());
+    for (std::size_t row = 0; row < kRows; ++row) {
+      test::PoisonedMatrix alone(1, kCols);
+      kernels::matmul(x.view.row_block(row, 1), w.view, {}, alone.view());
+      REQUIRE(test::same_bits(alone.view(), whole.view().row_block(row, 1)));
+    }
+    for (std::size_t col = 0; col < kCols; ++col) {
+      test::PoisonedMatrix alone(kRows, 1);
+      kernels::matmul(x.view, w.view.col_block(col, 1), {}, alone.view());
+      REQUIRE(test::same_bits(alone.view(), whole.view().col_block(col, 1)));
+    }
+    // In parts, of which the second begins within a block.
+    test::PoisonedMatrix parts(kRows, kCols);
+    kernels::matmul(x.view.col_block(0, 100), w.view.row_block(0, 100), {}, parts.view());
+    kernels::matmul_add(x.view.col_block(100, 412), w.view.row_block(100, 412), parts.view());
+    REQUIRE(test::same_bits(parts.view(), whole.view()));
   });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"

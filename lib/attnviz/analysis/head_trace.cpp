@@ -17,6 +17,7 @@
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/soft_cap.h"
 #include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
 

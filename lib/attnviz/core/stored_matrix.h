@@ -2,21 +2,25 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
 
-/// A read-only view of [rows, cols] numbers that are F32, F16, BF16 or F64, little-endian. Does not
-/// own; valid as long as what it looks at. rows == 0 means "absent".
+/// A read-only view of [rows, cols] numbers that are F32, F16, BF16, F64 or quantised,
+/// little-endian. Does not own; valid as long as what it looks at. rows == 0 means "absent".
 ///
 /// Number (row, col) is the one at row * stride + col, or, when transposed, at col * stride + row:
 /// weights map [d_in] to [d_out], and many files keep them as [d_out, d_in].
 ///
 /// `data` may be any address, as a tensor may begin at any byte of its file: numbers are read with
-/// number_at(), or as vectors that need no alignment.
+/// number_at(), or as vectors that need no alignment. kernels/stored_numbers.h reads them one by
+/// one, by rows and all.
+///
+/// Quantised numbers lie in blocks, whole ones in each stored row: `stride`, which counts numbers
+/// as always, is a multiple of the block's. `data` is where a block begins, and `skip` numbers of
+/// each stored row lie before those that are looked at, fewer than a block has.
 struct StoredMatrix {
   const void* data = nullptr;
   std::size_t rows = 0;
@@ -24,6 +28,7 @@ struct StoredMatrix {
   std::size_t stride = 0;
   StoredType type = StoredType::kF32;
   bool transposed = false;
+  std::size_t skip = 0;
 
   StoredMatrix() = default;
   StoredMatrix(const void* numbers, std::size_t n_rows, std::size_t n_cols, std::size_t step,
@@ -54,15 +59,10 @@ struct StoredMatrix {
 
   /// The same view of the same numbers.
   bool operator==(const StoredMatrix&) const = default;
+
+ private:
+  // Moves along stored rows, or to another one.
+  void advance(std::size_t stored_rows, std::size_t numbers) noexcept;
 };
-
-/// One number; slow. Precondition: in range.
-float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) noexcept;
-
-/// One row. Precondition: `to` has matrix.cols numbers.
-void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept;
-
-/// All numbers. Throws as MatrixBuffer does.
-MatrixBuffer to_floats(const StoredMatrix& matrix);
 
 }  // namespace attnviz

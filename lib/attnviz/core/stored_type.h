@@ -69,9 +69,4 @@ bool is_quantised(StoredType type) noexcept;
 /// Bytes of as many numbers. Precondition: they fill whole blocks, and a size_t holds the result.
 std::size_t stored_bytes(StoredType type, std::size_t n_numbers) noexcept;
 
-/// Bytes of one number.
-inline std::size_t stored_type_size(StoredType type) noexcept {
-  return stored_block(type).bytes;
-}
-
 }  // namespace attnviz

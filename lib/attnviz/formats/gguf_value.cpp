@@ -75,25 +75,21 @@ bool is_number(GgufType type) noexcept {
   return type != GgufType::kBool && type != GgufType::kString && type != GgufType::kArray;
 }
 
-// `text` on one line, cut to at most `most` bytes between the quotes.
+// `text` on one line, cut so that it takes at most `most` bytes with its quotes.
 std::string quoted_line(std::string_view text, std::size_t most) {
   constexpr std::string_view kEllipsis = "…";
   constexpr std::size_t kQuotes = 2;
-  std::string line;
-  bool whole = text.size() <= most;
+  std::string whole;
+  std::string cut;
   const std::string shown = printable_message(text.substr(0, most));
   for (const std::string_view cluster : grapheme_clusters(shown)) {
-    const std::string_view sign = cluster == "\n" ? "⏎" : cluster;
-    if (kQuotes + line.size() + sign.size() + kEllipsis.size() > most) {
-      whole = whole && kQuotes + line.size() + sign.size() <= most &&
-              cluster.data() + cluster.size() == shown.data() + shown.size();
-      if (!whole) {
-        break;
-      }
+    whole += cluster == "\n" ? "⏎" : cluster;
+    if (kQuotes + whole.size() + kEllipsis.size() <= most) {
+      cut = whole;
     }
-    line += sign;
   }
-  return fmt::format("\"{}{}\"", line, whole ? "" : kEllipsis);
+  const bool fits = text.size() <= most && kQuotes + whole.size() <= most;
+  return fits ? fmt::format("\"{}\"", whole) : fmt::format("\"{}{}\"", cut, kEllipsis);
 }
 
 }  // namespace

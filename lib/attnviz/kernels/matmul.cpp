@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/matmul.cpp"
@@ -12,6 +11,7 @@
 
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
+#include "attnviz/kernels/block_columns-inl.h"
 #include "attnviz/kernels/tile-inl.h"
 #include "attnviz/kernels/weight_columns-inl.h"
 
@@ -88,10 +88,10 @@ struct Place {
 
 // All rows of x by one panel of w. The first tile packs it while it multiplies, and the others ask
 // for the panel that comes next: reading weights takes longer than anything else.
-template <class Columns, class Number>
-void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number> w, Place place,
-                    Place next, std::size_t cols) {
-  HWY_ALIGN float panel[kDepth * kPanel];
+template <class Columns>
+void multiply_panel(const TileProduct& first, std::size_t n_rows, const typename Columns::Source& w,
+                    Place place, Place next, std::size_t cols) {
+  HWY_ALIGN typename Columns::Panel panel;
   if (cols < kPanel) {
     Columns::pack(w, place.k, place.col, first.depth, cols, panel);
   }
@@ -108,7 +108,7 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, Numbers<Number
     const Ahead ahead =
         Columns::ahead(w, next.k, next.col, first.depth, n_done % n_others, n_others);
     ++n_done;
-    const PackedColumns packed{panel, ahead, 1};
+    const PackedColumns packed{Columns::packed(w, place.k, panel), ahead, 1};
     if (cols < kPanel) {
       multiply_narrow_tile<rows()>(product, packed, cols);
     } else {
@@ -175,13 +175,14 @@ std::size_t multiply_few_rows(ConstMatrix x, Numbers<Number> w, Start start, con
 
 // Some rows by some thousand numbers of a panel at a time: a part of these rows stays in the
 // second-level cache while the panels pass.
-template <template <class> class Columns, class Number>
-void multiply(ConstMatrix x, Numbers<Number> w, Start start, const float* bias, Matrix out) {
+template <class Columns>
+void multiply(ConstMatrix x, const typename Columns::Source& w, Start start, const float* bias,
+              Matrix out) {
   constexpr std::size_t kRows = 384;
   for (std::size_t row = 0; row < x.rows; row += kRows) {
     const std::size_t n_rows = HWY_MIN(kRows, x.rows - row);
     std::size_t first_col = 0;
-    if constexpr (std::is_same_v<Columns<Number>, PlainColumns<Number>>) {
+    if constexpr (Columns::kRowsLieTogether) {
       if (n_rows <= kFewRows && out.cols >= kPanel) {
         first_col =
             multiply_few_rows(x.row_block(row, n_rows), w, start, bias, out.row_block(row, n_rows));
@@ -189,20 +190,33 @@ void multiply(ConstMatrix x, Numbers<Number> w, Start start, const float* bias, 
     }
     std::size_t k = 0;
     do {
+      const std::size_t depth = Columns::depth(w, k, x.cols);
       for (std::size_t col = first_col; col < out.cols; col += kPanel) {
         const TileProduct first{x.row_data(row) + k,
                                 x.stride,
-                                HWY_MIN(kDepth, x.cols - k),
+                                depth,
                                 bias == nullptr ? bias : bias + col,
                                 k == 0 ? start : Start::kOutput,
                                 out.row_data(row) + col,
                                 out.stride};
-        const Place next = col + kPanel < out.cols ? Place{k, col + kPanel} : Place{k + kDepth, 0};
-        multiply_panel<Columns<Number>>(first, n_rows, w, {k, col}, next,
-                                        HWY_MIN(kPanel, out.cols - col));
+        const Place next = col + kPanel < out.cols ? Place{k, col + kPanel} : Place{k + depth, 0};
+        multiply_panel<Columns>(first, n_rows, w, {k, col}, next, HWY_MIN(kPanel, out.cols - col));
       }
-      k += kDepth;
+      k += depth;
     } while (k < x.cols);
+  }
+}
+
+// By weights stored as [d_out, d_in]: all of some columns first, as they lie in memory, unless x
+// would not stay in the second-level cache meanwhile.
+template <class Columns>
+void multiply_transposed(ConstMatrix x, const typename Columns::Source& w, Start start,
+                         const float* bias, Matrix out) {
+  constexpr std::size_t kMostNumbers = 1 << 16;
+  const std::size_t cols_at_once = x.rows * x.cols <= kMostNumbers ? kPanel : out.cols;
+  for (std::size_t col = 0; col < out.cols; col += cols_at_once) {
+    multiply<Columns>(x, w.from_row(col), start, bias == nullptr ? bias : bias + col,
+                      out.col_block(col, HWY_MIN(cols_at_once, out.cols - col)));
   }
 }
 
@@ -210,29 +224,24 @@ template <class Number>
 void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias, Matrix out) {
   const Numbers<Number> numbers{static_cast<const Number*>(w.data), w.stride};
   if (w.transposed) {
-    // All of some columns first, as they lie in memory, unless x would not stay in the second-level
-    // cache meanwhile.
-    constexpr std::size_t kMostNumbers = 1 << 16;
-    const std::size_t cols_at_once = x.rows * x.cols <= kMostNumbers ? kPanel : out.cols;
-    for (std::size_t col = 0; col < out.cols; col += cols_at_once) {
-      multiply<TransposedColumns>(x, Numbers<Number>{numbers.at(col, 0), w.stride}, start,
-                                  bias == nullptr ? bias : bias + col,
-                                  out.col_block(col, HWY_MIN(cols_at_once, out.cols - col)));
-    }
+    multiply_transposed<TransposedColumns<Number>>(x, numbers, start, bias, out);
   } else {
-    multiply<PlainColumns>(x, numbers, start, bias, out);
+    multiply<PlainColumns<Number>>(x, numbers, start, bias, out);
   }
 }
 
 void multiply(ConstMatrix x, const StoredMatrix& w, Start start, const float* bias, Matrix out) {
   switch (w.type) {
+    case StoredType::kF32:
+      return multiply<float>(x, w, start, bias, out);
     case StoredType::kF16:
       return multiply<Float16>(x, w, start, bias, out);
     case StoredType::kBf16:
       return multiply<BFloat16>(x, w, start, bias, out);
     default:
-      assert(w.type == StoredType::kF32);
-      return multiply<float>(x, w, start, bias, out);
+      assert(is_quantised(w.type) && w.transposed);
+      const BlockRows rows(w, kernels::unpacker(w.type));
+      return multiply_transposed<BlockColumns>(x, rows, start, bias, out);
   }
 }
 

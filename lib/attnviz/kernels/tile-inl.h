@@ -99,8 +99,8 @@ struct TileColumns {
   std::size_t group_stride;
 
   HWY_INLINE hn::Vec<D> vector(std::size_t v) const {
-    constexpr std::size_t kLanes = hn::MaxLanes(D());
-    return hn::LoadU(D(), data + v / kPerGroup * group_stride + v % kPerGroup * kLanes);
+    constexpr std::size_t kVector = hn::MaxLanes(D());
+    return hn::LoadU(D(), data + v / kPerGroup * group_stride + v % kPerGroup * kVector);
   }
   HWY_INLINE void advance() { data += step; }
 };

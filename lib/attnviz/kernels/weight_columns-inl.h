@@ -42,6 +42,25 @@ struct Numbers {
   HWY_INLINE const Number* at(std::size_t outer, std::size_t inner) const {
     return data + outer * stride + inner;
   }
+  Numbers from_row(std::size_t row) const { return {at(row, 0), stride}; }
+};
+
+// Weights that are packed as floats without anything in between.
+template <class Number>
+struct PackedNumbers {
+  using Source = Numbers<Number>;
+
+  struct Panel {
+    HWY_ALIGN float numbers[kDepth * kPanel];
+  };
+
+  // Numbers of each column of the panel that begins with number k.
+  static std::size_t depth(const Source& /*w*/, std::size_t k, std::size_t d_in) {
+    return HWY_MIN(kDepth, d_in - k);
+  }
+  static const float* packed(const Source& /*w*/, std::size_t /*k*/, const Panel& panel) {
+    return panel.numbers;
+  }
 };
 
 // What a tile asks for while it multiplies: two lines of the second-level cache, every so many
@@ -130,11 +149,14 @@ HWY_INLINE hn::Vec<Lanes> load_floats(const Number* from) {
 // A panel of w [d_in, d_out] as it is read for the first time; what is read is kept in `panel` for
 // other tiles.
 template <class Number>
-class PlainColumns {
+class PlainColumns : public PackedNumbers<Number> {
  public:
+  using typename PackedNumbers<Number>::Panel;
+  static constexpr bool kRowsLieTogether = true;
+
   PlainColumns(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t /*depth*/,
-               float* panel)
-      : from_(w.at(k, col)), stride_(w.stride), panel_(panel) {}
+               Panel& panel)
+      : from_(w.at(k, col)), stride_(w.stride), panel_(panel.numbers) {}
 
   HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
     const auto vector = load_floats(from_ + v * kLanes);
@@ -160,12 +182,12 @@ class PlainColumns {
 
   // For fewer columns than a panel has: all of it, with zeros beside them.
   static void pack(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
-                   std::size_t cols, float* panel) {
+                   std::size_t cols, Panel& panel) {
     Number row[kPanel] = {};
     for (std::size_t i = 0; i < depth; ++i) {
       std::memcpy(row, w.at(k + i, col), cols * sizeof(Number));
       for (std::size_t v = 0; v < kPanelVectors; ++v) {
-        hn::Store(load_floats(row + v * kLanes), Lanes(), panel + i * kPanel + v * kLanes);
+        hn::Store(load_floats(row + v * kLanes), Lanes(), panel.numbers + i * kPanel + v * kLanes);
       }
     }
   }
@@ -252,11 +274,14 @@ HWY_INLINE void pack_square(const Number* from, std::size_t stride, float* panel
 
 // The same of w stored as [d_out, d_in]. Packs some rows before the first of them is asked for.
 template <class Number>
-class TransposedColumns {
+class TransposedColumns : public PackedNumbers<Number> {
  public:
+  using typename PackedNumbers<Number>::Panel;
+  static constexpr bool kRowsLieTogether = false;
+
   TransposedColumns(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
-                    float* panel)
-      : from_(w.at(col, k)), stride_(w.stride), depth_(depth), panel_(panel) {
+                    Panel& panel)
+      : from_(w.at(col, k)), stride_(w.stride), depth_(depth), panel_(panel.numbers) {
     pack_rows();
   }
 
@@ -279,10 +304,10 @@ class TransposedColumns {
   }
 
   static void pack(Numbers<Number> w, std::size_t k, std::size_t col, std::size_t depth,
-                   std::size_t cols, float* panel) {
+                   std::size_t cols, Panel& panel) {
     for (std::size_t i = 0; i < depth; ++i) {
       for (std::size_t c = 0; c < kPanel; ++c) {
-        panel[i * kPanel + c] = c < cols ? number_at(w.at(col + c, k + i)) : 0.0f;
+        panel.numbers[i * kPanel + c] = c < cols ? number_at(w.at(col + c, k + i)) : 0.0f;
       }
     }
   }

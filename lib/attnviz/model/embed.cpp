@@ -12,6 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/softmax.h"
+#include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 

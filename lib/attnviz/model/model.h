@@ -104,7 +104,7 @@ struct StoredWeights {
     StoredType type = StoredType::kF32;
     std::size_t count = 0;
     std::size_t n_tensors = 0;
-    std::size_t bytes() const noexcept { return count * stored_type_size(type); }
+    std::size_t bytes() const noexcept { return stored_bytes(type, count); }
   };
   std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files
   std::size_t n_unused_tensors = 0;  // in the files beside them

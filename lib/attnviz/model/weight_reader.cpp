@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
 

@@ -1,0 +1,198 @@
+// Quantised weights as a product reads them. Included once per SIMD target.
+
+#if defined(ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_
+#undef ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_
+#else
+#define ATTNVIZ_KERNELS_BLOCK_COLUMNS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <hwy/cache_control.h>
+
+#include "attnviz/core/stored_matrix.h"
+#include "attnviz/kernels/unpack.h"
+#include "attnviz/kernels/weight_columns-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attnviz::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Weights stored as rows of whole blocks, one row a column. Number k of a column is number skip + k
+// of its row.
+struct BlockRows {
+  BlockRows(const StoredMatrix& w, const Unpacker& type)
+      : data(static_cast<const std::uint8_t*>(w.data)),
+        row_bytes(stored_bytes(w.type, w.stride)),
+        skip(w.skip),
+        unpacker(type) {}
+
+  // The block that begins with number `first` of a row.
+  HWY_INLINE const std::uint8_t* at(std::size_t row, std::size_t first) const {
+    return data + row * row_bytes + bytes(first);
+  }
+  HWY_INLINE std::size_t bytes(std::size_t numbers) const {
+    return numbers / unpacker.block.numbers * unpacker.block.bytes;
+  }
+  BlockRows from_row(std::size_t row) const {
+    BlockRows rows = *this;
+    rows.data += row * row_bytes;
+    return rows;
+  }
+
+  const std::uint8_t* data;
+  std::size_t row_bytes;
+  std::size_t skip;
+  Unpacker unpacker;
+};
+
+// Panels begin where a row's multiple of kDepth does, so that no block lies in two of them.
+class BlockColumns {
+ public:
+  using Source = BlockRows;
+  static constexpr bool kRowsLieTogether = false;
+
+  // The quants of a panel's columns, and beside each other what they are multiplied by.
+  struct Panel {
+    HWY_ALIGN float numbers[kDepth * kPanel];
+    HWY_ALIGN std::int8_t quants[kPanel * kDepth];
+    HWY_ALIGN float scales[kDepth / 16 * kPanel];
+    HWY_ALIGN float minimums[kDepth / 16 * kPanel];
+  };
+
+  BlockColumns(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth, Panel& panel)
+      : panel_(&panel),
+        row_((w.skip + k) % kDepth),
+        end_(row_ + depth),
+        group_(w.unpacker.group),
+        has_minimums_(w.unpacker.has_minimums) {
+    unpack(w, k, col, kPanel, end_, panel);
+    pack_rows();
+  }
+
+  HWY_INLINE hn::Vec<Lanes> vector(std::size_t v) const {
+    return hn::Load(Lanes(), panel_->numbers + row_ * kPanel + v * kLanes);
+  }
+  HWY_INLINE void advance() {
+    if (++row_ % kRowsAtOnce == 0 && row_ < end_) {
+      pack_rows();
+    }
+  }
+
+  static std::size_t depth(const BlockRows& w, std::size_t k, std::size_t d_in) {
+    return HWY_MIN(kDepth - (w.skip + k) % kDepth, d_in - k);
+  }
+  static const float* packed(const BlockRows& w, std::size_t k, const Panel& panel) {
+    return panel.numbers + (w.skip + k) % kDepth * kPanel;
+  }
+
+  // Two lines of each of a panel's columns.
+  static Ahead ahead(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth,
+                     std::size_t part, std::size_t /*parts*/) {
+    const std::size_t n_bytes = HWY_MAX(w.bytes(depth), std::size_t{1});
+    return {w.at(col, (w.skip + k) / kDepth * kDepth) + part * 128 % n_bytes, w.row_bytes,
+            HWY_MAX(depth / kPanel, std::size_t{1})};
+  }
+
+  static void pack(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth,
+                   std::size_t cols, Panel& panel) {
+    std::memset(&panel, 0, sizeof(panel));
+    BlockColumns columns(w, (w.skip + k) % kDepth, depth, panel);
+    unpack(w, k, col, cols, columns.end_, panel);
+    columns.row_ -= columns.row_ % kRowsAtOnce;
+    for (; columns.row_ < columns.end_; columns.row_ += kRowsAtOnce) {
+      columns.pack_rows();
+    }
+  }
+
+ private:
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+  static constexpr std::size_t kRowsAtOnce = kSquare<std::int8_t>;
+#else
+  static constexpr std::size_t kRowsAtOnce = 1;
+#endif
+
+  BlockColumns(const BlockRows& w, std::size_t row, std::size_t depth, Panel& panel)
+      : panel_(&panel),
+        row_(row),
+        end_(row + depth),
+        group_(w.unpacker.group),
+        has_minimums_(w.unpacker.has_minimums) {}
+
+  // The blocks of `cols` columns up to a panel's row.
+  static HWY_NOINLINE void unpack(const BlockRows& w, std::size_t k, std::size_t col,
+                                  std::size_t cols, std::size_t end, Panel& panel) {
+    constexpr std::size_t kColsAhead = 8;
+    const std::size_t block = w.unpacker.block.numbers;
+    const std::size_t n_blocks = (end + block - 1) / block;
+    const std::uint8_t* blocks = w.at(col, (w.skip + k) / kDepth * kDepth);
+    for (std::size_t c = 0; c < cols; ++c) {
+      for (std::size_t line = 0; line < n_blocks * w.unpacker.block.bytes; line += 64) {
+        hwy::Prefetch(blocks + kColsAhead * w.row_bytes + line);
+      }
+      w.unpacker.unpack(blocks, n_blocks,
+                        {panel.quants + c * kDepth, panel.scales + c, panel.minimums + c, kPanel});
+      blocks += w.row_bytes;
+    }
+  }
+
+  // The kRowsAtOnce rows that row_ is one of.
+  HWY_NOINLINE void pack_rows() const {
+    const std::size_t row = row_ / kRowsAtOnce * kRowsAtOnce;
+    for (std::size_t v = 0; v < kPanelVectors; ++v) {
+      has_minimums_ ? pack_square<true>(row, v * kLanes) : pack_square<false>(row, v * kLanes);
+    }
+  }
+
+  // As everywhere, products are rounded before the difference.
+  template <bool kHasMinimums>
+  HWY_INLINE void pack_square(std::size_t first, std::size_t col) const {
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+    const Lanes d;
+    const hn::RebindToSigned<Lanes> integers;
+    float* const to = panel_->numbers + first * kPanel + col;
+    for_each_row_of_words(
+        reinterpret_cast<const std::uint8_t*>(panel_->quants) + col * kDepth + first, kDepth,
+        [&](std::size_t i, auto words) HWY_ATTR {
+          const std::size_t group = (first + 4 * i) / group_ * kPanel + col;
+          const auto scale = hn::Load(d, panel_->scales + group);
+          const auto store = [&](std::size_t row, auto quants) HWY_ATTR {
+            auto numbers = hn::Mul(hn::ConvertTo(d, quants), scale);
+            if constexpr (kHasMinimums) {
+              numbers = hn::Sub(numbers, hn::Load(d, panel_->minimums + group));
+            }
+            hn::Store(numbers, d, to + (4 * i + row) * kPanel);
+          };
+          const auto quants = hn::BitCast(integers, words);
+          store(0, hn::ShiftRight<24>(hn::ShiftLeft<24>(quants)));
+          store(1, hn::ShiftRight<24>(hn::ShiftLeft<16>(quants)));
+          store(2, hn::ShiftRight<24>(hn::ShiftLeft<8>(quants)));
+          store(3, hn::ShiftRight<24>(quants));
+        });
+#else
+    const std::size_t group = first / group_ * kPanel + col;
+    for (std::size_t c = 0; c < kLanes; ++c) {
+      const float product = static_cast<float>(panel_->quants[(col + c) * kDepth + first]) *
+                            panel_->scales[group + c];
+      panel_->numbers[first * kPanel + col + c] =
+          kHasMinimums ? product - panel_->minimums[group + c] : product;
+    }
+#endif
+  }
+
+  Panel* panel_;
+  std::size_t row_;
+  std::size_t end_;
+  std::size_t group_;
+  bool has_minimums_;
+};
+
+}  // namespace attnviz::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
