@@ -47,7 +47,8 @@ def random_blocks(name, random):
     if name == "IQ1_M":
         halves = finite_halves(random, n).astype("<u4")
         nibbles = halves[:, None] >> 4 * np.arange(4) & 15
-        blocks["scales"] = blocks["scales"] & 0x0FFF | nibbles << 12
+        numbers = quants.words(blocks, "scales", "<u2") & 0x0FFF | nibbles << 12
+        blocks["scales"] = numbers.astype("<u2").view("u1")
     if kind.block == 1 and name in ("F16", "F32", "BF16", "F64"):
         edges = np.array([0.0, -0.0, 1.0, 1e-7, -6e-8, 3e-39, -65504.0, 0.1])
         small = np.concatenate([edges, random.standard_normal(n - len(edges))])
@@ -68,9 +69,9 @@ def codebook_blocks(name, random):
     high = index >> 8
     if name == "IQ2_XXS":
         blocks["d"] = 8
-        blocks["qs"].view("u1").reshape(-1, 8, 8)[:, :, :4] = index.reshape(-1, 8, 4)
+        blocks["qs"].reshape(-1, 8, 8)[:, :, :4] = index.reshape(-1, 8, 4)
     elif name == "IQ2_XS":
-        blocks["d"], blocks["qs"] = 8, index
+        blocks["d"], blocks["qs"] = 8, index.astype("<u2").view("u1")
     elif name == "IQ2_S":
         blocks["d"], blocks["qs"] = 8, index & 255
         blocks["qh"] = (high.reshape(-1, 8, 4) << 2 * np.arange(4)).sum(2)
@@ -81,13 +82,15 @@ def codebook_blocks(name, random):
         blocks["qh"] = (high.reshape(-1, 8, 8) << np.arange(8)).sum(2)
     elif name == "IQ1_S":
         blocks["d"], blocks["qs"] = 8, index & 255
-        blocks["qh"] = (high.reshape(-1, 8, 4) << 3 * np.arange(4)).sum(2)
-        blocks["qh"] |= (random.integers(0, 2, blocks["qh"].shape) << 15).astype("<u2")
+        runs = (high.reshape(-1, 8, 4) << 3 * np.arange(4)).sum(2)
+        runs |= random.integers(0, 2, runs.shape) << 15
+        blocks["qh"] = runs.astype("<u2").view("u1")
     elif name == "IQ1_M":
         blocks["qs"] = index & 255
         high |= random.integers(0, 2, high.shape) << 3
         blocks["qh"] = (high.reshape(-1, 16, 2) << [0, 4]).sum(2)
-        blocks["scales"] = int(np.float16(8).view("<u2")) >> 4 * np.arange(4) << 12 & 0xF000
+        numbers = int(np.float16(8).view("<u2")) >> 4 * np.arange(4) << 12 & 0xF000
+        blocks["scales"] = numbers.astype("<u2").view("u1")
     return blocks
 
 

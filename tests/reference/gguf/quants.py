@@ -4,6 +4,9 @@ A type has a number in the file, a count of weights per block, a layout of the b
 function from blocks to numbers. Every function computes in float32, in the order in which its comment has it,
 so that results can be compared bit for bit. Nothing here is written for speed.
 
+Of a block's fields only the halves are numbers of more than a byte to the format: in big-endian files they alone are
+turned. Whatever else a function reads as wider numbers is little-endian in every file.
+
 Names of fields: d, dmin  scales of the whole block, halves    scales, mins  small integers for parts of it
                  q…       the weights' bits                    signs         a bit each, 1 is negative
 """
@@ -42,9 +45,14 @@ def nibbles(b):
     return np.concatenate([bits(b["qs"], 0, 4), bits(b["qs"], 4, 4)], axis=1)
 
 
+def words(b, name, kind):
+    """Bytes as numbers, [blocks, numbers]."""
+    return np.ascontiguousarray(b[name]).view(kind)
+
+
 def fifth_bits(b):
     """Bit i of the 32-bit number qh belongs to weight i."""
-    return bits(b["qh"][:, None], np.arange(32), 1) << 4
+    return bits(words(b, "qh", "<u4"), np.arange(32), 1) << 4
 
 
 def q4_0(b):
@@ -146,7 +154,7 @@ def q6_k(b):
 def iq4_xs(b):
     """Eight scales of 6 bits: nibbles in scales_l, two more bits in scales_h."""
     low = bits(b["scales_l"][:, :, None], 4 * np.arange(2), 4).reshape(-1, 8)
-    scales = (low | bits(b["scales_h"][:, None], 2 * np.arange(8), 2) << 4) - 32
+    scales = (low | bits(words(b, "scales_h", "<u2"), 2 * np.arange(8), 2) << 4) - 32
     q = bits(b["qs"].reshape(-1, 8, 1, 16), 4 * np.arange(2)[:, None], 4).reshape(-1, 256)
     return spread(scale(b) * scales.astype(FLOAT), 32) * NONLINEAR[q]
 
@@ -196,11 +204,6 @@ def seven_signs(signs):
     return negative(signs | parity << 7)
 
 
-def words(b, name, kind):
-    """Bytes as numbers, [blocks, numbers]."""
-    return np.ascontiguousarray(b[name]).view(kind)
-
-
 # Each of these answers with: scales [blocks, weights], indices [blocks, entries], signs or shifts [blocks, weights].
 
 
@@ -218,7 +221,8 @@ def iq2_scales(b):
 
 
 def iq2_xs_parts(b):
-    return spread(iq2_scales(b), 16), bits(b["qs"], 0, 9), seven_signs(bits(b["qs"], 9, 7))
+    pairs = words(b, "qs", "<u2")
+    return spread(iq2_scales(b), 16), bits(pairs, 0, 9), seven_signs(bits(pairs, 9, 7))
 
 
 def iq2_s_parts(b):
@@ -244,17 +248,19 @@ EIGHTH = FLOAT(0.125)
 
 def iq1_s_parts(b):
     """A run of 32 weights: four times three upper bits of an index, a scale of 3 bits, the shift's sign."""
-    scales = scale(b) * (2 * bits(b["qh"], 12, 3) + 1).astype(FLOAT)
-    high = bits(b["qh"][:, :, None], 3 * np.arange(4), 3).reshape(-1, 32)
-    shifts = np.where(bits(b["qh"], 15, 1), -EIGHTH, EIGHTH)
+    runs = words(b, "qh", "<u2")
+    scales = scale(b) * (2 * bits(runs, 12, 3) + 1).astype(FLOAT)
+    high = bits(runs[:, :, None], 3 * np.arange(4), 3).reshape(-1, 32)
+    shifts = np.where(bits(runs, 15, 1), -EIGHTH, EIGHTH)
     return spread(scales, 32), b["qs"] | high << 8, spread(shifts, 32)
 
 
 def iq1_m_parts(b):
     """The four 16-bit numbers hold four scales of 3 bits each, and in their upper nibbles together the half d."""
-    half = sum(bits(b["scales"][:, i], 12, 4) << 4 * i for i in range(4))
+    numbers = words(b, "scales", "<u2")
+    half = sum(bits(numbers[:, i], 12, 4) << 4 * i for i in range(4))
     d = half.astype("<u2").view("<f2").astype(FLOAT)[:, None]
-    scales = d * (2 * bits(b["scales"][:, :, None], 3 * np.arange(4), 3).reshape(-1, 16) + 1).astype(FLOAT)
+    scales = d * (2 * bits(numbers[:, :, None], 3 * np.arange(4), 3).reshape(-1, 16) + 1).astype(FLOAT)
     high = bits(b["qh"][:, :, None], [0, 4], 4).reshape(-1, 32)
     shifts = np.where(high & 8, -EIGHTH, EIGHTH)
     return spread(scales, 16), b["qs"] | (high & 7) << 8, spread(shifts, 8)
@@ -312,8 +318,8 @@ TYPES = {
     "I64": plain(27, "<i8"),
     "Q4_0": Type(2, 32, ["d", ("qs", "u1", 16)], q4_0),
     "Q4_1": Type(3, 32, ["d", "m", ("qs", "u1", 16)], q4_1),
-    "Q5_0": Type(6, 32, ["d", ("qh", "<u4"), ("qs", "u1", 16)], q5_0),
-    "Q5_1": Type(7, 32, ["d", "m", ("qh", "<u4"), ("qs", "u1", 16)], q5_1),
+    "Q5_0": Type(6, 32, ["d", ("qh", "u1", 4), ("qs", "u1", 16)], q5_0),
+    "Q5_1": Type(7, 32, ["d", "m", ("qh", "u1", 4), ("qs", "u1", 16)], q5_1),
     "Q8_0": Type(8, 32, ["d", ("qs", "i1", 32)], q8_0),
     "Q2_K": Type(10, 256, [("scales", "u1", 16), ("qs", "u1", 64), "d", "dmin"], q2_k),
     "Q3_K": Type(11, 256, [("hmask", "u1", 32), ("qs", "u1", 64), ("scales", "u1", 12), "d"], q3_k),
@@ -321,9 +327,9 @@ TYPES = {
     "Q5_K": Type(13, 256, ["d", "dmin", ("scales", "u1", 12), ("qh", "u1", 32), ("qs", "u1", 128)], q5_k),
     "Q6_K": Type(14, 256, [("ql", "u1", 128), ("qh", "u1", 64), ("scales", "i1", 16), "d"], q6_k),
     "IQ4_NL": Type(20, 32, ["d", ("qs", "u1", 16)], iq4_nl),
-    "IQ4_XS": Type(23, 256, ["d", ("scales_h", "<u2"), ("scales_l", "u1", 4), ("qs", "u1", 128)], iq4_xs),
-    "IQ2_XXS": Type(16, 256, ["d", ("qs", "<u2", 32)], signed(iq2_xxs_parts, "IQ2_XXS")),
-    "IQ2_XS": Type(17, 256, ["d", ("qs", "<u2", 32), ("scales", "u1", 8)], signed(iq2_xs_parts, "IQ2_XS")),
+    "IQ4_XS": Type(23, 256, ["d", ("scales_h", "u1", 2), ("scales_l", "u1", 4), ("qs", "u1", 128)], iq4_xs),
+    "IQ2_XXS": Type(16, 256, ["d", ("qs", "u1", 64)], signed(iq2_xxs_parts, "IQ2_XXS")),
+    "IQ2_XS": Type(17, 256, ["d", ("qs", "u1", 64), ("scales", "u1", 8)], signed(iq2_xs_parts, "IQ2_XS")),
     "IQ2_S": Type(
         22,
         256,
@@ -337,8 +343,8 @@ TYPES = {
         ["d", ("qs", "u1", 64), ("qh", "u1", 8), ("signs", "u1", 32), ("scales", "u1", 4)],
         signed(iq3_s_parts, "IQ3_S"),
     ),
-    "IQ1_S": Type(19, 256, ["d", ("qs", "u1", 32), ("qh", "<u2", 8)], shifted(iq1_s_parts)),
-    "IQ1_M": Type(29, 256, [("qs", "u1", 32), ("qh", "u1", 16), ("scales", "<u2", 4)], shifted(iq1_m_parts)),
+    "IQ1_S": Type(19, 256, ["d", ("qs", "u1", 32), ("qh", "u1", 16)], shifted(iq1_s_parts)),
+    "IQ1_M": Type(29, 256, [("qs", "u1", 32), ("qh", "u1", 16), ("scales", "u1", 8)], shifted(iq1_m_parts)),
     "TQ1_0": Type(34, 256, [("qs", "u1", 48), ("qh", "u1", 4), "d"], tq1_0),
     "TQ2_0": Type(35, 256, [("qs", "u1", 64), "d"], tq2_0),
     "MXFP4": Type(39, 32, [("e", "u1"), ("qs", "u1", 16)], mxfp4),
