@@ -3,7 +3,8 @@
 import pathlib
 import sys
 
-import gguf_file
+import numpy as np
+
 import names
 import quants
 
@@ -103,9 +104,10 @@ def undo(architecture, config, w):
     return tensors
 
 
-def run(metadata, tensors, ids, token_types=None):
-    """families.run of a file that gguf_file.read has read."""
+def run(metadata, tensors, ids, token_types=None, noise=0.0):
+    """families.run of a file that gguf_file.read has read; noise: a random relative change of all weights."""
     architecture = metadata["general.architecture"][1]
-    w = weights(tensors)
+    random = np.random.default_rng(1)
+    w = {name: array * (1 + noise * random.standard_normal(array.shape)) for name, array in weights(tensors).items()}
     config = config_of(metadata, w)
     return families.run(config, undo(architecture, config, w), ids, token_types)
