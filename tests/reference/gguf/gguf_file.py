@@ -71,22 +71,28 @@ def number(kind):
     return KINDS.index("array" if kind.startswith("[") else kind)
 
 
-def write(path, metadata, tensors, version=3, big_endian=False):
-    """The numbers lie in the order of `tensors`; metadata's general.alignment is obeyed."""
-    alignment = metadata.get("general.alignment", (None, 32))[1]
-    data = {name: swapped(kind, raw) if big_endian else raw for name, (kind, _, raw) in tensors.items()}
+def n_bytes(kind, shape):
+    return math.prod(shape) // quants.TYPES[kind].block * quants.TYPES[kind].bytes
+
+
+def alignment_of(metadata):
+    return metadata.get("general.alignment", (None, 32))[1]
+
+
+def header(metadata, shapes, version=3, big_endian=False):
+    """All bytes in front of the tensors' own. shapes: {name: (type, shape)}, in the order in which they follow."""
+    alignment = alignment_of(metadata)
     out = Writer(big_endian)
     out.bytes += b"GGUF"
     out.put("u32", version)
-    out.put("u64", len(tensors))
+    out.put("u64", len(shapes))
     out.put("u64", len(metadata))
     for key, (kind, value) in metadata.items():
         out.string(key)
         out.put("u32", number(kind))
         out.value(kind, value)
     offset = 0
-    for name, (kind, shape, raw) in tensors.items():
-        assert len(raw) == math.prod(shape) // quants.TYPES[kind].block * quants.TYPES[kind].bytes, name
+    for name, (kind, shape) in shapes.items():
         assert shape[-1] % quants.TYPES[kind].block == 0, name
         out.string(name)
         out.put("u32", len(shape))
@@ -94,11 +100,20 @@ def write(path, metadata, tensors, version=3, big_endian=False):
             out.put("u64", size)
         out.put("u32", quants.TYPES[kind].number)
         out.put("u64", offset)
-        offset += len(raw) + -len(raw) % alignment
-    for raw in data.values():
-        out.pad(alignment)
-        out.bytes += raw
+        offset += n_bytes(kind, shape)
+        offset += -offset % alignment
     out.pad(alignment)
+    return bytes(out.bytes)
+
+
+def write(path, metadata, tensors, version=3, big_endian=False):
+    """The numbers lie in the order of `tensors`; metadata's general.alignment is obeyed."""
+    out = Writer(big_endian)
+    out.bytes += header(metadata, {name: tensor[:2] for name, tensor in tensors.items()}, version, big_endian)
+    for name, (kind, shape, raw) in tensors.items():
+        assert len(raw) == n_bytes(kind, shape), name
+        out.bytes += swapped(kind, raw) if big_endian else raw
+        out.pad(alignment_of(metadata))
     pathlib.Path(path).write_bytes(out.bytes)
 
 
@@ -160,11 +175,11 @@ def read_one(path):
         name = file.string().decode()
         shape = [file.get("u64") for _ in range(file.get("u32"))][::-1]
         entries.append((name, tuple(shape), quants.NAMES[file.get("u32")], file.get("u64")))
-    alignment = metadata.get("general.alignment", (None, 32))[1]
+    alignment = alignment_of(metadata)
     start = file.at + -file.at % alignment
     tensors = {}
     for name, shape, kind, offset in entries:
-        size = math.prod(shape) // quants.TYPES[kind].block * quants.TYPES[kind].bytes
+        size = n_bytes(kind, shape)
         raw = file.data[start + offset : start + offset + size]
         assert len(raw) == size, name
         tensors[name] = (kind, shape, swapped(kind, raw) if file.big_endian else raw)
