@@ -8,7 +8,8 @@ Three kinds of files:
 - own models, for what those cannot say in GGUF, and of quantised types: numbers in NAME.expected.safetensors;
 - one of these in every form a GGUF file can have: byte order, version, alignment, order, shards, kinds of metadata.
 
-Every file is read again, the converter's changes are undone (from_gguf.py), and the numbers must be the expected ones.
+Every file is read again, the converter's changes are undone (from_gguf.py), and the numbers must be the expected ones;
+wrong readings (readings.py) must give others.
 """
 
 import json
@@ -22,6 +23,7 @@ import numpy as np
 import from_gguf  # noqa: I001  it finds the folder of the other models
 import gguf_file
 import random_weights
+import readings
 import to_gguf
 import vocabularies
 
@@ -34,6 +36,7 @@ HERE = pathlib.Path(__file__).parent
 MODELS = HERE.parent / "models"
 FILE_TYPES = {"F32": 0, "F16": 1, "BF16": 32, "Q8_0": 7, "Q4_K": 15, "IQ3_S": 26}
 TEXTS = ["the cat sat", "the other mat", "then they met at the tree"]
+WORDS = ["The CAT, sat!", "cats at  the mat.", "tést", "catalogue", ""]
 ALL_BYTES = ["", " ", "The cat", "  two  spaces\n\nlines", "naïve café 🐱", "it's 12345 cats!", "<s>the"]
 
 
@@ -314,6 +317,8 @@ class Maker:
         print(f"{name:<36}" + "  ".join(f"{key} {worst:.1e}" for key, worst in change.items()) + f"  float32 {rounding:.0e}")
         assert rounding < 2e-6, "too sensitive: a float32 program could not meet these numbers"
         assert change["attention"] < 2e-6 and max(change.values()) < 2e-5, name
+        if "llama-q8-q5-" not in name:
+            self.read_wrongly(name, metadata, tensors, numbers)
         entry = {"file": f"{name}.gguf", "what": what, "expected": expected}
         entry["types"] = {kind: [t[0] for t in tensors.values()].count(kind) for kind in sorted({t[0] for t in tensors.values()})}
         if vocabulary:
@@ -321,13 +326,23 @@ class Maker:
             entry["texts"] = list(text_cases(vocabulary, texts))
         self.index.append(entry)
 
+    @staticmethod
+    def read_wrongly(name, metadata, tensors, numbers):
+        for reading in readings.READINGS:
+            answer = reading.run(metadata, tensors, numbers["ids"], numbers.get("token_types"))
+            if answer:
+                change = [float(np.abs(answer[key].numpy() - numbers[key]).max()) for key in numbers if key in answer]
+                print(f"    {reading.name:<40}" + " ".join(f"{worst:9.2e}" for worst in change))
+                assert max(change) > 1e-3, f"{name} does not tell: {reading.name}"
+
     def converted(self, name, kind, make_vocabulary, what):
         config, tensors = safetensors_file.read_folder(MODELS / name)
         metadata = to_gguf.metadata_of(config, name, FILE_TYPES[kind])
         vocabulary = make_vocabulary(config["vocab_size"]) if make_vocabulary else None
         metadata |= vocabulary.metadata() if vocabulary else {}
         gguf_file.write(self.out / f"{name}.gguf", metadata, to_gguf.tensors_of(config, tensors, kind))
-        self.add(name, what, f"../../models/{name}/expected.safetensors", vocabulary, TEXTS)
+        texts = TEXTS + WORDS * (make_vocabulary is vocabularies.WordPiece)
+        self.add(name, what, f"../../models/{name}/expected.safetensors", vocabulary, texts)
 
     def own(self, name, config, shapes_of, n, kind, make_vocabulary, what):
         random = np.random.default_rng(zlib.crc32(name.encode()))
