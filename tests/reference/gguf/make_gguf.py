@@ -113,7 +113,7 @@ OWN = [
         "the window is in layers 0 and 2, the soft caps are in the metadata, scores are scaled by key_length",
     ),
     (
-        "gemma3-local-global",
+        "gemma3-sixth-global",
         case.decoder(
             "gemma3_text",
             "Gemma3ForCausalLM",
@@ -183,7 +183,7 @@ def llama_tensors(metadata, kinds, random):
         "ffn_up": (d_ff, d),
         "ffn_down": (d, d_ff),
     }
-    tensors = {"token_embd.weight": matrix("token_embd", (get("vocab_size"), d), 4.0)}  # logits of the order of 4
+    tensors = {"token_embd.weight": matrix("token_embd", (get("vocab_size"), d), 2.0)}  # logits of the order of 2 to 20
     for layer in range(get("block_count")):
         at = f"blk.{layer}."
         tensors[at + "attn_norm.weight"] = norm()
@@ -349,7 +349,11 @@ class Maker:
         tensors = {}
         for tensor, shape, use in shapes_of(config):
             values = shapes.random_tensor(random, shape, use).astype("<f4")
-            tensors[tensor] = values.astype("<f2").astype("<f4") if kind == "F16" and len(shape) > 1 else values
+            if len(shape) > 1:
+                values = values.astype("<f2").astype("<f4")
+            elif "norm from 0" in use:  # such that 1 + w is exact
+                values = (values + np.float32(1)) - np.float32(1)
+            tensors[tensor] = values
         vocabulary = make_vocabulary(config["vocab_size"])
         metadata = to_gguf.metadata_of(config, name, FILE_TYPES[kind]) | vocabulary.metadata()
         gguf_file.write(self.out / f"{name}.gguf", metadata, to_gguf.tensors_of(config, tensors, kind))
