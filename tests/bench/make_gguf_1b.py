@@ -3,9 +3,10 @@
 
 Usage: make_gguf_1b.py FILE
 
-Types as in llama.cpp's Q4_K_M: Q4_K, but Q6_K for the embedding, which is the output, too, and for half of the values'
-and the MLP's last matrices. Attention is uneven and activations stay finite. The vocabulary is synthetic: GPT-2's letters
-of bytes, pairs and fours of letters by merges, and special tokens where Llama 3 has them. Takes a few seconds.
+Types as in llama.cpp's Q4_K_M: Q4_K, but Q6_K for the embedding, which is the output, too, and for half of the
+values' and the MLP's last matrices. Attention is uneven and activations stay finite. The vocabulary is synthetic:
+GPT-2's letters of bytes, pairs and fours of letters by merges, and special tokens where Llama 3 has them.
+Takes a few seconds and half a gigabyte of memory.
 """
 
 import pathlib

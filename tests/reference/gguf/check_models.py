@@ -3,7 +3,8 @@
 
 Usage: check_models.py FOLDER, where FOLDER holds
     models/*.gguf
-    refs/MODEL/meta.json   the file, its tokenizer, prompts P; P.attn.npy (attention) and P.logits.npy (of the last token), in float64
+    refs/MODEL/meta.json   the file, its tokenizer, prompts P; with P.attn.npy (attention) and P.logits.npy (of the last
+                           token), in float64
     tok/TOKENIZER.json     texts and ids
 
 from_gguf.py computes the numbers, vocabularies.py the ids; gguf_file.py writes the file again, which must give the same

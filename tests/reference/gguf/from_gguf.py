@@ -16,7 +16,8 @@ MODEL_TYPES = {"gptneox": "gpt_neox", "gemma3": "gemma3_text"}
 
 def weights(tensors):
     """{name: [..] float64}."""
-    return {name: quants.dequantise(kind, raw).reshape(shape).astype("f8") for name, (kind, shape, raw) in tensors.items()}
+    numbers = {name: quants.dequantise(kind, raw).reshape(shape) for name, (kind, shape, raw) in tensors.items()}
+    return {name: array.astype("f8") for name, array in numbers.items()}
 
 
 def rope_scaling(get, w, original):

@@ -2,7 +2,8 @@
 
 Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Only what these scripts need.
 
-metadata   {key: (kind, value)}; kind is "u8", "string", … or that of an array's elements in brackets: "[string]", "[[i32]]"
+metadata   {key: (kind, value)}; kind is "u8", "string", … or that of an array's elements in brackets: "[string]",
+           "[[i32]]"
 tensors    {name: (type, shape, data)}; type is a name of quants.py, the shape is outermost first as in NumPy (the file
            has it the other way round), data is little-endian bytes
 """

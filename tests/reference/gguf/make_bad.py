@@ -115,7 +115,8 @@ def both(*edits):
     return edit
 
 
-LLAMA, GPT, BERT, PHI, GEMMA = "llama-q8-q5", "gpt2-tied", "bert-pair", "phi3-longrope-long", "gemma2-window"
+LLAMA, LINEAR, GPT = "llama-q8-q5", "llama-rope-linear", "gpt2-tied"
+BERT, PHI, GEMMA = "bert-pair", "phi3-longrope-long", "gemma2-window"
 NORM, QUERY = "blk.0.attn_norm.weight", "blk.0.attn_q.weight"
 RMS = "llama.attention.layer_norm_rms_epsilon"
 
@@ -168,9 +169,9 @@ FAULTS = [
     ("freq_base -10000", MALFORMED, LLAMA, key("llama.rope.freq_base", "f32", -10000.0)),
     ("rope.dimension_count 7, an odd number", MALFORMED, LLAMA, key("llama.rope.dimension_count", "u32", 7)),
     ("rope.dimension_count 16 of heads of 8", MALFORMED, LLAMA, key("llama.rope.dimension_count", "u32", 16)),
-    ("rope.scaling.type unknown", UNSUPPORTED, "llama-rope-linear", key("llama.rope.scaling.type", "string", "other")),
-    ("linear scaling by 0", [0, 3], "llama-rope-linear", key("llama.rope.scaling.factor", "f32", 0.0)),
-    ("linear scaling by NaN", MALFORMED, "llama-rope-linear", key("llama.rope.scaling.factor", "f32", NAN)),
+    ("rope.scaling.type unknown", UNSUPPORTED, LINEAR, key("llama.rope.scaling.type", "string", "other")),
+    ("linear scaling by 0", [0, 3], LINEAR, key("llama.rope.scaling.factor", "f32", 0.0)),
+    ("linear scaling by NaN", MALFORMED, LINEAR, key("llama.rope.scaling.factor", "f32", NAN)),
     ("yarn without a factor", MALFORMED, "llama-rope-yarn", no_key("llama.rope.scaling.factor")),
     ("rope_freqs of 3 for 4 frequencies", MALFORMED, "llama-rope-llama3", shape("rope_freqs.weight", lambda s: (3,))),
     ("rope_freqs with a 0 to divide by", MALFORMED, "llama-rope-llama3", number("rope_freqs.weight", 1, 0.0)),
@@ -181,9 +182,9 @@ FAULTS = [
     ("attn_qkv with a row too few", MALFORMED, PHI, shape("blk.0.attn_qkv.weight", lambda s: (s[0] - 1, s[1]))),
     ("ffn_up without up", MALFORMED, PHI, shape("blk.0.ffn_up.weight", lambda s: (s[0] // 2, s[1]))),
     ("no token_embd", MALFORMED, LLAMA, no_tensor("token_embd.weight")),
-    ("token_embd of 31 columns", MALFORMED, "llama-rope-linear", shape("token_embd.weight", lambda s: (s[0], s[1] - 1))),
+    ("token_embd of 31 columns", MALFORMED, LINEAR, shape("token_embd.weight", lambda s: (s[0], s[1] - 1))),
     ("token_embd with three dimensions", MALFORMED, LLAMA, shape("token_embd.weight", lambda s: (2, s[0] // 2, s[1]))),
-    ("token_embd turned", MALFORMED, "llama-rope-linear", shape("token_embd.weight", lambda s: s[::-1])),
+    ("token_embd turned", MALFORMED, LINEAR, shape("token_embd.weight", lambda s: s[::-1])),
     ("no attn_norm", MALFORMED, LLAMA, no_tensor(NORM)),
     ("attn_norm of 31 numbers", MALFORMED, LLAMA, shape(NORM, lambda s: (31,))),
     ("attn_norm in integers", [3, 4], LLAMA, kind(NORM, "I32")),
@@ -221,7 +222,7 @@ FAULTS = [
 
 
 def differences(old, new):
-    """[offset, count, hex]: what to put in place of which bytes of `old`. Compares runs of bytes up to the next zeros."""
+    """[offset, count, hex]: what to put in place of which bytes of `old`. Compares runs of bytes between zeros."""
     a, b = (re.findall(rb"[^\0]*\0+|[^\0]+", data) for data in (old, new))
     starts = np.cumsum([0] + [len(run) for run in a]).tolist()
     matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)

@@ -1,11 +1,9 @@
 """How llama.cpp names the tensors of each family, and how its converter changes them.
 
-LAYER and WHOLE: what stands for what, Hugging Face's name to GGUF's, of a layer (blk.N. in front) and of the whole model.
+The tables go from Hugging Face's name to GGUF's: of a layer (with blk.N. in front there), and of the rest of a model.
 """
 
 import numpy as np
-
-LAYERS = "{base}layers.{n}."
 
 DECODER_LAYER = {
     "input_layernorm": "attn_norm",
@@ -96,17 +94,14 @@ def hugging_face_name(architecture, name):
         others = {there: here for here, there in whole.items()}
         return f"{others[stem]}.{ending}" if stem in others else None
     number, _, rest = stem.removeprefix("blk.").partition(".")
-    here = next(
-        here
-        for here, there in of_layer.items()
-        if there == rest and (architecture != "phi3" or here != "mlp.up_proj")
-        and (architecture == "phi3" or here != "mlp.gate_up_proj")
-    )
+    # Phi-3's ffn_up is gate and up, of the other families up alone.
+    other = "mlp.up_proj" if architecture == "phi3" else "mlp.gate_up_proj"
+    here = next(here for here, there in of_layer.items() if there == rest and here != other)
     return f"{layer}.{number}.{here}.{ending}"
 
 
 def pair_neighbours(rows, n_heads):
-    """Rows of q or k: where Hugging Face's files pair i with i + half, GGUF's of architecture llama pair 2 i with 2 i + 1."""
+    """Rows of q or k: Hugging Face's files pair i with i + half, GGUF's of architecture llama 2 i with 2 i + 1."""
     return rows.reshape(n_heads, 2, -1, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 

@@ -217,7 +217,8 @@ def iq2_xxs_parts(b):
 
 
 def iq2_scales(b):
-    return scale(b) * (FLOAT(0.5) + bits(b["scales"][:, :, None], [0, 4], 4).reshape(-1, 16).astype(FLOAT)) * FLOAT(0.25)
+    scales = bits(b["scales"][:, :, None], [0, 4], 4).reshape(-1, 16)
+    return scale(b) * (FLOAT(0.5) + scales.astype(FLOAT)) * FLOAT(0.25)
 
 
 def iq2_xs_parts(b):

@@ -6,8 +6,8 @@ import numpy as np
 
 import names
 
-ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "gemma3_text": "gemma3"}
-PREFIXES = ("transformer.", "gpt_neox.", "model.", "bert.")
+ARCHITECTURES = {"mistral": "llama", "roberta": "bert", "gpt_neox": "gptneox", "gemma3_text": "gemma3"}
+PREFIXES = ("transformer.", "gpt_neox.", "model.", "roberta.", "bert.")
 
 
 def architecture_of(config):
@@ -28,8 +28,13 @@ def sizes(config):
         d,
         get("head_dim") or d // n_heads,
         get("intermediate_size", "n_inner") or 4 * d,
-        get("max_position_embeddings", "n_positions"),
+        get("max_position_embeddings", "n_positions") - first_position(config),
     )
+
+
+def first_position(config):
+    """RoBERTa counts from pad_token_id + 1; the converter leaves out the rows before."""
+    return config["pad_token_id"] + 1 if config["model_type"] == "roberta" else 0
 
 
 def rope_keys(config, d_head, limit):
@@ -111,6 +116,8 @@ def changed(architecture, config, name, array):
         return array.T  # Conv1D's [in, out]
     if architecture.startswith("gemma") and "norm" in name:
         return array + np.float32(1)
+    if name.startswith("position_embd"):
+        return array[first_position(config) :]
     return array
 
 
@@ -148,5 +155,4 @@ def tensors_of(config, tensors, kind):
         array = changed(architecture, config, name, array)
         small = array.ndim == 1 or name.startswith(("position_embd", "token_types"))
         written[name] = stored(array, "F32" if small else kind)
-    # The embedding comes first, as in the converter's files, and each layer's tensors lie together.
     return written

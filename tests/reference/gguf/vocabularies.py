@@ -55,7 +55,8 @@ class SentencePiece:
         letters = sorted(set("".join(words)))
         pieces = list(dict.fromkeys("".join(pair) for pair in learn(words, 300)))
         tokens = specials + ([f"<0x{i:02X}>" for i in range(256)] if byte_tokens else [])
-        types = [UNKNOWN if token == "<unk>" else CONTROL for token in specials] + [BYTE] * (len(tokens) - len(specials))
+        types = [UNKNOWN if token == "<unk>" else CONTROL for token in specials]
+        types += [BYTE] * (len(tokens) - len(specials))
         pieces = pieces[: n - len(tokens) - len(letters)] + letters
         scores = [0.0] * len(tokens) + [-float(i) for i in range(len(pieces))]
         self.tokens, self.types = filled(tokens + pieces, types + [NORMAL] * len(pieces), n)
@@ -176,7 +177,7 @@ class BytePairs:
 
 
 class WordPiece:
-    """tokenizer.ggml.model "bert": the longest piece first. Pieces that begin a word have ▁ in front, the others no ##."""
+    """tokenizer.ggml.model "bert": the longest piece first. ▁ marks pieces that begin a word; the others have no ##."""
 
     SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -220,6 +221,62 @@ class WordPiece:
         return ids
 
 
+class Unigram:
+    """tokenizer.ggml.model "t5": the pieces with the largest sum of scores (Kudo 2018); unknowns in a row are one id."""
+
+    def __init__(self, n):
+        specials = ["<s>", "<pad>", "</s>", "<unk>"]
+        words = [SPACE + word for word in TEXT.split()]
+        letters = sorted(set("".join(words)) - set("bdiu"))
+        pieces = list(dict.fromkeys("".join(pair) for pair in learn(words, 300)))[: n - len(specials) - len(letters)]
+        types = [CONTROL] * 3 + [UNKNOWN] + [NORMAL] * (n - len(specials))
+        # Not in the order of merging, so that another way of joining pieces gives other ids.
+        scores = [-2.5 - 0.37 * (7 * i % 11) - 0.01 * i for i in range(len(pieces))]
+        scores += [-6.0 - 0.13 * i for i in range(len(letters))]
+        self.tokens, self.types = filled(specials + pieces + letters, types, n)
+        self.scores = ([0.0] * 4 + scores + [0.0] * n)[:n]
+        self.ids = {token: i for i, token in enumerate(self.tokens)}
+        self.before, self.after = [0], [2]
+
+    def metadata(self):
+        return {
+            "tokenizer.ggml.model": ("string", "t5"),
+            "tokenizer.ggml.pre": ("string", "default"),
+            "tokenizer.ggml.tokens": ("[string]", self.tokens),
+            "tokenizer.ggml.scores": ("[f32]", self.scores),
+            "tokenizer.ggml.token_type": ("[i32]", self.types),
+            "tokenizer.ggml.add_space_prefix": ("bool", True),
+            "tokenizer.ggml.token_type_count": ("u32", 1),
+            "tokenizer.ggml.remove_extra_whitespaces": ("bool", True),
+            "tokenizer.ggml.bos_token_id": ("u32", 0),
+            "tokenizer.ggml.eos_token_id": ("u32", 2),
+            "tokenizer.ggml.unknown_token_id": ("u32", 3),
+            "tokenizer.ggml.padding_token_id": ("u32", 1),
+            "tokenizer.ggml.seperator_token_id": ("u32", 2),
+            "tokenizer.ggml.add_bos_token": ("bool", True),
+            "tokenizer.ggml.add_eos_token": ("bool", True),
+        }
+
+    def encode(self, text):
+        """Each word with one space in front; best[i]: (sum of scores, ids) of the first i characters."""
+        text = "".join(SPACE + word for word in text.split(" ") if word)
+        usable = {token for token, kind in zip(self.tokens, self.types) if kind == NORMAL}
+        unknown = min(self.scores[self.ids[token]] for token in usable) - 10
+        best = [(0.0, [])]
+        for end in range(1, len(text) + 1):
+            pieces = [(begin, text[begin:end]) for begin in range(end)]
+            ways = [
+                (best[begin][0] + self.scores[self.ids[piece]], best[begin][1] + [self.ids[piece]])
+                for begin, piece in pieces
+                if piece in usable
+            ]
+            if text[end - 1] not in usable:
+                ways.append((best[end - 1][0] + unknown, best[end - 1][1] + [3]))
+            best.append(max(ways, key=lambda way: way[0]))
+        ids = best[-1][1]
+        return [token for i, token in enumerate(ids) if token != 3 or i == 0 or ids[i - 1] != 3]
+
+
 def of_metadata(metadata):
     """The encoder of a file's vocabulary."""
 
@@ -230,9 +287,9 @@ def of_metadata(metadata):
     if get("model") == "gpt2":
         pairs = [tuple(merge.split(" ")) for merge in get("merges")]
         return BytePairs.__new__(BytePairs).use(get("pre"), tokens, types, pairs)
-    encoder = {"llama": SentencePiece, "bert": WordPiece}[get("model")](len(tokens))
+    encoder = {"llama": SentencePiece, "bert": WordPiece, "t5": Unigram}[get("model")](len(tokens))
     encoder.tokens, encoder.types, encoder.ids = tokens, types, {token: i for i, token in enumerate(tokens)}
-    if get("model") == "llama":
+    if get("model") in ("llama", "t5"):
         encoder.scores = get("scores")
         encoder.space_first = metadata.get("tokenizer.ggml.add_space_prefix", (None, True))[1]
     return encoder
