@@ -12,8 +12,6 @@ import math
 import pathlib
 import struct
 
-import numpy as np
-
 import quants
 
 FORMATS = {
@@ -32,12 +30,6 @@ FORMATS = {
     "f64": "d",
 }
 KINDS = list(FORMATS)  # a kind's place is its number in the file
-
-
-def swapped(kind, data):
-    """A tensor's bytes in the other byte order: numbers of two bytes and more are turned, packed bits are not."""
-    layout = quants.TYPES[kind].layout
-    return np.frombuffer(data, layout).astype(layout.newbyteorder("S")).tobytes()
 
 
 class Writer:
@@ -113,7 +105,7 @@ def write(path, metadata, tensors, version=3, big_endian=False):
     out.bytes += header(metadata, {name: tensor[:2] for name, tensor in tensors.items()}, version, big_endian)
     for name, (kind, shape, raw) in tensors.items():
         assert len(raw) == n_bytes(kind, shape), name
-        out.bytes += swapped(kind, raw) if big_endian else raw
+        out.bytes += quants.swapped(kind, raw) if big_endian else raw
         out.pad(alignment_of(metadata))
     pathlib.Path(path).write_bytes(out.bytes)
 
@@ -183,7 +175,7 @@ def read_one(path):
         size = n_bytes(kind, shape)
         raw = file.data[start + offset : start + offset + size]
         assert len(raw) == size, name
-        tensors[name] = (kind, shape, swapped(kind, raw) if file.big_endian else raw)
+        tensors[name] = (kind, shape, quants.swapped(kind, raw) if file.big_endian else raw)
     return metadata, tensors
 
 

@@ -4,6 +4,7 @@
 Usage: make_quants.py [OUT]   OUT: quants beside this file by default
 
 NAME.bin           the blocks, little-endian
+NAME.big.bin       the same as in a big-endian file, where they differ
 NAME.f32           their weights, float32, little-endian
 NAME.codebook.bin  types with a codebook: blocks whose indices run through all of it, with scales for which the
 NAME.codebook.i8   weights are integers: the codebook's own numbers, for IQ1 eight times these, plus 1 or minus 1
@@ -47,8 +48,7 @@ def random_blocks(name, random):
     if name == "IQ1_M":
         halves = finite_halves(random, n).astype("<u4")
         nibbles = halves[:, None] >> 4 * np.arange(4) & 15
-        numbers = quants.words(blocks, "scales", "<u2") & 0x0FFF | nibbles << 12
-        blocks["scales"] = numbers.astype("<u2").view("u1")
+        blocks["scales"] = blocks["scales"] & 0x0FFF | nibbles << 12
     if kind.block == 1 and name in ("F16", "F32", "BF16", "F64"):
         edges = np.array([0.0, -0.0, 1.0, 1e-7, -6e-8, 3e-39, -65504.0, 0.1])
         small = np.concatenate([edges, random.standard_normal(n - len(edges))])
@@ -89,8 +89,7 @@ def codebook_blocks(name, random):
         blocks["qs"] = index & 255
         high |= random.integers(0, 2, high.shape) << 3
         blocks["qh"] = (high.reshape(-1, 16, 2) << [0, 4]).sum(2)
-        numbers = int(np.float16(8).view("<u2")) >> 4 * np.arange(4) << 12 & 0xF000
-        blocks["scales"] = numbers.astype("<u2").view("u1")
+        blocks["scales"] = int(np.float16(8).view("<u2")) >> 4 * np.arange(4) << 12 & 0xF000
     return blocks
 
 
@@ -105,6 +104,8 @@ for name in quants.TYPES:
     assert np.isfinite(numbers).all(), name
     (out / f"{name}.bin").write_bytes(data)
     (out / f"{name}.f32").write_bytes(numbers.tobytes())
+    if quants.swapped(name, data) != data:
+        (out / f"{name}.big.bin").write_bytes(quants.swapped(name, data))
     if name[:3] in ("IQ1", "IQ2", "IQ3"):
         data = codebook_blocks(name, random).tobytes()
         numbers = quants.dequantise(name, data)

@@ -4,8 +4,8 @@ A type has a number in the file, a count of weights per block, a layout of the b
 function from blocks to numbers. Every function computes in float32, in the order in which its comment has it,
 so that results can be compared bit for bit. Nothing here is written for speed.
 
-Of a block's fields only the halves are numbers of more than a byte to the format: in big-endian files they alone are
-turned. Whatever else a function reads as wider numbers is little-endian in every file.
+Fields of more than a byte are scales: halves, and the 16-bit numbers that hold scales in IQ4_XS and IQ1_M. In
+big-endian files they alone are turned. Whatever else a function reads as wider numbers is little-endian in every file.
 
 Names of fields: d, dmin  scales of the whole block, halves    scales, mins  small integers for parts of it
                  q…       the weights' bits                    signs         a bit each, 1 is negative
@@ -154,7 +154,7 @@ def q6_k(b):
 def iq4_xs(b):
     """Eight scales of 6 bits: nibbles in scales_l, two more bits in scales_h."""
     low = bits(b["scales_l"][:, :, None], 4 * np.arange(2), 4).reshape(-1, 8)
-    scales = (low | bits(words(b, "scales_h", "<u2"), 2 * np.arange(8), 2) << 4) - 32
+    scales = (low | bits(b["scales_h"][:, None], 2 * np.arange(8), 2) << 4) - 32
     q = bits(b["qs"].reshape(-1, 8, 1, 16), 4 * np.arange(2)[:, None], 4).reshape(-1, 256)
     return spread(scale(b) * scales.astype(FLOAT), 32) * NONLINEAR[q]
 
@@ -258,10 +258,9 @@ def iq1_s_parts(b):
 
 def iq1_m_parts(b):
     """The four 16-bit numbers hold four scales of 3 bits each, and in their upper nibbles together the half d."""
-    numbers = words(b, "scales", "<u2")
-    half = sum(bits(numbers[:, i], 12, 4) << 4 * i for i in range(4))
+    half = sum(bits(b["scales"][:, i], 12, 4) << 4 * i for i in range(4))
     d = half.astype("<u2").view("<f2").astype(FLOAT)[:, None]
-    scales = d * (2 * bits(numbers[:, :, None], 3 * np.arange(4), 3).reshape(-1, 16) + 1).astype(FLOAT)
+    scales = d * (2 * bits(b["scales"][:, :, None], 3 * np.arange(4), 3).reshape(-1, 16) + 1).astype(FLOAT)
     high = bits(b["qh"][:, :, None], [0, 4], 4).reshape(-1, 32)
     shifts = np.where(high & 8, -EIGHTH, EIGHTH)
     return spread(scales, 16), b["qs"] | (high & 7) << 8, spread(shifts, 8)
@@ -328,7 +327,7 @@ TYPES = {
     "Q5_K": Type(13, 256, ["d", "dmin", ("scales", "u1", 12), ("qh", "u1", 32), ("qs", "u1", 128)], q5_k),
     "Q6_K": Type(14, 256, [("ql", "u1", 128), ("qh", "u1", 64), ("scales", "i1", 16), "d"], q6_k),
     "IQ4_NL": Type(20, 32, ["d", ("qs", "u1", 16)], iq4_nl),
-    "IQ4_XS": Type(23, 256, ["d", ("scales_h", "u1", 2), ("scales_l", "u1", 4), ("qs", "u1", 128)], iq4_xs),
+    "IQ4_XS": Type(23, 256, ["d", ("scales_h", "<u2"), ("scales_l", "u1", 4), ("qs", "u1", 128)], iq4_xs),
     "IQ2_XXS": Type(16, 256, ["d", ("qs", "u1", 64)], signed(iq2_xxs_parts, "IQ2_XXS")),
     "IQ2_XS": Type(17, 256, ["d", ("qs", "u1", 64), ("scales", "u1", 8)], signed(iq2_xs_parts, "IQ2_XS")),
     "IQ2_S": Type(
@@ -345,12 +344,18 @@ TYPES = {
         signed(iq3_s_parts, "IQ3_S"),
     ),
     "IQ1_S": Type(19, 256, ["d", ("qs", "u1", 32), ("qh", "u1", 16)], shifted(iq1_s_parts)),
-    "IQ1_M": Type(29, 256, [("qs", "u1", 32), ("qh", "u1", 16), ("scales", "u1", 8)], shifted(iq1_m_parts)),
+    "IQ1_M": Type(29, 256, [("qs", "u1", 32), ("qh", "u1", 16), ("scales", "<u2", 4)], shifted(iq1_m_parts)),
     "TQ1_0": Type(34, 256, [("qs", "u1", 48), ("qh", "u1", 4), "d"], tq1_0),
     "TQ2_0": Type(35, 256, [("qs", "u1", 64), "d"], tq2_0),
     "MXFP4": Type(39, 32, [("e", "u1"), ("qs", "u1", 16)], mxfp4),
 }
 NAMES = {kind.number: name for name, kind in TYPES.items()}
+
+
+def swapped(name, data):
+    """Blocks in the other byte order."""
+    layout = TYPES[name].layout
+    return np.frombuffer(data, layout).astype(layout.newbyteorder("S")).tobytes()
 
 
 def dequantise(name, data):

@@ -16,8 +16,7 @@ def set_scales(kind, blocks, d):
         blocks["e"] = np.clip(np.rint(np.log2(d)) + 127, 0, 254)
     elif kind == "IQ1_M":
         halves = d.astype("<f2").view("<u2").astype("<u4")
-        numbers = quants.words(blocks, "scales", "<u2") & 0x0FFF | (halves[:, None] >> 4 * np.arange(4) & 15) << 12
-        blocks["scales"] = numbers.astype("<u2").view("u1").reshape(-1, 8)
+        blocks["scales"] = blocks["scales"] & 0x0FFF | (halves[:, None] >> 4 * np.arange(4) & 15) << 12
     else:
         blocks["d"] = d
         if kind in MEANS:
