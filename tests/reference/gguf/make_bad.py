@@ -4,7 +4,7 @@
 Usage: make_bad.py [OUT]   OUT: bad beside this file by default
 
 Faults of the model, not of the format: the files are well-formed GGUF, but their keys, tensors and vocabularies do not
-go together. Every edit is applied again here, and the result is read.
+go together. Here every edit is applied again, and what comes out is read.
 """
 
 import difflib
