@@ -190,6 +190,94 @@ QUANTISED = [
     ),
 ]
 
+SIZE = {"head_dim": 8, "hidden_size": 32, "intermediate_size": 64, "rope_scaling": None}
+BERT = {
+    "hidden_act": "gelu",
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 24,
+    "model_type": "bert",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "type_vocab_size": 2,
+    "vocab_size": 41,
+}
+NEOX = {
+    "hidden_act": "gelu",
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "layer_norm_eps": 1e-05,
+    "max_position_embeddings": 24,
+    "model_type": "gpt_neox",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "rotary_emb_base": 10000,
+    "rotary_pct": 0.5,
+    "use_parallel_residual": True,
+    "vocab_size": 41,
+}
+
+# The other architectures with quantised matrices, whose rows a reader has to take apart or to put in order.
+# (name, config, shapes, types by the tensor's name, the other matrices' type, what it covers)
+QUANTISED_TOO = [
+    (
+        "phi3-quantised",
+        case.decoder(
+            "phi3",
+            "Phi3ForCausalLM",
+            **SIZE,
+            original_max_position_embeddings=64,
+            sliding_window=None,
+            tie_word_embeddings=False,
+        ),
+        shapes.decoder,
+        {"attn_qkv": "Q5_1", "ffn_up": "Q4_1", "output": "Q5_0"},
+        "Q8_0",
+        "attn_qkv of 4, 2 and 2 heads and ffn_up to be taken apart by rows of blocks",
+    ),
+    (
+        "gpt2-quantised",
+        {**GPT2, "n_embd": 32, "n_head": 4, "tie_word_embeddings": True, "vocab_size": 41},
+        shapes.gpt2,
+        {"attn_qkv": "Q5_0", "ffn_down": "IQ4_NL"},
+        "Q8_0",
+        "attn_qkv to be taken apart, biases",
+    ),
+    (
+        "gptneox-quantised",
+        NEOX,
+        shapes.gpt_neox,
+        {"attn_qkv": "Q4_1"},
+        "Q8_0",
+        "attn_qkv to be taken apart, RoPE on half of each head",
+    ),
+    (
+        "qwen2-quantised",
+        case.decoder("qwen2", "Qwen2ForCausalLM", **SIZE, tie_word_embeddings=False),
+        shapes.decoder,
+        {"attn_q": "Q4_0", "attn_k": "MXFP4"},
+        "Q5_1",
+        "rows of q and k as they were, biases, untied",
+    ),
+    (
+        "gemma-quantised",
+        case.decoder("gemma", "GemmaForCausalLM", **{**GEMMA, **SIZE}),
+        case.headless,
+        {"token_embd": "Q8_0"},
+        "Q5_0",
+        "embedding times the root of its length, and as the output without",
+    ),
+    (
+        "bert-quantised",
+        BERT,
+        shapes.bert,
+        {"attn_q": "Q5_0"},
+        "Q8_0",
+        "every key visible, positions and token types in float32",
+    ),
+]
+
 EVERY_KIND = {
     "test.u8": ("u8", 255),
     "test.i8": ("i8", -128),

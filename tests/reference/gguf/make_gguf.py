@@ -191,6 +191,22 @@ class Maker:
         self.add(name, what, f"{name}.expected.safetensors", vocabulary, texts)
         return metadata, tensors
 
+    def quantised_too(self, name, config, shapes_of, kinds, otherwise, what):
+        """The converter's tensors, then random blocks of the same deviation in place of matrices."""
+        random = np.random.default_rng(zlib.crc32(name.encode()))
+        made = {tensor: shapes.random_tensor(random, shape, use) for tensor, shape, use in shapes_of(config)}
+        metadata = to_gguf.metadata_of(config, name, FILE_TYPES["Q8_0"])
+        tensors = to_gguf.tensors_of(config, made, "F32")
+        for tensor, (_, shape, raw) in tensors.items():
+            if len(shape) == 2 and not tensor.startswith(("position_embd", "token_types")):
+                kind = kinds.get(tensor.split(".")[-2], otherwise)
+                deviation = float(np.frombuffer(raw, "<f4").std())
+                tensors[tensor] = kind, shape, random_weights.matrix(kind, shape, deviation, random)
+        gguf_file.write(self.out / f"{name}.gguf", metadata, tensors)
+        ids = self.ids(config["vocab_size"], 13, random)
+        self.expect(name, ids, from_gguf.run(metadata, tensors, ids))
+        self.add(name, what, f"{name}.expected.safetensors")
+
     @staticmethod
     def ids(n_vocab, n, random):
         ids = random.integers(3, n_vocab, n)
@@ -201,7 +217,8 @@ class Maker:
         rows = answer["attention"][:, :, 4:].amax(-1)
         print(f"{'':<36}largest weights {float(rows.min()):.2f} to {float(rows.max()):.2f}")
         numbers = {"ids": ("I64", ids)}
-        numbers |= {key: ("F32", answer[key].numpy()) for key in ("attention", "logits")}
+        output = "logits" if "logits" in answer else "hidden"
+        numbers |= {key: ("F32", answer[key].numpy()) for key in ("attention", output)}
         safetensors_file.write(self.out / f"{name}.expected.safetensors", numbers)
 
 
@@ -219,6 +236,8 @@ def main(out):
                 name = f"llama-q8-q5-{ending}"
                 write(str(out / name))
                 maker.add(name, what, "llama-q8-q5.expected.safetensors")
+    for arguments in gguf_cases.QUANTISED_TOO:
+        maker.quantised_too(*arguments)
     (out / "index.json").write_text(json.dumps(maker.index, indent=1, ensure_ascii=False) + "\n")
     print(f"{sum(file.stat().st_size for file in out.iterdir()):,} bytes in {len(os.listdir(out))} files")
 
