@@ -171,7 +171,7 @@ QUANTISED = [
     ),
     (
         "llama-q4_k_m",
-        (256, 64, 4, 2, 32, 288),
+        (256, 32, 4, 2, 32, 276),
         K_MIX,
         "Q4_K",
         bpe("llama-bpe", all_bytes=True, special="<|begin_of_text|>"),
