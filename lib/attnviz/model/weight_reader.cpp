@@ -20,9 +20,9 @@ std::string shape_text(std::span<const std::size_t> shape) {
                      shape.size() > kMost ? ", …" : "");
 }
 
-bool is_float(StoredType type) noexcept {
-  return type == StoredType::kF64 || type == StoredType::kF32 || type == StoredType::kF16 ||
-         type == StoredType::kBf16;
+bool is_readable(StoredType type) noexcept {
+  return is_quantised(type) || type == StoredType::kF64 || type == StoredType::kF32 ||
+         type == StoredType::kF16 || type == StoredType::kBf16;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ FoundTensor WeightReader::get(std::string_view name) const {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: {}{}: no such tensor", storage_->files.name(), prefix_, name));
   }
-  if (!is_float(found.tensor->type)) {
+  if (!is_readable(found.tensor->type)) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: {}: expected F32, F16, BF16 or F64, found {}: weights that were "
                             "quantised by other tools have scales that attnviz does not know",

@@ -17,8 +17,8 @@
 
 namespace attnviz {
 
-/// Looks tensors up and checks their shapes. Matrices of f32, f16 and bf16 stay in the file, at odd
-/// addresses too. Doubles and all vectors become floats.
+/// Looks tensors up and checks their shapes. Matrices of f32, f16, bf16 and quantised ones stay in
+/// the file, at odd addresses too. Doubles and all vectors become floats.
 ///
 /// All throw Error{kMalformed} `model.safetensors: h.3.attn.c_attn.weight: expected [768, 2304],
 /// found [768, 768]`, and Error{kUnsupported} for integers and 8-bit floats.

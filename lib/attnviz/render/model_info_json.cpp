@@ -28,6 +28,7 @@ class Writer {
     write_weights();
     write_memory();
     write_tokenizer();
+    write_file();
     json_.end_object();
     json_.finish();
   }
@@ -254,6 +255,44 @@ class Writer {
       json_.end_object();
     }
     json_.end_array();
+  }
+
+  // Numbers, texts and flags as they are; of lists what they hold.
+  void write_value(const GgufValue& value) {
+    if (const auto bytes = value.as_string()) {
+      json_.value(*bytes);
+    } else if (const auto is_set = value.as_bool()) {
+      json_.value(*is_set);
+    } else if (const auto whole = value.as_unsigned()) {
+      json_.value(*whole);
+    } else if (const auto number = value.as_number()) {
+      json_.value(static_cast<float>(*number));
+    } else {
+      json_.begin_object();
+      text("list_of", gguf_type_name(value.element_type()));
+      count("size", value.size());
+      json_.end_object();
+    }
+  }
+
+  void write_file() {
+    if (info_.gguf == nullptr) {
+      null("file");
+      return;
+    }
+    const Gguf& gguf = *info_.gguf;
+    open("file");
+    text("format", "gguf");
+    count("version", gguf.version());
+    text("byte_order", gguf.is_big_endian() ? "big-endian" : "little-endian");
+    count("alignment", gguf.alignment());
+    open("metadata");
+    for (const Gguf::Entry& entry : gguf.metadata()) {
+      json_.key(entry.key);
+      write_value(entry.value);
+    }
+    json_.end_object();
+    json_.end_object();
   }
 
   void write_tokenizer() {

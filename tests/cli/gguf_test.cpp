@@ -1,0 +1,117 @@
+// Models in GGUF form through the program: faulty ones are refused, what is in one is told.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/";
+const std::string kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf/";
+
+json read_json(const std::string& path) {
+  return json::parse(read_file(path));
+}
+
+std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+// Each edit: where in the file before any edit, how many bytes, what stands there instead.
+std::string edited(const std::string& base, const json& edits) {
+  std::string bytes;
+  std::size_t done = 0;
+  for (const json& edit : edits) {
+    const std::size_t at = edit[0];
+    bytes += base.substr(done, at - done) + from_hex(edit[2]);
+    done = at + edit[1].get<std::size_t>();
+  }
+  return bytes + base.substr(done);
+}
+
+// The first tokens of any vocabulary, and every head.
+ProgramResult look_at(const std::string& model) {
+  return attnviz({"-m", model, "--ids", "1,2,3", "--style", "ascii"});
+}
+
+}  // namespace
+
+TEST_CASE("faulty GGUF models are refused with the file's name, and without a drawing") {
+  const json index = read_json(kReference + "bad/index.json");
+  REQUIRE(index.size() >= 30);
+  const TemporaryFolder folder;
+  const std::string file = folder.file("faulty.gguf");
+  for (const json& fault : index) {
+    const std::string what = fault["what"];
+    CAPTURE(what);
+    const std::string base = read_file(kReference + "models/" + fault["base"].get<std::string>());
+    write_file(file, edited(base, fault["edits"]));
+    const ProgramResult run = look_at(file);
+    CAPTURE(run.err);
+    const std::vector<int> allowed = fault["exit"];
+    CHECK(std::ranges::count(allowed, run.exit_code) == 1);
+    if (run.exit_code != 0) {
+      CHECK(contains(run.err, "faulty"));
+      CHECK(run.out.empty());
+    }
+  }
+}
+
+TEST_CASE("corrupted GGUF files end as their index expects") {
+  if (!fs::exists(kShared)) {
+    MESSAGE("SKIPPED: no ../shared/reference/gguf");
+    return;
+  }
+  for (const json& entry : read_json(kShared + "bad/index.json")["files"]) {
+    const std::string file = entry["file"];
+    const std::string expect = entry["expect"];
+    CAPTURE(file);
+    CAPTURE(expect);
+    const ProgramResult run = look_at(kShared + "bad/" + file);
+    CAPTURE(run.err);
+    const bool is_refused = run.exit_code == 3 || run.exit_code == 4 || run.exit_code == 1;
+    CHECK((is_refused || (expect == "either" && run.exit_code == 0)));
+    if (is_refused) {
+      CHECK(contains(run.err, fs::path(file).stem().string().substr(0, 7)));
+    }
+    if (expect == "nan") {
+      CHECK((contains(run.err, "finite") || contains(run.err, "nan")));
+    }
+  }
+}
+
+TEST_CASE("info tells a GGUF file's metadata, its types, and the bits of a weight") {
+  const std::string model = kReference + "models/llama-q4_k_m.gguf";
+  const ProgramResult text = attnviz({"info", "-m", model});
+  CHECK(text.exit_code == 0);
+  CHECK(contains(text.out, "GGUF version 3, little-endian"));
+  CHECK(contains(text.out, "llama.block_count"));
+  CHECK(contains(text.out, "bits on average"));
+  const json document = attnviz_json({"info", "-m", model});
+  CHECK(document["file"]["format"] == "gguf");
+  CHECK(document["file"]["metadata"]["general.architecture"] == "llama");
+  CHECK(document["file"]["metadata"]["llama.block_count"].is_number_unsigned());
+  std::vector<std::string> types;
+  for (const json& type : document["weights"]["stored"]) {
+    types.push_back(type["type"]);
+    CHECK(type["tensors"].get<int>() > 0);
+  }
+  CHECK(std::ranges::count(types, "Q4_K") == 1);
+  CHECK(std::ranges::count(types, "Q6_K") == 1);
+}
+
+}  // namespace attnviz::test
