@@ -12,7 +12,9 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
+#include "attnviz/text/gguf_tokenizer.h"
 #include "attnviz/text/sentencepiece_model.h"
 #include "attnviz/text/stages_json.h"
 #include "attnviz/text/tokenizer_json.h"
@@ -161,11 +163,10 @@ TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
   return parts;
 }
 
-TokenizerParts read_parts(const fs::path& path, const Settings& settings) {
+TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Settings& settings) {
   if (path.filename() == "vocab.json" || path.filename() == "merges.txt") {
     return read_gpt2(path.parent_path(), settings);
   }
-  const MappedFile file(path);
   if (path.extension() == ".model") {
     return read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
   }
@@ -188,14 +189,43 @@ fs::path find_in_folder(const fs::path& folder) {
                                           folder.string()));
 }
 
+TokenizerParts read_gguf(const MappedFile& file, const fs::path& path) {
+  const Gguf gguf(file.bytes(), path.string());
+  return read_gguf_tokenizer(GgufMetadata(gguf));
+}
+
+// "model-00002-of-00003.gguf" to the name of the first; other names stay as they are.
+fs::path first_shard(const fs::path& path) {
+  constexpr std::string_view kForm = "-00002-of-00003.gguf";
+  std::string name = path.filename().string();
+  if (name.size() <= kForm.size()) {
+    return path;
+  }
+  const std::size_t begin = name.size() - kForm.size();
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const bool is_digit = name[begin + i] >= '0' && name[begin + i] <= '9';
+    const bool expects_digit = kForm[i] >= '0' && kForm[i] <= '9';
+    if (expects_digit ? !is_digit : name[begin + i] != kForm[i]) {
+      return path;
+    }
+  }
+  return path.parent_path() / name.replace(begin, std::string_view("-00002").size(), "-00001");
+}
+
 }  // namespace
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
   std::error_code ignored;
   const fs::path path =
       fs::is_directory(file_or_folder, ignored) ? find_in_folder(file_or_folder) : file_or_folder;
+  const MappedFile file(path);
+  if (is_gguf(file.bytes())) {
+    const fs::path first = first_shard(path);
+    return std::make_unique<ModelTokenizer>(first == path ? read_gguf(file, path)
+                                                          : read_gguf(MappedFile(first), first));
+  }
   const Settings settings(path.parent_path());
-  TokenizerParts parts = read_parts(path, settings);
+  TokenizerParts parts = read_parts(file, path, settings);
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }

@@ -15,6 +15,9 @@ namespace attnviz {
 /// vocab.json and merges.txt  GPT-2: byte-level BPE. vocab.json may be given as the file.
 /// vocab.txt                  BERT: WordPiece.
 ///
+/// A GGUF file, told by its content, holds its tokenizer itself; one of several files stands for
+/// the first of them, which does.
+///
 /// RoBERTa's, BART's and Qwen2's files of the third kind are told by their tokenizer_class.
 /// tokenizer_config.json and special_tokens_map.json beside it say what these leave out: names of
 /// special tokens, whether BOS and EOS are added, lower case, tokens added later.

@@ -82,23 +82,31 @@ TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& m
   TokenizerParts parts;
   parts.model = make_bpe(pieces.vocabulary(fmt::format("{}: ", vocabulary.name)),
                          read_merges(merges), options, fmt::format("{}: ", merges.name));
-  parts.pre_tokenizer = byte_level(add_prefix_space, /*use_regex=*/true);
-  parts.decoder = Decoder({{DecoderStep::Kind::kByteLevel, "", ""}});
-  parts.takes_any_byte = true;
+  use_byte_level_words(parts, *find_split_pattern("gpt-2"));
+  if (add_prefix_space) {
+    parts.pre_tokenizer = byte_level(/*add_prefix_space=*/true, /*use_regex=*/true);
+  }
   for (const char* name : {"<|endoftext|>", "<s>", "<pad>", "</s>", "<unk>", "<mask>"}) {
     add_special(parts, name);
   }
   return parts;
 }
 
+void use_byte_level_words(TokenizerParts& parts, const SplitPattern& pattern) {
+  parts.pre_tokenizer = byte_level_words(pattern);
+  parts.decoder = Decoder({{DecoderStep::Kind::kByteLevel, "", ""}});
+  parts.takes_any_byte = true;
+}
+
+void use_bert_words(TokenizerParts& parts, const BertNormalization& normalization) {
+  parts.normalizer = bert_normalizer(normalization);
+  parts.pre_tokenizer = sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
+                                      character_cut(is_punctuation, CutBehavior::kIsolated)});
+}
+
 void use_qwen2_words(TokenizerParts& parts) {
-  constexpr std::string_view kPattern =
-      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"
-      " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
   parts.normalizer = unicode_normalizer(UnicodeForm::kNfc);
-  parts.pre_tokenizer =
-      sequence_cut({regex_cut(Regex(kPattern, ""), CutBehavior::kIsolated, /*invert=*/false),
-                    byte_level(/*add_prefix_space=*/false, /*use_regex=*/false)});
+  parts.pre_tokenizer = byte_level_words(*find_split_pattern("qwen2"));
 }
 
 TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase) {
@@ -113,9 +121,7 @@ TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase
   });
   TokenizerParts parts;
   parts.model = make_word_piece(std::move(pieces), {}, fmt::format("{}: ", vocabulary.name));
-  parts.normalizer = bert_normalizer({true, true, lowercase, lowercase});
-  parts.pre_tokenizer = sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
-                                      character_cut(is_punctuation, CutBehavior::kIsolated)});
+  use_bert_words(parts, {true, true, lowercase, lowercase});
   DecoderStep join{DecoderStep::Kind::kWordPiece, "##", ""};
   join.cleanup = true;
   parts.decoder = Decoder({join});

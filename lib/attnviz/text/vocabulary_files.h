@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "attnviz/text/split_patterns.h"
 #include "attnviz/text/tokenizer_parts.h"
 
 namespace attnviz {
@@ -17,6 +18,12 @@ struct NamedBytes {
 /// line `#version`. Throws Error{kMalformed}.
 TokenizerParts read_gpt2_files(const NamedBytes& vocabulary, const NamedBytes& merges,
                                bool add_prefix_space);
+
+/// Texts are cut by `pattern`, bytes are characters: all stages but the model of a byte-level one.
+void use_byte_level_words(TokenizerParts& parts, const SplitPattern& pattern);
+
+/// BERT's normalization, and words cut at white space and punctuation.
+void use_bert_words(TokenizerParts& parts, const BertNormalization& normalization);
 
 /// Makes a tokenizer of GPT-2's files cut and normalize (NFC) as Qwen2 and Qwen3 do.
 void use_qwen2_words(TokenizerParts& parts);

@@ -42,8 +42,8 @@ bool WordPiece::cut(std::string_view word, std::vector<ModelToken>& tokens) cons
   const std::size_t longest = std::min(kLongest, vocabulary_.longest());
   std::string candidate;
   for (std::size_t begin = 0; begin < word.size();) {
-    const std::size_t n_prefix = begin == 0 ? 0 : options_.prefix.size();
-    candidate.assign(options_.prefix, 0, n_prefix);
+    candidate = begin == 0 ? options_.begin : options_.prefix;
+    const std::size_t n_prefix = candidate.size();
     candidate += word.substr(begin, longest);
     std::size_t size = candidate.size() - n_prefix;
     std::optional<TokenId> id;

@@ -11,6 +11,7 @@ namespace attnviz {
 
 struct WordPieceOptions {
   std::string unknown = "[UNK]";
+  std::string begin;               // of pieces that begin a word
   std::string prefix = "##";       // of pieces that do not begin a word
   std::size_t longest_word = 100;  // characters; longer ones are unknown
 };
