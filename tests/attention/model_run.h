@@ -23,7 +23,7 @@ std::span<const float> all_of(const MatrixBuffer& matrix);
 /// 1e9 where one is NaN. Fails the test when the sizes differ.
 double largest_difference(std::span<const float> a, std::span<const float> b);
 
-/// Attention within 1e-5; logits, or else hidden states, within 1e-4.
+/// Attention within 1e-5; logits, or of a model without an output head hidden states, within 1e-4.
 void check_numbers(const ReferenceCase& expected);
 
 }  // namespace attnviz::test

@@ -49,13 +49,14 @@ struct Reference {
 };
 
 // NAME.bin and NAME.kind.bin, with floats or integers beside them, for the names of quantised
-// types.
+// types. NAME.big.bin is for whoever turns bytes.
 std::vector<Reference> references_in(const fs::path& folder) {
   std::vector<Reference> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     const std::optional<StoredType> type = stored_type_named(name.substr(0, name.find('.')));
-    if (entry.path().extension() == ".bin" && type && is_quantised(*type)) {
+    const bool is_big_endian = name.ends_with(".big.bin");
+    if (entry.path().extension() == ".bin" && !is_big_endian && type && is_quantised(*type)) {
       found.emplace_back(entry.path(), *type);
     }
   }

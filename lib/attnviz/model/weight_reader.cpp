@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -67,7 +68,10 @@ FoundTensor WeightReader::get(std::string_view name) const {
 FoundTensor WeightReader::get(std::string_view name,
                               std::initializer_list<std::size_t> shape) const {
   const FoundTensor found = get(name);
-  if (!std::ranges::equal(found.tensor->shape, shape)) {
+  // GGUF writes a matrix of one row as a vector.
+  const bool is_one_row = shape.size() == 2 && *shape.begin() == 1 &&
+                          std::ranges::equal(found.tensor->shape, std::views::drop(shape, 1));
+  if (!is_one_row && !std::ranges::equal(found.tensor->shape, shape)) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected {}, found {}", found.file,
                                                    printable(found.tensor->name), shape_text(shape),
                                                    shape_text(found.tensor->shape)));
@@ -77,6 +81,9 @@ FoundTensor WeightReader::get(std::string_view name,
 
 std::size_t WeightReader::rows_of(std::string_view name) const {
   const FoundTensor found = get(name);
+  if (found.tensor->shape.size() == 1) {
+    return 1;
+  }
   if (found.tensor->shape.size() != 2) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}: {}: expected a matrix, found {}", found.file,

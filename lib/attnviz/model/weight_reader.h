@@ -43,7 +43,7 @@ class WeightReader {
   }
 
   bool has(std::string_view name) const;
-  /// Of [rows, cols], for what no config says. Throws as the others do.
+  /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
 
   /// What of the files has been looked up until now, and what has not.

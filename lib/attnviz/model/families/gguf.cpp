@@ -33,7 +33,8 @@ GptTraits gpt_traits(const GgufMetadata& metadata, const WeightReader& weights) 
 }  // namespace
 
 Model read_gguf_gpt2(const GgufMetadata& metadata, WeightReader weights) {
-  return read_gpt(gpt_traits(metadata, weights), std::move(weights));
+  const GptTraits traits = gpt_traits(metadata, weights);
+  return read_gpt(traits, std::move(weights));
 }
 
 Model read_gguf_gptneox(const GgufMetadata& metadata, WeightReader weights) {
