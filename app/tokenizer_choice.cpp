@@ -18,15 +18,14 @@ namespace attnviz::app {
 
 namespace {
 
-// Of a model without tokenizer files: ids can be given, and are shown as they are.
+// Of a model without a tokenizer that can be read: ids can be given, and are shown as they are.
 class NoTokenizer : public Tokenizer {
  public:
-  explicit NoTokenizer(std::string_view why) : why_(why) {}
+  explicit NoTokenizer(const Error& why) : kind_(why.kind()), why_(why.what()) {}
 
   std::string_view name() const noexcept override { return "ids"; }
   TokenizedText tokenize(std::string_view /*text*/) const override {
-    throw Error(ErrorKind::kIo,
-                fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_));
+    throw Error(kind_, fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_));
   }
   TokenizedText from_ids(std::span<const TokenId> ids) const override {
     TokenizedText text;
@@ -43,6 +42,7 @@ class NoTokenizer : public Tokenizer {
   }
 
  private:
+  ErrorKind kind_;
   std::string why_;
 };
 
@@ -80,10 +80,11 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
   } catch (const Error& error) {
     std::error_code ignored;
     const bool is_there = std::filesystem::exists(place / "tokenizer.json", ignored);
-    if (error.kind() != ErrorKind::kIo || is_there) {
+    const bool is_unknown = error.kind() == ErrorKind::kUnsupported && is_gguf_file(place);
+    if (!is_unknown && (error.kind() != ErrorKind::kIo || is_there)) {
       throw;
     }
-    return std::make_unique<NoTokenizer>(error.what());
+    return std::make_unique<NoTokenizer>(error);
   }
 }
 

@@ -80,8 +80,9 @@ bool is_gguf_file(const fs::path& path) {
   std::array<char, 4> begin{};
   std::error_code error;
   std::ifstream file(path, std::ios::binary);
-  return fs::is_regular_file(path, error) && file.read(begin.data(), begin.size()) &&
-         is_gguf({begin.data(), begin.size()});
+  return fs::is_regular_file(path, error) &&
+         (path.extension() == ".gguf" ||
+          (file.read(begin.data(), begin.size()) && is_gguf({begin.data(), begin.size()})));
 }
 
 Model load_gguf(const fs::path& path) {

@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-/// Whether the file at `path` begins as GGUF does; false when it cannot be read.
+/// Whether there is a file at `path` that begins as GGUF does, or is named so.
 bool is_gguf_file(const std::filesystem::path& path);
 
 /// Reads metadata and weights of a file, or of all of several, of which any may be given. The
