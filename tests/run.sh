@@ -48,7 +48,8 @@ sources() {
 }
 
 lint() {
-  step "lint: configure" configure release -DATTNVIZ_BUILD_TESTS=ON -DATTNVIZ_BUILD_BENCH=ON
+  step "lint: configure" configure release -DATTNVIZ_BUILD_TESTS=ON -DATTNVIZ_BUILD_BENCH=ON \
+    -DATTNVIZ_BUILD_FUZZ=ON
   step "lint: build" build release  # sources made by the build are read too
   step "lint: clang-format" check_format
   step "lint: clang-tidy" check_tidy

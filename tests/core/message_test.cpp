@@ -25,6 +25,14 @@ TEST_CASE("quoted: short input as it is, long or dangerous input cut and printab
   CHECK(quoted(marks).size() < 300);
 }
 
+TEST_CASE("shown_name: bare, but in quotes when it is empty, and cut when it is a page") {
+  CHECK(shown_name("blk.0.attn_q.weight") == "blk.0.attn_q.weight");
+  CHECK(shown_name("\x1b[2J") == "\\x1B[2J");
+  CHECK(shown_name("") == "\"\"");
+  CHECK(shown_name(std::string(120, 'n')) == std::string(120, 'n'));
+  CHECK(shown_name(std::string(121, 'n')) == "\"" + std::string(59, 'n') + "…\"");
+}
+
 TEST_CASE("joined: commas between items, a word before the last") {
   CHECK(joined(std::vector<std::string>{}, "and") == "");
   CHECK(joined(std::vector<std::string>{"a"}, "and") == "a");

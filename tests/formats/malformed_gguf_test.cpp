@@ -335,13 +335,13 @@ const std::vector<Corruption>& tensor_corruptions() {
       {"the place of another tensor", on_blocks([](Tensor& t) { t.offset = 0; }), kMalformed,
        "inside of"},
       {"the last bytes of another tensor", [](Builder& b) { b.tensors[2].offset = 64; }, kMalformed,
-       "tensor half: begins at 64, inside of \"blocks\", which ends at 66"},
+       "tensor half: begins at 64, inside of blocks, which ends at 66"},
       {"one that covers two others",
        [](Builder& b) {
          b.tensors[0].dimensions = {4, 6};
          b.tensors[0].offset = 0;
        },
-       kMalformed, "inside of \"norm\", which ends at 96"},
+       kMalformed, "inside of norm, which ends at 96"},
       {"a name that a terminal would obey", on_blocks([](Tensor& t) {
          t.name = "\x1B[2J";
          t.type = 4;

@@ -16,6 +16,11 @@ std::string quoted(std::string_view text) {
   return fmt::format("\"{}\"", fit_width(printable_message(text.substr(0, kBytes)), kColumns));
 }
 
+std::string shown_name(std::string_view name) {
+  constexpr std::size_t kLongest = 120;
+  return name.empty() || name.size() > kLongest ? quoted(name) : printable(name);
+}
+
 std::string joined(std::span<const std::string> items, std::string_view word) {
   std::string list;
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -14,6 +14,10 @@ std::string counted(std::size_t count, std::string_view noun);
 /// `text` in double quotes, printable, and cut after 60 columns: files hold strings of megabytes.
 std::string quoted(std::string_view text);
 
+/// A name that a file gives to something, printable: bare as people know it, but in quotes and cut
+/// as above when it is empty or has more than 120 bytes.
+std::string shown_name(std::string_view name);
+
 /// "a", "a and b", "a, b and c" for the word "and".
 std::string joined(std::span<const std::string> items, std::string_view word);
 

@@ -6,17 +6,10 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
 namespace {
-
-// Names are shown bare, as people know them, but neither whole pages of them nor nothing.
-std::string shown(std::string_view name) {
-  constexpr std::size_t kLongest = 120;
-  return name.empty() || name.size() > kLongest ? quoted(name) : printable(name);
-}
 
 std::string subject(std::string_view kind, std::string_view name, std::uint64_t index) {
   if (index > 0) {
@@ -25,7 +18,7 @@ std::string subject(std::string_view kind, std::string_view name, std::uint64_t 
   if (name.data() == nullptr) {
     return std::string(kind);
   }
-  return kind.empty() ? shown(name) : fmt::format("{} {}", kind, shown(name));
+  return kind.empty() ? shown_name(name) : fmt::format("{} {}", kind, shown_name(name));
 }
 
 std::string placed(std::string_view file, const std::string& subject, std::string_view message) {

@@ -55,7 +55,6 @@ bool take(std::string_view& text, std::string_view end) {
 }
 
 std::optional<ShardName> parse_shard_name(std::string_view text) {
-  ShardName shard;
   if (!take(text, ".gguf")) {
     return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -30,7 +31,7 @@ bool is_utf8(std::string_view text) noexcept {
 
 void GgufMetadata::fail(std::string_view key, std::string_view message) const {
   throw Error(ErrorKind::kMalformed,
-              fmt::format("{}: {}: {}", gguf_->file(), printable(key), message));
+              fmt::format("{}: {}: {}", gguf_->file(), shown_name(key), message));
 }
 
 const GgufValue& GgufMetadata::get(std::string_view key, std::string_view expected) const {

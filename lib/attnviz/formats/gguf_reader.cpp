@@ -10,9 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/formats/gguf_types.h"
 
 namespace attnviz {
@@ -339,7 +337,7 @@ void GgufReader::check_overlap() {
     if (place.offset < before.offset + before.size) {
       in_.set_subject("tensor", out_.tensors_[order[i]].name);
       in_.malformed(fmt::format("begins at {}, inside of {}, which ends at {}", place.offset,
-                                quoted(out_.tensors_[order[i - 1]].name),
+                                shown_name(out_.tensors_[order[i - 1]].name),
                                 before.offset + before.size));
     }
   }

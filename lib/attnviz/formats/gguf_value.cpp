@@ -80,16 +80,19 @@ std::string quoted_line(std::string_view text, std::size_t most) {
   constexpr std::string_view kEllipsis = "…";
   constexpr std::size_t kQuotes = 2;
   std::string whole;
-  std::string cut;
+  std::size_t cut = 0;
   const std::string shown = printable_message(text.substr(0, most));
   for (const std::string_view cluster : grapheme_clusters(shown)) {
     whole += cluster == "\n" ? "⏎" : cluster;
     if (kQuotes + whole.size() + kEllipsis.size() <= most) {
-      cut = whole;
+      cut = whole.size();
     }
   }
   const bool fits = text.size() <= most && kQuotes + whole.size() <= most;
-  return fits ? fmt::format("\"{}\"", whole) : fmt::format("\"{}{}\"", cut, kEllipsis);
+  if (!fits) {
+    whole.replace(cut, std::string::npos, kEllipsis);
+  }
+  return fmt::format("\"{}\"", whole);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/utf8.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -11,7 +11,7 @@ void TensorIndex::add(const StoredTensor& tensor, std::string_view file) {
   const auto [place, is_new] = tensors_.emplace(tensor.name, FoundTensor{&tensor, file});
   if (!is_new) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: also in {}", file,
-                                                   printable(tensor.name), place->second.file));
+                                                   shown_name(tensor.name), place->second.file));
   }
 }
 

@@ -1,0 +1,168 @@
+// Runs a libFuzzer target where there is no libFuzzer, with the options of it that we use:
+//
+//   fuzz_gguf [-max_total_time=SECONDS] [-seed=N] [-runs=N] [FILE | FOLDER]…
+//
+// Files, and those in folders, are run as they are and then broken. An input that ends the process
+// is written to ./crash-SEED.gguf; -seed=SEED -runs=1 makes it again from the same files.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/mutation.h"
+#include "support/gguf_builder.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// Of the sanitizers' runtime, which ends the process without a signal.
+extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+
+namespace {
+
+namespace fs = std::filesystem;
+using attnviz::GgufType;
+using attnviz::test::GgufBuilder;
+
+constexpr unsigned kLongestInput = 10;  // seconds
+
+const std::string* running = nullptr;
+std::uint64_t running_seed = 0;
+
+void keep_input() {
+  if (running == nullptr) {
+    return;
+  }
+  const std::string name = "crash-" + std::to_string(running_seed) + ".gguf";
+  std::ofstream(name, std::ios::binary) << *running;
+  std::fprintf(stderr, "the input is in %s\n", name.c_str());
+  running = nullptr;
+}
+
+void on_signal(int number) {
+  keep_input();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void run(const std::string& input, std::uint64_t seed) {
+  // A copy of its own, so that the sanitizer sees a step over its end.
+  const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  running = &input;
+  running_seed = seed;
+  alarm(kLongestInput);
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  alarm(0);
+  running = nullptr;
+}
+
+// A small file with a value of every kind, so that there is always one.
+std::string built_in(bool big_endian) {
+  GgufBuilder b(big_endian);
+  b.add_string("general.architecture", "llama")
+      .add_u32("general.alignment", 32)
+      .add("x.bool", GgufType::kBool, std::string(1, '\1'))
+      .add("x.f64", GgufType::kF64, b.number(0.5))
+      .add("x.i16", GgufType::kI16, b.number(std::int16_t{-2}))
+      .add("x.words", GgufType::kArray,
+           b.array(GgufType::kString, 3, b.strings({"the", "cat", ""})))
+      .add("x.scores", GgufType::kArray, b.array(GgufType::kF32, 2, b.numbers({-1.0f, 2.0f})))
+      .add("x.rows", GgufType::kArray,
+           b.array(GgufType::kArray, 1,
+                   b.array(GgufType::kU16, 2, b.numbers<std::uint16_t>({1, 2}))));
+  b.tensors = {{"norm", {8}, 0, std::string(32, 'n'), {}},
+               {"halves", {4, 3}, 1, std::string(24, 'h'), {}},
+               {"blocks", {64, 2}, 8, std::string(136, 'b'), {}},
+               {"k", {256}, 12, std::string(144, 'k'), {}}};
+  return b.bytes();
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void add_files(const fs::path& path, std::vector<std::string>& files) {
+  if (!fs::is_directory(path)) {
+    files.push_back(read_file(path));
+    return;
+  }
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.path().extension() == ".gguf") {
+      found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  for (const fs::path& file : found) {
+    files.push_back(read_file(file));
+  }
+}
+
+// The number behind `option`, when the argument is that.
+bool take_option(std::string_view argument, std::string_view option, std::uint64_t& number) {
+  if (!argument.starts_with(option)) {
+    return false;
+  }
+  argument.remove_prefix(option.size());
+  const char* const end = argument.data() + argument.size();
+  return std::from_chars(argument.data(), end, number).ptr == end;
+}
+
+int fuzz(const std::vector<std::string_view>& arguments) {
+  std::uint64_t seconds = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t runs = 0;
+  std::vector<std::string> files = {built_in(false), built_in(true)};
+  for (const std::string_view argument : arguments) {
+    if (take_option(argument, "-max_total_time=", seconds) ||
+        take_option(argument, "-seed=", seed) || take_option(argument, "-runs=", runs)) {
+      continue;
+    }
+    if (!fs::exists(argument)) {
+      std::fprintf(stderr, "%s: no such file\n", std::string(argument).c_str());
+      return 2;
+    }
+    add_files(argument, files);
+  }
+  for (const std::string& file : files) {
+    run(file, 0);
+  }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const std::uint64_t first = seed;
+  for (; (runs == 0 || seed - first < runs) &&
+         (seconds == 0 || Clock::now() - begin < std::chrono::seconds(seconds));
+       ++seed) {
+    run(attnviz::test::mutated(files, seed), seed);
+  }
+  std::printf("%zu files, %llu inputs made of them, no finding\n", files.size(),
+              static_cast<unsigned long long>(seed - first));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGABRT, on_signal);
+  std::signal(SIGALRM, on_signal);
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(keep_input);
+  }
+  try {
+    return fuzz(std::vector<std::string_view>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::abort();
+  }
+}

@@ -1,0 +1,130 @@
+// Any bytes as a GGUF file: it is read, walked and refused with an Error, or nothing happens. What
+// else escapes, crashes or is told by a sanitizer is a finding.
+//
+// With Clang this is libFuzzer's target; with other compilers fuzz_driver.cpp makes the inputs.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/gguf.h"
+#include "attnviz/formats/gguf_metadata.h"
+
+namespace attnviz {
+
+namespace {
+
+// Keeps the compiler from leaving out what only reads.
+volatile std::size_t sink = 0;
+
+void use(std::string_view bytes) {
+  std::size_t sum = 0;
+  for (const char byte : bytes) {
+    sum += static_cast<unsigned char>(byte);
+  }
+  sink = sink + sum;
+}
+
+void require(bool holds) {
+  if (!holds) {
+    std::abort();
+  }
+}
+
+bool is_inside(std::string_view piece, std::string_view bytes) {
+  const std::less_equal<const char*> before;
+  return before(bytes.data(), piece.data()) &&
+         before(piece.data() + piece.size(), bytes.data() + bytes.size());
+}
+
+// Runs what may throw an Error of a broken file, and nothing else.
+void refused_or_done(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    require(error.kind() == ErrorKind::kMalformed || error.kind() == ErrorKind::kUnsupported);
+    const std::string_view message = error.what();
+    require(message.starts_with("fuzz: ") && message.size() < 2000);
+  }
+}
+
+void walk(const GgufValue& value, int depth) {
+  require(depth < 20);
+  require(value.text(40).size() <= 40);
+  use(value.text());
+  use(value.as_string().value_or(""));
+  sink = sink + value.as_unsigned().value_or(0) + (value.as_bool().value_or(false) ? 1 : 0);
+  sink = sink + static_cast<std::size_t>(value.as_signed().value_or(0));
+  for (const std::string_view text : value.as_strings().value_or(std::vector<std::string_view>())) {
+    use(text);
+  }
+  require(value.as_numbers().value_or(std::vector<double>(value.size())).size() == value.size());
+  for (const GgufValue& element : value.as_list().value_or(std::vector<GgufValue>())) {
+    walk(element, depth + 1);
+  }
+}
+
+void walk_metadata(const Gguf& file) {
+  for (const Gguf::Entry& entry : file.metadata()) {
+    require(file.find(entry.key) == &entry.value);
+    walk(entry.value, 0);
+  }
+}
+
+void read_metadata(const Gguf& file) {
+  const GgufMetadata metadata(file);
+  for (const Gguf::Entry& entry : file.metadata()) {
+    const std::string_view key = entry.key;
+    refused_or_done([&] { sink = sink + metadata.size(key); });
+    refused_or_done([&] { sink = sink + metadata.id(key).value_or(0); });
+    refused_or_done([&] { require(metadata.positive(key) > 0); });
+    refused_or_done([&] { require(std::isfinite(metadata.number_or(key, 0))); });
+    refused_or_done([&] { sink = sink + (metadata.flag_or(key, true) ? 1 : 0); });
+    refused_or_done([&] { use(metadata.text(key)); });
+    refused_or_done([&] { sink = sink + metadata.strings(key).size(); });
+    refused_or_done([&] { sink = sink + metadata.numbers(key).size(); });
+    refused_or_done([&] { sink = sink + metadata.flags(key).size(); });
+  }
+}
+
+void read_tensors(const Gguf& file, std::string_view bytes) {
+  std::size_t size = 0;
+  for (const StoredTensor& tensor : file.tensors()) {
+    require(is_inside(tensor.name, bytes) && is_inside(tensor.bytes, bytes));
+    require(tensor.bytes.size() == stored_bytes(tensor.type, tensor.n_numbers()));
+    size += tensor.bytes.size();
+    use(tensor.bytes);
+    if (file.is_big_endian()) {
+      const std::vector<char> turned = little_endian(tensor);
+      require(turned.size() == tensor.bytes.size());
+    }
+  }
+  require(size <= bytes.size());
+}
+
+// What makes something of a whole file is called from here, one line each.
+void read(std::string_view bytes) {
+  refused_or_done([&] {
+    const Gguf file(bytes, "fuzz");
+    walk_metadata(file);
+    read_metadata(file);
+    read_tensors(file, bytes);
+  });
+}
+
+}  // namespace
+
+}  // namespace attnviz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+  attnviz::read({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
