@@ -9,6 +9,7 @@
 #include "command_line.h"
 #include "info.h"
 #include "inspect.h"
+#include "models.h"
 #include "output_file.h"
 #include "render.h"
 #include "show.h"
@@ -34,6 +35,9 @@ void run(const TokenizeOptions& options) {
 }
 void run(const InfoOptions& options) {
   run_info(options);
+}
+void run(const ModelsOptions& options) {
+  run_models(options);
 }
 void run(const WeightsOptions& options) {
   run_weights(options);

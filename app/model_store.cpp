@@ -1,16 +1,17 @@
 #include "model_store.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "gguf_choice.h"
+#include "gguf_folders.h"
+#include "hugging_face_cache.h"
+#include "ollama_store.h"
 
 namespace attnviz::app {
 
@@ -18,81 +19,77 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+bool looks_like_file(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".json" || extension == ".safetensors" || extension == ".gguf";
 }
 
-fs::path cache_folder() {
-  if (const auto cache = environment("HF_HUB_CACHE")) {
-    return *cache;
-  }
-  if (const auto home = environment("HF_HOME")) {
-    return fs::path(*home) / "hub";
-  }
-  const fs::path cache =
-      environment("XDG_CACHE_HOME").value_or(environment("HOME").value_or("") + "/.cache");
-  return cache / "huggingface" / "hub";
-}
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
-
-// A repository is named "name" or "owner/name", without anything that leads elsewhere.
-bool is_model_name(const std::string& name) {
-  constexpr std::string_view kAllowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
-  return !name.empty() && name.find_first_not_of(kAllowed) == std::string::npos &&
-         name.find("..") == std::string::npos && name.front() != '/' && name.front() != '.' &&
-         name.back() != '/' && std::count(name.begin(), name.end(), '/') <= 1;
-}
-
-// The snapshot that refs/main names, or the one that was written last.
-std::optional<fs::path> snapshot(const fs::path& repository) {
-  std::ifstream ref(repository / "refs" / "main");
-  std::string revision;
-  if (std::getline(ref, revision) && is_model_name(revision) &&
-      is_there(repository / "snapshots" / revision)) {
-    return repository / "snapshots" / revision;
-  }
-  std::optional<fs::path> newest;
-  std::error_code error;
-  fs::file_time_type newest_time;
-  for (const fs::directory_entry& entry : fs::directory_iterator(repository / "snapshots", error)) {
-    std::error_code ignored;
-    const fs::file_time_type time = entry.last_write_time(ignored);
-    if (!newest || time > newest_time) {
-      newest = entry.path();
-      newest_time = time;
+// Other tags of the same model, else a name that may be meant.
+std::string similar_names(const ModelName& name, const std::vector<Store>& stores) {
+  std::vector<std::string> tags;
+  std::vector<std::string> all;
+  for (const Store& store : stores) {
+    for (const StoreEntry& entry : store.list(store.root)) {
+      if (entry.name.starts_with(name.path() + ":")) {
+        tags.push_back(entry.name);
+      }
+      all.push_back(entry.name);
     }
   }
-  return newest;
+  return tags.empty() ? did_you_mean(name.text(), all)
+                      : fmt::format("; there is {}", joined(tags, "and"));
+}
+
+[[noreturn]] void fail(const ModelName& name, const std::vector<Store>& stores) {
+  std::string places;
+  for (const Store& store : stores) {
+    places +=
+        fmt::format("{}{} ({})", places.empty() ? "" : ", ", store.title, short_path(store.root));
+  }
+  const bool is_owned = name.parts.size() > 1;
+  throw Error(
+      ErrorKind::kIo,
+      fmt::format("model {}: no such file or folder, and no model of that name{}. Looked "
+                  "in {}. attnviz downloads nothing; these do: ollama pull {}{}",
+                  attnviz::quoted(name.text()), similar_names(name, stores), places, name.text(),
+                  name.parts.size() > 2 ? ""
+                  : is_owned            ? fmt::format(", lms get {0}, hf download {0}", name.path())
+                                        : fmt::format(", hf download {}", name.path())));
 }
 
 }  // namespace
 
+std::vector<Store> model_stores() {
+  std::vector<Store> stores = ollama_stores();
+  for (const auto& more : {lm_studio_stores(), llama_cpp_stores(), hugging_face_stores()}) {
+    stores.insert(stores.end(), more.begin(), more.end());
+  }
+  return stores;
+}
+
+std::string short_path(const fs::path& path) {
+  const std::string text = path.string();
+  const auto home = environment("HOME");
+  return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
+}
+
 fs::path find_model(const fs::path& given) {
-  const std::string name = given.string();
-  const std::string extension = given.extension().string();
-  if (is_there(given) || extension == ".json" || extension == ".safetensors" ||
-      !is_model_name(name)) {
+  std::error_code ignored;
+  if (fs::is_directory(given, ignored) && !is_there(given / "config.json")) {
+    const ModelName name{{given.string()}, {}};
+    return choose_gguf(gguf_files_in(given), name).value_or(given);
+  }
+  const auto name = parse_model_name(given.string());
+  if (is_there(given) || looks_like_file(given) || !name) {
     return given;
   }
-  std::string folder = "models--" + name;
-  if (const std::size_t slash = folder.find('/'); slash != std::string::npos) {
-    folder.replace(slash, 1, "--");
+  const std::vector<Store> stores = model_stores();
+  for (const Store& store : stores) {
+    if (auto found = store.find(store.root, *name)) {
+      return *std::move(found);
+    }
   }
-  const fs::path repository = cache_folder() / folder;
-  if (const auto found = snapshot(repository)) {
-    return *found;
-  }
-  throw Error(
-      ErrorKind::kIo,
-      fmt::format("model {}: no such file or folder, and not in the Hugging Face cache ({}). "
-                  "attnviz downloads nothing; this does: hf download {}",
-                  attnviz::quoted(name), repository.string(), name));
+  fail(*name, stores);
 }
 
 }  // namespace attnviz::app

@@ -171,6 +171,10 @@ void check_info(const CLI::App& app, const InfoOptions& options) {
   }
 }
 
+void check_models(const CLI::App& /*app*/, const ModelsOptions& options) {
+  check_quiet(options.talk);
+}
+
 void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
   check_quiet(options.talk);
 }

@@ -89,11 +89,19 @@ void define_info(CLI::App& app, InfoOptions& options) {
          kFile, [&options](const std::string& name) { options.weights = name; },
          "the model, as --model takes it")
       ->group("");
-  define_weights_file(app, options.weights,
-                      "weights JSON, a Hugging Face folder or .safetensors file, or the name of a "
-                      "model in the Hugging Face cache");
+  define_weights_file(
+      app, options.weights,
+      "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
+      "name of a model on this machine (attnviz models)");
   define_described(app, options.described);
   add_flag(app, "Output", "--json", "print a JSON document (attnviz.info/1)", options.json);
+  define_text_style(app, options.style);
+  define_color(app, options.color);
+  define_talk(app, options.talk);
+}
+
+void define_models(CLI::App& app, ModelsOptions& options) {
+  add_flag(app, "Output", "--json", "print a JSON document (attnviz.models/1)", options.json);
   define_text_style(app, options.style);
   define_color(app, options.color);
   define_talk(app, options.talk);

@@ -28,6 +28,7 @@ void define_inspect(CLI::App& app, InspectOptions& options);
 void define_render(CLI::App& app, RenderOptions& options);
 void define_tokenize(CLI::App& app, TokenizeOptions& options);
 void define_info(CLI::App& app, InfoOptions& options);
+void define_models(CLI::App& app, ModelsOptions& options);
 void define_weights(CLI::App& app, WeightsOptions& options);
 
 // What no option can tell alone. Throw Error{kUsage}.
@@ -36,6 +37,7 @@ void check_inspect(const CLI::App& app, const InspectOptions& options);
 void check_render(const CLI::App& app, const RenderOptions& options);
 void check_tokenize(const CLI::App& app, const TokenizeOptions& options);
 void check_info(const CLI::App& app, const InfoOptions& options);
+void check_models(const CLI::App& app, const ModelsOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
 
 }  // namespace attnviz::app

@@ -124,8 +124,9 @@ void define_model(CLI::App& app, AttentionOptions& options) {
             });
   define_weights_file(
       app, options.model.weights,
-      "weights JSON, a Hugging Face folder or .safetensors file, or the name of a model in "
-      "the Hugging Face cache (default: random weights, whose pattern means nothing)");
+      "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
+      "model on this machine, as attnviz models lists them (default: random weights, whose pattern "
+      "means nothing)");
   add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
   define_shape(app, options.model);
 }

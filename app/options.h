@@ -154,12 +154,20 @@ struct InfoOptions {
   TalkOptions talk;
 };
 
+/// The models on this machine.
+struct ModelsOptions {
+  bool json = false;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  TalkOptions talk;
+};
+
 /// --help or --version: text for standard output.
 struct PrintText {
   std::string text;
 };
 
 using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
-                             InfoOptions, WeightsOptions, PrintText>;
+                             InfoOptions, ModelsOptions, WeightsOptions, PrintText>;
 
 }  // namespace attnviz::app

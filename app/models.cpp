@@ -1,0 +1,40 @@
+#include "models.h"
+
+#include <utility>
+
+#include "attnviz/render/model_list.h"
+#include "model_store.h"
+#include "model_summary.h"
+#include "output_file.h"
+#include "talk.h"
+#include "terminal_info.h"
+
+namespace attnviz::app {
+
+void run_models(const ModelsOptions& options) {
+  Phases phases(options.talk);
+  ModelList list;
+  for (const Store& store : model_stores()) {
+    list.places.push_back({store.title, short_path(store.root), is_there(store.root)});
+    for (StoreEntry& entry : store.list(store.root)) {
+      ListedModel model;
+      model.name = std::move(entry.name);
+      model.store = store.title;
+      model.path = entry.path.string();
+      model.problem = std::move(entry.problem);
+      if (model.problem.empty()) {
+        summarize_model(entry.path, model);
+      }
+      list.models.push_back(std::move(model));
+    }
+  }
+  phases.done("look");
+  if (options.json) {
+    write_model_list_json(list, write_to_stdout);
+  } else {
+    write_to_stdout(render_model_list(list, stdout_drawing(options.style, options.color)));
+  }
+  phases.done("print");
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,92 @@
+#include "store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAllowed =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+bool is_part(std::string_view part) {
+  return !part.empty() && part.front() != '.' &&
+         part.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string ModelName::path() const {
+  return fmt::format("{}", fmt::join(parts, "/"));
+}
+
+std::string ModelName::text() const {
+  return tag.empty() ? path() : path() + ":" + tag;
+}
+
+std::optional<ModelName> parse_model_name(std::string_view text) {
+  constexpr std::size_t kMostParts = 3;
+  ModelName name;
+  const std::size_t slash = text.rfind('/');
+  const std::size_t colon = text.find(':', slash == std::string_view::npos ? 0 : slash);
+  if (colon != std::string_view::npos) {
+    name.tag = text.substr(colon + 1);
+    text = text.substr(0, colon);
+    if (!is_part(name.tag)) {
+      return std::nullopt;
+    }
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    name.parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  for (std::size_t i = 0; i < name.parts.size(); ++i) {
+    std::string part = name.parts[i];
+    if (i == 0 && name.parts.size() == kMostParts) {  // a host may have a port
+      std::ranges::replace(part, ':', '.');
+    }
+    if (!is_part(part)) {
+      return std::nullopt;
+    }
+  }
+  return name.parts.size() <= kMostParts ? std::optional(std::move(name)) : std::nullopt;
+}
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_regular_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  while (!error && entries != fs::directory_iterator()) {
+    std::string name = entries->path().filename().string();
+    if (!name.starts_with('.')) {
+      names.push_back(std::move(name));
+    }
+    entries.increment(error);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace attnviz::app

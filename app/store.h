@@ -1,0 +1,51 @@
+// What every store of models on this machine offers, and the names by which it is asked.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz::app {
+
+/// "llama3.2:1b", "owner/name", "hf.co/owner/name:Q4_K_M".
+struct ModelName {
+  std::vector<std::string> parts;  // 1 to 3: [[host,] owner,] name
+  std::string tag;                 // empty: not said
+
+  /// Without the tag.
+  std::string path() const;
+  std::string text() const;
+};
+
+/// Nothing when it is no name: parts are letters, digits, `_`, `-` and `.`, and do not begin with a
+/// dot, so that they stay below the folder that they are looked for in.
+std::optional<ModelName> parse_model_name(std::string_view text);
+
+/// A model that a store has.
+struct StoreEntry {
+  std::string name;            // as -m takes it
+  std::filesystem::path path;  // what it stands for: a file or a folder
+  std::string problem;         // why there is no path
+};
+
+struct Store {
+  std::string title;           // "Ollama"
+  std::filesystem::path root;  // which need not be there
+  /// Nothing when the store has no such model. Throws Error for one that cannot be used.
+  std::optional<std::filesystem::path> (*find)(const std::filesystem::path& root,
+                                               const ModelName& name);
+  /// In order. Never throws for what lies in the store.
+  std::vector<StoreEntry> (*list)(const std::filesystem::path& root);
+};
+
+/// Nothing when it is not set, or empty.
+std::optional<std::string> environment(const char* name);
+/// Whether a file or folder is there, and can be looked at.
+bool is_there(const std::filesystem::path& path);
+bool is_regular_file(const std::filesystem::path& path);
+/// The names in a folder in order, without hidden ones; none when it cannot be read.
+std::vector<std::string> names_in(const std::filesystem::path& folder);
+
+}  // namespace attnviz::app
