@@ -60,6 +60,24 @@ HWY_INLINE void share_scale(float scale, const UnpackedBlocks& to) {
   }
 }
 
+// Small integers times a factor, as scales or minimums of groups.
+template <std::size_t kCount>
+HWY_INLINE void store_scaled(float factor, const std::int8_t* integers, float* to,
+                             std::size_t step) {
+  const hn::CappedTag<float, HWY_MIN(kCount, 16)> d;
+  const hn::RebindToSigned<decltype(d)> words;
+  const hn::Rebind<std::int8_t, decltype(d)> bytes;
+  HWY_ALIGN float scaled[kCount];
+  for (std::size_t i = 0; i < kCount; i += hn::Lanes(d)) {
+    const auto numbers = hn::ConvertTo(d, hn::PromoteTo(words, hn::LoadU(bytes, integers + i)));
+    hn::Store(hn::Mul(numbers, hn::Set(d, factor)), d, scaled + i);
+  }
+  HWY_UNROLL(16)
+  for (std::size_t i = 0; i < kCount; ++i) {
+    to[i * step] = scaled[i];
+  }
+}
+
 // As many bytes as a vector has, but no more than there are.
 template <std::size_t kCount>
 using Bytes = hn::CappedTag<std::uint8_t, kCount>;

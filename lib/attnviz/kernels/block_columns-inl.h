@@ -16,6 +16,7 @@
 #include <hwy/cache_control.h>
 
 #include "attnviz/core/stored_matrix.h"
+#include "attnviz/kernels/tile-inl.h"
 #include "attnviz/kernels/unpack.h"
 #include "attnviz/kernels/weight_columns-inl.h"
 
@@ -66,12 +67,7 @@ class BlockColumns {
   };
 
   BlockColumns(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth, Panel& panel)
-      : panel_(&panel),
-        row_((w.skip + k) % kDepth),
-        end_(row_ + depth),
-        group_(w.unpacker.group),
-        has_minimums_(w.unpacker.has_minimums) {
-    unpack(w, k, col, kPanel, end_, panel);
+      : BlockColumns(unpacked(w, k, col, depth, kPanel, panel)) {
     pack_rows();
   }
 
@@ -101,13 +97,31 @@ class BlockColumns {
 
   static void pack(const BlockRows& w, std::size_t k, std::size_t col, std::size_t depth,
                    std::size_t cols, Panel& panel) {
-    std::memset(&panel, 0, sizeof(panel));
-    BlockColumns columns(w, (w.skip + k) % kDepth, depth, panel);
-    unpack(w, k, col, cols, columns.end_, panel);
+    std::memset(panel.quants, 0, sizeof(panel.quants));
+    std::memset(panel.scales, 0, sizeof(panel.scales));
+    std::memset(panel.minimums, 0, sizeof(panel.minimums));
+    BlockColumns columns = unpacked(w, k, col, depth, cols, panel);
     columns.row_ -= columns.row_ % kRowsAtOnce;
     for (; columns.row_ < columns.end_; columns.row_ += kRowsAtOnce) {
       columns.pack_rows();
     }
+  }
+
+  // For add_products(): `cols` columns of the panel that begins with number k, not packed.
+  static BlockColumns unpacked(const BlockRows& w, std::size_t k, std::size_t col,
+                               std::size_t depth, std::size_t cols, Panel& panel) {
+    const BlockColumns columns(w, (w.skip + k) % kDepth, depth, panel);
+    unpack(w, k, col, cols, columns.end_, panel);
+    return columns;
+  }
+
+  // sums[r] += x(r, k) times the numbers k of a vector of columns, for all k of the panel, in
+  // order: what packing and multiply_tile() compute, without the memory in between.
+  template <std::size_t kRows>
+  HWY_INLINE void add_products(const float* x, std::size_t x_stride, std::size_t col,
+                               TileSums<kRows, 1, Lanes>& sums) const {
+    has_minimums_ ? add_products<kRows, true>(x, x_stride, col, sums)
+                  : add_products<kRows, false>(x, x_stride, col, sums);
   }
 
  private:
@@ -121,7 +135,7 @@ class BlockColumns {
       : panel_(&panel),
         row_(row),
         end_(row + depth),
-        group_(w.unpacker.group),
+        group_bits_(w.unpacker.group == 16 ? 4 : 5),
         has_minimums_(w.unpacker.has_minimums) {}
 
   // The blocks of `cols` columns up to a panel's row.
@@ -141,54 +155,88 @@ class BlockColumns {
     }
   }
 
+  // take(i, numbers) for each of the kRowsAtOnce rows from `first` on, in order: their numbers in
+  // one vector of columns. As everywhere, products are rounded before the difference.
+  template <bool kHasMinimums, class Take>
+  HWY_INLINE void for_each_row(std::size_t first, std::size_t col, const Take& take) const {
+    const Lanes d;
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+    const hn::RebindToSigned<Lanes> integers;
+    for_each_row_of_words(
+        reinterpret_cast<const std::uint8_t*>(panel_->quants) + col * kDepth + first, kDepth,
+        [&](std::size_t i, auto words) HWY_ATTR {
+          const std::size_t group = ((first + 4 * i) >> group_bits_) * kPanel + col;
+          const auto scale = hn::Load(d, panel_->scales + group);
+          const auto numbers = [&](auto quants) HWY_ATTR {
+            const auto product = hn::Mul(hn::ConvertTo(d, quants), scale);
+            if constexpr (kHasMinimums) {
+              return hn::Sub(product, hn::Load(d, panel_->minimums + group));
+            } else {
+              return product;
+            }
+          };
+          const auto quants = hn::BitCast(integers, words);
+          take(4 * i, numbers(hn::ShiftRight<24>(hn::ShiftLeft<24>(quants))));
+          take(4 * i + 1, numbers(hn::ShiftRight<24>(hn::ShiftLeft<16>(quants))));
+          take(4 * i + 2, numbers(hn::ShiftRight<24>(hn::ShiftLeft<8>(quants))));
+          take(4 * i + 3, numbers(hn::ShiftRight<24>(quants)));
+        });
+#else
+    const std::size_t group = (first >> group_bits_) * kPanel + col;
+    HWY_ALIGN float numbers[kLanes];
+    for (std::size_t c = 0; c < kLanes; ++c) {
+      const float product = static_cast<float>(panel_->quants[(col + c) * kDepth + first]) *
+                            panel_->scales[group + c];
+      numbers[c] = kHasMinimums ? product - panel_->minimums[group + c] : product;
+    }
+    take(0, hn::Load(d, numbers));
+#endif
+  }
+
   // The kRowsAtOnce rows that row_ is one of.
   HWY_NOINLINE void pack_rows() const {
-    const std::size_t row = row_ / kRowsAtOnce * kRowsAtOnce;
+    const std::size_t row = row_ - row_ % kRowsAtOnce;
     for (std::size_t v = 0; v < kPanelVectors; ++v) {
       has_minimums_ ? pack_square<true>(row, v * kLanes) : pack_square<false>(row, v * kLanes);
     }
   }
-
-  // As everywhere, products are rounded before the difference.
   template <bool kHasMinimums>
   HWY_INLINE void pack_square(std::size_t first, std::size_t col) const {
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-    const Lanes d;
-    const hn::RebindToSigned<Lanes> integers;
     float* const to = panel_->numbers + first * kPanel + col;
-    for_each_row_of_words(
-        reinterpret_cast<const std::uint8_t*>(panel_->quants) + col * kDepth + first, kDepth,
-        [&](std::size_t i, auto words) HWY_ATTR {
-          const std::size_t group = (first + 4 * i) / group_ * kPanel + col;
-          const auto scale = hn::Load(d, panel_->scales + group);
-          const auto store = [&](std::size_t row, auto quants) HWY_ATTR {
-            auto numbers = hn::Mul(hn::ConvertTo(d, quants), scale);
-            if constexpr (kHasMinimums) {
-              numbers = hn::Sub(numbers, hn::Load(d, panel_->minimums + group));
-            }
-            hn::Store(numbers, d, to + (4 * i + row) * kPanel);
-          };
-          const auto quants = hn::BitCast(integers, words);
-          store(0, hn::ShiftRight<24>(hn::ShiftLeft<24>(quants)));
-          store(1, hn::ShiftRight<24>(hn::ShiftLeft<16>(quants)));
-          store(2, hn::ShiftRight<24>(hn::ShiftLeft<8>(quants)));
-          store(3, hn::ShiftRight<24>(quants));
-        });
-#else
-    const std::size_t group = first / group_ * kPanel + col;
-    for (std::size_t c = 0; c < kLanes; ++c) {
-      const float product = static_cast<float>(panel_->quants[(col + c) * kDepth + first]) *
-                            panel_->scales[group + c];
-      panel_->numbers[first * kPanel + col + c] =
-          kHasMinimums ? product - panel_->minimums[group + c] : product;
+    for_each_row<kHasMinimums>(first, col, [to](std::size_t i, auto numbers) HWY_ATTR {
+      hn::Store(numbers, Lanes(), to + i * kPanel);
+    });
+  }
+
+  template <std::size_t kRows, bool kHasMinimums>
+  HWY_INLINE void add_products(const float* x, std::size_t x_stride, std::size_t col,
+                               TileSums<kRows, 1, Lanes>& sums) const {
+    const Lanes d;
+    for (std::size_t first = row_ - row_ % kRowsAtOnce; first < end_; first += kRowsAtOnce) {
+      const auto add = [&](std::size_t row, auto numbers) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const auto value = hn::Set(d, x[r * x_stride + row - row_]);
+          sums[r][0] = hn::MulAdd(value, numbers, sums[r][0]);
+        }
+      };
+      if (first >= row_ && first + kRowsAtOnce <= end_) {
+        for_each_row<kHasMinimums>(
+            first, col, [&](std::size_t i, auto numbers) HWY_ATTR { add(first + i, numbers); });
+      } else {  // some of these rows are not to be added
+        pack_square<kHasMinimums>(first, col);
+        const std::size_t end = HWY_MIN(first + kRowsAtOnce, end_);
+        for (std::size_t row = HWY_MAX(first, row_); row < end; ++row) {
+          add(row, hn::Load(d, panel_->numbers + row * kPanel + col));
+        }
+      }
     }
-#endif
   }
 
   Panel* panel_;
   std::size_t row_;
   std::size_t end_;
-  std::size_t group_;
+  unsigned group_bits_;  // a division would take as long as a vector's work
   bool has_minimums_;
 };
 

@@ -41,10 +41,12 @@ struct BlocksQ2_K : BlockLayout<256, 84, 16, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block + 80);
     const float d_minimum = half_at(block + 82);
-    for (std::size_t group = 0; group < 16; ++group) {
-      to.scales[group * to.step] = d * static_cast<float>(block[group] & 15);
-      to.minimums[group * to.step] = d_minimum * static_cast<float>(block[group] >> 4);
-    }
+    std::int8_t scales[16];
+    std::int8_t minimums[16];
+    split_nibbles<16>(block, scales, minimums,
+                      [](auto, std::size_t /*i*/, auto nibbles) HWY_ATTR { return nibbles; });
+    store_scaled<16>(d, scales, to.scales, to.step);
+    store_scaled<16>(d_minimum, minimums, to.minimums, to.step);
     for (std::size_t part = 0; part < 2; ++part) {
       for_each_vector_of_bytes<32>([&](auto tag, std::size_t j) HWY_ATTR {
         const auto bytes = hn::LoadU(tag, block + 16 + 32 * part + j);
@@ -71,9 +73,10 @@ struct BlocksQ3_K : BlockLayout<256, 110, 16> {
                                     fields(next, 4, 15) | fields(upper, 6, 3) << 4};
     std::int8_t scales[16];
     std::memcpy(scales, words, sizeof(scales));
-    for (std::size_t group = 0; group < 16; ++group) {
-      to.scales[group * to.step] = d * static_cast<float>(scales[group] - 32);
+    for (std::int8_t& scale : scales) {
+      scale = static_cast<std::int8_t>(scale - 32);
     }
+    store_scaled<16>(d, scales, to.scales, to.step);
     for_each_size<2>([&](auto part) HWY_ATTR {
       for_each_vector_of_bytes<32>([&](auto tag, std::size_t j) HWY_ATTR {
         const auto thirds = hn::LoadU(tag, block + j);
@@ -100,12 +103,10 @@ HWY_INLINE void unpack_scales_and_minimums(const std::uint8_t* block, const Unpa
   const std::uint32_t words[4] = {
       fields(first, 0, 63), fields(third, 0, 15) | fields(first, 6, 3) << 4, fields(second, 0, 63),
       fields(third, 4, 15) | fields(second, 6, 3) << 4};
-  std::uint8_t bytes[16];
+  std::int8_t bytes[16];
   std::memcpy(bytes, words, sizeof(bytes));
-  for (std::size_t group = 0; group < 8; ++group) {
-    to.scales[group * to.step] = d * static_cast<float>(bytes[group]);
-    to.minimums[group * to.step] = d_minimum * static_cast<float>(bytes[8 + group]);
-  }
+  store_scaled<8>(d, bytes, to.scales, to.step);
+  store_scaled<8>(d_minimum, bytes + 8, to.minimums, to.step);
 }
 
 // Of each 64 numbers, j is in the lower nibble of byte j of 32, 32 + j in the upper one.
@@ -146,11 +147,7 @@ struct BlocksQ5_K : BlockLayout<256, 176, 32, true> {
 struct BlocksQ6_K : BlockLayout<256, 210, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block + 208);
-    std::int8_t scales[16];
-    std::memcpy(scales, block + 192, sizeof(scales));
-    for (std::size_t group = 0; group < 16; ++group) {
-      to.scales[group * to.step] = d * static_cast<float>(scales[group]);
-    }
+    store_scaled<16>(d, reinterpret_cast<const std::int8_t*>(block + 192), to.scales, to.step);
     for (std::size_t part = 0; part < 2; ++part) {
       for_each_vector_of_bytes<32>([&](auto tag, std::size_t j) HWY_ATTR {
         const auto first = hn::LoadU(tag, block + 64 * part + j);
@@ -178,13 +175,15 @@ struct BlocksIQ4_XS : BlockLayout<256, 136, 32> {
     const float d = half_at(block);
     const std::uint32_t upper = word_at<std::uint16_t>(block + 2);
     const auto lower = word_at<std::uint32_t>(block + 4);
+    std::int8_t scales[8];
     for (unsigned group = 0; group < 8; ++group) {
       const std::uint32_t scale = (lower >> 4 * group & 15) | (upper >> 2 * group & 3) << 4;
-      to.scales[group * to.step] = d * static_cast<float>(static_cast<int>(scale) - 32);
+      scales[group] = static_cast<std::int8_t>(static_cast<int>(scale) - 32);
       std::int8_t* const quants = to.quants + std::size_t{32} * group;
       split_nibbles<16>(block + 8 + std::size_t{16} * group, quants, quants + 16,
                         NibbleTable{kIq4Values});
     }
+    store_scaled<8>(d, scales, to.scales, to.step);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/matmul.cpp"
@@ -33,22 +34,28 @@ struct TileProduct {
   std::size_t out_stride;
 };
 
+template <std::size_t kRows, std::size_t kVectors>
+HWY_INLINE void begin_sums(const TileProduct& product, TileSums<kRows, kVectors, Lanes>& sum) {
+  const Lanes d;
+  for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v)
+                                       HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  if (product.start == Start::kBias) {
+    for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+      sum[r][v] = hn::LoadU(d, product.bias + v * kLanes);
+    });
+  } else if (product.start == Start::kOutput) {
+    for_each_vector<kRows, kVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
+      sum[r][v] = hn::LoadU(d, product.out + r * product.out_stride + v * kLanes);
+    });
+  }
+}
+
 template <std::size_t kRows, class Columns>
 HWY_NOINLINE void multiply_tile(const TileProduct& given, const Columns& columns) {
   const Lanes d;
   const TileProduct product = given;
   TileSums<kRows, kPanelVectors, Lanes> sum;
-  for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v)
-                                            HWY_ATTR { sum[r][v] = hn::Zero(d); });
-  if (product.start == Start::kBias) {
-    for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
-      sum[r][v] = hn::LoadU(d, product.bias + v * kLanes);
-    });
-  } else if (product.start == Start::kOutput) {
-    for_each_vector<kRows, kPanelVectors>([&](std::size_t r, std::size_t v) HWY_ATTR {
-      sum[r][v] = hn::LoadU(d, product.out + r * product.out_stride + v * kLanes);
-    });
-  }
+  begin_sums(product, sum);
   add_products(d, product.x, product.x_stride, product.depth, columns, sum);
   float* out = product.out;
   forget_origin(out);
@@ -86,11 +93,44 @@ struct Place {
   std::size_t col;
 };
 
+constexpr std::size_t kFewRows = 4;
+
+// As few rows by whole panels of quantised weights: without packing, each number is used as soon as
+// it is a float.
+template <std::size_t kRows>
+HWY_NOINLINE void multiply_few_rows_by_blocks(const TileProduct& given, const BlockRows& w,
+                                              Place place) {
+  const Lanes d;
+  BlockColumns::Panel panel;
+  const BlockColumns columns =
+      BlockColumns::unpacked(w, place.k, place.col, given.depth, kPanel, panel);
+  TileProduct product = given;
+  for (std::size_t v = 0; v < kPanelVectors; ++v) {
+    TileSums<kRows, 1, Lanes> sums;
+    begin_sums(product, sums);
+    columns.add_products<kRows>(product.x, product.x_stride, v * kLanes, sums);
+    HWY_UNROLL(4)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      hn::StoreU(sums[r][0], d, product.out + r * product.out_stride);
+    }
+    product.out += kLanes;
+    product.bias = product.start == Start::kBias ? product.bias + kLanes : product.bias;
+  }
+}
+
 // All rows of x by one panel of w. The first tile packs it while it multiplies, and the others ask
 // for the panel that comes next: reading weights takes longer than anything else.
 template <class Columns>
 void multiply_panel(const TileProduct& first, std::size_t n_rows, const typename Columns::Source& w,
                     Place place, Place next, std::size_t cols) {
+  if constexpr (std::is_same_v<Columns, BlockColumns>) {
+    if (n_rows <= kFewRows && cols == kPanel) {
+      return n_rows == 1   ? multiply_few_rows_by_blocks<1>(first, w, place)
+             : n_rows == 2 ? multiply_few_rows_by_blocks<2>(first, w, place)
+             : n_rows == 3 ? multiply_few_rows_by_blocks<3>(first, w, place)
+                           : multiply_few_rows_by_blocks<kFewRows>(first, w, place);
+    }
+  }
   HWY_ALIGN typename Columns::Panel panel;
   if (cols < kPanel) {
     Columns::pack(w, place.k, place.col, first.depth, cols, panel);
@@ -116,8 +156,6 @@ void multiply_panel(const TileProduct& first, std::size_t n_rows, const typename
     }
   });
 }
-
-constexpr std::size_t kFewRows = 4;
 
 // Up to kFewRows rows of x by all columns of whole vectors of w [d_in, d_out]; returns how many.
 // Every number of w is used so seldom that the time is that of reading it, and rows are best read
