@@ -187,19 +187,22 @@ struct BlocksIQ4_XS : BlockLayout<256, 136, 32> {
   }
 };
 
-// -1, 0 and 1 as digits of base 3, five a byte: of a number that, times 3^i and of 8 bits, has
-// digit i above its highest bit when tripled.
+// -1, 0 and 1 as digits of base 3, five a byte: a byte is a fraction of 256, and what tripling it
+// carries beyond 256 is the next digit.
 struct BlocksTQ1_0 : BlockLayout<256, 54, 32> {
   template <std::size_t kBytesAtOnce, std::size_t kDigits>
   static HWY_INLINE void unpack_digits(const std::uint8_t* from, std::int8_t* quants) {
-    unsigned power = 1;
-    for (std::size_t digit = 0; digit < kDigits; ++digit) {
-      for (std::size_t j = 0; j < kBytesAtOnce; ++j) {
-        const unsigned shifted = from[j] * power & 0xFF;
-        quants[digit * kBytesAtOnce + j] = static_cast<std::int8_t>((shifted * 3 >> 8) - 1);
+    for_each_vector_of_bytes<kBytesAtOnce>([&](auto d, std::size_t j) HWY_ATTR {
+      auto fraction = hn::LoadU(d, from + j);
+      for (std::size_t digit = 0; digit < kDigits; ++digit) {
+        // All bits set, -1, where a third or two thirds are reached.
+        const auto one = hn::VecFromMask(d, hn::Gt(fraction, hn::Set(d, 85)));
+        const auto two = hn::VecFromMask(d, hn::Gt(fraction, hn::Set(d, 170)));
+        const auto quant = hn::Sub(hn::Sub(hn::Set(d, 0xFF), one), two);
+        store_quants(quant, d, quants + digit * kBytesAtOnce + j);
+        fraction = hn::Add(hn::Add(fraction, fraction), fraction);
       }
-      power *= 3;
-    }
+    });
   }
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     share_scale<BlocksTQ1_0>(half_at(block + 52), to);
