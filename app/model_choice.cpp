@@ -54,6 +54,9 @@ Model open_model(const ModelOptions& options) {
   }
   const std::filesystem::path path = find_model(*options.weights);
   Model model = load_model(path);
+  if (path != *options.weights && is_gguf_file(path)) {
+    model.config.name = options.weights->string();  // stores name files by their digests
+  }
   if (options.positions) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {

@@ -93,9 +93,12 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
                          metadata.positive_or(key("rope.freq_base"), 10000.0), facts.n_ctx);
   rope.pairing = facts.pairing;
   if (weights.has("rope_freqs.weight")) {
-    rope.inverse_frequencies =
-        divided_by(rope.inverse_frequencies, "rope_freqs.weight", metadata, weights);
+    const std::vector<double> plain = rope.inverse_frequencies;
+    rope.inverse_frequencies = divided_by(plain, "rope_freqs.weight", metadata, weights);
     rope.scaling = "llama3";
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      rope.factor = std::max(rope.factor, plain[i] / rope.inverse_frequencies[i]);
+    }
   }
   const std::string type_key = key("rope.scaling.type");
   const std::string_view type = metadata.text_or(type_key, "linear");
