@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "fuzz/fuzz_target.h"
 
 namespace attnviz {
 
@@ -122,9 +122,7 @@ void read(std::string_view bytes) {
 
 }  // namespace attnviz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   attnviz::read({reinterpret_cast<const char*>(data), size});
   return 0;
 }
