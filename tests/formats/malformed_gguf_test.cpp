@@ -195,7 +195,7 @@ const std::vector<Corruption>& key_corruptions() {
            [](const Builder& b) {
              return b.array(GgufType::kString, 2, b.string("a") + b.number(kHuge));
            }),
-       kMalformed, "x.k: its value: expected 18446744073709551615 bytes"},
+       kMalformed, "x.k: the elements of its array: expected 18446744073709551615 bytes"},
       {"an element of type 13 in an array of arrays",
        key(GgufType::kArray,
            [](const Builder& b) {

@@ -21,12 +21,13 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz/fuzz_target.h"
 #include "fuzz/mutation.h"
 #include "support/gguf_builder.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 // Of the sanitizers' runtime, which ends the process without a signal.
-extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
+extern "C" void __sanitizer_set_death_callback(  // NOLINT(readability-identifier-naming)
+    void (*callback)()) __attribute__((weak));
 
 namespace {
 

@@ -24,6 +24,7 @@
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/text/gguf_tokenizer.h"
 #include "attnviz/text/model_tokenizer.h"
+#include "fuzz/fuzz_target.h"
 
 namespace attnviz {
 
@@ -173,9 +174,7 @@ void read(std::string_view bytes) {
 
 }  // namespace attnviz
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   attnviz::read({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -32,9 +32,11 @@ class Mutator {
 
   void mutate() {
     switch (below(9)) {
-      case 0:
-        bytes_[place()] ^= static_cast<char>(1U << below(8));
+      case 0: {
+        char& byte = bytes_[place()];
+        byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << below(8)));
         break;
+      }
       case 1:
         bytes_[place()] = static_cast<char>(below(256));
         break;

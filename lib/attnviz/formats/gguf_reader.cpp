@@ -138,7 +138,11 @@ void GgufReader::skip_elements(GgufCursor& in, GgufType type, std::uint64_t coun
   }
   in.expect_room(count, type == GgufType::kString ? kSmallestString : kSmallestArray, kWhat);
   for (std::uint64_t i = 0; i < count; ++i) {
-    value(in, type, depth);
+    if (type == GgufType::kString) {
+      in.string(kWhat);
+    } else {
+      value(in, type, depth);
+    }
   }
 }
 
