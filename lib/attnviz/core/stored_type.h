@@ -25,6 +25,7 @@ enum class StoredType {
   kU16,
   kU8,
   kBool,
+  // NOLINTBEGIN(readability-identifier-naming): as the format spells them
   kQ4_0,
   kQ4_1,
   kQ5_0,
@@ -47,6 +48,7 @@ enum class StoredType {
   kTQ1_0,
   kTQ2_0,
   kMXFP4,
+  // NOLINTEND(readability-identifier-naming)
 };
 
 /// The last of them.

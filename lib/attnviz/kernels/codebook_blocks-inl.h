@@ -59,7 +59,7 @@ HWY_INLINE float odd_scale(float step, std::uint32_t scale) {
 }
 
 // A group of 32 in 8 bytes: four indices, four times seven signs, a scale of 4 bits.
-struct BlocksIQ2_XXS : BlockLayout<256, 66, 32> {
+struct BlocksIQ2XXS : BlockLayout<256, 66, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     std::uint8_t signs_of[32];
     const float d = 0.125f * half_at(block);
@@ -78,7 +78,7 @@ struct BlocksIQ2_XXS : BlockLayout<256, 66, 32> {
 };
 
 // Eight numbers in 2 bytes: an index and seven signs. Scales of 4 bits.
-struct BlocksIQ2_XS : BlockLayout<256, 74, 16> {
+struct BlocksIQ2XS : BlockLayout<256, 74, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = 0.125f * half_at(block);
     for (std::size_t pair = 0; pair < 8; ++pair) {
@@ -97,7 +97,7 @@ struct BlocksIQ2_XS : BlockLayout<256, 74, 16> {
 };
 
 // Bytes of indices, of signs, of the indices' upper two bits, and of two scales each.
-struct BlocksIQ2_S : BlockLayout<256, 82, 16> {
+struct BlocksIQ2S : BlockLayout<256, 82, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = 0.125f * half_at(block);
     for (std::size_t pair = 0; pair < 8; ++pair) {
@@ -121,7 +121,7 @@ HWY_INLINE std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) {
 }
 
 // Indices of four numbers; then, for each 32 numbers, four times seven signs and a scale.
-struct BlocksIQ3_XXS : BlockLayout<256, 98, 32> {
+struct BlocksIQ3XXS : BlockLayout<256, 98, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     std::uint8_t signs_of[32];
     const float d = 0.25f * half_at(block);
@@ -142,7 +142,7 @@ struct BlocksIQ3_XXS : BlockLayout<256, 98, 32> {
 };
 
 // Indices of four numbers, their ninth bits, signs, and scales of 4 bits.
-struct BlocksIQ3_S : BlockLayout<256, 110, 32> {
+struct BlocksIQ3S : BlockLayout<256, 110, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block);
     const auto nibbles = word_at<std::uint32_t>(block + 106);
@@ -168,7 +168,7 @@ HWY_INLINE std::uint64_t eighths(std::uint32_t index, std::uint32_t minus) {
 }
 // Bytes of indices, then words: four times the upper three bits of one, a scale of 3 bits, and
 // whether the eighth is taken away.
-struct BlocksIQ1_S : BlockLayout<256, 50, 32> {
+struct BlocksIQ1S : BlockLayout<256, 50, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = 0.125f * half_at(block);
     for (std::size_t group = 0; group < 8; ++group) {
@@ -185,7 +185,7 @@ struct BlocksIQ1_S : BlockLayout<256, 50, 32> {
 
 // Bytes of indices; nibbles of their upper three bits and whether the eighth is taken away; words
 // of four scales of 3 bits, whose upper nibbles make the half that all are multiplied by.
-struct BlocksIQ1_M : BlockLayout<256, 56, 16> {
+struct BlocksIQ1M : BlockLayout<256, 56, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const auto words = word_at<std::uint64_t>(block + 48);
     const std::uint64_t bits =

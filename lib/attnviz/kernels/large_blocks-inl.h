@@ -37,7 +37,7 @@ HWY_INLINE std::uint32_t fields(std::uint32_t word, unsigned shift, std::uint8_t
 }
 
 // Two bits a number: number 32 i + j of each half is in bits 2 i of byte j of 32.
-struct BlocksQ2_K : BlockLayout<256, 84, 16, true> {
+struct BlocksQ2K : BlockLayout<256, 84, 16, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block + 80);
     const float d_minimum = half_at(block + 82);
@@ -60,7 +60,7 @@ struct BlocksQ2_K : BlockLayout<256, 84, 16, true> {
 };
 
 // As above, with a third bit for number 32 i + j in bit i of byte j of another 32.
-struct BlocksQ3_K : BlockLayout<256, 110, 16> {
+struct BlocksQ3K : BlockLayout<256, 110, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block + 108);
     // Sixteen scales of 6 bits: nibbles, then their upper two bits.
@@ -110,7 +110,7 @@ HWY_INLINE void unpack_scales_and_minimums(const std::uint8_t* block, const Unpa
 }
 
 // Of each 64 numbers, j is in the lower nibble of byte j of 32, 32 + j in the upper one.
-struct BlocksQ4_K : BlockLayout<256, 144, 32, true> {
+struct BlocksQ4K : BlockLayout<256, 144, 32, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     unpack_scales_and_minimums(block, to);
     for (std::size_t part = 0; part < 4; ++part) {
@@ -122,7 +122,7 @@ struct BlocksQ4_K : BlockLayout<256, 144, 32, true> {
 };
 
 // As above, with a fifth bit for number 32 i + j in bit i of byte j of another 32.
-struct BlocksQ5_K : BlockLayout<256, 176, 32, true> {
+struct BlocksQ5K : BlockLayout<256, 176, 32, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     unpack_scales_and_minimums(block, to);
     for_each_vector_of_bytes<32>([&](auto tag, std::size_t j) HWY_ATTR {
@@ -144,7 +144,7 @@ struct BlocksQ5_K : BlockLayout<256, 176, 32, true> {
 
 // Of each 128 numbers, 32 i + j has its lower bits in nibbles of byte j (i even) or 32 + j (i odd),
 // the lower ones first, and its upper two in bits 2 i of byte j of another 32.
-struct BlocksQ6_K : BlockLayout<256, 210, 16> {
+struct BlocksQ6K : BlockLayout<256, 210, 16> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block + 208);
     store_scaled<16>(d, reinterpret_cast<const std::int8_t*>(block + 192), to.scales, to.step);
@@ -170,7 +170,7 @@ struct BlocksQ6_K : BlockLayout<256, 210, 16> {
 };
 
 // Groups of 32, each as a block of IQ4_NL with a scale of 6 bits.
-struct BlocksIQ4_XS : BlockLayout<256, 136, 32> {
+struct BlocksIQ4XS : BlockLayout<256, 136, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     const float d = half_at(block);
     const std::uint32_t upper = word_at<std::uint16_t>(block + 2);
@@ -189,7 +189,7 @@ struct BlocksIQ4_XS : BlockLayout<256, 136, 32> {
 
 // -1, 0 and 1 as digits of base 3, five a byte: a byte is a fraction of 256, and what tripling it
 // carries beyond 256 is the next digit.
-struct BlocksTQ1_0 : BlockLayout<256, 54, 32> {
+struct BlocksTQ10 : BlockLayout<256, 54, 32> {
   template <std::size_t kBytesAtOnce, std::size_t kDigits>
   static HWY_INLINE void unpack_digits(const std::uint8_t* from, std::int8_t* quants) {
     for_each_vector_of_bytes<kBytesAtOnce>([&](auto d, std::size_t j) HWY_ATTR {
@@ -205,7 +205,7 @@ struct BlocksTQ1_0 : BlockLayout<256, 54, 32> {
     });
   }
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
-    share_scale<BlocksTQ1_0>(half_at(block + 52), to);
+    share_scale<BlocksTQ10>(half_at(block + 52), to);
     unpack_digits<32, 5>(block, to.quants);
     unpack_digits<16, 5>(block + 32, to.quants + 160);
     unpack_digits<4, 4>(block + 48, to.quants + 240);
@@ -213,9 +213,9 @@ struct BlocksTQ1_0 : BlockLayout<256, 54, 32> {
 };
 
 // The same with two bits a number.
-struct BlocksTQ2_0 : BlockLayout<256, 66, 32> {
+struct BlocksTQ20 : BlockLayout<256, 66, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
-    share_scale<BlocksTQ2_0>(half_at(block + 64), to);
+    share_scale<BlocksTQ20>(half_at(block + 64), to);
     for (std::size_t part = 0; part < 2; ++part) {
       for_each_vector_of_bytes<32>([&](auto tag, std::size_t j) HWY_ATTR {
         const auto bytes = hn::LoadU(tag, block + 32 * part + j);

@@ -32,7 +32,7 @@ HWY_INLINE hn::Vec<D> sixteen_where_set(D d, const std::uint8_t* bits, std::size
 }
 
 // Number j is in the lower nibble of byte j, number 16 + j in the upper one.
-struct BlocksQ4_0 : BlockLayout<32, 18, 32> {
+struct BlocksQ40 : BlockLayout<32, 18, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     split_nibbles<16>(block + 2, to.quants, to.quants + 16,
@@ -42,7 +42,7 @@ struct BlocksQ4_0 : BlockLayout<32, 18, 32> {
 };
 
 // A scale, and what is added.
-struct BlocksQ4_1 : BlockLayout<32, 20, 32, true> {
+struct BlocksQ41 : BlockLayout<32, 20, 32, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     to.minimums[0] = -half_at(block + 2);
@@ -52,7 +52,7 @@ struct BlocksQ4_1 : BlockLayout<32, 20, 32, true> {
 };
 
 // Each number's fifth bit is one of 32 before the nibbles.
-struct BlocksQ5_0 : BlockLayout<32, 22, 32> {
+struct BlocksQ50 : BlockLayout<32, 22, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     split_nibbles<16>(block + 6, to.quants, to.quants + 16,
@@ -63,7 +63,7 @@ struct BlocksQ5_0 : BlockLayout<32, 22, 32> {
   }
 };
 
-struct BlocksQ5_1 : BlockLayout<32, 24, 32, true> {
+struct BlocksQ51 : BlockLayout<32, 24, 32, true> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     to.minimums[0] = -half_at(block + 2);
@@ -73,7 +73,7 @@ struct BlocksQ5_1 : BlockLayout<32, 24, 32, true> {
   }
 };
 
-struct BlocksQ8_0 : BlockLayout<32, 34, 32> {
+struct BlocksQ80 : BlockLayout<32, 34, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     std::memcpy(to.quants, block + 2, 32);
@@ -84,7 +84,7 @@ struct BlocksQ8_0 : BlockLayout<32, 34, 32> {
 alignas(16) constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                     1,    13,   25,  38,  53,  69,  89,  113};
 
-struct BlocksIQ4_NL : BlockLayout<32, 18, 32> {
+struct BlocksIQ4NL : BlockLayout<32, 18, 32> {
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = half_at(block);
     split_nibbles<16>(block + 2, to.quants, to.quants + 16, NibbleTable{kIq4Values});

@@ -44,47 +44,47 @@ Unpacker unpacker_of() {
 Unpacker unpacker(StoredType type) {
   switch (type) {
     case StoredType::kQ4_0:
-      return unpacker_of<BlocksQ4_0>();
+      return unpacker_of<BlocksQ40>();
     case StoredType::kQ4_1:
-      return unpacker_of<BlocksQ4_1>();
+      return unpacker_of<BlocksQ41>();
     case StoredType::kQ5_0:
-      return unpacker_of<BlocksQ5_0>();
+      return unpacker_of<BlocksQ50>();
     case StoredType::kQ5_1:
-      return unpacker_of<BlocksQ5_1>();
+      return unpacker_of<BlocksQ51>();
     case StoredType::kQ8_0:
-      return unpacker_of<BlocksQ8_0>();
+      return unpacker_of<BlocksQ80>();
     case StoredType::kQ2_K:
-      return unpacker_of<BlocksQ2_K>();
+      return unpacker_of<BlocksQ2K>();
     case StoredType::kQ3_K:
-      return unpacker_of<BlocksQ3_K>();
+      return unpacker_of<BlocksQ3K>();
     case StoredType::kQ4_K:
-      return unpacker_of<BlocksQ4_K>();
+      return unpacker_of<BlocksQ4K>();
     case StoredType::kQ5_K:
-      return unpacker_of<BlocksQ5_K>();
+      return unpacker_of<BlocksQ5K>();
     case StoredType::kQ6_K:
-      return unpacker_of<BlocksQ6_K>();
+      return unpacker_of<BlocksQ6K>();
     case StoredType::kIQ4_NL:
-      return unpacker_of<BlocksIQ4_NL>();
+      return unpacker_of<BlocksIQ4NL>();
     case StoredType::kIQ4_XS:
-      return unpacker_of<BlocksIQ4_XS>();
+      return unpacker_of<BlocksIQ4XS>();
     case StoredType::kIQ2_XXS:
-      return unpacker_of<BlocksIQ2_XXS>();
+      return unpacker_of<BlocksIQ2XXS>();
     case StoredType::kIQ2_XS:
-      return unpacker_of<BlocksIQ2_XS>();
+      return unpacker_of<BlocksIQ2XS>();
     case StoredType::kIQ2_S:
-      return unpacker_of<BlocksIQ2_S>();
+      return unpacker_of<BlocksIQ2S>();
     case StoredType::kIQ3_XXS:
-      return unpacker_of<BlocksIQ3_XXS>();
+      return unpacker_of<BlocksIQ3XXS>();
     case StoredType::kIQ3_S:
-      return unpacker_of<BlocksIQ3_S>();
+      return unpacker_of<BlocksIQ3S>();
     case StoredType::kIQ1_S:
-      return unpacker_of<BlocksIQ1_S>();
+      return unpacker_of<BlocksIQ1S>();
     case StoredType::kIQ1_M:
-      return unpacker_of<BlocksIQ1_M>();
+      return unpacker_of<BlocksIQ1M>();
     case StoredType::kTQ1_0:
-      return unpacker_of<BlocksTQ1_0>();
+      return unpacker_of<BlocksTQ10>();
     case StoredType::kTQ2_0:
-      return unpacker_of<BlocksTQ2_0>();
+      return unpacker_of<BlocksTQ20>();
     default:
       assert(type == StoredType::kMXFP4);
       return unpacker_of<BlocksMXFP4>();
