@@ -75,7 +75,7 @@ std::string quantisation_in(std::string_view stem) {
 void add_files(const fs::path& folder, std::string_view prefix, std::vector<GgufChoice>& files) {
   for (const std::string& name : names_in(folder)) {
     if (!name.ends_with(kExtension) || !name.starts_with(prefix) ||
-        lower(name).find("mmproj") != std::string::npos || !is_regular_file(folder / name)) {
+        lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
       continue;
     }
     std::string_view stem(name);

@@ -62,7 +62,7 @@ std::optional<std::pair<std::string, std::string>> repository_of(
 std::optional<fs::path> find_llama_cpp(const fs::path& root, const ModelName& name) {
   if (name.parts.size() == 1 && name.tag.empty()) {
     const fs::path file = root / (name.parts[0] + ".gguf");
-    return is_regular_file(file) ? std::optional(file) : std::nullopt;
+    return is_file(file) ? std::optional(file) : std::nullopt;
   }
   if (name.parts.size() != 2) {
     return std::nullopt;

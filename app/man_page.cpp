@@ -71,6 +71,10 @@ constexpr Paragraph kEnvironment[] = {
     {"NO_COLOR", "when not empty: no colour, unless --color says otherwise"},
     {"CLICOLOR_FORCE", "when neither empty nor 0: colour into pipes too"},
     {"COLUMNS", "width of the drawing, in place of the terminal's"},
+    {"OLLAMA_MODELS", "where Ollama's models are, in place of ~/.ollama/models"},
+    {"LLAMA_CACHE", "where llama.cpp's are, in place of ~/.cache/llama.cpp"},
+    {"HF_HUB_CACHE, HF_HOME",
+     "where Hugging Face's are, in place of ~/.cache/huggingface/hub; hub in the latter"},
     {"COLORTERM, TERM", "how many colours the terminal has; TERM=dumb: drawings are plain ascii"},
 };
 

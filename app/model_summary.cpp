@@ -159,7 +159,7 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
 
 void summarize_model(const fs::path& path, ListedModel& model) {
   try {
-    if (is_regular_file(path)) {
+    if (is_file(path)) {
       summarize_gguf(path, model);
     } else {
       summarize_folder(path, model);

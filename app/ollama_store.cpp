@@ -52,7 +52,7 @@ std::string remote_host(const fs::path& root, const JsonNode& manifest) {
     return {};
   }
   const fs::path path = blob_of(root, *config);
-  if (!is_regular_file(path)) {
+  if (!is_file(path)) {
     return {};
   }
   const MappedFile file(path);
@@ -75,7 +75,7 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
       continue;
     }
     fs::path blob = blob_of(root, layer);
-    if (!is_regular_file(blob)) {
+    if (!is_file(blob)) {
       throw Error(ErrorKind::kIo,
                   fmt::format("{}: its blob {} is missing: the download is not complete; pull the "
                               "model again",
@@ -109,7 +109,7 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
     path /= part;
   }
   path /= name.tag.empty() ? kTag : name.tag;
-  return is_regular_file(path) ? std::optional(model_of(root, path)) : std::nullopt;
+  return is_file(path) ? std::optional(model_of(root, path)) : std::nullopt;
 }
 
 std::string short_name(const std::string& host, const std::string& owner, const std::string& model,
@@ -129,7 +129,7 @@ std::vector<StoreEntry> list(const fs::path& root) {
       for (const std::string& model : names_in(manifests / host / owner)) {
         for (const std::string& tag : names_in(manifests / host / owner / model)) {
           const fs::path path = manifests / host / owner / model / tag;
-          if (!is_regular_file(path)) {
+          if (!is_file(path)) {
             continue;
           }
           StoreEntry entry{short_name(host, owner, model, tag), {}, {}};

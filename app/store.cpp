@@ -69,7 +69,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-bool is_regular_file(const fs::path& path) {
+bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
 }

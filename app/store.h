@@ -44,7 +44,7 @@ struct Store {
 std::optional<std::string> environment(const char* name);
 /// Whether a file or folder is there, and can be looked at.
 bool is_there(const std::filesystem::path& path);
-bool is_regular_file(const std::filesystem::path& path);
+bool is_file(const std::filesystem::path& path);
 /// The names in a folder in order, without hidden ones; none when it cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 

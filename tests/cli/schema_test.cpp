@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/gguf_writer.h"
 
 namespace attnviz::test {
 namespace {
@@ -16,6 +17,7 @@ const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
 const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
+const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
 const std::string kPython = "/usr/bin/python3";
 
@@ -78,7 +80,7 @@ const std::vector<Case>& inspections() {
   return all;
 }
 
-// attnviz info prints; the others write files.
+// attnviz info and models print; the others write files.
 const std::vector<Case>& infos() {
   static const std::string models = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
   static const std::vector<Case> all = {
@@ -91,17 +93,34 @@ const std::vector<Case>& infos() {
   return all;
 }
 
+// A model that can be read and one that cannot, in the stores of Documents; and no store at all.
+const std::vector<Case>& listings() {
+  static const std::vector<Case> all = {{"models.json", {"models"}}};
+  return all;
+}
+
 // The documents of all cases, by name.
 class Documents {
  public:
   explicit Documents(const std::vector<Case>& cases) {
     write_file(folder_.file("known.json"), kKnown);
     write_file(folder_.file("scores-in.json"), "[[-3, 1], [2, 0]]");
+    const std::string tiny = folder_.file("hub/models--tiny/snapshots/1");
+    const std::string broken = folder_.file("ollama/manifests/registry.ollama.ai/library/broken");
+    std::filesystem::create_directories(tiny);
+    std::filesystem::create_directories(broken);
+    write_file(tiny + "/tiny.gguf", GgufWriter()
+                                        .text("general.architecture", "llama")
+                                        .u32("llama.block_count", 1)
+                                        .zeros("token_embd.weight", {4, 2})
+                                        .file());
+    write_file(broken + "/latest", "[");
     for (const Case& item : cases) {
       ProgramRun run;
       run.folder = folder_.path();
+      run.environment = {{"OLLAMA_MODELS", "ollama"}, {"HF_HUB_CACHE", "hub"}};
       run.arguments = item.arguments;
-      const bool prints = item.arguments.front() == "info";
+      const bool prints = item.arguments.front() == "info" || item.arguments.front() == "models";
       for (const char* argument :
            prints ? std::vector{"--json"} : std::vector{"-q", "-o", item.name}) {
         run.arguments.emplace_back(argument);
@@ -171,6 +190,10 @@ TEST_CASE("every attention document is valid by its schema") {
 
 TEST_CASE("every info document is valid by its schema") {
   check_valid(kInfo, infos(), "parameters");
+}
+
+TEST_CASE("every listing of models is valid by its schema") {
+  check_valid(kListing, listings(), "stores");
 }
 
 TEST_CASE("every inspection document is valid by its schema") {

@@ -1,0 +1,327 @@
+// Models by name in the stores of other programs, and attnviz models, run as a person would.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "cli/attnviz_program.h"
+#include "support/gguf_writer.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const fs::path kReference = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/gguf";
+const std::string kDigits(64, 'a');
+
+// A GGUF file whose tokenizer makes `number` of the text "a".
+std::string marked_gguf(std::size_t number) {
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < number; ++i) {
+    pieces.push_back("filler" + std::to_string(i));
+  }
+  pieces.emplace_back("a");
+  return GgufWriter()
+      .text("general.architecture", "llama")
+      .u32("general.file_type", 15)
+      .u32("llama.block_count", 3)
+      .u32("llama.attention.head_count", 4)
+      .text("tokenizer.ggml.model", "gpt2")
+      .texts("tokenizer.ggml.tokens", pieces)
+      .texts("tokenizer.ggml.merges", {})
+      .zeros("token_embd.weight", {8, 5})
+      .file();
+}
+
+// A home folder with stores, which are written file by file.
+class Home {
+ public:
+  void write(const std::string& name, const std::string& bytes) const {
+    fs::create_directories((folder_.path() / name).parent_path());
+    write_file(folder_.path() / name, bytes);
+  }
+  // A manifest of Ollama's with these layers.
+  void manifest(const std::string& name, const std::string& layers) const {
+    write(".ollama/models/manifests/" + name,
+          R"({"schemaVersion": 2, "layers": [)" + layers + "]}");
+  }
+  static std::string layer(const std::string& digest, const std::string& type = "model") {
+    return R"({"mediaType": "application/vnd.ollama.image.)" + type + R"(", "digest": ")" + digest +
+           R"("})";
+  }
+  void blob(char digit, std::size_t number) const {
+    write(".ollama/models/blobs/sha256-" + std::string(64, digit), marked_gguf(number));
+  }
+
+  ProgramResult run(std::vector<std::string> arguments) const {
+    ProgramRun program;
+    program.folder = folder_.path();
+    program.environment = environment_;
+    program.environment["HOME"] = folder_.path();
+    program.arguments = std::move(arguments);
+    return attnviz(program);
+  }
+  // Which file a name stands for; -1 with an error.
+  int number_of(const std::string& name) const {
+    const ProgramResult result = run({"tokenize", "-m", name, "a", "--json"});
+    CAPTURE(result.err);
+    return result.exit_code == 0 ? json::parse(result.out)["tokens"][0]["id"].get<int>() : -1;
+  }
+  void check_fails(const std::string& name, int exit_code, const std::string& part) const {
+    const ProgramResult result = run({"tokenize", "-m", name, "a"});
+    CAPTURE(name);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == exit_code);
+    CHECK(contains(result.err, part));
+  }
+  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
+  fs::path path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_;
+  std::map<std::string, std::string> environment_;
+};
+
+}  // namespace
+
+TEST_CASE("the reference's store: each name is the blob that it should be, or the error") {
+  if (!fs::exists(kReference / "ollama")) {
+    MESSAGE("SKIPPED: no " << (kReference / "ollama").string());
+    return;
+  }
+  const json names = json::parse(read_file(kReference / "ollama/names.json"));
+  Home home;
+  home.set("OLLAMA_MODELS", fs::canonical(kReference / "ollama/models"));
+  const std::map<std::string, std::pair<int, std::string>> errors = {
+      {"bad-noblob", {1, "abababab"}},
+      {"bad-json", {3, "bad-json/latest"}},
+      {"nosuchmodel", {1, "ollama pull nosuchmodel"}}};
+  const json listed = json::parse(home.run({"models", "--json"}).out);
+  for (const json& entry : names["names"]) {
+    const std::string name = entry["name"];
+    CAPTURE(name);
+    if (entry.contains("error")) {
+      REQUIRE(errors.contains(name));
+      home.check_fails(name, errors.at(name).first, errors.at(name).second);
+      continue;
+    }
+    const std::string blob = fs::canonical(kReference / "ollama" / entry["blob"]);
+    const ProgramResult by_name = home.run({"tokenize", "-m", name, "Once upon a time", "--json"});
+    CAPTURE(by_name.err);
+    CHECK(by_name.exit_code == 0);
+    CHECK(by_name.out == home.run({"tokenize", "-m", blob, "Once upon a time", "--json"}).out);
+    bool is_listed = false;
+    for (const json& model : listed["models"]) {
+      is_listed = is_listed || model["path"] == blob;
+    }
+    CHECK(is_listed);
+  }
+}
+
+TEST_CASE("Ollama's names: namespaces, tags, hosts, and what is usual") {
+  const Home home;
+  const std::string manifests = "registry.ollama.ai/";
+  home.blob('1', 1);
+  home.blob('2', 2);
+  home.blob('3', 3);
+  home.blob('4', 4);
+  home.manifest(manifests + "library/tiny/latest",
+                home.layer("sha256:" + kDigits, "license") + ", " +
+                    home.layer("sha256:" + std::string(64, '1')));
+  home.manifest(manifests + "library/tiny/1b", home.layer("sha256:" + std::string(64, '2')));
+  home.manifest(manifests + "user/tiny/latest", home.layer("sha256:" + std::string(64, '3')));
+  home.manifest("hf.co/user/repo/Q8_0", home.layer("sha256:" + std::string(64, '4')));
+  CHECK(home.number_of("tiny") == 1);
+  CHECK(home.number_of("tiny:latest") == 1);
+  CHECK(home.number_of("library/tiny") == 1);
+  CHECK(home.number_of("tiny:1b") == 2);
+  CHECK(home.number_of("user/tiny") == 3);
+  CHECK(home.number_of("registry.ollama.ai/user/tiny:latest") == 3);
+  CHECK(home.number_of("hf.co/user/repo:Q8_0") == 4);
+  home.check_fails("tiny:7b", 1, "there is tiny:1b and tiny:latest");
+  home.check_fails("tyni:latest", 1, "did you mean \"tiny:latest\"");
+}
+
+TEST_CASE("Ollama's manifests: what is wrong with them is told") {
+  const Home home;
+  const std::string library = "registry.ollama.ai/library/";
+  home.write(".ollama/models/manifests/" + library + "list/latest", "[1, 2]");
+  home.write(".ollama/models/manifests/" + library + "broken/latest", R"({"layers": [)");
+  home.manifest(library + "missing/latest", home.layer("sha256:" + kDigits));
+  home.manifest(library + "short/latest", home.layer("sha256:abc"));
+  home.manifest(library + "outside/latest", home.layer("sha256:../../../" + std::string(55, 'a')));
+  home.manifest(library + "tensors/latest", home.layer("sha256:" + kDigits, "tensor"));
+  home.manifest(library + "none/latest", home.layer("sha256:" + kDigits, "license"));
+  home.write(".ollama/models/blobs/sha256-" + std::string(64, 'c'),
+             R"({"remote_host": "https://example.org"})");
+  home.write(".ollama/models/manifests/" + library + "cloud/latest",
+             R"({"layers": [], "config": {"digest": "sha256:)" + std::string(64, 'c') + "\"}}");
+  home.check_fails("list", 3, "list/latest");
+  home.check_fails("broken", 3, "broken/latest");
+  home.check_fails("missing", 1, "sha256-" + kDigits);
+  home.check_fails("short", 3, "64 hexadecimal digits");
+  home.check_fails("outside", 3, "64 hexadecimal digits");
+  home.check_fails("tensors", 4, "blob a tensor");
+  home.check_fails("none", 3, "expected a layer with a model");
+  home.check_fails("cloud", 4, "https://example.org");
+}
+
+TEST_CASE("names that would lead out of a store are not looked for") {
+  const Home home;
+  home.write(".ollama/models/manifests/secret/latest", "{}");
+  home.write("secret/latest", "{}");
+  for (const char* name : {"../../secret", "a/../../secret:latest", "x:..", "x:../latest",
+                           "/etc/x:y", "a//b", "a/b/c/d", ".hidden"}) {
+    CAPTURE(name);
+    const ProgramResult result = home.run({"tokenize", "-m", name, "a"});
+    CHECK(result.exit_code == 1);
+    CHECK(!contains(result.err, "manifests"));
+  }
+}
+
+TEST_CASE("LM Studio's, llama.cpp's and Hugging Face's files, by repository and quantisation") {
+  Home home;
+  home.write(".lmstudio/models/pub/repo-GGUF/repo-Q8_0.gguf", marked_gguf(1));
+  home.write(".lmstudio/models/pub/repo-GGUF/repo-Q4_K_M.gguf", marked_gguf(2));
+  home.write(".lmstudio/models/pub/repo-GGUF/mmproj-repo-f16.gguf", "no model");
+  home.write(".cache/llama.cpp/own_small-GGUF_small-IQ2_XS.gguf", marked_gguf(3));
+  home.write(".cache/llama.cpp/manifest=own=small-GGUF=latest.json", "{}");
+  const std::string snapshot = ".cache/huggingface/hub/models--own--several/snapshots/abc/";
+  home.write(snapshot + "m.Q5_0.gguf", marked_gguf(4));
+  home.write(snapshot + "m.f16.gguf", marked_gguf(5));
+  CHECK(home.number_of("pub/repo-GGUF:q8_0") == 1);
+  CHECK(home.number_of("pub/repo-GGUF") == 2);
+  CHECK(home.number_of("own/small-GGUF") == 3);
+  CHECK(home.number_of("own/small-GGUF:IQ2_XS") == 3);
+  CHECK(home.number_of("own_small-GGUF_small-IQ2_XS") == 3);
+  CHECK(home.number_of("own/several:f16") == 5);
+  CHECK(home.number_of("hf.co/own/several:Q5_0") == 4);
+  home.check_fails("own/several", 2, "own/several:Q5_0 and own/several:f16");
+  home.check_fails("own/several:Q4_0", 1, "there is own/several:Q5_0 and own/several:f16");
+
+  home.set("LLAMA_CACHE", home.path() / "elsewhere");
+  CHECK(home.number_of("own/small-GGUF") == -1);
+  home.write("elsewhere/own_small-GGUF_small.gguf", marked_gguf(6));
+  CHECK(home.number_of("own/small-GGUF") == 6);
+}
+
+TEST_CASE("of shards the first stands for all of them") {
+  const Home home;
+  home.write(".lmstudio/models/pub/big/big-Q6_K-00002-of-00002.gguf", marked_gguf(1));
+  home.write(".lmstudio/models/pub/big/big-Q6_K-00001-of-00002.gguf", marked_gguf(2));
+  CHECK(home.number_of("pub/big") == 2);
+  const json document = json::parse(home.run({"models", "--json"}).out);
+  REQUIRE(document["models"].size() == 1);
+  CHECK(document["models"][0]["name"] == "pub/big:Q6_K");
+  CHECK(document["models"][0]["bytes"] == marked_gguf(1).size() + marked_gguf(2).size());
+  CHECK(document["models"][0]["parameters"].is_null());
+}
+
+TEST_CASE("a path wins over names, and Ollama's over Hugging Face's") {
+  const Home home;
+  home.write(".cache/huggingface/hub/models--tiny/snapshots/abc/tiny.gguf", marked_gguf(1));
+  CHECK(home.number_of("tiny") == 1);
+  home.blob('2', 2);
+  home.manifest("registry.ollama.ai/library/tiny/latest",
+                home.layer("sha256:" + std::string(64, '2')));
+  CHECK(home.number_of("tiny") == 2);
+  home.write("tiny/model.gguf", marked_gguf(3));
+  CHECK(home.number_of("tiny") == 3);
+}
+
+TEST_CASE("a name that is nowhere: where was looked, and what would download it") {
+  const Home home;
+  const ProgramResult result = home.run({"tokenize", "-m", "own/nothing:Q4_0", "a"});
+  CHECK(result.exit_code == 1);
+  for (const char* part : {"Ollama (~/.ollama/models)", "LM Studio (~/.lmstudio/models)",
+                           "llama.cpp (~/.cache/llama.cpp)", "Hugging Face (~/.cache/huggingface",
+                           "ollama pull own/nothing:Q4_0", "hf download own/nothing"}) {
+    CAPTURE(part);
+    CHECK(contains(result.err, part));
+  }
+}
+
+TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
+  const Home home;
+  home.blob('1', 1);
+  home.manifest("registry.ollama.ai/library/tiny/latest",
+                home.layer("sha256:" + std::string(64, '1')));
+  home.manifest("registry.ollama.ai/library/gone/latest", home.layer("sha256:" + kDigits));
+  home.write(
+      ".lmstudio/models/publisher-of-models/a-model-with-a-rather-long-name-GGUF/"
+      "a-model-with-a-rather-long-name-Q4_K_M.gguf",
+      marked_gguf(2));
+  home.write(".lmstudio/models/pub/broken/broken.gguf", "GGUF");
+  home.write(".cache/huggingface/hub/models--own--folder/snapshots/abc/config.json",
+             R"({"model_type": "gpt2", "n_layer": 12, "n_head": 6, "torch_dtype": "float32"})");
+  home.write(".cache/huggingface/hub/models--own--folder/snapshots/abc/model.safetensors",
+             std::string(1000, ' '));
+  const ProgramResult result = home.run({"models"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CAPTURE(result.out);
+  for (const std::string& line : lines_of(result.out)) {
+    CAPTURE(line);
+    CHECK(display_width(line) <= 80);
+  }
+  for (const char* part :
+       {"tiny:latest", "Q4_K_M", "3 x 4", "Ollama", "gone:latest cannot be read", "own/folder",
+        "12 x 6", "publisher-of-models/a-model-with-a-rather-long-name-GGUF:Q4_K_M",
+        "pub/broken:broken cannot be read", "~/.lmstudio/models"}) {
+    CAPTURE(part);
+    CHECK(contains(result.out, part));
+  }
+
+  const std::string plain = home.run({"models", "--style", "ascii", "--color", "never"}).out;
+  CHECK(std::ranges::all_of(plain, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+  Home wide;
+  wide.set("COLUMNS", "200");
+  wide.write(".lmstudio/models/publisher/a-long-name-of-a-model-GGUF/model-Q4_K_M.gguf",
+             marked_gguf(2));
+  bool is_one_line = false;
+  for (const std::string& line : lines_of(wide.run({"models"}).out)) {
+    is_one_line = is_one_line || (contains(line, "publisher/a-long-name-of-a-model-GGUF:Q4_K_M") &&
+                                  contains(line, "3 x 4") && contains(line, "LM Studio"));
+  }
+  CHECK(is_one_line);
+
+  const json document = json::parse(home.run({"models", "--json"}).out);
+  CHECK(document["schema"] == "attnviz.models/1");
+  REQUIRE(document["models"].size() == 5);
+  const json& gone = document["models"][0];
+  CHECK(gone["name"] == "gone:latest");
+  CHECK(gone["path"].is_null());
+  const json& tiny = document["models"][1];
+  CHECK(tiny["name"] == "tiny:latest");
+  CHECK(tiny["store"] == "Ollama");
+  CHECK(tiny["family"] == "llama");
+  CHECK(tiny["quantisation"] == "Q4_K_M");
+  CHECK(tiny["parameters"] == 40);
+  CHECK(tiny["bytes"] == marked_gguf(1).size());
+  CHECK(tiny["n_layers"] == 3);
+  CHECK(tiny["n_heads"] == 4);
+  CHECK(tiny["problem"].is_null());
+  const json& folder = document["models"][4];
+  CHECK(folder["family"] == "gpt2");
+  CHECK(folder["quantisation"] == "F32");
+  CHECK(folder["bytes"] == 1000);
+  CHECK(folder["n_heads"] == 6);
+}
+
+TEST_CASE("models: with none, where was looked") {
+  const Home home;
+  const ProgramResult result = home.run({"models"});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "Ollama: ~/.ollama/models (not there)"));
+  CHECK(contains(result.out, "Hugging Face: ~/.cache/huggingface/hub (not there)"));
+  CHECK(home.run({"models", "x"}).exit_code == 2);
+}
+
+}  // namespace attnviz::test
