@@ -7,6 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/shard_name.h"
 
 namespace attnviz::app {
 
@@ -26,21 +27,6 @@ std::string lower(std::string_view text) {
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-// "-00001-of-00003" at the end of a stem: its place; npos when there is none.
-std::size_t shard_mark(std::string_view stem) {
-  constexpr std::string_view kForm = "-00001-of-00003";
-  if (stem.size() <= kForm.size()) {
-    return std::string_view::npos;
-  }
-  const std::string_view end = stem.substr(stem.size() - kForm.size());
-  for (std::size_t i = 0; i < kForm.size(); ++i) {
-    if (is_digit(kForm[i]) ? !is_digit(end[i]) : end[i] != kForm[i]) {
-      return std::string_view::npos;
-    }
-  }
-  return stem.size() - kForm.size();
 }
 
 // Whether a part of a file's name is that of a quantisation: Q4_K_M, IQ2_XS, F16, MXFP4.
@@ -78,14 +64,14 @@ void add_files(const fs::path& folder, std::string_view prefix, std::vector<Gguf
         lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
       continue;
     }
-    std::string_view stem(name);
-    stem.remove_prefix(prefix.size());
-    stem.remove_suffix(kExtension.size());
-    const std::size_t mark = shard_mark(stem);
-    if (mark != std::string_view::npos && !stem.substr(mark).starts_with("-00001-")) {
+    const std::optional<ShardName> shard = parse_shard_name(name);
+    if (shard && shard->number != 1) {
       continue;
     }
-    files.push_back({folder / name, std::string(stem.substr(0, mark))});
+    std::string_view stem = shard ? shard->name : std::string_view(name);
+    stem.remove_prefix(std::min(prefix.size(), stem.size()));
+    stem.remove_suffix(shard ? 0 : kExtension.size());
+    files.push_back({folder / name, std::string(stem)});
   }
 }
 
@@ -128,7 +114,7 @@ std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const 
     std::vector<std::string> names;
     names.reserve(files.size());
     for (const GgufChoice& file : files) {
-      names.push_back(name.path() + ":" + file.tag);
+      names.push_back(is_there(name.path()) ? file.path.string() : name.path() + ":" + file.tag);
     }
     throw Error(ErrorKind::kUsage,
                 fmt::format("model {}: there are several files, and none is Q4_K_M; give one of {}",

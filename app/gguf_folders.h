@@ -11,8 +11,9 @@ namespace attnviz::app {
 /// publisher/repository/files. Names are `publisher/repository[:TAG]`, as choose_gguf() takes them.
 std::vector<Store> lm_studio_stores();
 
-/// $LLAMA_CACHE, else ~/.cache/llama.cpp: `owner_repository_file.gguf` in one folder. Names are
-/// `owner/repository[:TAG]`, or a file's without its extension.
+/// $LLAMA_CACHE, else llama.cpp in cache_home(): `owner_repository_file.gguf` in one folder. Names
+/// are `owner/repository[:TAG]` of repositories that have a manifest there, or a file's without its
+/// extension.
 std::vector<Store> llama_cpp_stores();
 
 }  // namespace attnviz::app

@@ -1,6 +1,5 @@
 #include "hugging_face_cache.h"
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,23 +16,21 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "models--";
 
-fs::path cache_folder() {
+std::optional<fs::path> cache_folder() {
   if (const auto cache = environment("HF_HUB_CACHE")) {
     return *cache;
   }
   if (const auto home = environment("HF_HOME")) {
     return fs::path(*home) / "hub";
   }
-  const fs::path cache =
-      environment("XDG_CACHE_HOME").value_or(environment("HOME").value_or("") + "/.cache");
-  return cache / "huggingface" / "hub";
+  const auto cache = cache_home();
+  return cache ? std::optional(*cache / "huggingface" / "hub") : std::nullopt;
 }
 
 // The snapshot that refs/main names, or the one that was written last.
 std::optional<fs::path> snapshot(const fs::path& repository) {
-  std::ifstream ref(repository / "refs" / "main");
-  std::string revision;
-  if (std::getline(ref, revision)) {
+  const std::string revision = first_line(repository / "refs" / "main");
+  if (!revision.empty()) {
     const auto name = parse_model_name(revision);
     if (name && name->parts.size() == 1 && is_there(repository / "snapshots" / revision)) {
       return repository / "snapshots" / revision;
@@ -70,7 +67,7 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
   if (!found) {
     return std::nullopt;
   }
-  if (name.tag.empty() && is_there(*found / "config.json")) {
+  if (name.tag.empty() && has_safetensors(*found)) {
     return found;
   }
   if (auto file = choose_gguf(gguf_files_in(*found), name)) {
@@ -96,10 +93,11 @@ std::vector<StoreEntry> list(const fs::path& root) {
       continue;
     }
     const std::string name = repository_name(folder);
-    if (is_there(*found / "config.json")) {
+    std::vector<GgufChoice> files = gguf_files_in(*found);
+    if (has_safetensors(*found) || (files.empty() && is_there(*found / "config.json"))) {
       entries.push_back({name, *found, {}});
     }
-    for (GgufChoice& file : gguf_files_in(*found)) {
+    for (GgufChoice& file : files) {
       entries.push_back({name + ":" + file.tag, std::move(file.path), {}});
     }
   }
@@ -109,7 +107,8 @@ std::vector<StoreEntry> list(const fs::path& root) {
 }  // namespace
 
 std::vector<Store> hugging_face_stores() {
-  return {{"Hugging Face", cache_folder(), find, list}};
+  const auto cache = cache_folder();
+  return cache ? std::vector<Store>{{"Hugging Face", *cache, find, list}} : std::vector<Store>();
 }
 
 }  // namespace attnviz::app

@@ -36,15 +36,17 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
       all.push_back(entry.name);
     }
   }
-  return tags.empty() ? did_you_mean(name.text(), all)
-                      : fmt::format("; there is {}", joined(tags, "and"));
+  return tags.empty()
+             ? did_you_mean(name.text(), all)
+             : fmt::format("; there {} {}", tags.size() == 1 ? "is" : "are", joined(tags, "and"));
 }
 
 [[noreturn]] void fail(const ModelName& name, const std::vector<Store>& stores) {
   std::string places;
   for (const Store& store : stores) {
     places +=
-        fmt::format("{}{} ({})", places.empty() ? "" : ", ", store.title, short_path(store.root));
+        fmt::format("{}{} ({}{})", places.empty() ? "" : ", ", store.title, short_path(store.root),
+                    is_barred(store.root) ? ", which you may not read" : "");
   }
   const bool is_owned = name.parts.size() > 1;
   throw Error(
@@ -75,7 +77,7 @@ std::string short_path(const fs::path& path) {
 
 fs::path find_model(const fs::path& given) {
   std::error_code ignored;
-  if (fs::is_directory(given, ignored) && !is_there(given / "config.json")) {
+  if (fs::is_directory(given, ignored) && !has_safetensors(given)) {
     const ModelName name{{given.string()}, {}};
     return choose_gguf(gguf_files_in(given), name).value_or(given);
   }

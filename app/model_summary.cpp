@@ -6,6 +6,7 @@
 #include <array>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,7 +16,9 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/stored_type.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/gguf_types.h"
 #include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/shard_name.h"
 #include "store.h"
 
 namespace attnviz::app {
@@ -23,22 +26,6 @@ namespace attnviz::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Names of general.file_type. Source: https://github.com/ggml-org/llama.cpp, llama_ftype.
-std::string_view file_type_name(std::uint32_t number) {
-  constexpr std::pair<std::uint32_t, std::string_view> kNames[] = {
-      {0, "F32"},      {1, "F16"},      {2, "Q4_0"},    {3, "Q4_1"},    {7, "Q8_0"},
-      {8, "Q5_0"},     {9, "Q5_1"},     {10, "Q2_K"},   {11, "Q3_K_S"}, {12, "Q3_K_M"},
-      {13, "Q3_K_L"},  {14, "Q4_K_S"},  {15, "Q4_K_M"}, {16, "Q5_K_S"}, {17, "Q5_K_M"},
-      {18, "Q6_K"},    {19, "IQ2_XXS"}, {20, "IQ2_XS"}, {21, "Q2_K_S"}, {22, "IQ3_XS"},
-      {23, "IQ3_XXS"}, {24, "IQ1_S"},   {25, "IQ4_NL"}, {26, "IQ3_S"},  {27, "IQ3_M"},
-      {28, "IQ2_S"},   {29, "IQ2_M"},   {30, "IQ4_XS"}, {31, "IQ1_M"},  {32, "BF16"},
-      {36, "TQ1_0"},   {37, "TQ2_0"},   {38, "MXFP4"}};
-  constexpr std::uint32_t kGuessed = 1024;  // a flag
-  const auto* found = std::ranges::find(kNames, number & ~kGuessed,
-                                        &std::pair<std::uint32_t, std::string_view>::first);
-  return found == std::end(kNames) ? std::string_view() : found->second;
-}
 
 // The type of most bytes.
 std::string_view most_common_type(const Gguf& gguf) {
@@ -60,16 +47,15 @@ std::uint64_t bytes_of(const fs::path& file) {
 
 // Of all files that one was split into.
 std::uint64_t bytes_of_shards(const fs::path& file) {
-  constexpr std::string_view kFirst = "-00001-of-";
   const std::string name = file.filename().string();
-  const std::size_t mark = name.rfind(kFirst);
-  if (mark == std::string::npos) {
+  const std::optional<ShardName> first = parse_shard_name(name);
+  if (!first) {
     return bytes_of(file);
   }
   std::uint64_t bytes = 0;
   for (const std::string& other : names_in(file.parent_path())) {
-    if (other.size() == name.size() && other.substr(0, mark) == name.substr(0, mark) &&
-        other.substr(mark + kFirst.size() - 4) == name.substr(mark + kFirst.size() - 4)) {
+    const std::optional<ShardName> shard = parse_shard_name(other);
+    if (shard && shard->name == first->name && shard->count == first->count) {
       bytes += bytes_of(file.parent_path() / other);
     }
   }
@@ -83,7 +69,7 @@ void summarize_gguf(const fs::path& path, ListedModel& model) {
   const GgufMetadata metadata(gguf);
   model.family = metadata.text_or("general.architecture", "");
   const auto type = metadata.id("general.file_type");
-  model.quantisation = type ? file_type_name(*type) : "";
+  model.quantisation = type ? gguf_file_type_name(*type) : "";
   if (model.quantisation.empty()) {
     model.quantisation = most_common_type(gguf);
   }

@@ -15,7 +15,8 @@ void run_models(const ModelsOptions& options) {
   Phases phases(options.talk);
   ModelList list;
   for (const Store& store : model_stores()) {
-    list.places.push_back({store.title, short_path(store.root), is_there(store.root)});
+    list.places.push_back(
+        {store.title, short_path(store.root), is_there(store.root), is_barred(store.root)});
     for (StoreEntry& entry : store.list(store.root)) {
       ListedModel model;
       model.name = std::move(entry.name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 
 namespace attnviz::app {
@@ -64,6 +65,38 @@ std::optional<std::string> environment(const char* name) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
+std::optional<fs::path> cache_home() {
+  if (const auto cache = environment("XDG_CACHE_HOME")) {
+    return *cache;
+  }
+  const auto home = environment("HOME");
+  return home ? std::optional(fs::path(*home) / ".cache") : std::nullopt;
+}
+
+bool is_barred(const fs::path& path) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (error == std::errc::permission_denied) {
+    return true;
+  }
+  if (is_folder) {
+    const fs::directory_iterator entries(path, error);
+  }
+  return error == std::errc::permission_denied;
+}
+
+std::string first_line(const fs::path& path) {
+  constexpr std::size_t kMost = 256;
+  std::string line(kMost, '\0');
+  if (!is_file(path)) {
+    return {};
+  }
+  std::ifstream file(path, std::ios::binary);
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return line.substr(0, line.find_first_of("\r\n"));
+}
+
 bool is_there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
@@ -72,6 +105,11 @@ bool is_there(const fs::path& path) {
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
+}
+
+bool has_safetensors(const fs::path& folder) {
+  return is_there(folder / "config.json") && (is_there(folder / "model.safetensors") ||
+                                              is_there(folder / "model.safetensors.index.json"));
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {

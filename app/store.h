@@ -42,9 +42,17 @@ struct Store {
 
 /// Nothing when it is not set, or empty.
 std::optional<std::string> environment(const char* name);
+/// $XDG_CACHE_HOME, else ~/.cache; nothing without a home.
+std::optional<std::filesystem::path> cache_home();
+/// Whether the way to a file or folder is barred to this user.
+bool is_barred(const std::filesystem::path& path);
+/// The beginning of a file's first line; empty for what is no file.
+std::string first_line(const std::filesystem::path& path);
 /// Whether a file or folder is there, and can be looked at.
 bool is_there(const std::filesystem::path& path);
 bool is_file(const std::filesystem::path& path);
+/// Whether a folder holds a model in Hugging Face's form: a config.json and safetensors.
+bool has_safetensors(const std::filesystem::path& folder);
 /// The names in a folder in order, without hidden ones; none when it cannot be read.
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 

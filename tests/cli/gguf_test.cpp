@@ -114,4 +114,36 @@ TEST_CASE("info tells a GGUF file's metadata, its types, and the bits of a weigh
   CHECK(std::ranges::count(types, "Q6_K") == 1);
 }
 
+TEST_CASE(
+    "info: keys of a GGUF file cannot speak to the terminal; numbers are as the file has them") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("keys.gguf");
+  std::string bytes = read_file(kReference + "models/llama-q8-q5.gguf");
+  const std::string key = "general.architecture";
+  const std::string name = "general.type";  // a string that nothing reads
+  const std::size_t at = bytes.find(name);
+  REQUIRE(bytes.find(key) != std::string::npos);
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, name.size(), "a\x1B[31mb\ncdef");
+  write_file(file, bytes);
+  const ProgramResult run = attnviz({"info", "-m", file, "--color", "never"});
+  CHECK(run.exit_code == 0);
+  CHECK(!contains(run.out, "\x1B"));
+  CHECK(!contains(run.out, "b\ncdef"));
+}
+
+TEST_CASE("a model is called as its file, without the number of a shard") {
+  const TemporaryFolder folder;
+  const std::string model = folder.file("The-best-of-world.gguf");
+  write_file(model, read_file(kReference + "models/llama-q8-q5.gguf"));
+  CHECK(attnviz_json({"info", "-m", model})["model"]["name"] == "The-best-of-world");
+  const std::string split = kReference + "models/llama-q8-q5-split-00002-of-00003.gguf";
+  CHECK(attnviz_json({"info", "-m", split})["model"]["name"] == "llama-q8-q5-split");
+}
+
+TEST_CASE("linear scaling leaves a GGUF model the context that its file tells") {
+  const json document = attnviz_json({"info", "-m", kReference + "models/llama-rope-linear.gguf"});
+  CHECK(document["shape"]["n_ctx"] == document["file"]["metadata"]["llama.context_length"]);
+}
+
 }  // namespace attnviz::test

@@ -72,7 +72,7 @@ class Home {
   int number_of(const std::string& name) const {
     const ProgramResult result = run({"tokenize", "-m", name, "a", "--json"});
     CAPTURE(result.err);
-    return result.exit_code == 0 ? json::parse(result.out)["tokens"][0]["id"].get<int>() : -1;
+    return result.exit_code == 0 ? json::parse(result.out)["token_ids"][0].get<int>() : -1;
   }
   void check_fails(const std::string& name, int exit_code, const std::string& part) const {
     const ProgramResult result = run({"tokenize", "-m", name, "a"});
@@ -145,7 +145,7 @@ TEST_CASE("Ollama's names: namespaces, tags, hosts, and what is usual") {
   CHECK(home.number_of("user/tiny") == 3);
   CHECK(home.number_of("registry.ollama.ai/user/tiny:latest") == 3);
   CHECK(home.number_of("hf.co/user/repo:Q8_0") == 4);
-  home.check_fails("tiny:7b", 1, "there is tiny:1b and tiny:latest");
+  home.check_fails("tiny:7b", 1, "there are tiny:1b and tiny:latest");
   home.check_fails("tyni:latest", 1, "did you mean \"tiny:latest\"");
 }
 
@@ -204,12 +204,20 @@ TEST_CASE("LM Studio's, llama.cpp's and Hugging Face's files, by repository and 
   CHECK(home.number_of("own/several:f16") == 5);
   CHECK(home.number_of("hf.co/own/several:Q5_0") == 4);
   home.check_fails("own/several", 2, "own/several:Q5_0 and own/several:f16");
-  home.check_fails("own/several:Q4_0", 1, "there is own/several:Q5_0 and own/several:f16");
+  home.check_fails("own/several:Q4_0", 1, "there are own/several:Q5_0 and own/several:f16");
 
   home.set("LLAMA_CACHE", home.path() / "elsewhere");
   CHECK(home.number_of("own/small-GGUF") == -1);
   home.write("elsewhere/own_small-GGUF_small.gguf", marked_gguf(6));
+  CHECK(home.number_of("own/small-GGUF") == -1);  // it may be own/small-GGUF_small's
+  CHECK(home.number_of("own_small-GGUF_small") == 6);
+  home.write("elsewhere/manifest=own=small-GGUF=latest.json", "{}");
   CHECK(home.number_of("own/small-GGUF") == 6);
+  home.write("elsewhere/manifest=own=small-GGUF_small=latest.json", "{}");
+  home.write("elsewhere/own_small-GGUF_small_x.gguf", marked_gguf(7));
+  CHECK(home.number_of("own/small-GGUF") == 6);
+  home.set("LLAMA_CACHE", home.path().string() + "/elsewhere/");
+  CHECK(contains(home.run({"models"}).out, "own/small-GGUF:small"));
 }
 
 TEST_CASE("of shards the first stands for all of them") {

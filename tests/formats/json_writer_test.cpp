@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -297,6 +298,21 @@ TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and whole") {
   const auto document = nlohmann::json::parse(text);
   CHECK(document.size() == 1000);
   CHECK(document[999][999] == 0.5f);
+}
+
+TEST_CASE("JSON writer: whole numbers below 0, and doubles with all their digits") {
+  std::string out;
+  JsonWriter json([&out](std::string_view bytes) { out += bytes; });
+  json.begin_array();
+  json.value(std::int64_t{-16777217});
+  json.value(std::uint64_t{18446744073709551615U});
+  json.value(1e300);
+  json.value(0.1);
+  json.value(-2.0);
+  json.value(std::numeric_limits<double>::infinity());
+  json.end_array();
+  json.finish();
+  CHECK(out == "[-16777217, 18446744073709551615, 1e+300, 0.1, -2.0, null]\n");
 }
 
 }  // namespace attnviz

@@ -81,7 +81,8 @@ std::vector<std::string> environment_of(const ProgramRun& run) {
   // Sanitizers and coverage are told where to report by the environment.
   for (const char* name :
        {"PATH", "HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
-    if (const char* value = std::getenv(name)) {
+    const char* value = run.environment.contains(name) ? nullptr : std::getenv(name);
+    if (value != nullptr) {
       lines.push_back(std::string(name).append("=").append(value));
     }
   }

@@ -57,6 +57,8 @@ class GgufValue {
   /// The same, faster, of strings and of numbers (whatever their type).
   std::optional<std::vector<std::string_view>> as_strings() const;
   std::optional<std::vector<double>> as_numbers() const;
+  /// The same of bools.
+  std::optional<std::vector<bool>> as_flags() const;
 
   /// The value for people: `"llama"`, `12`, `[string x 32000]`; at most `most` bytes, printable.
   std::string text(std::size_t most = 60) const;
@@ -86,6 +88,10 @@ class Gguf {
   /// blocks; Error{kUnsupported} for other versions, for more than 2^20 keys or tensors, and for
   /// tensor types that attnviz does not read, naming type and tensor.
   Gguf(std::string_view bytes, std::string_view file);
+  Gguf(const Gguf&) = delete;  // tensors look at their own object's shapes
+  Gguf& operator=(const Gguf&) = delete;
+  Gguf(Gguf&&) = default;
+  Gguf& operator=(Gguf&&) = default;
 
   std::string_view file() const noexcept { return file_; }
   std::uint32_t version() const noexcept { return version_; }

@@ -158,15 +158,11 @@ std::vector<bool> GgufMetadata::flags(std::string_view key) const {
     return {};
   }
   constexpr std::string_view kExpected = "an array of bools";
-  const GgufValue& value = get(key, kExpected);
-  if (value.type() != GgufType::kArray || value.element_type() != GgufType::kBool) {
+  std::optional<std::vector<bool>> flags = get(key, kExpected).as_flags();
+  if (!flags) {
     fail_value(key, kExpected);
   }
-  const std::vector<GgufValue> elements = *value.as_list();
-  std::vector<bool> flags(elements.size());
-  std::transform(elements.begin(), elements.end(), flags.begin(),
-                 [](const GgufValue& element) { return element.as_bool().value_or(false); });
-  return flags;
+  return std::move(*flags);
 }
 
 }  // namespace attnviz

@@ -89,6 +89,20 @@ OrderedBytes ordered_bytes(StoredType type) noexcept {
   return found == kTypes.end() ? OrderedBytes{0, 1, 0} : found->ordered;
 }
 
+// Source: https://github.com/ggml-org/llama.cpp, llama_ftype.
+constexpr std::array kFileTypes = {
+    NamedNumber{0, "F32"},     NamedNumber{1, "F16"},      NamedNumber{2, "Q4_0"},
+    NamedNumber{3, "Q4_1"},    NamedNumber{7, "Q8_0"},     NamedNumber{8, "Q5_0"},
+    NamedNumber{9, "Q5_1"},    NamedNumber{10, "Q2_K"},    NamedNumber{11, "Q3_K_S"},
+    NamedNumber{12, "Q3_K_M"}, NamedNumber{13, "Q3_K_L"},  NamedNumber{14, "Q4_K_S"},
+    NamedNumber{15, "Q4_K_M"}, NamedNumber{16, "Q5_K_S"},  NamedNumber{17, "Q5_K_M"},
+    NamedNumber{18, "Q6_K"},   NamedNumber{19, "IQ2_XXS"}, NamedNumber{20, "IQ2_XS"},
+    NamedNumber{21, "Q2_K_S"}, NamedNumber{22, "IQ3_XS"},  NamedNumber{23, "IQ3_XXS"},
+    NamedNumber{24, "IQ1_S"},  NamedNumber{25, "IQ4_NL"},  NamedNumber{26, "IQ3_S"},
+    NamedNumber{27, "IQ3_M"},  NamedNumber{28, "IQ2_S"},   NamedNumber{29, "IQ2_M"},
+    NamedNumber{30, "IQ4_XS"}, NamedNumber{31, "IQ1_M"},   NamedNumber{32, "BF16"},
+    NamedNumber{36, "TQ1_0"},  NamedNumber{37, "TQ2_0"},   NamedNumber{38, "MXFP4"}};
+
 }  // namespace
 
 std::string_view ggml_type_name(std::uint32_t number) noexcept {
@@ -102,6 +116,12 @@ std::string_view ggml_type_name(std::uint32_t number) noexcept {
 std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept {
   const TypeFacts* const type = find_number(kTypes, number);
   return type == nullptr ? std::nullopt : std::optional(type->type);
+}
+
+std::string_view gguf_file_type_name(std::uint32_t number) noexcept {
+  constexpr std::uint32_t kGuessed = 1024;  // a flag
+  const NamedNumber* const type = find_number(kFileTypes, number & ~kGuessed);
+  return type == nullptr ? std::string_view() : type->name;
 }
 
 std::vector<char> little_endian(const StoredTensor& tensor) {

@@ -16,4 +16,7 @@ std::string_view ggml_type_name(std::uint32_t number) noexcept;
 /// The type that attnviz reads by that number; nothing when it reads none.
 std::optional<StoredType> ggml_stored_type(std::uint32_t number) noexcept;
 
+/// The mix of types that `general.file_type` numbers ("Q4_K_M"); empty for a number that none has.
+std::string_view gguf_file_type_name(std::uint32_t number) noexcept;
+
 }  // namespace attnviz

@@ -169,6 +169,15 @@ std::optional<std::vector<double>> GgufValue::as_numbers() const {
   return numbers;
 }
 
+std::optional<std::vector<bool>> GgufValue::as_flags() const {
+  if (type_ != GgufType::kArray || element_type_ != GgufType::kBool) {
+    return std::nullopt;
+  }
+  std::vector<bool> flags(count_);
+  std::transform(bytes_.begin(), bytes_.end(), flags.begin(), [](char byte) { return byte != 0; });
+  return flags;
+}
+
 std::string GgufValue::text(std::size_t most) const {
   if (type_ == GgufType::kString) {
     return quoted_line(bytes_, most);

@@ -1,8 +1,11 @@
 #include "attnviz/formats/json_writer.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "attnviz/core/utf8.h"
@@ -124,9 +127,27 @@ void JsonWriter::value(bool flag) {
 
 void JsonWriter::value(std::uint64_t number) {
   separate(/*container=*/false);
-  std::array<char, 20> digits{};
+  buffer_ += fmt::format_int(number).c_str();
+}
+
+void JsonWriter::value(std::int64_t number) {
+  separate(/*container=*/false);
+  buffer_ += fmt::format_int(number).c_str();
+}
+
+void JsonWriter::value(double number) {
+  separate(/*container=*/false);
+  std::array<char, 32> digits{};
   const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  buffer_.append(digits.data(), result.ptr);
+  const std::string_view text(digits.data(), static_cast<std::size_t>(result.ptr - digits.data()));
+  if (!std::isfinite(number)) {
+    buffer_ += "null";
+    return;
+  }
+  buffer_ += text;
+  if (text.find_first_of(".e") == std::string_view::npos) {
+    buffer_ += ".0";
+  }
 }
 
 void JsonWriter::value(float number) {

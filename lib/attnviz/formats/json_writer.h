@@ -36,6 +36,9 @@ class JsonWriter {
   /// The shortest decimal that reads back to the same bits, always with a point or an exponent
   /// (1.0, -0.0); NaN and infinities become null.
   void value(float number);
+  /// The same for doubles.
+  void value(double number);
+  void value(std::int64_t number);
   void null();
 
   void values(std::span<const float> numbers);  // [..]

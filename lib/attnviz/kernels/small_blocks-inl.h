@@ -98,8 +98,8 @@ alignas(16) constexpr std::int8_t kFp4Values[16] = {0, 1,  2,  3,  4,  6,  8,  1
 struct BlocksMXFP4 : BlockLayout<32, 17, 32> {
   // 2^(exponent - 128): half of the scale, as quants are doubled.
   static HWY_INLINE float scale(std::uint32_t exponent) {
-    const std::uint32_t subnormal = std::uint32_t{0x00200000} << exponent;
-    return std::bit_cast<float>(exponent < 2 ? subnormal : (exponent - 1) << 23);
+    return std::bit_cast<float>(exponent < 2 ? std::uint32_t{0x00200000} << exponent
+                                             : (exponent - 1) << 23);
   }
   static HWY_INLINE void unpack(const std::uint8_t* block, const UnpackedBlocks& to) {
     to.scales[0] = scale(block[0]);

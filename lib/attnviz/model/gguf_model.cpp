@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/gguf.h"
 
@@ -56,13 +58,9 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
 
 // model.Q4_K_M of model.Q4_K_M-00001-of-00003.gguf.
 std::string model_name(const fs::path& path) {
-  std::string name = path.stem().string();
-  constexpr std::size_t kShardSize = std::string_view("-00001-of-00003").size();
-  if (const std::size_t of = name.rfind("-of-");
-      of != std::string::npos && name.size() > kShardSize && of + 9 == name.size()) {
-    name.resize(name.size() - kShardSize);
-  }
-  return name;
+  const std::string file = path.filename().string();
+  const std::optional<ShardName> shard = parse_shard_name(file);
+  return shard ? std::string(shard->name) : path.stem().string();
 }
 
 void require_embeddings(const GgufMetadata& metadata, const Model& model) {
@@ -77,12 +75,14 @@ void require_embeddings(const GgufMetadata& metadata, const Model& model) {
 }  // namespace
 
 bool is_gguf_file(const fs::path& path) {
-  std::array<char, 4> begin{};
   std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  return fs::is_regular_file(path, error) &&
-         (path.extension() == ".gguf" ||
-          (file.read(begin.data(), begin.size()) && is_gguf({begin.data(), begin.size()})));
+  if (!fs::is_regular_file(path, error)) {  // a pipe may be opened only once
+    return false;
+  }
+  std::array<char, 4> begin{};
+  return path.extension() == ".gguf" ||
+         (std::ifstream(path, std::ios::binary).read(begin.data(), begin.size()) &&
+          is_gguf({begin.data(), begin.size()}));
 }
 
 Model load_gguf(const fs::path& path) {

@@ -1,4 +1,4 @@
-// Rotary frequencies as a Hugging Face config.json describes them.
+// Rotary frequencies: how they are scaled, and how a Hugging Face config.json describes them.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,9 @@ struct RopeFacts {
   double base = 10000.0;
   std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
 };
+
+/// The widest head that frequencies are made for.
+inline constexpr std::size_t kWidestHead = 65536;
 
 /// base^(-2i / n_rotated).
 std::vector<double> inverse_frequencies(std::size_t n_rotated, double base);

@@ -56,8 +56,8 @@ FoundTensor WeightReader::get(std::string_view name) const {
   }
   if (!is_readable(found.tensor->type)) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: {}: expected F32, F16, BF16 or F64, found {}: weights that were "
-                            "quantised by other tools have scales that attnviz does not know",
+                fmt::format("{}: {}: expected F32, F16, BF16, F64 or a quantised type of GGUF, "
+                            "found {}: scales of other tools are not known",
                             found.file, printable(found.tensor->name),
                             stored_type_name(found.tensor->type)));
   }

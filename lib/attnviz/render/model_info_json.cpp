@@ -265,8 +265,10 @@ class Writer {
       json_.value(*is_set);
     } else if (const auto whole = value.as_unsigned()) {
       json_.value(*whole);
-    } else if (const auto number = value.as_number()) {
-      json_.value(static_cast<float>(*number));
+    } else if (const auto below_zero = value.as_signed()) {
+      json_.value(*below_zero);
+    } else if (const auto real = value.as_number()) {
+      json_.value(*real);
     } else {
       json_.begin_object();
       text("list_of", gguf_type_name(value.element_type()));
@@ -283,6 +285,7 @@ class Writer {
     const Gguf& gguf = *info_.gguf;
     open("file");
     text("format", "gguf");
+    text("path", gguf.file());
     count("version", gguf.version());
     text("byte_order", gguf.is_big_endian() ? "big-endian" : "little-endian");
     count("alignment", gguf.alignment());

@@ -19,12 +19,14 @@ namespace attnviz {
 ///             output_head, total}; head, attention and layer.attention: {W_Q, W_K, W_V, W_O,
 ///             biases, total}; layer: {attention, mlp, norms, total}; head counts keys and values
 ///             whole where heads share them; head and layer are null where they differ
-/// weights     {stored: [{type, tensors, numbers, bytes}], unused_tensors, unused_bytes, float32_bytes,
+/// weights     {stored: [{type, tensors, numbers, bytes}], unused_tensors, unused_bytes,
+/// float32_bytes,
 ///             float16_bytes}: stored: of the files' tensors that the model is made of
 /// memory      [{tokens, beyond_context, pattern_head, pattern, kv_float32, kv_float16}]
 /// tokenizer   {kind, entries, special_tokens, special: {bos: {piece, id}, …}, before, after,
 ///             missing}; null when described
-/// file        {format, version, byte_order, alignment, metadata: {key: value}} of a GGUF file, whose
+/// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
+/// file, whose
 ///             lists are {list_of, size}; null for models in another form
 void write_info_json(const ModelInfo& info, const ByteSink& sink);
 

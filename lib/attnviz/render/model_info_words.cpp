@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/gguf_types.h"
 #include "attnviz/render/large_numbers.h"
 #include "attnviz/render/paragraph.h"
 
@@ -383,12 +386,19 @@ std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii) {
     return facts;
   }
   const Gguf& gguf = *info.gguf;
-  facts.reserve(gguf.metadata().size() + 1);
+  facts.reserve(gguf.metadata().size() + 2);
+  facts.push_back({"file", safe_message(gguf.file(), ascii)});
   facts.push_back({"format", fmt::format("GGUF version {}, {}-endian, tensors aligned to {} bytes",
                                          gguf.version(), gguf.is_big_endian() ? "big" : "little",
                                          gguf.alignment())});
   for (const Gguf::Entry& entry : gguf.metadata()) {
-    facts.push_back({std::string(entry.key), safe_message(entry.value.text(), ascii)});
+    std::string text = safe_message(entry.value.text(), ascii);
+    const std::optional<std::uint64_t> number = entry.value.as_unsigned();
+    if (entry.key == "general.file_type" && number && *number <= UINT32_MAX) {
+      const std::string_view name = gguf_file_type_name(static_cast<std::uint32_t>(*number));
+      text += name.empty() ? "" : fmt::format(" ({})", name);
+    }
+    facts.push_back({safe_message(shown_name(entry.key), ascii), std::move(text)});
   }
   return facts;
 }

@@ -127,9 +127,11 @@ class Screen {
     out_ += '\n';
     line("looked in", bold_);
     for (const ModelList::Place& place : list_.places) {
-      paragraph(
-          fmt::format("{}: {}{}", place.store, place.path, place.exists ? "" : " (not there)"),
-          "  ");
+      paragraph(fmt::format("{}: {}{}", place.store, place.path,
+                            place.barred   ? " (you may not look there)"
+                            : place.exists ? ""
+                                           : " (not there)"),
+                "  ");
     }
   }
 

@@ -31,6 +31,7 @@ struct ModelList {
     std::string store;
     std::string path;
     bool exists = false;
+    bool barred = false;  // this user may not look there
   };
   std::vector<Place> places;  // where was looked
 };

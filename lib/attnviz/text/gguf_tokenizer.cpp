@@ -170,7 +170,10 @@ void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
     const std::string key = fmt::format("tokenizer.ggml.add_{}_token", role);
     const auto asked = metadata.flag(key);
     if (asked.value_or(false) && !id) {
-      metadata.fail(key, fmt::format("true, but there is no tokenizer.ggml.{}_token_id", role));
+      const auto said = metadata.id(fmt::format("tokenizer.ggml.{}_token_id", role));
+      metadata.fail(key,
+                    said ? fmt::format("true, but the vocabulary has no token {}", *said)
+                         : fmt::format("true, but there is no tokenizer.ggml.{}_token_id", role));
     }
     return id && asked.value_or(by_default) ? std::vector{*id} : std::vector<TokenId>();
   };

@@ -14,6 +14,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/shard_name.h"
 #include "attnviz/text/gguf_tokenizer.h"
 #include "attnviz/text/sentencepiece_model.h"
 #include "attnviz/text/stages_json.h"
@@ -194,22 +195,11 @@ TokenizerParts read_gguf(const MappedFile& file, const fs::path& path) {
   return read_gguf_tokenizer(GgufMetadata(gguf));
 }
 
-// "model-00002-of-00003.gguf" to the name of the first; other names stay as they are.
+// Of one of several files the first, which has the tokenizer.
 fs::path first_shard(const fs::path& path) {
-  constexpr std::string_view kForm = "-00002-of-00003.gguf";
-  std::string name = path.filename().string();
-  if (name.size() <= kForm.size()) {
-    return path;
-  }
-  const std::size_t begin = name.size() - kForm.size();
-  for (std::size_t i = 0; i < kForm.size(); ++i) {
-    const bool is_digit = name[begin + i] >= '0' && name[begin + i] <= '9';
-    const bool expects_digit = kForm[i] >= '0' && kForm[i] <= '9';
-    if (expects_digit ? !is_digit : name[begin + i] != kForm[i]) {
-      return path;
-    }
-  }
-  return path.parent_path() / name.replace(begin, std::string_view("-00002").size(), "-00001");
+  const std::string file = path.filename().string();
+  const std::optional<ShardName> shard = parse_shard_name(file);
+  return shard ? path.parent_path() / shard_name(shard->name, 1, shard->count) : path;
 }
 
 }  // namespace

@@ -161,7 +161,6 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
   traits.d_head = d_head                 ? *d_head
                   : defaults.d_head != 0 ? defaults.d_head
                                          : even_share(traits.where, traits.d_model, traits.n_heads);
-  constexpr std::size_t kWidestHead = 65536;  // before frequencies are made for it
   if (traits.d_head > kWidestHead) {
     config.node().fail(
         fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));

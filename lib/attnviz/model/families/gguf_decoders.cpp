@@ -66,7 +66,7 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key,
 }
 
 // What all of them have in common; traits that only tensors tell are told by those of layer 0.
-DecoderTraits read_traits(const GgufMetadata& metadata, const WeightReader& weights) {
+DecoderTraits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights) {
   const GgufKeys key(metadata);
   require_no_experts(metadata, key);
   DecoderTraits traits;
@@ -116,7 +116,7 @@ bool everywhere(std::size_t /*layer*/) {
 }
 
 DecoderTraits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights) {
-  DecoderTraits traits = read_traits(metadata, weights);
+  DecoderTraits traits = gguf_traits(metadata, weights);
   traits.activation = Activation::kGeluTanh;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
   return traits;
@@ -146,10 +146,10 @@ std::function<bool(std::size_t)> sliding_of_gemma3(const GgufMetadata& metadata,
   const std::string key = GgufKeys(metadata)("attention.sliding_window_pattern");
   const GgufValue* const value = metadata.gguf().find(key);
   if (value != nullptr && value->type() == GgufType::kArray) {
-    std::vector<bool> listed = metadata.flags(key);
-    if (listed.size() != n_layers) {
-      metadata.fail(key, fmt::format("expected a flag for each layer, found {}", listed.size()));
+    if (value->size() != n_layers) {
+      metadata.fail(key, fmt::format("expected a flag for each layer, found {}", value->size()));
     }
+    std::vector<bool> listed = metadata.flags(key);
     return [listed = std::move(listed)](std::size_t layer) { return listed[layer]; };
   }
   constexpr std::size_t kPattern = 6;
@@ -160,14 +160,14 @@ std::function<bool(std::size_t)> sliding_of_gemma3(const GgufMetadata& metadata,
 }  // namespace
 
 Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights) {
-  DecoderTraits traits = read_traits(metadata, weights);
+  DecoderTraits traits = gguf_traits(metadata, weights);
   rotate_all(metadata, RopePairing::kNeighbours, weights, traits);
   slide(metadata, 0, everywhere, traits);
   return read_decoder(traits, std::move(weights));
 }
 
 Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights) {
-  DecoderTraits traits = read_traits(metadata, weights);
+  DecoderTraits traits = gguf_traits(metadata, weights);
   rotate_all(metadata, RopePairing::kHalves, weights, traits);
   return read_decoder(traits, std::move(weights));
 }
@@ -177,7 +177,7 @@ Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
-  DecoderTraits traits = read_traits(metadata, weights);
+  DecoderTraits traits = gguf_traits(metadata, weights);
   rotate_all(metadata, RopePairing::kHalves, weights, traits);
   slide(metadata, 0, everywhere, traits);
   return read_decoder(traits, std::move(weights));
@@ -210,6 +210,10 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
   const auto is_sliding = sliding_of_gemma3(metadata, traits.n_layers);
   slide(metadata, 0, is_sliding, traits);
+  if (!traits.mask) {
+    rotate_all(metadata, RopePairing::kHalves, weights, traits);
+    return read_decoder(traits, std::move(weights));
+  }
   const auto global = read_gguf_rope(metadata, weights, {traits.d_head, traits.n_ctx});
   const double base = metadata.positive_or(GgufKeys(metadata)("rope.freq_base_swa"), kLocalBase);
   const auto local = std::make_shared<const Rope>(plain_rope(global->n_rotated(), base, 0));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,6 @@ namespace attnviz {
 namespace {
 
 std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size_t d_head) {
-  constexpr std::size_t kWidestHead = 65536;  // before frequencies are made for it
   const std::string dimensions = key("rope.dimension_count");
   const std::size_t n_rotated = metadata.size_or(dimensions, d_head / 2 * 2);
   if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
@@ -35,8 +35,8 @@ std::vector<double> divided_by(const std::vector<double>& frequencies, std::stri
 }
 
 // Ding et al. 2024: a factor for each dimension, others for long texts.
-void scale_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightReader& weights,
-                    Rope& rope) {
+void read_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightReader& weights,
+                   Rope& rope) {
   rope.original_n_ctx = rope.short_text =
       metadata.size(key("rope.scaling.original_context_length"));
   const std::vector<double> plain = rope.inverse_frequencies;
@@ -47,13 +47,13 @@ void scale_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightRea
   rope.magnitude = static_cast<float>(metadata.positive_or(key("rope.scaling.attn_factor"), 1.0));
 }
 
-void scale_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor, Rope& rope) {
+void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor, Rope& rope) {
   YarnScaling yarn;
   yarn.factor = factor;
   yarn.original_n_ctx = metadata.size_or(key("rope.scaling.original_context_length"), rope.n_ctx);
   yarn.beta_fast = metadata.positive_or(key("rope.scaling.yarn_beta_fast"), yarn.beta_fast);
   yarn.beta_slow = metadata.positive_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
-  attnviz::scale_yarn(yarn, rope);
+  scale_yarn(yarn, rope);
   rope.original_n_ctx = yarn.original_n_ctx;
   const double own =
       metadata.positive_or(key("rope.scaling.yarn_attn_factor"),
@@ -74,7 +74,8 @@ std::size_t size_of_layers(const GgufMetadata& metadata, const std::string& key)
   }
   const std::vector<double> sizes = metadata.numbers(key);
   constexpr double kMost = 2147483648.0;
-  if (sizes.empty() || !(sizes.front() >= 1.0) || sizes.front() > kMost) {
+  if (sizes.empty() || !(sizes.front() >= 1.0) || sizes.front() > kMost ||
+      sizes.front() != std::floor(sizes.front())) {
     metadata.fail(key, "expected a whole number above 0 for each layer");
   }
   if (std::ranges::any_of(sizes, [&](double size) { return size != sizes.front(); })) {
@@ -105,16 +106,17 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   const double factor = metadata.positive_or(key("rope.scaling.factor"),
                                              metadata.positive_or(key("rope.scale_linear"), 1.0));
   if (type == "longrope" || weights.has("rope_factors_long.weight")) {
-    scale_longrope(metadata, key, weights, rope);
+    read_longrope(metadata, key, weights, rope);
   } else if (type == "yarn") {
     rope.scaling = "yarn";
     rope.factor = factor;
-    scale_yarn(metadata, key, factor, rope);
+    read_yarn(metadata, key, factor, rope);
   } else if (type == "linear") {
     if (factor != 1.0) {
       rope.scaling = "linear";
       rope.factor = factor;
       scale_linear(factor, rope);
+      rope.n_ctx = facts.n_ctx;  // the file's is that of the scaled positions
     }
   } else if (type != "none") {
     throw Error(ErrorKind::kUnsupported,

@@ -1,0 +1,23 @@
+// The names of the files that a GGUF model was split into.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attnviz {
+
+/// NAME-00002-of-00003.gguf.
+struct ShardName {
+  std::string_view name;   // NAME
+  std::size_t number = 0;  // from 1
+  std::size_t count = 0;
+};
+
+/// Nothing for another name; a view into `file_name`.
+std::optional<ShardName> parse_shard_name(std::string_view file_name);
+
+std::string shard_name(std::string_view name, std::size_t number, std::size_t count);
+
+}  // namespace attnviz
