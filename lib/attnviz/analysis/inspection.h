@@ -28,7 +28,7 @@ NormNumbers norm_numbers(const Norm& norm, std::span<const float> x) noexcept;
 struct InspectedRope {
   std::vector<double> frequencies;  // radians a token, of the pairs of dimensions
   RopePairing pairing = RopePairing::kHalves;
-  float magnitude = 1.0f;           // turned pairs are longer by this
+  float magnitude = 1.0f;             // turned pairs are longer by this
   std::string_view scaling = "none";  // "linear", "yarn", …
   double factor = 1.0;                // of the scaling
   std::size_t short_text = 0;         // more tokens have other frequencies; 0: none have
