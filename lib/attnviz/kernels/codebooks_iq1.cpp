@@ -186,8 +186,9 @@ constexpr std::array<std::uint16_t, 2048> kWords = {
 constexpr auto expanded() {
   std::array<std::uint64_t, kWords.size()> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const unsigned word = kWords[i];
     for (unsigned j = 0; j < 8; ++j) {
-      const unsigned number = kWords[i] >> 2 * j & 3u;
+      const unsigned number = word >> 2 * j & 3u;
       numbers[i] |= std::uint64_t{8 * number + 120} << 8 * j;
     }
   }
