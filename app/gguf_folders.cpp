@@ -1,5 +1,7 @@
 #include "gguf_folders.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -29,7 +31,7 @@ std::vector<StoreEntry> list_lm_studio(const fs::path& root) {
     for (const std::string& repository : names_in(root / publisher)) {
       for (GgufChoice& file : gguf_files_in(root / publisher / repository)) {
         entries.push_back(
-            {publisher + "/" + repository + ":" + file.tag, std::move(file.path), {}});
+            {fmt::format("{}/{}:{}", publisher, repository, file.tag), std::move(file.path), {}});
       }
     }
   }
@@ -41,7 +43,7 @@ struct Repository {
   std::string name;
 
   // What its files' names begin with.
-  std::string prefix() const { return owner + "_" + name + "_"; }
+  std::string prefix() const { return fmt::format("{}_{}_", owner, name); }
 };
 
 // The repositories that llama.cpp's cache has manifests of: "manifest=owner=name=tag.json".
@@ -103,7 +105,8 @@ std::vector<StoreEntry> list_llama_cpp(const fs::path& root) {
   const std::vector<Repository> repositories = repositories_in(names_in(root));
   for (const Repository& repository : repositories) {
     for (GgufChoice& file : files_of(root, repository, repositories)) {
-      StoreEntry entry{repository.owner + "/" + repository.name + ":" + file.tag, file.path, {}};
+      StoreEntry entry{
+          fmt::format("{}/{}:{}", repository.owner, repository.name, file.tag), file.path, {}};
       entries.emplace(std::move(file.path), std::move(entry));
     }
   }

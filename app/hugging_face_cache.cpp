@@ -63,7 +63,7 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
   if (parts.size() == 2) {
     folder += "--" + parts.back();
   }
-  const auto found = snapshot(root / folder);
+  std::optional<fs::path> found = snapshot(root / folder);
   if (!found) {
     return std::nullopt;
   }

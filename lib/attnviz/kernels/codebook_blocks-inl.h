@@ -196,7 +196,8 @@ struct BlocksIQ1M : BlockLayout<256, 56, 16> {
       to.scales[group * to.step] = odd_scale(d, static_cast<std::uint32_t>(scale));
     }
     for (std::size_t at = 0; at < 32; ++at) {
-      const std::uint32_t nibble = block[32 + at / 2] >> (at % 2 * 4) & 15u;
+      const std::uint32_t byte = block[32 + at / 2];
+      const std::uint32_t nibble = byte >> (at % 2 * 4) & 15u;
       store_eight(eighths(block[at] | (nibble & 7) << 8, nibble >> 3), to.quants + 8 * at);
     }
   }

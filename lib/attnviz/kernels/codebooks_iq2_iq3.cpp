@@ -251,8 +251,9 @@ constexpr auto expanded(const std::array<std::uint16_t, kWords>& words,
   constexpr unsigned kBits = kNumbers == 4 ? 2 : 3;
   std::array<Bytes, kWords> bytes{};
   for (std::size_t i = 0; i < kWords; ++i) {
+    const std::size_t word = words[i];
     for (unsigned j = 0; j < sizeof(Bytes); ++j) {
-      const Bytes number = numbers[words[i] >> kBits * j & (kNumbers - 1)];
+      const Bytes number = numbers[word >> kBits * j & (kNumbers - 1)];
       bytes[i] |= number << 8 * j;
     }
   }
