@@ -75,8 +75,8 @@ class GptReader {
     if (traits_.scale_scores && !traits_.scale_by_layer) {
       return 0.0;
     }
-    const auto d_head = static_cast<double>(traits_.d_model / traits_.n_heads);
-    const double scale = traits_.scale_scores ? 1.0 / std::sqrt(d_head) : 1.0;
+    const std::size_t d_head = traits_.d_model / traits_.n_heads;
+    const double scale = traits_.scale_scores ? 1.0 / std::sqrt(static_cast<double>(d_head)) : 1.0;
     return traits_.scale_by_layer ? scale / static_cast<double>(layer + 1) : scale;
   }
 
