@@ -87,9 +87,10 @@ TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weight
     const std::string file = meta["file"];
     CAPTURE(file);
     const Model model = load_gguf(kShared / "models" / file);
-    for (const auto& [name, prompt] : meta["prompts"].items()) {
+    for (const auto& prompt : meta["prompts"].items()) {
+      const std::string name = prompt.key();
       CAPTURE(name);
-      check_last_logits(model, prompt["ids"], folder.path() / (name + ".attn.npy"),
+      check_last_logits(model, prompt.value()["ids"], folder.path() / (name + ".attn.npy"),
                         folder.path() / (name + ".logits.npy"));
     }
   }

@@ -44,8 +44,8 @@ std::string edited(const std::string& base, const json& edits) {
 }
 
 // The first tokens of any vocabulary, and every head.
-ProgramResult look_at(const std::string& model) {
-  return attnviz({"-m", model, "--ids", "1,2,3", "--style", "ascii"});
+ProgramResult look_at(const fs::path& model) {
+  return attnviz({"-m", model.string(), "--ids", "1,2,3", "--style", "ascii"});
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ TEST_CASE("corrupted GGUF files end as their index expects") {
     const std::string expect = entry["expect"];
     CAPTURE(file);
     CAPTURE(expect);
-    const ProgramResult run = look_at(kShared + "bad/" + file);
+    const ProgramResult run = look_at(fs::path(kShared) / "bad" / file);
     CAPTURE(run.err);
     const bool is_refused = run.exit_code == 3 || run.exit_code == 4 || run.exit_code == 1;
     CHECK((is_refused || (expect == "either" && run.exit_code == 0)));

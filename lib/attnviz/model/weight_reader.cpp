@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -69,9 +68,10 @@ FoundTensor WeightReader::get(std::string_view name,
                               std::initializer_list<std::size_t> shape) const {
   const FoundTensor found = get(name);
   // GGUF writes a matrix of one row as a vector.
-  const bool is_one_row = shape.size() == 2 && *shape.begin() == 1 &&
-                          std::ranges::equal(found.tensor->shape, std::views::drop(shape, 1));
-  if (!is_one_row && !std::ranges::equal(found.tensor->shape, shape)) {
+  const std::span<const std::size_t> stored = found.tensor->shape;
+  const bool is_one_row = shape.size() == 2 && *shape.begin() == 1 && stored.size() == 1 &&
+                          stored.front() == *(shape.begin() + 1);
+  if (!is_one_row && !std::ranges::equal(stored, shape)) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}: expected {}, found {}", found.file,
                                                    printable(found.tensor->name), shape_text(shape),
                                                    shape_text(found.tensor->shape)));
