@@ -192,7 +192,9 @@ TEST_CASE("GGUF tokenizers: faulty ones of the reference are told of with file a
       {"125-tok-model-foo.gguf", "tokenizer.ggml.model"},
       {"128-merges-unknown.gguf", "tokenizer.ggml.merges"},
       {"131-bpe-no-bytes.gguf", "tokenizer.ggml.merges"}};
-  for (const auto& [name, key] : files) {
+  for (const auto& file : files) {
+    const char* const name = file.first;
+    const char* const key = file.second;
     CAPTURE(name);
     try {
       load_tokenizer(bad / name);
