@@ -88,7 +88,7 @@ TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weight
     CAPTURE(file);
     const Model model = load_gguf(kShared / "models" / file);
     for (const auto& prompt : meta["prompts"].items()) {
-      const std::string name = prompt.key();
+      const std::string& name = prompt.key();
       CAPTURE(name);
       check_last_logits(model, prompt.value()["ids"], folder.path() / (name + ".attn.npy"),
                         folder.path() / (name + ".logits.npy"));
