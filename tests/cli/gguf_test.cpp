@@ -76,7 +76,8 @@ TEST_CASE("corrupted GGUF files end as their index expects") {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
-  for (const json& entry : read_json(kShared + "bad/index.json")["files"]) {
+  const json index = read_json(kShared + "bad/index.json");
+  for (const json& entry : index["files"]) {
     const std::string file = entry["file"];
     const std::string expect = entry["expect"];
     CAPTURE(file);
