@@ -48,20 +48,28 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
 }  // namespace
 
 TensorFiles::File::File(const fs::path& path)
-    : name(path.string()), bytes(path), tensors(bytes.bytes(), name) {}
+    : name(path.string()), mapped(path), tensors(mapped->bytes(), name) {}
 
-void TensorFiles::add(const fs::path& path) {
-  files_.push_back(std::make_unique<const File>(path));
-  const File& file = *files_.back();
-  for (const StoredTensor* tensor : file.tensors.tensors()) {
-    tensors_.add(*tensor, file.name);
+TensorFiles::File::File(const NamedBytes& file) : name(file.name), tensors(file.bytes, name) {}
+
+void TensorFiles::add(std::unique_ptr<const File> file) {
+  for (const StoredTensor* tensor : file->tensors.tensors()) {
+    tensors_.add(*tensor, file->name);
   }
+  files_.push_back(std::move(file));
 }
 
 TensorFiles TensorFiles::open(const fs::path& file) {
   TensorFiles files;
   files.name_ = file.string();
-  files.add(file);
+  files.add(std::make_unique<const File>(file));
+  return files;
+}
+
+TensorFiles TensorFiles::in_memory(const NamedBytes& file) {
+  TensorFiles files;
+  files.name_ = file.name;
+  files.add(std::make_unique<const File>(file));
   return files;
 }
 
@@ -73,7 +81,7 @@ TensorFiles TensorFiles::open_index(const fs::path& index) {
   std::set<std::string_view> shards;
   for (const auto& [tensor, shard] : weight_map) {
     if (shards.insert(shard).second) {
-      files.add(index.parent_path() / shard);
+      files.add(std::make_unique<const File>(index.parent_path() / shard));
     }
   }
   for (const auto& [tensor, shard] : weight_map) {

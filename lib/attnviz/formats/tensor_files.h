@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/named_bytes.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
@@ -21,6 +23,9 @@ class TensorFiles {
  public:
   /// A safetensors file.
   static TensorFiles open(const std::filesystem::path& file);
+
+  /// A safetensors file that is in memory already; its bytes must outlive the object.
+  static TensorFiles in_memory(const NamedBytes& file);
 
   /// The files named by `model.safetensors.index.json`, {"weight_map": {tensor: file}}, which lie
   /// beside it. Throws Error{kMalformed} when the index is no such object, names a file outside of
@@ -47,12 +52,13 @@ class TensorFiles {
  private:
   struct File {
     std::string name;
-    MappedFile bytes;
+    std::optional<MappedFile> mapped;  // absent when someone else keeps the bytes
     Safetensors tensors;
     explicit File(const std::filesystem::path& path);
+    explicit File(const NamedBytes& file);
   };
 
-  void add(const std::filesystem::path& path);
+  void add(std::unique_ptr<const File> file);
 
   std::string name_;
   std::vector<std::unique_ptr<const File>> files_;

@@ -128,25 +128,48 @@ std::vector<std::uint32_t> read_ids(const JsonNode& node) {
   return ids;
 }
 
-// As the file of what a model generates with says; without, the model's own, whose text may have a
-// config of its own.
-std::vector<std::uint32_t> read_end_of_text(const fs::path& folder, const HfConfig& config) {
-  constexpr std::string_view kKey = "eos_token_id";
-  const fs::path path = folder / "generation_config.json";
-  std::error_code error;
-  if (fs::exists(path, error)) {
-    const MappedFile bytes(path);
-    const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
-    if (const auto found = HfConfig(tree.root()).find(kKey)) {
-      return read_ids(*found);
-    }
-  }
+constexpr std::string_view kEndOfText = "eos_token_id";
+
+// As the model's config says, or that of its text.
+std::vector<std::uint32_t> read_end_of_text(const HfConfig& config) {
   for (const HfConfig& place : {config, text_config(config)}) {
-    if (const auto found = place.find(kKey)) {
+    if (const auto found = place.find(kEndOfText)) {
       return read_ids(*found);
     }
   }
   return {};
+}
+
+// The file of what a model generates with comes before its config.
+void read_generation_config(const fs::path& folder, Model& model) {
+  const fs::path path = folder / "generation_config.json";
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return;
+  }
+  const MappedFile bytes(path);
+  const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
+  if (const auto found = HfConfig(tree.root()).find(kEndOfText)) {
+    model.config.end_of_text = read_ids(*found);
+  }
+}
+
+// `open_files` opens the weights once the config is known to be one of ours.
+template <class OpenFiles>
+Model read_model(const NamedBytes& file, const OpenFiles& open_files) {
+  const JsonTree tree = JsonTree::parse(file.bytes, file.name);
+  const HfConfig config(tree.root());
+  const Family& family = family_of(config);
+  if (config.has("quantization_config")) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}quantization_config: expected none: weights that other tools "
+                            "quantised are not read; take the model they were made from",
+                            config.node().where()));
+  }
+  Model model = family.read(text_config(config), open_files());
+  model.config.family = family.model_type;
+  model.config.end_of_text = read_end_of_text(config);
+  return model;
 }
 
 }  // namespace
@@ -161,24 +184,19 @@ fs::path hugging_face_folder(const fs::path& path) {
 
 Model load_hugging_face(const fs::path& path) {
   const fs::path weights = weights_file(is_config(path) ? hugging_face_folder(path) : path);
-  const fs::path config_path = hugging_face_folder(path) / "config.json";
-  const MappedFile config_bytes(config_path);
-  const JsonTree tree = JsonTree::parse(config_bytes.bytes(), config_path.string());
-  const HfConfig config(tree.root());
-  const Family& family = family_of(config);
-  if (config.has("quantization_config")) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}quantization_config: expected none: weights that other tools "
-                            "quantised are not read; take the model they were made from",
-                            config.node().where()));
-  }
-  TensorFiles files =
-      is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights);
-  Model model = family.read(text_config(config), std::move(files));
-  model.config.name = model_name(hugging_face_folder(path));
-  model.config.family = family.model_type;
-  model.config.end_of_text = read_end_of_text(hugging_face_folder(path), config);
+  const fs::path folder = hugging_face_folder(path);
+  const std::string config_path = (folder / "config.json").string();
+  const MappedFile config(config_path);
+  Model model = read_model({config.bytes(), config_path}, [&weights] {
+    return is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights);
+  });
+  model.config.name = model_name(folder);
+  read_generation_config(folder, model);
   return model;
+}
+
+Model load_hugging_face(const NamedBytes& config, const NamedBytes& weights) {
+  return read_model(config, [&weights] { return TensorFiles::in_memory(weights); });
 }
 
 }  // namespace attnviz

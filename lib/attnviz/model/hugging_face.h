@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "attnviz/core/named_bytes.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -18,6 +19,10 @@ bool is_hugging_face(const std::filesystem::path& path);
 /// contradicts itself, and Error{kUnsupported} for another `model_type` (naming the known ones) and
 /// for weights that are no floats.
 Model load_hugging_face(const std::filesystem::path& path);
+
+/// The same from a config.json and a file of safetensors that are in memory already, and outlive
+/// the model; the caller names it.
+Model load_hugging_face(const NamedBytes& config, const NamedBytes& weights);
 
 /// The folder that holds the model's config and tokenizer.
 std::filesystem::path hugging_face_folder(const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
@@ -48,6 +49,8 @@ class Settings {
   explicit Settings(const fs::path& folder)
       : config_(read_beside(folder, "tokenizer_config.json")),
         names_(read_beside(folder, "special_tokens_map.json")) {}
+  explicit Settings(const NamedBytes& config)
+      : config_(JsonTree::parse(config.bytes, config.name)) {}
 
   bool flag(std::string_view key, bool otherwise) const {
     return config_ ? flag_or(config_->root(), key, otherwise) : otherwise;
@@ -202,6 +205,14 @@ fs::path first_shard(const fs::path& path) {
   return shard ? path.parent_path() / shard_name(shard->name, 1, shard->count) : path;
 }
 
+std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& settings,
+                                         bool adds_bos) {
+  set_special_ids(parts, settings);
+  add_surrounding_tokens(parts, settings.flag("add_bos_token", adds_bos),
+                         settings.flag("add_eos_token", false));
+  return std::make_unique<ModelTokenizer>(std::move(parts));
+}
+
 }  // namespace
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
@@ -219,11 +230,18 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }
-  set_special_ids(parts, settings);
-  const bool is_sentencepiece = path.extension() == ".model";
-  add_surrounding_tokens(parts, settings.flag("add_bos_token", is_sentencepiece),
-                         settings.flag("add_eos_token", false));
-  return std::make_unique<ModelTokenizer>(std::move(parts));
+  return finished(std::move(parts), settings, path.extension() == ".model");
+}
+
+std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
+                                               const NamedBytes& tokenizer_config) {
+  return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
+                  Settings(tokenizer_config), false);
+}
+
+std::unique_ptr<ModelTokenizer> demo_tokenizer() {
+  return load_tokenizer(demo_file(kDemoTokenizer, "demo: tokenizer.json"),
+                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"));
 }
 
 }  // namespace attnviz

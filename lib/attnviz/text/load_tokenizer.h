@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "attnviz/core/named_bytes.h"
 #include "attnviz/text/model_tokenizer.h"
 
 namespace attnviz {
@@ -26,5 +27,12 @@ namespace attnviz {
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and
 /// patterns that attnviz does not know.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file_or_folder);
+
+/// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
+std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
+                                               const NamedBytes& tokenizer_config);
+
+/// That of the embedded demo model.
+std::unique_ptr<ModelTokenizer> demo_tokenizer();
 
 }  // namespace attnviz

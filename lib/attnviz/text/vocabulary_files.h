@@ -1,18 +1,11 @@
 // Tokenizers in the files of before tokenizer.json: GPT-2's and BERT's.
 #pragma once
 
-#include <string_view>
-
+#include "attnviz/core/named_bytes.h"
 #include "attnviz/text/split_patterns.h"
 #include "attnviz/text/tokenizer_parts.h"
 
 namespace attnviz {
-
-/// A file's bytes, and the name for messages.
-struct NamedBytes {
-  std::string_view bytes;
-  std::string_view name;
-};
 
 /// Byte-level BPE: {"piece": id, …}, and merges as lines `left right` in order of rank, after a
 /// line `#version`. Throws Error{kMalformed}.

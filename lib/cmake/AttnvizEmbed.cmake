@@ -1,0 +1,15 @@
+# attnviz_embed(FILE NAME HEADER): the library gets attnviz::NAME, FILE's bytes, which HEADER declares.
+function(attnviz_embed file name header)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/lib/cmake/EmbedFile.cmake)
+  get_filename_component(title ${file} NAME)
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${source} -DHEADER=${header} -DNAME=${name}
+            -P ${script}
+    DEPENDS ${file} ${script} COMMENT "Embedding ${title}" VERBATIM)
+  add_custom_target(attnviz_${name} DEPENDS ${source})
+  add_dependencies(attnviz attnviz_${name})
+  # Portable C++ may not have literals of this length; every compiler of ours has.
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+  target_sources(attnviz PRIVATE ${source})
+endfunction()
