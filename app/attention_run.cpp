@@ -17,6 +17,7 @@
 #include "attnviz/kernels/simd.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/render/run_facts.h"
+#include "attnviz/text/vocabulary_fit.h"
 #include "command_line.h"
 #include "model_choice.h"
 #include "model_store.h"
@@ -66,7 +67,9 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
                           "they are your own",
                           options.model.weights->string())
-            : model_title(facts) + " mean nothing; -m FILE takes real ones");
+            : model_title(facts) +
+                  " mean nothing; without them the embedded demo model is "
+                  "shown, with -m another one");
   }
   if (const std::string note = random_embeddings_note(facts); !note.empty()) {
     say(note);
@@ -78,7 +81,7 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
   if (options.input.file) {
     files.push_back(*options.input.file);
   }
-  if (options.model.weights) {
+  if (options.model.weights && !is_demo(*options.model.weights)) {
     const std::filesystem::path path = find_model(*options.model.weights);
     files.push_back(path);
     if (is_hugging_face(path)) {
@@ -106,9 +109,39 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   return tokenizer;
 }
 
+namespace {
+
+// Of words that it has hardly met the demo model's heads make little.
+void tell_far_words(const TokenizedText& text, std::string_view model) {
+  constexpr std::size_t kMostNamed = 3;
+  VocabularyFit fit = vocabulary_fit(text);
+  if (!fit.is_far()) {
+    return;
+  }
+  std::vector<std::string> named;
+  for (const std::string& word : fit.in_pieces) {
+    if (named.size() == kMostNamed) {
+      break;
+    }
+    named.push_back(attnviz::quoted(word));
+  }
+  if (fit.in_pieces.size() > named.size()) {
+    named.push_back(fmt::format("{} more", fit.in_pieces.size() - named.size()));
+  }
+  say(
+      fmt::format("{}: {} of {} are pieces of words it has hardly met ({}); what it looks at there "
+                  "means little",
+                  model, fit.n_in_pieces, counted(fit.n_tokens, "token"), joined(named, "and")));
+}
+
+}  // namespace
+
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
+  if (options.model.weights && is_demo(*options.model.weights) && !options.talk.quiet) {
+    tell_far_words(text, model.config.name);
+  }
   const std::size_t most = model.config.n_ctx;
   const std::size_t n_tokens = text.size();
   if (!options.truncate || most == 0 || n_tokens <= most) {

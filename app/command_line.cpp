@@ -33,8 +33,8 @@ struct CommandEntry {
 };
 
 // Binds a command's options; what it returns checks and hands over the values after parsing.
-template <class Options>
-auto builder(void (*define)(CLI::App&, Options&), void (*check)(const CLI::App&, const Options&)) {
+template <class Options, class Checked>
+auto builder(void (*define)(CLI::App&, Options&), void (*check)(const CLI::App&, Checked&)) {
   return [define, check](CLI::App& app) -> std::function<Command()> {
     auto options = std::make_shared<Options>();
     define(app, *options);
@@ -50,9 +50,10 @@ const std::vector<CommandEntry>& commands() {
       {"show",
        "draw where each token of a text looks (the default command)",
        "attnviz [show] [OPTIONS] TEXT",
-       {{"attnviz \"The cat sat on the mat\"", "draw random attention, all heads"},
+       {{"attnviz \"The cat sat on the mat\"", "the attention of the embedded demo model"},
         {"attnviz -m w.json \"The cat sat\"", "the attention of your own weights"},
-        {"attnviz \"The cat sat\" --head 0.2", "one head, large"},
+        {"attnviz -m gpt2 \"The cat sat\" --head 5.1", "one head of a model on this machine"},
+        {"attnviz --random \"The cat sat\"", "random weights, which mean nothing"},
         {"attnviz \"The cat sat\" -o cat.png", "draw, and write a picture"},
         {"attnviz --json \"The cat sat\"", "the numbers, as JSON"},
         {"attnviz --lines --json < texts.txt", "one JSON document a line"}},
@@ -60,7 +61,7 @@ const std::vector<CommandEntry>& commands() {
       {"inspect",
        "follow one query through every step, number by number",
        "attnviz inspect [OPTIONS] TEXT",
-       {{"attnviz inspect \"The cat sat\"", "the last token, head 0.0"},
+       {{"attnviz inspect \"The cat sat\"", "the last token of the demo model, head 0.0"},
         {"attnviz inspect \"The cat sat\" --query cat --explain", "a sentence a step"},
         {"attnviz inspect \"The cat sat\" --step softmax", "one step"},
         {"attnviz inspect -m w.json \"The cat sat\" --head 0.1", "your own weights"},

@@ -51,7 +51,7 @@ void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info)
 TokenizerInfo describe_tokenizer(const std::filesystem::path& path) {
   TokenizerInfo info;
   try {
-    const auto tokenizer = load_tokenizer(tokenizer_place(path));
+    const auto tokenizer = load_own_tokenizer(path);
     info.kind = tokenizer->name();
     info.n_entries = tokenizer->vocabulary_size();
     describe_special_ids(*tokenizer, info);
@@ -90,7 +90,7 @@ void run_info(const InfoOptions& options) {
     const std::filesystem::path path = find_model(*options.weights);
     info.tokenizer =
         model->config.family.empty() ? describe_tokenizer(*model) : describe_tokenizer(path);
-    if (is_gguf_file(path)) {
+    if (!is_demo(path) && is_gguf_file(path)) {
       files = TensorFiles::open_gguf(path);
       info.gguf = files->gguf();
     }

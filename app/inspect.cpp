@@ -60,8 +60,10 @@ std::vector<std::string> notes(const ModelFacts& facts) {
   if (facts.random) {
     lines.emplace_back("RANDOM WEIGHTS: the numbers mean nothing");
   }
-  if (std::string note = random_embeddings_note(facts); !note.empty()) {
-    lines.push_back(std::move(note));
+  for (const std::string& note : {origin_note(facts), random_embeddings_note(facts)}) {
+    if (!note.empty()) {
+      lines.push_back(note);
+    }
   }
   return lines;
 }

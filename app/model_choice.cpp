@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/demo_model.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
@@ -37,6 +38,9 @@ double random_model_bytes(const RandomShape& shape) {
 }
 
 Model load_model(const std::filesystem::path& path) {
+  if (is_demo(path)) {
+    return demo_model();
+  }
   if (is_gguf_file(path)) {
     return load_gguf(path);
   }
@@ -61,9 +65,10 @@ Model open_model(const ModelOptions& options) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("--positions {}: {} has positions of its own: {}",
+                  fmt::format("--positions {}: {} has positions of its own: {}{}",
                               positions_name(*options.positions), options.weights->string(),
-                              positions_name(model.config.positions)));
+                              positions_name(model.config.positions),
+                              is_demo(path) ? "; --random takes any" : ""));
     }
     model.config.positions = *options.positions;
   }

@@ -12,6 +12,7 @@
 #include "gguf_folders.h"
 #include "hugging_face_cache.h"
 #include "ollama_store.h"
+#include "options.h"
 
 namespace attnviz::app {
 
@@ -75,7 +76,14 @@ std::string short_path(const fs::path& path) {
   return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
 }
 
+bool is_demo(const fs::path& given) {
+  return given == kDemo;
+}
+
 fs::path find_model(const fs::path& given) {
+  if (is_demo(given)) {
+    return given;
+  }
   std::error_code ignored;
   if (fs::is_directory(given, ignored) && !has_safetensors(given)) {
     const ModelName name{{given.string()}, {}};

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "attnviz/analysis/model_shape.h"
+#include "attnviz/core/demo_files.h"
+#include "attnviz/model/demo_model.h"
 #include "attnviz/render/model_list.h"
 #include "model_store.h"
 #include "model_summary.h"
@@ -11,9 +14,30 @@
 
 namespace attnviz::app {
 
+namespace {
+
+// The embedded one, which is always there.
+ListedModel demo_entry() {
+  const Model model = demo_model();
+  const ModelShape shape = model_shape(model);
+  ListedModel entry;
+  entry.name = kDemo;
+  entry.store = "attnviz";
+  entry.family = model.config.family;
+  entry.parameters = count_parameters(shape).total;
+  entry.bytes = kDemoWeights.size();
+  entry.quantisation = stored_type_name(model.stored.used.front().type);
+  entry.n_layers = model.n_layers();
+  entry.n_heads = model.n_heads();
+  return entry;
+}
+
+}  // namespace
+
 void run_models(const ModelsOptions& options) {
   Phases phases(options.talk);
   ModelList list;
+  list.models.push_back(demo_entry());
   for (const Store& store : model_stores()) {
     list.places.push_back(
         {store.title, short_path(store.root), is_there(store.root), is_barred(store.root)});

@@ -85,7 +85,7 @@ void check_patterns(const PatternOptions& pattern, StyleChoice style) {
   }
 }
 
-void check_attention(const CLI::App& app, const AttentionOptions& options) {
+void check_attention(const CLI::App& app, AttentionOptions& options) {
   check_input(app, options.input);
   check_quiet(options.talk);
   if (options.model.weights) {
@@ -99,12 +99,19 @@ void check_attention(const CLI::App& app, const AttentionOptions& options) {
       }
     }
   }
+  const bool is_random = app.count("--random") > 0 || app.count("--seed") > 0 ||
+                         std::ranges::any_of(kShapeOptions, [&app](const char* option) {
+                           return app.count(option) > 0;
+                         });
+  if (!options.model.weights && !is_random) {
+    options.model.weights = kDemo;
+  }
   check_output(options.output);
 }
 
 }  // namespace
 
-void check_show(const CLI::App& app, const ShowOptions& options) {
+void check_show(const CLI::App& app, ShowOptions& options) {
   check_attention(app, options);
   for (const Variant& variant : options.side_by_side) {
     if (const char* same = variant.mask ? "--mask" : "--temperature"; app.count(same) > 0) {
@@ -117,7 +124,7 @@ void check_show(const CLI::App& app, const ShowOptions& options) {
   }
 }
 
-void check_inspect(const CLI::App& app, const InspectOptions& options) {
+void check_inspect(const CLI::App& app, InspectOptions& options) {
   check_attention(app, options);
   const bool only_json = options.output.json && options.output.files.empty();
   for (const char* option : {"--step", "--explain"}) {
@@ -136,12 +143,15 @@ void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
   check_patterns(options.pattern, options.drawing.style);
 }
 
-void check_tokenize(const CLI::App& app, const TokenizeOptions& options) {
+void check_tokenize(const CLI::App& app, TokenizeOptions& options) {
   check_input(app, options.input);
   check_quiet(options.talk);
+  if (!options.weights && !options.tokenizer) {
+    options.weights = kDemo;
+  }
 }
 
-void check_info(const CLI::App& app, const InfoOptions& options) {
+void check_info(const CLI::App& app, InfoOptions& options) {
   check_quiet(options.talk);
   if (app.count(kFile) > 0 && app.count("--model") > 0) {
     conflict(kFile, "--model");
@@ -157,12 +167,12 @@ void check_info(const CLI::App& app, const InfoOptions& options) {
         ErrorKind::kUsage,
         fmt::format("{} describes a model without weights; with --model the file does", *given));
   }
-  if (!options.weights && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
+  if (is_described && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
     throw Error(ErrorKind::kUsage,
-                is_described
-                    ? "info: give --d-model, or --heads and --d-head, beside the other sizes"
-                    : "info needs a model, attnviz info -m MODEL, or one in numbers: attnviz info "
-                      "--d-model 768 --heads 12 --layers 12");
+                "info: give --d-model, or --heads and --d-head, beside the other sizes");
+  }
+  if (!options.weights && !is_described) {
+    options.weights = kDemo;
   }
   for (const auto& [option, other] : {std::pair("--gated", "--d-ff"), {"--tied", "--vocab"}}) {
     if (app.count(option) > 0 && app.count(other) == 0) {

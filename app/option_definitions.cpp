@@ -78,8 +78,10 @@ void define_tokenize(CLI::App& app, TokenizeOptions& options) {
   define_input(app, options.input);
   define_many_texts(app, options.input);
   define_tokenizer(app, options.tokenizer);
-  define_weights_file(app, options.weights,
-                      "the model whose tokenizer or vocabulary gives the ids");
+  define_weights_file(
+      app, options.weights,
+      "the model whose tokenizer or vocabulary gives the ids (default: demo, without "
+      "--tokenizer)");
   add_flag(app, "Output", "--json", "print a JSON document, one line a text", options.json);
   define_talk(app, options.talk);
 }
@@ -92,7 +94,7 @@ void define_info(CLI::App& app, InfoOptions& options) {
   define_weights_file(
       app, options.weights,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
-      "name of a model on this machine (attnviz models)");
+      "name of a model on this machine (attnviz models; default: demo, the embedded one)");
   define_described(app, options.described);
   add_flag(app, "Output", "--json", "print a JSON document (attnviz.info/1)", options.json);
   define_text_style(app, options.style);

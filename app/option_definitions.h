@@ -31,12 +31,13 @@ void define_info(CLI::App& app, InfoOptions& options);
 void define_models(CLI::App& app, ModelsOptions& options);
 void define_weights(CLI::App& app, WeightsOptions& options);
 
-// What no option can tell alone. Throw Error{kUsage}.
-void check_show(const CLI::App& app, const ShowOptions& options);
-void check_inspect(const CLI::App& app, const InspectOptions& options);
+// What no option can tell alone, which model is meant when none is named among it. Throw
+// Error{kUsage}.
+void check_show(const CLI::App& app, ShowOptions& options);
+void check_inspect(const CLI::App& app, InspectOptions& options);
 void check_render(const CLI::App& app, const RenderOptions& options);
-void check_tokenize(const CLI::App& app, const TokenizeOptions& options);
-void check_info(const CLI::App& app, const InfoOptions& options);
+void check_tokenize(const CLI::App& app, TokenizeOptions& options);
+void check_info(const CLI::App& app, InfoOptions& options);
 void check_models(const CLI::App& app, const ModelsOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
 

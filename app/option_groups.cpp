@@ -125,9 +125,10 @@ void define_model(CLI::App& app, AttentionOptions& options) {
   define_weights_file(
       app, options.model.weights,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
-      "model on this machine, as attnviz models lists them (default: random weights, whose pattern "
-      "means nothing)");
-  add_counted_flag(app, "Model", "--random", "random weights, said explicitly");
+      "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
+  add_counted_flag(app, "Model", "--random",
+                   "random weights, whose pattern means nothing; so without --model do --seed and "
+                   "the sizes of a random model");
   define_shape(app, options.model);
 }
 

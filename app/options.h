@@ -26,6 +26,9 @@ namespace attnviz::app {
 
 inline constexpr std::uint64_t kDefaultSeed = 42;
 
+/// What --model calls the embedded model: a name before any file's.
+inline constexpr const char* kDemo = "demo";
+
 enum class OutputFormat { kPng, kJson, kNpy, kText };
 enum class StyleChoice { kAuto, kAscii, kBlocks, kDots, kNumbers, kMask };
 enum class ColorChoice { kAuto, kAlways, kNever };
@@ -44,9 +47,9 @@ struct InputOptions {
   bool many_texts() const noexcept { return lines || json_lines; }
 };
 
-/// A file's weights or random ones.
+/// A model's weights or random ones.
 struct ModelOptions {
-  std::optional<std::filesystem::path> weights;
+  std::optional<std::filesystem::path> weights;  // as find_model() takes it; absent: random ones
   std::optional<std::uint64_t> seed;
   RandomShape shape;
   std::optional<Positions> positions;

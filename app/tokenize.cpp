@@ -67,11 +67,10 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
     return open_tokenizer(options.tokenizer);
   }
   const std::filesystem::path path = find_model(*options.weights);
-  if (!is_gguf_file(path) && !is_hugging_face(path)) {
+  if (!is_demo(path) && !is_gguf_file(path) && !is_hugging_face(path)) {
     return open_tokenizer(options.tokenizer, load_weights_json(path), path);
   }
-  return load_tokenizer(options.tokenizer ? std::filesystem::path(*options.tokenizer)
-                                          : tokenizer_place(path));
+  return options.tokenizer ? load_tokenizer(*options.tokenizer) : load_own_tokenizer(path);
 }
 
 }  // namespace

@@ -48,8 +48,11 @@ class NoTokenizer : public Tokenizer {
 
 }  // namespace
 
-std::filesystem::path tokenizer_place(const std::filesystem::path& model_path) {
-  return is_gguf_file(model_path) ? model_path : hugging_face_folder(model_path);
+std::unique_ptr<ModelTokenizer> load_own_tokenizer(const std::filesystem::path& model_path) {
+  if (is_demo(model_path)) {
+    return demo_tokenizer();
+  }
+  return load_tokenizer(is_gguf_file(model_path) ? model_path : hugging_face_folder(model_path));
 }
 
 bool is_tokenizer_name(const std::string& name) {
@@ -71,16 +74,18 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
     throw Error(
         ErrorKind::kUsage,
         fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
-                    "on; leave the option out",
-                    *asked, model.config.name));
+                    "on; leave the option out{}",
+                    *asked, model.config.name, is_demo(*model_path) ? ", or give --random" : ""));
   }
-  const std::filesystem::path place = tokenizer_place(find_model(*model_path));
+  const std::filesystem::path path = find_model(*model_path);
   try {
-    return load_tokenizer(place);
+    return load_own_tokenizer(path);
   } catch (const Error& error) {
     std::error_code ignored;
-    const bool is_there = std::filesystem::exists(place / "tokenizer.json", ignored);
-    const bool is_unknown = error.kind() == ErrorKind::kUnsupported && is_gguf_file(place);
+    const bool is_there =
+        !is_gguf_file(path) &&
+        std::filesystem::exists(hugging_face_folder(path) / "tokenizer.json", ignored);
+    const bool is_unknown = error.kind() == ErrorKind::kUnsupported && is_gguf_file(path);
     if (!is_unknown && (error.kind() != ErrorKind::kIo || is_there)) {
       throw;
     }

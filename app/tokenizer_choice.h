@@ -7,7 +7,7 @@
 #include <string>
 
 #include "attnviz/model/model.h"
-#include "attnviz/text/tokenizer.h"
+#include "attnviz/text/model_tokenizer.h"
 
 namespace attnviz::app {
 
@@ -24,8 +24,9 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
 /// The same without any model: "words" by default.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked);
 
-/// Where the tokenizer of a whole model lies: in its GGUF file, or in its folder.
-std::filesystem::path tokenizer_place(const std::filesystem::path& model_path);
+/// The tokenizer that comes with a whole model: with the embedded one, in a GGUF file, or in a
+/// folder. `model_path` as find_model() gives it. Throws what load_tokenizer throws.
+std::unique_ptr<ModelTokenizer> load_own_tokenizer(const std::filesystem::path& model_path);
 
 /// Whether `name` is one of make_tokenizer()'s.
 bool is_tokenizer_name(const std::string& name);

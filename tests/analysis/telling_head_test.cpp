@@ -74,16 +74,22 @@ double naive_score(const Weights& weights, std::size_t n, const Mask& mask) {
   const auto far = [&](std::size_t q, std::size_t k) {
     return k > 0 && (k + 1 < q || k > q + 1) && mask.visible(q, k);
   };
-  double sum = 0.0;
-  std::size_t counted = 0;
-  for (std::size_t q = 0; q < n; ++q) {
+  const auto best_of = [&](std::size_t q) {
     std::size_t best = n;
-    double n_seen = 0.0;
-    for (std::size_t k = 0; k < n; ++k) {
-      n_seen += mask.visible(q, k) ? 1.0 : 0.0;
+    for (std::size_t k = 0; q < n && k < n; ++k) {
       if (far(q, k) && (best == n || w(q, k) > w(q, best))) {
         best = k;
       }
+    }
+    return best;
+  };
+  double sum = 0.0;
+  std::size_t counted = 0;
+  for (std::size_t q = 0; q < n; ++q) {
+    const std::size_t best = best_of(q);
+    double n_seen = 0.0;
+    for (std::size_t k = 0; k < n; ++k) {
+      n_seen += mask.visible(q, k) ? 1.0 : 0.0;
     }
     if (best == n) {
       continue;
@@ -109,6 +115,9 @@ double naive_score(const Weights& weights, std::size_t n, const Mask& mask) {
     if (distance <= 3 && n_step > 0.0) {
       expected = std::max(expected, step / n_step);
     }
+    const double before = q > 0 && best_of(q - 1) == best ? w(q - 1, best) : 0.0;
+    const double behind = best_of(q + 1) == best ? w(q + 1, best) : 0.0;
+    expected = std::max(expected, (before + behind) / 2.0);
     sum += std::max(0.0, w(q, best) - expected);
   }
   return counted == 0 ? 0.0 : sum / static_cast<double>(counted);
@@ -135,6 +144,15 @@ TEST_CASE("telling heads: a score computed by hand") {
   CHECK(head.key == 1);
   CHECK(head.weight == 0.8f);
   CHECK(head.qualifies());
+}
+
+TEST_CASE("telling heads: words that all look at what began their part say little") {
+  // From 3 on all look at 1, from 9 on at 7, as far as they see it: only the ends of the first
+  // stretch count, by half.
+  const Weights parts = looking_at(15, [](std::size_t query) {
+    return query < 3 ? 0u : query < 9 ? 1u : 7u;
+  });
+  CHECK(score_of(parts, 15, kCausal).score == doctest::Approx(2 * 0.5 / 12));
 }
 
 TEST_CASE("telling heads: what does not depend on the words scores nothing") {
@@ -209,6 +227,23 @@ TEST_CASE(
   CHECK(score_of(noise(1, 1, kNone, 1), 1, kNone).n_counted == 0);
   CHECK(score_of(noise(2, 2, kNone, 1), 2, kNone).n_counted == 0);
   CHECK(score_of(noise(3, 3, kNone, 1), 3, kNone).n_counted == 1);  // 0 sees 2
+}
+
+TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out") {
+  constexpr std::size_t kTokens = 20;
+  const auto back = [](std::size_t n_looking) {  // that many of the last queries look far back
+    return looking_at(kTokens, [n_looking](std::size_t query) {
+      return query + n_looking < kTokens ? 0 : query - 9;
+    });
+  };
+  for (const std::size_t n_looking : {1u, 8u}) {
+    TellingHeads heads({{0, 0}, {3, 1}}, kCausal, kTokens);
+    heads.rows({0, 0}, 0, 0, matrix(back(10), kTokens));
+    heads.rows({3, 1}, 0, 0, matrix(back(n_looking), kTokens));
+    CHECK(heads.score({0, 0}).score > heads.score({3, 1}).score);
+    CHECK(heads.score({3, 1}).qualifies() == (n_looking == 8));
+    CHECK(heads.best().head == (n_looking == 8 ? HeadId{3, 1} : HeadId{0, 0}));
+  }
 }
 
 TEST_CASE("telling heads: of equal heads the lowest layer and head wins") {

@@ -139,19 +139,20 @@ TEST_CASE("--side-by-side: masks and temperatures beside each other, each with i
     CHECK(contains(warm.out, title));
   }
   const auto only_masks =
-      attnviz({"The cat", "--style", "mask", "--side-by-side", "causal,none"}).out;
+      attnviz({"--random", "The cat", "--style", "mask", "--side-by-side", "causal,none"}).out;
   CHECK(contains(only_masks, "mask causal  mask none\n"));
   CHECK(contains(only_masks, "The #   .        #   #\n"));
 }
 
 TEST_CASE("--side-by-side: each variant is the run with that option, and a line of JSON") {
-  const auto both = attnviz({"The cat sat", "--side-by-side", "none,0.5", "--json"});
+  const auto both = attnviz({"--random", "The cat sat", "--side-by-side", "none,0.5", "--json"});
   const std::vector<std::string> lines = lines_of(both.out);
   REQUIRE(lines.size() == 2);
   const json none = json::parse(lines[0]);
   const json sharp = json::parse(lines[1]);
-  CHECK(none["attention"] == document({"The cat sat", "--mask", "none"})["attention"]);
-  CHECK(sharp["attention"] == document({"The cat sat", "--temperature", "0.5"})["attention"]);
+  CHECK(none["attention"] == document({"--random", "The cat sat", "--mask", "none"})["attention"]);
+  CHECK(sharp["attention"] ==
+        document({"--random", "The cat sat", "--temperature", "0.5"})["attention"]);
   CHECK(none["drawing"]["side_by_side"] == json{"none", "T 0.5"});
 }
 

@@ -19,7 +19,7 @@ std::string picture(const TemporaryFolder& folder, const std::string& font = {})
   write_file(folder.file("none.conf"), kNoFonts);
   ProgramRun run;
   run.environment = {{"FONTCONFIG_FILE", folder.file("none.conf")}};
-  run.arguments = {"-q", "-o", folder.file("a.png"), "हिन्दी cat 猫"};
+  run.arguments = {"--random", "-q", "-o", folder.file("a.png"), "हिन्दी cat 猫"};
   if (!font.empty()) {
     run.arguments.insert(run.arguments.end(), {"--font", font});
   }

@@ -138,7 +138,6 @@ TEST_CASE("info: usage errors say what to give") {
     const char* message;
   };
   const Mistake mistakes[] = {
-      {{"info"}, "attnviz info -m MODEL"},
       {{"info", "-m", "a", "b"}, "FILE and --model exclude each other"},
       {{"info", "-m", "a", "--layers", "2"}, "--layers describes a model without weights"},
       {{"info", "--d-model", "8", "--gated"}, "--gated goes with --d-ff"},

@@ -181,20 +181,21 @@ TEST_CASE("inspect: its weights are those that show draws") {
 }
 
 TEST_CASE("inspect: a token that occurs twice is told, and another can be named") {
-  const ProgramResult last = attnviz({"inspect", "the cat the", "--query", "the"});
+  const ProgramResult last = attnviz({"inspect", "--random", "the cat the", "--query", "the"});
   CHECK(contains(last.err, "\"the\" occurs at 0 and 2: taking 2 (the#1 is the first)"));
   CHECK(contains(last.out, "query 2 \"the\""));
-  const ProgramResult first = attnviz({"inspect", "the cat the", "--query", "the#1"});
+  const ProgramResult first = attnviz({"inspect", "--random", "the cat the", "--query", "the#1"});
   CHECK(!contains(first.err, "occurs"));
   CHECK(contains(first.out, "query 0 \"the\""));
-  CHECK(contains(attnviz({"inspect", "the cat the", "--query", "-2"}).out, "query 1 \"cat\""));
+  CHECK(contains(attnviz({"inspect", "--random", "the cat the", "--query", "-2"}).out,
+                 "query 1 \"cat\""));
 }
 
 TEST_CASE("inspect: random weights and random embeddings are said loudly everywhere") {
-  const ProgramResult screen = attnviz({"inspect", "The cat sat"});
+  const ProgramResult screen = attnviz({"inspect", "--random", "The cat sat"});
   CHECK(contains(screen.err, "random weights (seed 42) mean nothing"));
   CHECK(contains(screen.out, "RANDOM WEIGHTS: the numbers mean nothing"));
-  CHECK(attnviz_json({"inspect", "The cat sat"})["model"]["random"] == true);
+  CHECK(attnviz_json({"inspect", "--random", "The cat sat"})["model"]["random"] == true);
   const TemporaryFolder folder;
   write_file(folder.file("known.json"), R"({"schema": "attnviz.weights/1", "d_model": 1,
     "embeddings": {"known": [1]},
@@ -207,14 +208,14 @@ TEST_CASE("inspect: random weights and random embeddings are said loudly everywh
 
 TEST_CASE("inspect: several heads one after another, several steps, files beside the screen") {
   const ByHand model;
-  const ProgramResult heads =
-      attnviz({"inspect", "The cat", "--head", "0.1,0.3", "--step", "softmax", "--step", "x"});
+  const ProgramResult heads = attnviz(
+      {"inspect", "--random", "The cat", "--head", "0.1,0.3", "--step", "softmax", "--step", "x"});
   CHECK(contains(heads.out, "\nL0H1  query 1"));
   CHECK(contains(heads.out, "\nL0H3  query 1"));
   CHECK(contains(heads.out, "\n1  x, "));
   CHECK(contains(heads.out, "\n7  weight"));
   CHECK(!contains(heads.out, "\n8  v"));
-  CHECK(contains(attnviz({"inspect", "The cat"}).out, "\nL0H0  query 1"));
+  CHECK(contains(attnviz({"inspect", "--random", "The cat"}).out, "\nL0H0  query 1"));
   const ProgramResult files = model.inspect({"-o", "a.json", "-o", "a.txt", "-q"});
   CHECK(files.exit_code == 0);
   CHECK(files.out == "");
@@ -250,7 +251,8 @@ TEST_CASE("inspect: a figure tells in its file what it was made from") {
 }
 
 TEST_CASE("inspect: nothing obeys the text, and colour comes only when asked for") {
-  const ProgramResult plain = attnviz({"inspect", "a\x1b[31mb", "--tokenizer", "chars"});
+  const ProgramResult plain =
+      attnviz({"inspect", "--random", "a\x1b[31mb", "--tokenizer", "chars"});
   CHECK(!contains(plain.out, "\x1b"));
   const ProgramResult colored = attnviz({"inspect", "a b", "--color", "always"});
   CHECK(contains(colored.out, "\x1b["));
@@ -299,7 +301,7 @@ TEST_CASE("inspect: a text whose matrices do not fit in memory is refused before
     text += " a";
   }
   ProgramRun run;
-  run.arguments = {"inspect", "-f", "-", "--json", "-q"};
+  run.arguments = {"inspect", "--random", "-f", "-", "--json", "-q"};
   run.input = text;
   run.memory_limit = std::size_t{1} << 30;
   const ProgramResult result = attnviz(run);

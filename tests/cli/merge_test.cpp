@@ -22,7 +22,7 @@ const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/sto
 const std::vector<std::size_t> kWordOf = {0, 0, 1, 2, 2};
 
 std::vector<std::string> ab_cd(const std::vector<std::string>& options) {
-  std::vector<std::string> arguments = {"ab cd", "--tokenizer", "chars"};
+  std::vector<std::string> arguments = {"--random", "ab cd", "--tokenizer", "chars"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   return arguments;
 }
@@ -123,8 +123,8 @@ TEST_CASE("--merge words: --focus names words") {
 }
 
 TEST_CASE("--merge words: lines, variants side by side, and long texts, which are not streamed") {
-  const ProgramResult lines =
-      attnviz({"--lines", "--json", "--merge", "words", "--tokenizer", "bytes"}, "ab cd\ne\n");
+  const ProgramResult lines = attnviz(
+      {"--random", "--lines", "--json", "--merge", "words", "--tokenizer", "bytes"}, "ab cd\ne\n");
   CHECK(lines.exit_code == 0);
   CHECK(json::parse(lines_of(lines.out).at(0))["tokens"].size() == 3);
   CHECK(json::parse(lines_of(lines.out).at(1))["tokens"].size() == 1);

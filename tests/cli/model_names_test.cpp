@@ -226,10 +226,10 @@ TEST_CASE("of shards the first stands for all of them") {
   home.write(".lmstudio/models/pub/big/big-Q6_K-00001-of-00002.gguf", marked_gguf(2));
   CHECK(home.number_of("pub/big") == 2);
   const json document = json::parse(home.run({"models", "--json"}).out);
-  REQUIRE(document["models"].size() == 1);
-  CHECK(document["models"][0]["name"] == "pub/big:Q6_K");
-  CHECK(document["models"][0]["bytes"] == marked_gguf(1).size() + marked_gguf(2).size());
-  CHECK(document["models"][0]["parameters"].is_null());
+  REQUIRE(document["models"].size() == 2);  // the embedded one is the first
+  CHECK(document["models"][1]["name"] == "pub/big:Q6_K");
+  CHECK(document["models"][1]["bytes"] == marked_gguf(1).size() + marked_gguf(2).size());
+  CHECK(document["models"][1]["parameters"].is_null());
 }
 
 TEST_CASE("a path wins over names, and Ollama's over Hugging Face's") {
@@ -302,11 +302,19 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
 
   const json document = json::parse(home.run({"models", "--json"}).out);
   CHECK(document["schema"] == "attnviz.models/1");
-  REQUIRE(document["models"].size() == 5);
-  const json& gone = document["models"][0];
+  REQUIRE(document["models"].size() == 6);
+  const json& embedded = document["models"][0];
+  CHECK(embedded["name"] == "demo");
+  CHECK(embedded["store"] == "attnviz");
+  CHECK(embedded["path"].is_null());
+  CHECK(embedded["family"] == "llama");
+  CHECK(embedded["quantisation"] == "F16");
+  CHECK(embedded["n_layers"] == 4);
+  CHECK(embedded["n_heads"] == 4);
+  const json& gone = document["models"][1];
   CHECK(gone["name"] == "gone:latest");
   CHECK(gone["path"].is_null());
-  const json& tiny = document["models"][1];
+  const json& tiny = document["models"][2];
   CHECK(tiny["name"] == "tiny:latest");
   CHECK(tiny["store"] == "Ollama");
   CHECK(tiny["family"] == "llama");
@@ -316,7 +324,7 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
   CHECK(tiny["n_layers"] == 3);
   CHECK(tiny["n_heads"] == 4);
   CHECK(tiny["problem"].is_null());
-  const json& folder = document["models"][4];
+  const json& folder = document["models"][5];
   CHECK(folder["family"] == "gpt2");
   CHECK(folder["quantisation"] == "F32");
   CHECK(folder["bytes"] == 1000);

@@ -306,7 +306,8 @@ TEST_CASE("patterns too large to keep: the same predictions as with those that a
 }
 
 TEST_CASE("what predicts or continues nothing is refused with the reason") {
-  CHECK(contains(failing({"the cat", "--predict", "3"}).err, "random weights predict no tokens"));
+  CHECK(contains(failing({"--random", "the cat", "--predict", "3"}).err,
+                 "random weights predict no tokens"));
   const std::string sample = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
   const std::string weights = failing({"-m", sample, "the cat", "--generate", "3"}).err;
   CHECK(contains(weights, "--generate: four-heads.json predicts no tokens"));

@@ -82,7 +82,7 @@ TEST_CASE("a long text's picture of nearly one colour is told of once, with what
   const TemporaryFolder folder;
   const std::string note = "nearly all weights are below 0.1: --scale log or --scale row-max";
   const auto errors = [&folder](Words options) {
-    options.insert(options.end(), {"--mask", "none", "--temperature", "1000"});
+    options.insert(options.end(), {"--random", "--mask", "none", "--temperature", "1000"});
     const ProgramResult run = in_folder(folder, std::move(options));
     CHECK(run.exit_code == 0);
     return run.err;
@@ -98,7 +98,9 @@ TEST_CASE("a long text's picture of nearly one colour is told of once, with what
   CHECK(contains(errors({text, "--json", "-o", "a.png"}), note));
   CHECK_FALSE(contains(errors({text, "--focus", "3"}), note));
   const std::string lines =
-      attnviz({"--lines", "--mask", "none", "--temperature", "1000"}, text + "\n" + text).err;
+      attnviz({"--random", "--lines", "--mask", "none", "--temperature", "1000"},
+              text + "\n" + text)
+          .err;
   CHECK(contains(lines, note));
   CHECK(lines.find(note) == lines.rfind(note));
 }

@@ -15,8 +15,12 @@ using nlohmann::json;
 
 const char* const kText = "The cat sat on the mat";
 
-// The attention [layer][head][query][key] for `text` with these options.
+// The attention [layer][head][query][key] for `text` with these options; without a model among
+// them, of random weights.
 json attention(std::vector<std::string> options, const char* text = kText) {
+  if (std::ranges::find(options, "-m") == options.end()) {
+    options.emplace_back("--random");
+  }
   options.emplace_back(text);
   return attnviz_json(std::move(options))["attention"];
 }
@@ -60,14 +64,14 @@ TEST_CASE("show: --model and its aliases read weights, and nothing is random") {
   }
 }
 
-TEST_CASE("show: --random is the default said explicitly, and every output tells") {
-  const ProgramResult silent = attnviz({kText});
-  const ProgramResult spoken = attnviz({"--random", kText});
-  CHECK(silent.out == spoken.out);
-  CHECK(contains(silent.out, "RANDOM WEIGHTS"));
-  CHECK(contains(silent.err, "random weights (seed 42)"));
-  CHECK(attnviz_json({kText})["model"]["name"] == "random");
-  CHECK(attnviz({"-q", kText}).err.empty());
+TEST_CASE("show: random weights are asked for, by --random or a size, and every output tells") {
+  const ProgramResult asked = attnviz({"--random", kText});
+  CHECK(contains(asked.out, "RANDOM WEIGHTS"));
+  CHECK(contains(asked.err, "random weights (seed 42)"));
+  CHECK(attnviz({"--heads", "4", kText}).out == asked.out);
+  CHECK(attnviz({"--seed", "42", kText}).out == asked.out);
+  CHECK(attnviz_json({"--random", kText})["model"]["name"] == "random");
+  CHECK(attnviz({"--random", "-q", kText}).err.empty());
 }
 
 TEST_CASE("show: tokens without an embedding are told of in every output") {
@@ -111,7 +115,8 @@ TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is to
 }
 
 TEST_CASE("show: dropout widens the scale to what a kept weight can grow to") {
-  CHECK(contains(attnviz({"--dropout", "0.5", "--style", "numbers", kText}).out, "values 0 to 2"));
+  CHECK(contains(attnviz({"--random", "--dropout", "0.5", "--style", "numbers", kText}).out,
+                 "values 0 to 2"));
 }
 
 TEST_CASE("show: --seed chooses the random weights") {
@@ -142,7 +147,7 @@ TEST_CASE("show: --d-model, --d-head and --d-value shape the random model") {
 
 TEST_CASE("show: what the document says of a random model makes the same attention again") {
   const auto with = [](std::vector<std::string> options) {
-    options.emplace_back("a cat");
+    options.insert(options.end(), {"--random", "a cat"});
     return attnviz_json(std::move(options));
   };
   for (const std::vector<std::string>& options :
@@ -186,10 +191,10 @@ TEST_CASE("show: --positions tells equal words apart") {
 }
 
 TEST_CASE("show: --tokenizer cuts into words, characters or bytes") {
-  CHECK(attnviz_json({"né"})["tokens"] == json({"né"}));
-  CHECK(attnviz_json({"--tokenizer", "words", "né"})["tokens"] == json({"né"}));
-  CHECK(attnviz_json({"--tokenizer", "chars", "né"})["tokens"] == json({"n", "é"}));
-  CHECK(attnviz_json({"--tokenizer", "bytes", "né"})["tokens"].size() == 3);
+  CHECK(attnviz_json({"--random", "né"})["tokens"] == json({"né"}));
+  CHECK(attnviz_json({"--random", "--tokenizer", "words", "né"})["tokens"] == json({"né"}));
+  CHECK(attnviz_json({"--random", "--tokenizer", "chars", "né"})["tokens"] == json({"n", "é"}));
+  CHECK(attnviz_json({"--random", "--tokenizer", "bytes", "né"})["tokens"].size() == 3);
 }
 
 TEST_CASE("show: --mask chooses who sees whom, and masked weights are exactly zero") {
@@ -304,7 +309,7 @@ TEST_CASE("show: --threads changes no byte") {
 }
 
 TEST_CASE("show: --simd forces a target, and every target draws the same grid") {
-  const ProgramResult best = attnviz({"-v", kText});
+  const ProgramResult best = attnviz({"--random", "-v", kText});
   const std::string list = "(of ";
   REQUIRE(contains(best.err, list));
   const std::size_t begin = best.err.find(list) + list.size();
@@ -313,17 +318,17 @@ TEST_CASE("show: --simd forces a target, and every target draws the same grid") 
     const std::string target = targets.substr(0, targets.find(' '));
     targets.erase(0, target.size() + 1);
     CAPTURE(target);
-    const ProgramResult forced = attnviz({"-v", "--simd", target, kText});
+    const ProgramResult forced = attnviz({"--random", "-v", "--simd", target, kText});
     CHECK(contains(forced.err, "simd " + target + " (of"));
     CHECK(forced.out == best.out);
   }
-  CHECK(attnviz({"--simd", "auto", kText}).out == best.out);
+  CHECK(attnviz({"--random", "--simd", "auto", kText}).out == best.out);
 }
 
 TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
   CHECK(attnviz({"--quiet", kText}).err.empty());
   CHECK(attnviz({"-q", kText}).out == attnviz({kText}).out);
-  const ProgramResult verbose = attnviz({"--verbose", "--threads", "2", kText});
+  const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kText});
   CHECK(contains(verbose.err, "threads 2"));
   CHECK(contains(verbose.err, "head 0.0: mean entropy "));
   for (const char* phase : {"model", "tokenize", "attention", "render"}) {

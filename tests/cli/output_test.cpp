@@ -126,7 +126,7 @@ TEST_CASE("PNG and NumPy do not go to a terminal") {
 TEST_CASE("--lines -o x.json writes one document a line, other formats are refused") {
   const TemporaryFolder folder;
   const ProgramResult run =
-      attnviz({"--lines", "-q", "-o", folder.file("a.json")}, "The cat\nsat\n");
+      attnviz({"--random", "--lines", "-q", "-o", folder.file("a.json")}, "The cat\nsat\n");
   CHECK(run.exit_code == 0);
   const auto lines = lines_of(read_file(folder.file("a.json")));
   REQUIRE(lines.size() == 2);
@@ -265,7 +265,8 @@ TEST_CASE("a full disk ends with 1 and the reason, for files and for standard ou
 TEST_CASE("devices are written, not replaced") {
   CHECK(attnviz({"cat", "-o", "/dev/null", "--format", "png"}).exit_code == 0);
   CHECK(fs::is_character_file("/dev/null"));
-  const ProgramResult run = attnviz({"cat", "-q", "-o", "/dev/stdout", "--format", "json"});
+  const ProgramResult run =
+      attnviz({"--random", "cat", "-q", "-o", "/dev/stdout", "--format", "json"});
   CHECK(json::parse(run.out)["tokens"] == json({"cat"}));
 }
 
@@ -362,7 +363,7 @@ TEST_CASE("10,000 tokens: one head in a small drawing") {
   for (int i = 0; i < 10000; ++i) {
     text += "word" + std::to_string(i % 97) + ' ';
   }
-  const ProgramResult run = attnviz({"--head", "0.0"}, text);
+  const ProgramResult run = attnviz({"--random", "--head", "0.0"}, text);
   CHECK(run.exit_code == 0);
   CHECK(!run.out.empty());
   CHECK(run.out.size() < 20000);

@@ -33,6 +33,7 @@ struct Case {
 // Every shape of the document: rectangle, selection, weights from a file, all optional keys.
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
+      {"demo.json", {"The cat sat"}},
       {"random.json", {"The cat sat", "--layers", "2"}},
       {"largest-seed.json", {"cat", "--seed", "18446744073709551615"}},
       {"rectangle.json", {"The cat sat", "--layers", "3", "--head", "*.1,*.2"}},
@@ -41,29 +42,32 @@ const std::vector<Case>& cases() {
        {"The cat sat on the mat", "-m", ATTNVIZ_SOURCE_DIR "/samples/cat-sat-on-the-mat.json"}},
       {"random-embedding.json", {"known unknown", "-m", "known.json"}},
       {"what-if.json",
-       {"The cat", "--no-scale", "--temperature", "0.5", "--dropout", "0.5", "--mask", "none"}},
+       {"--random", "The cat", "--no-scale", "--temperature", "0.5", "--dropout", "0.5", "--mask",
+        "none"}},
       {"drawing.json",
-       {"The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues", "--title", "t",
-        "--positions", "rope"}},
+       {"--random", "The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues",
+        "--title", "t", "--positions", "rope"}},
       {"average-heads.json", {"The cat sat", "--layers", "2", "--average", "heads"}},
       {"average-all.json",
        {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
-      {"merged.json", {"ab cd", "--tokenizer", "chars", "--merge", "words", "--mask", "window:2"}},
+      {"merged.json",
+       {"--random", "ab cd", "--tokenizer", "chars", "--merge", "words", "--mask", "window:2"}},
       {"learned.json", {"--ids", "1,2,3", "-m", kModels + "gpt2-tied"}},
       {"scores.json", {"render", "scores-in.json"}},
       {"cross.json", {"render", "scores-in.json", "--tokens", "a b", "--key-tokens", "x y"}},
-      {"focus.json", {"The cat sat", "--focus", "cat", "--as-key"}},
+      {"focus.json", {"--random", "The cat sat", "--focus", "cat", "--as-key"}},
       {"next-tokens.json",
        {"-m", kModels + "gpt2-tied", "--ids", "5,3", "--generate", "2", "--predict", "3"}},
       {"in-place.json", {"-m", kModels + "roberta-mlm", "--ids", "5,3", "--predict", "3"}},
-      {"bytes.json", {"a\xff\x01", "--tokenizer", "bytes"}}};
+      {"bytes.json", {"--random", "a\xff\x01", "--tokenizer", "bytes"}}};
   return all;
 }
 
 // The same for attnviz inspect: all optional keys of heads and of the query.
 const std::vector<Case>& inspections() {
   static const std::vector<Case> all = {
-      {"inspect-random.json", {"inspect", "The cat sat", "--query", "cat"}},
+      {"inspect-demo.json", {"inspect", "The cat sat"}},
+      {"inspect-random.json", {"inspect", "--random", "The cat sat", "--query", "cat"}},
       {"inspect-heads.json", {"inspect", "The cat sat", "--layers", "2", "--head", "*.1"}},
       {"inspect-file.json", {"inspect", "known unknown", "-m", "known.json"}},
       {"inspect-biases.json",
@@ -75,8 +79,8 @@ const std::vector<Case>& inspections() {
       {"inspect-yarn.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "llama-rope-yarn"}},
       {"inspect-gpt2.json", {"inspect", "--ids", "5,17", "-m", kModels + "gpt2-tied"}},
       {"inspect-what-if.json",
-       {"inspect", "The cat", "--no-scale", "--dropout", "0.5", "--positions", "alibi", "--query",
-        "0"}}};
+       {"inspect", "--random", "The cat", "--no-scale", "--dropout", "0.5", "--positions", "alibi",
+        "--query", "0"}}};
   return all;
 }
 
@@ -86,6 +90,7 @@ const std::vector<Case>& infos() {
   static const std::vector<Case> all = {
       {"info-numbers.json", {"info", "--d-model", "12288", "--heads", "96", "--layers", "96"}},
       {"info-json.json", {"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}},
+      {"info-demo.json", {"info"}},
       {"info-bert.json", {"info", models + "bert-pair"}},
       {"info-gpt2.json", {"info", models + "gpt2-tied"}},
       {"info-gemma.json", {"info", models + "gemma3-local-global"}},

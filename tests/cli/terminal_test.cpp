@@ -140,7 +140,7 @@ TEST_CASE("without the first token the others keep their indices") {
   for (int i = 0; i < 40; ++i) {
     text += fmt::format("word{} ", i);
   }
-  const ProgramResult run = attnviz({text, "--head", "0.1", "--drop-sink", "-q"});
+  const ProgramResult run = attnviz({"--random", text, "--head", "0.1", "--drop-sink", "-q"});
   CHECK(contains(run.out, "\n 1 word1 "));
   CHECK(contains(run.out, "\n39 word39 "));
   CHECK_FALSE(contains(run.out, "0 word0 "));

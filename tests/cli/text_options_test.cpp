@@ -121,7 +121,7 @@ TEST_CASE("--pair: refused where nothing would stand between the texts") {
   const ProgramResult run = attnviz({"-m", model.path(), "the cat", "--pair", "sat"});
   CHECK(run.exit_code == 2);
   CHECK(contains(run.err, "puts nothing between two texts"));
-  const ProgramResult words = attnviz({"the cat", "--pair", "sat"});
+  const ProgramResult words = attnviz({"--random", "the cat", "--pair", "sat"});
   CHECK(words.exit_code == 2);
   CHECK(contains(words.err, "words"));
 }
@@ -139,7 +139,7 @@ TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokeni
   CHECK(bert.tokens({"the cat", "--no-bos"})["tokens"] == json({"the", "cat", "[SEP]"}));
   CHECK(attnviz({"-m", model.path(), "the cat", "--bos", "--no-bos"}).exit_code == 2);
   CHECK(attnviz({"-m", model.path(), "--ids", "3", "--bos"}).exit_code == 2);
-  CHECK(attnviz({"the cat", "--bos"}).exit_code == 2);
+  CHECK(attnviz({"--random", "the cat", "--bos"}).exit_code == 2);
 }
 
 TEST_CASE("--special: the name of a special token in the text is that token only when asked for") {

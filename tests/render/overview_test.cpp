@@ -101,19 +101,21 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
 TEST_CASE("most_telling: a column that a layer's window shows to few is still a column") {
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;
-  test::SampleOverview sample(2, 2, kTokens);
-  std::vector<float>& column = sample.values[0];
-  std::vector<float>& words = sample.values[3];
-  std::fill(column.begin(), column.end(), 0.0f);
-  std::fill(words.begin(), words.end(), 0.0f);
-  for (std::size_t query = 0; query < kTokens; ++query) {
-    column[query * kTokens + query / kWindow * kWindow] = 1.0f;
-    words[query * kTokens] = 0.65f;
-    words[query * kTokens + query / 2] += 0.35f;
+  test::SampleOverview sample(3, 2, kTokens);
+  std::vector<float>& column = sample.values[2];
+  std::vector<float>& words = sample.values[5];
+  for (const std::size_t pattern : {2u, 3u, 5u}) {
+    std::fill(sample.values[pattern].begin(), sample.values[pattern].end(), 0.0f);
   }
-  CHECK(most_telling(sample.document)->head == HeadId{0, 0});  // as if all could see it
-  sample.document.run.layers = {{.layer = 0, .window = kWindow}};
-  CHECK(most_telling(sample.document)->head == HeadId{1, 1});
+  for (std::size_t query = 0; query < kTokens; ++query) {
+    // Every other query, as a stretch of them would say little.
+    column[query * kTokens + (query % 2 == 0 ? query / kWindow * kWindow : 0)] = 1.0f;
+    words[query * kTokens] = 0.75f;
+    words[query * kTokens + (query < 4 ? 0 : query * 37 % 101 % (query - 2))] += 0.25f;
+  }
+  CHECK(most_telling(sample.document)->head == HeadId{1, 0});  // as if all could see it
+  sample.document.run.layers = {{.layer = 1, .window = kWindow}};
+  CHECK(most_telling(sample.document)->head == HeadId{2, 1});
 }
 
 }  // namespace attnviz

@@ -29,6 +29,15 @@ bool TellingHead::qualifies() const noexcept {
   return score >= kLeastScore;
 }
 
+bool TellingHead::is_before(const TellingHead& other) const noexcept {
+  const bool knows_context = head.layer > 0 && qualifies();
+  const bool other_knows = other.head.layer > 0 && other.qualifies();
+  if (knows_context != other_knows) {
+    return knows_context;
+  }
+  return score != other.score ? score > other.score : head < other.head;
+}
+
 TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
                            std::size_t n_queries, std::size_t n_keys)
     : mask_(mask),
@@ -143,10 +152,18 @@ void TellingHeads::rows(HeadId head, std::size_t first_query, std::size_t first_
   }
 }
 
-double TellingHeads::baseline(const Head& head, std::size_t query, Top top) const {
+double TellingHeads::baseline(const Head& head, std::size_t query) const {
+  const Top top = head.tops[query];
+  const auto beside = [&](std::size_t other) {
+    const bool is_alike = other < n_queries_ && head.tops[other].key == top.key;
+    return is_alike ? static_cast<double>(head.tops[other].weight) : 0.0;
+  };
   const std::size_t n_seen = std::max<std::size_t>(mask_.n_visible(query, 0, n_keys_), 1);
   double expected = std::max(1.0 / static_cast<double>(n_seen),
                              mean_of_others(head.columns[top.key], n_column_[top.key], top.weight));
+  if (same_tokens_) {
+    expected = std::max(expected, (beside(query - 1) + beside(query + 1)) / 2.0);  // -1 wraps
+  }
   for (std::size_t step = 0; same_tokens_ && step < kSteps.size(); ++step) {
     if (query + static_cast<std::size_t>(kSteps[step]) == top.key) {
       expected = std::max(expected, mean_of_others(head.steps[step], n_step_[step], top.weight));
@@ -182,7 +199,7 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
     if (!(top.weight > 0.0f)) {
       continue;
     }
-    const double excess = static_cast<double>(top.weight) - baseline(from, query, top);
+    const double excess = static_cast<double>(top.weight) - baseline(from, query);
     result.share += static_cast<double>(top.weight);
     result.score += std::max(0.0, excess);
     if (excess > most) {

@@ -25,11 +25,10 @@ struct TellingHead {
 
   /// Whether the head stands out: a score of 0.1 or more.
   bool qualifies() const noexcept;
-  /// Whether it is to be chosen before `other`: for a larger score, or of equal ones for the lower
-  /// layer, then head.
-  bool is_before(const TellingHead& other) const noexcept {
-    return score != other.score ? score > other.score : head < other.head;
-  }
+  /// Whether it is to be chosen before `other`. Heads of layer 0 come behind all others that stand
+  /// out: they see embeddings alone, so that what they do with two words is the same in every
+  /// sentence. Then the larger score counts; of equal ones the lower layer, then head.
+  bool is_before(const TellingHead& other) const noexcept;
 };
 
 /// Scores heads from their rows by how much of it depends on what the tokens are:
@@ -41,6 +40,9 @@ struct TellingHead {
 ///            1 / (number of keys that q sees)           a head that looks at all alike
 ///            the mean of w(p, k) over other p           a column, as of [SEP] or a full stop
 ///            the mean of w(p, p + k - q) over other p   where |k - q| is 2 or 3: a fixed step
+///            (w(q - 1, k) + w(q + 1, k)) / 2            a stretch of a column: all words behind a
+///                                                       verb look at it; a neighbour whose own
+///                                                       largest weight in F is elsewhere counts 0
 ///
 /// with p the queries that have the key in F(p). Queries with an empty F(q) are not counted: those
 /// of causal texts of three tokens or fewer, where every score is 0. Heads that rest on the first
@@ -69,7 +71,7 @@ class TellingHeads : public PatternSink {
   /// Of a wanted head, once all of its rows have come.
   TellingHead score(HeadId head) const;
 
-  /// The head with the largest score; of equal ones that of the lowest layer, then head.
+  /// The head that is before all others.
   TellingHead best() const;
 
  private:
@@ -92,7 +94,7 @@ class TellingHeads : public PatternSink {
   Top top_of(std::size_t query, std::size_t first_key, ConstMatrix row) const;
   std::mutex& lock_of(HeadId head) noexcept;
   TellingHead scored(HeadId id, const Head& head) const;
-  double baseline(const Head& head, std::size_t query, Top top) const;
+  double baseline(const Head& head, std::size_t query) const;
 
   Mask mask_;
   std::size_t n_queries_;

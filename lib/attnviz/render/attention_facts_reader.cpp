@@ -43,6 +43,9 @@ ModelFacts read_model(const JsonNode& node) {
   if (const auto name = node.find("name")) {
     facts.name = name->as_string();
   }
+  if (const auto origin = node.find("origin")) {
+    facts.origin = origin->as_string();
+  }
   if (const auto family = node.find("family")) {
     facts.family = family->as_string();
   }

@@ -82,6 +82,9 @@ class Writer {
     } else {
       null("family");
     }
+    if (info_.model != nullptr && !info_.model->config.origin.empty()) {
+      text("origin", info_.model->config.origin);
+    }
     flag("described", info_.model == nullptr);
     flag("random", info_.model != nullptr && info_.model->config.random_weights);
     json_.end_object();

@@ -241,8 +241,12 @@ std::string layer_list(std::span<const std::size_t> layers) {
 
 std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   const ModelShape& shape = info.shape;
-  std::vector<InfoFact> facts = {
-      {"context", shape.n_ctx == 0 ? "any length" : counted_large(shape.n_ctx, "token")}};
+  std::vector<InfoFact> facts;
+  if (info.model != nullptr && !info.model->config.origin.empty()) {
+    facts.push_back({"origin", info.model->config.origin});
+  }
+  facts.push_back(
+      {"context", shape.n_ctx == 0 ? "any length" : counted_large(shape.n_ctx, "token")});
   if (shape.n_vocab > 0) {
     facts.push_back({"vocabulary", counted_large(shape.n_vocab, "token")});
   } else {

@@ -26,6 +26,10 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   json.begin_object();
   json.key("name");
   json.value(facts.name);
+  if (!facts.origin.empty()) {
+    json.key("origin");
+    json.value(facts.origin);
+  }
   if (!facts.family.empty()) {
     json.key("family");
     json.value(facts.family);

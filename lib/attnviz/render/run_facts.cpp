@@ -91,6 +91,7 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   const ModelConfig& config = model.config;
   ModelFacts facts;
   facts.name = valid_utf8(config.name);
+  facts.origin = config.origin;
   facts.family = config.family;
   facts.random = config.random_weights;
   // Of a random model every token's vector is random, which need not be listed.
@@ -159,6 +160,10 @@ std::string model_title(const ModelFacts& facts) {
   return facts.seed ? fmt::format("random weights (seed {})", *facts.seed) : "random weights";
 }
 
+std::string origin_note(const ModelFacts& facts) {
+  return facts.origin.empty() ? std::string() : fmt::format("{}: {}", facts.name, facts.origin);
+}
+
 std::string random_embeddings_note(const ModelFacts& facts) {
   constexpr std::size_t kMostNamed = 5;
   const std::vector<std::string>& random = facts.random_embeddings;
@@ -181,8 +186,10 @@ std::vector<std::string> model_notes(const ModelFacts& facts) {
   if (facts.random) {
     lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
   }
-  if (std::string note = random_embeddings_note(facts); !note.empty()) {
-    lines.push_back(std::move(note));
+  for (const std::string& note : {origin_note(facts), random_embeddings_note(facts)}) {
+    if (!note.empty()) {
+      lines.push_back(note);
+    }
   }
   if (facts.positions != Positions::kNone) {
     lines.push_back(fmt::format("positions {}", positions_name(facts.positions)));

@@ -17,6 +17,7 @@ namespace attnviz {
 
 struct ModelFacts {
   std::string name;
+  std::string origin;   // what a reader must know of where it comes from; may be empty
   std::string family;   // "gpt2", …; empty: weights JSON, random, or not known
   bool random = false;  // the weights: the patterns mean nothing
   std::vector<std::string> random_embeddings;  // tokens, in order of first appearance, valid UTF-8
@@ -52,6 +53,9 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request);
 
 /// "random weights (seed 42)", or the model's name.
 std::string model_title(const ModelFacts& facts);
+
+/// "demo: embedded in attnviz, trained on generated text", or nothing.
+std::string origin_note(const ModelFacts& facts);
 
 /// "RANDOM EMBEDDINGS (seed 42): w.json has none for "cat"", or nothing.
 std::string random_embeddings_note(const ModelFacts& facts);
