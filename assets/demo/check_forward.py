@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The forward pass once more, in numpy and float64, from the Hugging Face conventions alone.
 
     check_forward.py MODEL_FOLDER

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes a seeded corpus of everyday English with much co-reference, agreement and repetition.
 
     corpus.py --words 14e6 --seed 1 --out corpus.txt

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Measures a model folder: held-out loss, what each head does, pronouns, next words, samples, attention rows.
 
     evaluate.py MODEL_FOLDER > evaluation.txt

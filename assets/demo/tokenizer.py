@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Byte-level BPE in plain Python: trains, encodes, decodes, and writes a Hugging Face tokenizer folder.
 
     tokenizer.py corpus.txt OUT_FOLDER --vocabulary 4608

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Trains the demo model on a CPU: two single-threaded data-parallel processes, faster than one of two threads.
 
     train.py --corpus corpus.txt --tokenizer TOKENIZER_FOLDER --out RUN_FOLDER --steps 4000 --seed 1

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes the files of this folder, from which the tests measure the embedded model: see README.md.
 
     make_reference.py [MODEL_FOLDER]
