@@ -12,6 +12,7 @@
 #include "attnviz/analysis/head_statistics.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/sink_group.h"
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
@@ -68,8 +69,8 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
                           "they are your own",
                           options.model.weights->string())
             : model_title(facts) +
-                  " mean nothing; without them the embedded demo model is "
-                  "shown, with -m another one");
+                  " mean nothing; without --random, --seed and sizes the "
+                  "embedded demo model is shown, and -m takes others");
   }
   if (const std::string note = random_embeddings_note(facts); !note.empty()) {
     say(note);
@@ -81,10 +82,10 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
   if (options.input.file) {
     files.push_back(*options.input.file);
   }
-  if (options.model.weights && !is_demo(*options.model.weights)) {
+  if (options.model.weights && options.model.weights != kDemo) {
     const std::filesystem::path path = find_model(*options.model.weights);
     files.push_back(path);
-    if (is_hugging_face(path)) {
+    if (model_kind(path) == ModelKind::kHuggingFace) {
       std::error_code ignored;
       for (const auto& entry :
            std::filesystem::directory_iterator(hugging_face_folder(path), ignored)) {
@@ -109,42 +110,45 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   return tokenizer;
 }
 
-namespace {
-
-// Of words that it has hardly met the demo model's heads make little.
-void tell_far_words(const TokenizedText& text, std::string_view model) {
-  constexpr std::size_t kMostNamed = 3;
-  VocabularyFit fit = vocabulary_fit(text);
+bool tell_far_words(const AttentionOptions& options, const TokenizedText& text) {
+  if (options.talk.quiet || options.model.weights != kDemo) {
+    return false;
+  }
+  const VocabularyFit fit = vocabulary_fit(text);
   if (!fit.is_far()) {
-    return;
+    return false;
   }
   std::vector<std::string> named;
-  for (const std::string& word : fit.in_pieces) {
-    if (named.size() == kMostNamed) {
-      break;
-    }
+  for (const std::string& word : fit.named) {
     named.push_back(attnviz::quoted(word));
   }
-  if (fit.in_pieces.size() > named.size()) {
-    named.push_back(fmt::format("{} more", fit.in_pieces.size() - named.size()));
+  if (fit.n_words > named.size()) {
+    named.push_back(fmt::format("{} more", fit.n_words - named.size()));
   }
+  const std::string words = joined(named, "and");
   say(
       fmt::format("{}: {} of {} are pieces of words it has hardly met ({}); what it looks at there "
                   "means little",
-                  model, fit.n_in_pieces, counted(fit.n_tokens, "token"), joined(named, "and")));
+                  kDemo, fit.n_in_pieces, counted(fit.n_tokens, "token"), words));
+  return true;
 }
-
-}  // namespace
 
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
-  if (options.model.weights && is_demo(*options.model.weights) && !options.talk.quiet) {
-    tell_far_words(text, model.config.name);
-  }
   const std::size_t most = model.config.n_ctx;
   const std::size_t n_tokens = text.size();
-  if (!options.truncate || most == 0 || n_tokens <= most) {
+  if (most == 0 || n_tokens <= most) {
+    return text;
+  }
+  if (!options.truncate && options.model.weights == kDemo) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it, "
+                            "let --truncate left or right do it, or take another model: -m, or "
+                            "--random, which has no end",
+                            kDemo, counted(n_tokens, "token"), most));
+  }
+  if (!options.truncate) {
     return text;
   }
   text = truncated(std::move(text), most, *options.truncate);

@@ -7,7 +7,6 @@
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/core/error.h"
 #include "attnviz/formats/tensor_files.h"
-#include "attnviz/model/gguf_model.h"
 #include "attnviz/render/model_info.h"
 #include "attnviz/render/model_info_json.h"
 #include "attnviz/render/model_info_text.h"
@@ -90,7 +89,7 @@ void run_info(const InfoOptions& options) {
     const std::filesystem::path path = find_model(*options.weights);
     info.tokenizer =
         model->config.family.empty() ? describe_tokenizer(*model) : describe_tokenizer(path);
-    if (!is_demo(path) && is_gguf_file(path)) {
+    if (model_kind(path) == ModelKind::kGguf) {
       files = TensorFiles::open_gguf(path);
       info.gguf = files->gguf();
     }

@@ -110,6 +110,7 @@ void run_inspect(const InspectOptions& options) {
   const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
   phases.done("tokenize");
   tell_randomness(options, model, text);
+  tell_far_words(options, text);
   const std::size_t query = chosen_query(text, options);
   // JSON always has the matrices over all queries, text when asked for.
   const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);

@@ -38,13 +38,17 @@ double random_model_bytes(const RandomShape& shape) {
 }
 
 Model load_model(const std::filesystem::path& path) {
-  if (is_demo(path)) {
-    return demo_model();
+  switch (model_kind(path)) {
+    case ModelKind::kEmbedded:
+      return demo_model();
+    case ModelKind::kGguf:
+      return load_gguf(path);
+    case ModelKind::kHuggingFace:
+      return load_hugging_face(path);
+    case ModelKind::kWeightsJson:
+      break;
   }
-  if (is_gguf_file(path)) {
-    return load_gguf(path);
-  }
-  return is_hugging_face(path) ? load_hugging_face(path) : load_weights_json(path);
+  return load_weights_json(path);
 }
 
 }  // namespace
@@ -68,7 +72,7 @@ Model open_model(const ModelOptions& options) {
                   fmt::format("--positions {}: {} has positions of its own: {}{}",
                               positions_name(*options.positions), options.weights->string(),
                               positions_name(model.config.positions),
-                              is_demo(path) ? "; --random takes any" : ""));
+                              path == kDemo ? "; --random takes any" : ""));
     }
     model.config.positions = *options.positions;
   }

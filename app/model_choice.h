@@ -1,4 +1,4 @@
-// The model that the options name: a file's, or random weights.
+// The model that the options name: the embedded one, a file's, or random weights.
 #pragma once
 
 #include "attnviz/model/model.h"

@@ -8,6 +8,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
 #include "gguf_choice.h"
 #include "gguf_folders.h"
 #include "hugging_face_cache.h"
@@ -28,7 +30,7 @@ bool looks_like_file(const fs::path& path) {
 // Other tags of the same model, else a name that may be meant.
 std::string similar_names(const ModelName& name, const std::vector<Store>& stores) {
   std::vector<std::string> tags;
-  std::vector<std::string> all;
+  std::vector<std::string> all = {kDemo};
   for (const Store& store : stores) {
     for (const StoreEntry& entry : store.list(store.root)) {
       if (entry.name.starts_with(name.path() + ":")) {
@@ -76,12 +78,15 @@ std::string short_path(const fs::path& path) {
   return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
 }
 
-bool is_demo(const fs::path& given) {
-  return given == kDemo;
+ModelKind model_kind(const fs::path& found) {
+  return found == kDemo           ? ModelKind::kEmbedded
+         : is_gguf_file(found)    ? ModelKind::kGguf
+         : is_hugging_face(found) ? ModelKind::kHuggingFace
+                                  : ModelKind::kWeightsJson;
 }
 
 fs::path find_model(const fs::path& given) {
-  if (is_demo(given)) {
+  if (given == kDemo) {
     return given;
   }
   std::error_code ignored;

@@ -79,8 +79,8 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
   if (model.config.family.empty()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: {} no tokens: there is attention, but no output head "
-                            "(unembedding) over a vocabulary; -m takes whole models, as Hugging "
-                            "Face folders",
+                            "(unembedding) over a vocabulary; the embedded demo model has one, and "
+                            "so have the models that attnviz models lists",
                             option,
                             model.config.random_weights ? "random weights predict"
                                                         : model.config.name + " predicts"));

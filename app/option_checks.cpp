@@ -95,11 +95,12 @@ void check_attention(const CLI::App& app, AttentionOptions& options) {
     for (const char* option : kShapeOptions) {
       if (app.count(option) > 0) {
         throw Error(ErrorKind::kUsage,
-                    fmt::format("{} shapes random weights; with --model the file does", option));
+                    fmt::format("{} shapes random weights; with --model the model does", option));
       }
     }
   }
-  const bool is_random = app.count("--random") > 0 || app.count("--seed") > 0 ||
+  const bool seeds_weights = app.count("--seed") > 0 && app.count("--dropout") == 0;
+  const bool is_random = app.count("--random") > 0 || seeds_weights ||
                          std::ranges::any_of(kShapeOptions, [&app](const char* option) {
                            return app.count(option) > 0;
                          });
@@ -165,7 +166,7 @@ void check_info(const CLI::App& app, InfoOptions& options) {
   if (options.weights && is_described) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("{} describes a model without weights; with --model the file does", *given));
+        fmt::format("{} describes a model without weights; with --model the model does", *given));
   }
   if (is_described && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
     throw Error(ErrorKind::kUsage,

@@ -72,7 +72,8 @@ void define_weights_file(CLI::App& app, std::optional<std::filesystem::path>& we
 
 void define_shape(CLI::App& app, ModelOptions& model) {
   add_value(app, "Model", "--seed", "N",
-            fmt::format("seed of everything random (default {})", kDefaultSeed),
+            fmt::format("seed of everything random: weights, embeddings, --dropout (default {})",
+                        kDefaultSeed),
             [&model](const std::string& word) {
               model.seed =
                   parse_count("--seed", word, 0, std::numeric_limits<std::uint64_t>::max());
@@ -127,8 +128,8 @@ void define_model(CLI::App& app, AttentionOptions& options) {
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
       "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
   add_counted_flag(app, "Model", "--random",
-                   "random weights, whose pattern means nothing; so without --model do --seed and "
-                   "the sizes of a random model");
+                   "random weights, whose pattern means nothing; without --model --seed and the "
+                   "sizes of a random model ask for them, too (--seed not beside --dropout)");
   define_shape(app, options.model);
 }
 

@@ -187,10 +187,12 @@ void run_show(const ShowOptions& options) {
   const std::vector<AttentionRequest> requests = requests_of(options);
   bool is_first = true;
   bool told_flat = false;
+  bool told_far = false;
   while (const auto input = source.next()) {
     TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
+    told_far = told_far || tell_far_words(options, text);
     const std::optional<Continuation> continuation =
         continue_text(options, model, *tokenizer, text);
     if (continuation) {

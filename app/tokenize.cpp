@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/render/tokens_json.h"
 #include "attnviz/text/load_tokenizer.h"
@@ -67,8 +65,11 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
     return open_tokenizer(options.tokenizer);
   }
   const std::filesystem::path path = find_model(*options.weights);
-  if (!is_demo(path) && !is_gguf_file(path) && !is_hugging_face(path)) {
+  if (model_kind(path) == ModelKind::kWeightsJson) {
     return open_tokenizer(options.tokenizer, load_weights_json(path), path);
+  }
+  if (options.tokenizer && is_tokenizer_name(*options.tokenizer)) {
+    refuse_other_tokenizer(*options.tokenizer, options.weights->string());
   }
   return options.tokenizer ? load_tokenizer(*options.tokenizer) : load_own_tokenizer(path);
 }

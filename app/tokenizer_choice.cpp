@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/text/demo_tokenizer.h"
 #include "attnviz/text/load_tokenizer.h"
 #include "model_store.h"
+#include "options.h"
 
 namespace attnviz::app {
 
@@ -49,10 +50,21 @@ class NoTokenizer : public Tokenizer {
 }  // namespace
 
 std::unique_ptr<ModelTokenizer> load_own_tokenizer(const std::filesystem::path& model_path) {
-  if (is_demo(model_path)) {
-    return demo_tokenizer();
+  switch (model_kind(model_path)) {
+    case ModelKind::kEmbedded:
+      return demo_tokenizer();
+    case ModelKind::kGguf:
+      return load_tokenizer(model_path);
+    default:
+      return load_tokenizer(hugging_face_folder(model_path));
   }
-  return load_tokenizer(is_gguf_file(model_path) ? model_path : hugging_face_folder(model_path));
+}
+
+void refuse_other_tokenizer(const std::string& asked, const std::string& model) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
+                          "on; leave the option out{}",
+                          asked, model, model == kDemo ? ", or give --random" : ""));
 }
 
 bool is_tokenizer_name(const std::string& name) {
@@ -71,21 +83,17 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
     return make_tokenizer(asked.value_or(model.config.tokenizer), model.vocabulary);
   }
   if (asked) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
-                    "on; leave the option out{}",
-                    *asked, model.config.name, is_demo(*model_path) ? ", or give --random" : ""));
+    refuse_other_tokenizer(*asked, model.config.name);
   }
   const std::filesystem::path path = find_model(*model_path);
   try {
     return load_own_tokenizer(path);
   } catch (const Error& error) {
     std::error_code ignored;
+    const bool is_gguf = model_kind(path) == ModelKind::kGguf;
     const bool is_there =
-        !is_gguf_file(path) &&
-        std::filesystem::exists(hugging_face_folder(path) / "tokenizer.json", ignored);
-    const bool is_unknown = error.kind() == ErrorKind::kUnsupported && is_gguf_file(path);
+        !is_gguf && std::filesystem::exists(hugging_face_folder(path) / "tokenizer.json", ignored);
+    const bool is_unknown = error.kind() == ErrorKind::kUnsupported && is_gguf;
     if (!is_unknown && (error.kind() != ErrorKind::kIo || is_there)) {
       throw;
     }

@@ -28,6 +28,9 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
 /// folder. `model_path` as find_model() gives it. Throws what load_tokenizer throws.
 std::unique_ptr<ModelTokenizer> load_own_tokenizer(const std::filesystem::path& model_path);
 
+/// Throws the Error{kUsage} of a rule's name beside a whole model's name.
+[[noreturn]] void refuse_other_tokenizer(const std::string& asked, const std::string& model);
+
 /// Whether `name` is one of make_tokenizer()'s.
 bool is_tokenizer_name(const std::string& name);
 

@@ -14,12 +14,18 @@ draw() {
   "$program" "$@" -q -o "$folder/$picture"
 }
 
+draw cat.png "The cat sat on the mat because it was tired"
+
+# One word changes, and a head looks elsewhere; the same with a name that returns.
+draw trophy.png "The trophy did not fit in the suitcase because it was too big. The" --head 2.0
+draw suitcase.png "The trophy did not fit in the suitcase because it was too small. The" --head 2.0
+draw repeated-name.png "Harry Potter is a wizard. Harry Potter lives in London." --head 2.1
+
+draw layer.png "The cat sat on the mat because it was tired" --head '2.*' --scale row-max \
+  --colormap blues --cell 24
+
 draw four-heads.png -m "$samples/four-heads.json" "the cat saw the dog and the cat ran"
 
 # One head, with numbers, dark for slides.
 draw dark.png -m "$samples/verbs-and-nouns.json" "the cat saw a dog and the dog slept ." \
   --theme dark --colormap magma --title "Verbs look at the nouns before them"
-
-# Random weights say so in the picture.
-draw twelve-heads.png "The cat sat on the mat because it was tired" --heads 12 --scale row-max \
-  --colormap blues --cell 16

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a picture of attention: samples/quickstart.sh "The cat sat on the mat"
+# From a fresh clone to a picture of attention: samples/quickstart.sh "The cat sat on the mat because it was tired"
 # Installs what is missing, builds, and draws the sentence in the terminal and as a PNG in the
 # current folder. Options of `attnviz show` may follow the sentence; -o chooses another picture.
 set -euo pipefail
@@ -30,7 +30,7 @@ if ! up_to_date; then
 fi
 
 if (($# == 0)); then
-  set -- "The cat sat on the mat"
+  set -- "The cat sat on the mat because it was tired"
 fi
 for argument in "$@"; do
   case $argument in

@@ -10,6 +10,7 @@ function(attnviz_embed file name header)
   add_custom_target(attnviz_${name} DEPENDS ${source})
   add_dependencies(attnviz attnviz_${name})
   # Portable C++ may not have literals of this length; every compiler of ours has.
-  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+  set_source_files_properties(${source} TARGET_DIRECTORY attnviz
+    PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
   target_sources(attnviz PRIVATE ${source})
 endfunction()

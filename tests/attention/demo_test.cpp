@@ -2,17 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/attention/logits.h"
 #include "attnviz/model/demo_model.h"
-#include "attnviz/text/load_tokenizer.h"
+#include "attnviz/text/demo_tokenizer.h"
 #include "model_run.h"
 
 namespace attnviz {

@@ -175,6 +175,9 @@ TEST_CASE("demo: what was drawn is drawn again from its document, with the model
   const std::string file = folder.file("a.json");
   const ProgramResult drawn = attnviz({"The cat sat", "-o", file});
   REQUIRE(drawn.exit_code == 0);
+  REQUIRE(attnviz({"The cat sat", "-q", "-o", folder.file("a.png")}).exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.png")),
+                 "\"origin\": \"embedded in attnviz, trained on generated text\""));
   const ProgramResult again = attnviz({"render", file});
   CHECK(again.exit_code == 0);
   CHECK(contains(again.out, "demo: embedded in attnviz, trained on generated text"));
@@ -184,12 +187,54 @@ TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is no
   const std::string note = "are pieces of words it has hardly met";
   const ProgramResult far = attnviz({"猫坐在垫子上"});
   CHECK(far.exit_code == 0);
-  CHECK(contains(far.err, "demo: 18 of 19 tokens " + note));
+  CHECK(contains(far.err, "demo: 18 of 19 tokens " + note));  // a space, and three bytes each
   CHECK(contains(far.err, "\"猫\", \"坐\", \"在\" and 3 more"));
   CHECK(contains(attnviz({"inspect", "猫坐在垫子上"}).err, note));
   CHECK(attnviz({"-q", "猫坐在垫子上"}).err.empty());
   CHECK_FALSE(contains(attnviz({"The dog chased the cat"}).err, note));
+  CHECK_FALSE(contains(attnviz({"In 2024 the cat paid 1,000,000"}).err, note));
   CHECK_FALSE(contains(attnviz({"--random", "猫坐在垫子上"}).err, note));
+}
+
+TEST_CASE("demo: a far text is told of once, and by what is left of it") {
+  const std::string note = "are pieces of words it has hardly met";
+  const std::string lines = attnviz({"--lines"}, "The cat sat\n猫坐在\n垫子上\n").err;
+  CHECK(contains(lines, note));
+  CHECK(lines.find(note) == lines.rfind(note));
+  std::string text;
+  for (int i = 0; i < 100; ++i) {
+    text += "The cat sat. ";
+  }
+  for (int i = 0; i < 100; ++i) {
+    text += "猫";
+  }
+  const std::string right = attnviz({text, "--truncate", "right"}).err;
+  CHECK(contains(right, "text cut at its end"));
+  CHECK_FALSE(contains(right, note));
+  CHECK(contains(attnviz({text, "--truncate", "left"}).err, note));
+  const std::string refused = attnviz({text}).err;
+  CHECK_FALSE(contains(refused, note));
+  CHECK(contains(refused, "--truncate left or right"));
+  CHECK(contains(refused, "--random"));
+}
+
+TEST_CASE("demo: its own tokenizer begins a text, and is not exchanged") {
+  CHECK(attnviz_json({"The cat"})["tokens"] == json({"<|bos|>", " The", " cat"}));
+  CHECK(attnviz_json({"The cat", "--no-bos"})["tokens"] == json({" The", " cat"}));
+  for (const char* command : {"show", "inspect", "tokenize"}) {
+    const ProgramResult run = attnviz({command, "-m", "demo", "--tokenizer", "words", "The cat"});
+    CHECK(run.exit_code == 2);
+    CHECK(contains(run.err, "leave the option out, or give --random"));
+  }
+}
+
+TEST_CASE("demo: a name that is nearly its own is told of") {
+  const TemporaryFolder folder;
+  ProgramRun run;
+  run.folder = folder.path();
+  run.environment = {{"HOME", folder.path().string()}};
+  run.arguments = {"-m", "demp", "The cat"};
+  CHECK(contains(attnviz(run).err, "did you mean \"demo\"?"));
 }
 
 TEST_CASE("demo: it predicts and writes") {

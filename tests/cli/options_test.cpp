@@ -71,6 +71,10 @@ TEST_CASE("show: random weights are asked for, by --random or a size, and every 
   CHECK(attnviz({"--heads", "4", kText}).out == asked.out);
   CHECK(attnviz({"--seed", "42", kText}).out == asked.out);
   CHECK(attnviz_json({"--random", kText})["model"]["name"] == "random");
+  // Dropout has a seed, too, and takes it from whatever model is shown.
+  const json dropped = attnviz_json({"--dropout", "0.1", "--seed", "3", kText});
+  CHECK(dropped["model"]["name"] == "demo");
+  CHECK(dropped["dropout_seed"] == 3);
   CHECK(attnviz({"--random", "-q", kText}).err.empty());
 }
 
@@ -326,8 +330,8 @@ TEST_CASE("show: --simd forces a target, and every target draws the same grid") 
 }
 
 TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
-  CHECK(attnviz({"--quiet", kText}).err.empty());
-  CHECK(attnviz({"-q", kText}).out == attnviz({kText}).out);
+  CHECK(attnviz({"--random", "--quiet", kText}).err.empty());
+  CHECK(attnviz({"--random", "-q", kText}).out == attnviz({"--random", kText}).out);
   const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kText});
   CHECK(contains(verbose.err, "threads 2"));
   CHECK(contains(verbose.err, "head 0.0: mean entropy "));

@@ -49,7 +49,7 @@ struct TellingHead {
 /// token, on a neighbour, on one column or on everything alike have a score of about 0, a head that
 /// puts all of its weight on tokens that others do not look at has 1. Where queries and keys are
 /// not as many, no query has a place among the keys: F(q) leaves out the first key alone, and there
-/// are no steps. Of strided masks the gaps count as seen by b.
+/// are no steps and no stretches. Of strided masks the gaps count as seen by b.
 ///
 /// Keeps 8 bytes a query and 8 a key of heads some of whose rows have come, but not all. In double
 /// precision, and the same whatever threads bring the rows.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,47 +131,59 @@ std::vector<std::uint32_t> read_ids(const JsonNode& node) {
 
 constexpr std::string_view kEndOfText = "eos_token_id";
 
-// As the model's config says, or that of its text.
-std::vector<std::uint32_t> read_end_of_text(const HfConfig& config) {
+// As a config says, or that of its text.
+std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& config) {
   for (const HfConfig& place : {config, text_config(config)}) {
-    if (const auto found = place.find(kEndOfText)) {
+    if (const auto found = place.find("eos_token_id")) {
       return read_ids(*found);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-// The file of what a model generates with comes before its config.
-void read_generation_config(const fs::path& folder, Model& model) {
+// The file of what a model generates with, which comes before its config.
+std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path& folder) {
   const fs::path path = folder / "generation_config.json";
   std::error_code error;
   if (!fs::exists(path, error)) {
-    return;
+    return std::nullopt;
   }
   const MappedFile bytes(path);
   const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
-  if (const auto found = HfConfig(tree.root()).find(kEndOfText)) {
-    model.config.end_of_text = read_ids(*found);
-  }
+  return read_end_of_text(HfConfig(tree.root()));
 }
 
-// `open_files` opens the weights once the config is known to be one of ours.
-template <class OpenFiles>
-Model read_model(const NamedBytes& file, const OpenFiles& open_files) {
-  const JsonTree tree = JsonTree::parse(file.bytes, file.name);
-  const HfConfig config(tree.root());
-  const Family& family = family_of(config);
-  if (config.has("quantization_config")) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}quantization_config: expected none: weights that other tools "
-                            "quantised are not read; take the model they were made from",
-                            config.node().where()));
+// The config of a model of a family that attnviz knows.
+class ModelFile {
+ public:
+  explicit ModelFile(const NamedBytes& file)
+      : tree_(JsonTree::parse(file.bytes, file.name)),
+        config_(tree_.root()),
+        family_(family_of(config_)) {
+    if (config_.has("quantization_config")) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}quantization_config: expected none: weights that other tools "
+                              "quantised are not read; take the model they were made from",
+                              config_.node().where()));
+    }
   }
-  Model model = family.read(text_config(config), open_files());
-  model.config.family = family.model_type;
-  model.config.end_of_text = read_end_of_text(config);
-  return model;
-}
+
+  // `end_of_text` in place of what the config says.
+  Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
+    Model model = family_.read(text_config(config_), std::move(files));
+    model.config.family = family_.model_type;
+    if (!end_of_text) {
+      end_of_text = read_end_of_text(config_);
+    }
+    model.config.end_of_text = std::move(end_of_text).value_or(std::vector<std::uint32_t>());
+    return model;
+  }
+
+ private:
+  JsonTree tree_;
+  HfConfig config_;
+  const Family& family_;
+};
 
 }  // namespace
 
@@ -187,16 +200,16 @@ Model load_hugging_face(const fs::path& path) {
   const fs::path folder = hugging_face_folder(path);
   const std::string config_path = (folder / "config.json").string();
   const MappedFile config(config_path);
-  Model model = read_model({config.bytes(), config_path}, [&weights] {
-    return is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights);
-  });
+  const ModelFile file({config.bytes(), config_path});
+  Model model =
+      file.read(is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights),
+                read_generation_config(folder));
   model.config.name = model_name(folder);
-  read_generation_config(folder, model);
   return model;
 }
 
 Model load_hugging_face(const NamedBytes& config, const NamedBytes& weights) {
-  return read_model(config, [&weights] { return TensorFiles::in_memory(weights); });
+  return ModelFile(config).read(TensorFiles::in_memory(weights), std::nullopt);
 }
 
 }  // namespace attnviz

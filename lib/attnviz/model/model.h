@@ -74,7 +74,7 @@ std::vector<std::size_t> key_value_heads(const LayerWeights& layer);
 
 /// What a model says of itself.
 struct ModelConfig {
-  std::string name;    // "random", or the file's name
+  std::string name;    // "random", "demo", or the file\'s name
   std::string origin;  // where it comes from, for readers of its pictures; empty: its name says it
   std::size_t d_model = 0;
   std::string tokenizer = "words";  // "words", "chars" or "bytes"

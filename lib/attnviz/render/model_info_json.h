@@ -8,7 +8,8 @@ namespace attnviz {
 
 /// All counts are whole numbers, all sizes bytes; what a model does not have is null. Keys:
 ///
-/// model       {name, family, described, random}: described: told in numbers, without weights
+/// model       {name, origin, family, described, random}: described: told in numbers, without
+///             weights; origin only where there is one
 /// shape       {n_ctx, n_vocab, n_layers, n_heads, n_kv_heads, d_model, d_head, d_value, d_ff,
 ///             gated_mlp, tied}; n_heads to d_value are those of the first layer's first head
 /// facts       {positions, order, norm, norm_epsilon, activation, embedding_scale,

@@ -14,8 +14,8 @@ namespace attnviz {
 /// A model as a listing tells it; what is not known of it is empty or absent.
 struct ListedModel {
   std::string name;   // as --model takes it
-  std::string store;  // the program that keeps it
-  std::string path;   // its file or folder
+  std::string store;  // the program that keeps it; "attnviz": the embedded model
+  std::string path;   // its file or folder; empty for the embedded model
   std::string family;
   std::string quantisation;                 // "Q4_K_M", "BF16"
   std::optional<std::uint64_t> parameters;  // numbers of all tensors

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
@@ -237,11 +236,6 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config) {
   return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
                   Settings(tokenizer_config), false);
-}
-
-std::unique_ptr<ModelTokenizer> demo_tokenizer() {
-  return load_tokenizer(demo_file(kDemoTokenizer, "demo: tokenizer.json"),
-                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"));
 }
 
 }  // namespace attnviz

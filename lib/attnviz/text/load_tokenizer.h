@@ -32,7 +32,4 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config);
 
-/// That of the embedded demo model.
-std::unique_ptr<ModelTokenizer> demo_tokenizer();
-
 }  // namespace attnviz

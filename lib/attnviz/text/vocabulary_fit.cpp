@@ -1,36 +1,67 @@
 #include "attnviz/text/vocabulary_fit.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
+#include <unordered_set>
 
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 
-VocabularyFit vocabulary_fit(const TokenizedText& text) {
+namespace {
+
+// Letters of any script, and signs that are no punctuation, such as emoji.
+bool has_letter(std::string_view word) {
+  for (std::size_t i = 0; i < word.size();) {
+    const CodePoint point = decode_utf8(word, i);
+    const char32_t c = point.value;
+    if (point.valid && !is_white_space(c) && !is_punctuation(c) && !is_number(c) && !is_other(c)) {
+      return true;
+    }
+    i += point.length;
+  }
+  return false;
+}
+
+bool is_in_pieces(std::span<const Token> tokens, std::string_view word) {
   constexpr std::size_t kManyPieces = 3;
+  return !is_utf8(word) || (tokens.size() >= kManyPieces && has_letter(word));
+}
+
+}  // namespace
+
+VocabularyFit vocabulary_fit(const TokenizedText& text) {
+  constexpr std::size_t kMostNamed = 3;
   VocabularyFit fit;
   const std::vector<std::size_t> words = word_numbers(text);
+  const std::string_view source = text.source;
+  std::unordered_set<std::string_view> met;
   for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin + 1;
-    while (end < text.size() && words[end] == words[begin]) {
-      ++end;
-    }
-    const Token& first = text.tokens[begin];
-    if (!first.added) {
-      fit.n_tokens += end - begin;
-    }
-    const std::size_t place = std::min(text.source.find_first_not_of(' ', first.begin),
-                                       text.tokens[end - 1].end);  // white space alone is no word
-    if (!first.special && end - begin >= kManyPieces && place < text.tokens[end - 1].end) {
-      fit.n_in_pieces += end - begin;
-      std::string word = text.source.substr(place, text.tokens[end - 1].end - place);
-      if (std::ranges::find(fit.in_pieces, word) == fit.in_pieces.end()) {
-        fit.in_pieces.push_back(std::move(word));
-      }
-    }
+    const auto end =
+        static_cast<std::size_t>(std::upper_bound(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                  words.end(), words[begin]) -
+                                 words.begin());
+    const std::span<const Token> tokens = std::span(text.tokens).subspan(begin, end - begin);
     begin = end;
+    if (tokens.front().added) {
+      continue;
+    }
+    fit.n_tokens += tokens.size();
+    std::string_view word =
+        source.substr(tokens.front().begin, tokens.back().end - tokens.front().begin);
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    if (tokens.front().special || !is_in_pieces(tokens, word)) {
+      continue;
+    }
+    fit.n_in_pieces += tokens.size();
+    if (met.insert(word).second && fit.named.size() < kMostNamed) {
+      fit.named.emplace_back(word);
+    }
   }
+  fit.n_words = met.size();
   return fit;
 }
 
