@@ -1,0 +1,246 @@
+// The third and the last screen: from q·k to weights, and what temperature does to them.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/render/bars.h"
+#include "attnviz/render/percent.h"
+#include "attnviz/render/tour_page.h"
+
+namespace attnviz {
+
+namespace {
+
+using Role = InspectionRole;
+
+constexpr std::size_t kGap = 2;
+
+std::size_t n_visible(const Inspection& head) {
+  std::size_t n = 0;
+  while (n < head.n_tokens() && head.is_visible(n)) {
+    ++n;
+  }
+  return n;
+}
+
+float rest_of(std::span<const float> values, const std::vector<std::size_t>& shown) {
+  double rest = 0.0;
+  for (std::size_t key = 0; key < values.size(); ++key) {
+    const bool is_shown = std::binary_search(shown.begin(), shown.end(), key);
+    rest += is_shown ? 0.0 : static_cast<double>(values[key]);
+  }
+  return static_cast<float>(rest);
+}
+
+// Rows: the shown keys, then the others together when there are any.
+TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
+                  std::size_t n_others) {
+  TextTable table;
+  table.gap = kGap;
+  table.indent = page.style.indent;
+  table.corner = {"key", page.style.role(Role::kKey)};
+  for (const std::size_t key : shown) {
+    table.labels.push_back(page.token_label(key));
+  }
+  if (n_others > 0) {
+    table.labels.push_back({counted(n_others, "other"), page.style.dim()});
+  }
+  return table;
+}
+
+TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& shown,
+                   std::size_t n_rows, std::span<const float> values, int decimals) {
+  TextColumn column{{heading, {}}, {}, true, false};
+  for (const std::size_t key : shown) {
+    column.cells.push_back({fmt::format("{:.{}f}", values[key], decimals), {}});
+  }
+  column.cells.resize(n_rows);
+  return column;
+}
+
+void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
+                 const std::vector<std::size_t>& shown, std::span<const float> weights,
+                 double scale, std::size_t bar_width) {
+  TextColumn column{{heading, {}}, {}, true, false};
+  TextColumn bars{{"", {}}, {}, false, true};
+  for (const std::size_t key : shown) {
+    column.cells.push_back({percent_cell(weights[key], 1), {}});
+    bars.cells.push_back(
+        {bar(static_cast<double>(weights[key]) / scale, bar_width, page.style.ascii),
+         page.bar_ink(weights[key])});
+  }
+  if (shown.size() < table.labels.size()) {
+    column.cells.push_back({percent_cell(rest_of(weights, shown), 1), page.style.dim()});
+  }
+  column.cells.resize(table.labels.size());
+  bars.cells.resize(table.labels.size());
+  table.columns.push_back(std::move(column));
+  table.columns.push_back(std::move(bars));
+}
+
+// "0.57 · v(cat) + 0.17 · v(<|bos|>) + …": the largest three.
+std::string mean_of_values(const TourPage& page, const Inspection& head, std::size_t n_keys) {
+  std::vector<std::size_t> keys = top_keys(head.weights, n_keys, 3);
+  std::stable_sort(keys.begin(), keys.end(), [&head](std::size_t a, std::size_t b) {
+    return head.weights[a] > head.weights[b];
+  });
+  std::string sum;
+  for (const std::size_t key : keys) {
+    sum += fmt::format("{}{:.2f} · v({})", sum.empty() ? "" : " + ", head.weights[key],
+                       fit_width(page.names.label(key), 16, page.style.ellipsis()));
+  }
+  return sum + (n_keys > keys.size() ? fmt::format(" + {}", page.style.ellipsis()) : "");
+}
+
+std::string first_numbers(const TourPage& page, std::span<const float> values) {
+  constexpr std::size_t kFew = 3;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kFew, values.size()); ++i) {
+    list += fmt::format("{}{:.2f}", i == 0 ? "" : ", ", values[i]);
+  }
+  return list + (values.size() > kFew ? fmt::format(", {}", page.style.ellipsis()) : "");
+}
+
+std::string temperature_words(const Tour& tour, std::size_t n_keys) {
+  const TourTemperature& cold = tour.temperatures.front();
+  const TourTemperature& warm = tour.temperatures.back();
+  const auto largest = [](const TourTemperature& row) {
+    return *std::max_element(row.weights.begin(), row.weights.end());
+  };
+  std::string words = "The scores can be divided by a temperature T before softmax.";
+  if (largest(cold) > largest(warm)) {
+    words += fmt::format(
+        " A small T makes the large weights larger: at T = {} the largest is {}. A large T evens "
+        "them out: at T = {} it is {}.",
+        cold.temperature, percentage(largest(cold)), warm.temperature, percentage(largest(warm)));
+  } else {
+    words += " Here it changes nothing that can be seen: this token has no choice to make.";
+  }
+  return words + fmt::format(
+                     " Entropy tells how spread a row is: 0 bits when one token has everything, "
+                     "{:.2f} when {} share alike.",
+                     std::log2(static_cast<double>(n_keys)), counted(n_keys, "token"));
+}
+
+// The text as an assignment that a shell takes, where it fits and no sign of it means something
+// else there.
+std::string assignment(const TourPage& page) {
+  const std::string& source = page.tour.text.source;
+  const std::size_t room = page.columns() - page.style.indent;
+  const bool is_plain = std::all_of(source.begin(), source.end(), [](char c) {
+    return c >= ' ' && c <= '~' && std::string_view("\"$`\\!").find(c) == std::string_view::npos;
+  });
+  const std::string word = fmt::format("TEXT=\"{}\"", source);
+  // A single word may be the name of a command, and one with a dash is an option.
+  const bool is_text = source.find(' ') != std::string::npos && !source.starts_with('-');
+  return is_plain && is_text && word.size() <= room ? word : "TEXT=\"your text\"";
+}
+
+TextTable commands(const TourPage& page) {
+  const Inspection& head = page.tour.inspection;
+  const std::string which = fmt::format("--head {}", head_name(head.head));
+  const std::string cut = page.tour.n_whole > page.tour.text.size() ? " --truncate right" : "";
+  const std::pair<std::string, const char*> lines[] = {
+      {fmt::format("attnviz \"$TEXT\"{}", cut), "every head"},
+      {fmt::format("attnviz \"$TEXT\" {}{}", which, cut), "this head, large"},
+      {fmt::format("attnviz inspect \"$TEXT\" {} --query {}{}", which, head.query, cut),
+       "each step in numbers"},
+      {"attnviz --help", "everything else"}};
+  TextTable table;
+  table.indent = page.style.indent;
+  table.gap = kGap;
+  table.has_headings = false;
+  TextColumn command{{}, {}, false, false};
+  TextColumn text{{}, {}, false, false};
+  for (const auto& [words, meaning] : lines) {
+    table.labels.emplace_back();
+    command.cells.push_back({words, {}});
+    text.cells.push_back({meaning, page.style.dim()});
+  }
+  table.columns = {std::move(command), std::move(text)};
+  return table;
+}
+
+}  // namespace
+
+void tour_scores(TourPage& page) {
+  constexpr std::size_t kMostKeys = 9;
+  const Inspection& head = page.tour.inspection;
+  const std::size_t n_keys = n_visible(head);
+  const std::string who = page.names.quoted(head.query);
+  page.paragraph(fmt::format(
+      "Whom does {} look at, in head {}? Its query q meets the key k of every token that it may "
+      "see. q·k multiplies them number by number and adds up: the better they fit, the larger.",
+      who, head_title(head.head)));
+  page.blank();
+  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
+  TextTable table = rows_of(page, shown, n_keys - shown.size());
+  const std::size_t n_rows = table.labels.size();
+  table.columns.push_back(numbers(page.style.sign("q · k"), shown, n_rows, head.scores, 2));
+  table.columns.push_back(
+      numbers(page.style.sign(fmt::format("÷ √{}", head.d_head())), shown, n_rows, head.scaled, 2));
+  table.columns.push_back(
+      numbers(page.style.sign("exp(s − max)"), shown, n_rows, head.exponentials, 4));
+  if (n_keys > shown.size()) {
+    table.columns.back().cells.back().text =
+        fmt::format("{:.4f}", rest_of(head.exponentials, shown));
+  }
+  add_weights(table, page, "weight", shown, head.weights, 1.0, page.columns() < 60 ? 10 : 24);
+  table.labels.push_back({"sum", {}});
+  for (TextColumn& column : table.columns) {
+    column.cells.resize(table.labels.size());
+  }
+  table.columns[2].cells.back().text = fmt::format("{:.4f}", head.sum);
+  const double total = std::accumulate(head.weights.begin(), head.weights.end(), 0.0);
+  table.columns[3].cells.back().text = percent_cell(static_cast<float>(total), 0);
+  page.table(table);
+  page.blank();
+  page.paragraph(fmt::format(
+      "Scaling: sums of {} products grow large, so they are divided by √{} = {:.2f}; that is s. "
+      "Softmax: e to the power of s less the largest s, divided by the sum, makes weights that "
+      "add up to 100 %: {}.",
+      head.d_head(), head.d_head(), std::sqrt(static_cast<double>(head.d_head())),
+      largest_share(page.names, head.weights, head.query)));
+  page.paragraph(fmt::format(
+      "With these weights the values are added: {} = ({}). That mean is what {} takes from here.",
+      mean_of_values(page, head, n_keys), first_numbers(page, head.context), who));
+}
+
+void tour_temperature(TourPage& page) {
+  constexpr std::size_t kMostKeys = 5;
+  const Tour& tour = page.tour;
+  const Inspection& head = tour.inspection;
+  const std::size_t n_keys = n_visible(head);
+  page.paragraph(temperature_words(tour, n_keys));
+  page.blank();
+  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
+  TextTable table = rows_of(page, shown, n_keys - shown.size());
+  for (const TourTemperature& row : tour.temperatures) {
+    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 1.0, 10);
+  }
+  table.labels.push_back({"entropy", {}});
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool is_bar = i % 2 == 1;
+    table.columns[i].cells.push_back(
+        {is_bar ? std::string("bits") : fmt::format("{:.2f}", tour.temperatures[i / 2].entropy),
+         {}});
+  }
+  page.table(table);
+  page.paragraph(
+      fmt::format("Head {}, query {}: at T = 1 the weights of screen 3. --temperature "
+                  "divides in every head, so that what enters later layers changes, too.",
+                  head_title(head.head), page.names.quoted(head.query)));
+  page.blank();
+  page.paragraph("To go on, in a shell:");
+  page.paragraph(assignment(page), page.style.indent);
+  page.table(commands(page));
+}
+
+}  // namespace attnviz

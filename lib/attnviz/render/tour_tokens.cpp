@@ -1,0 +1,211 @@
+// The first two screens: what goes into attention, and the three vectors that a head makes of it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/render/large_numbers.h"
+#include "attnviz/render/tour_page.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kMostRows = 11;
+constexpr std::size_t kGap = 2;
+
+std::string whole_label(const TourPage& page, const std::string& piece) {
+  return page.style.ascii ? printable_ascii(piece) : printable(piece);
+}
+
+TextTable token_table(const TourPage& page, std::size_t n_shown) {
+  constexpr std::size_t kIndexAndLabel = 18;  // the columns that most words leave to the numbers
+  const Tour& tour = page.tour;
+  TextTable table;
+  table.gap = kGap;
+  table.corner = {"token", {}};
+  TextColumn id{{"id", {}}, {}, true, true};
+  TextColumn vector{{"embedding", {}}, {}, false, true};
+  const std::size_t index_width = std::to_string(n_shown - 1).size();
+  for (std::size_t i = 0; i < n_shown; ++i) {
+    const Token& token = tour.text.tokens[i];
+    table.labels.push_back({fmt::format("{:>{}} {}", i, index_width, whole_label(page, token.text)),
+                            i == tour.query() ? page.style.bold() : std::string()});
+    id.cells.push_back({std::to_string(token.id), {}});
+  }
+  std::size_t id_width = 2;
+  for (const StyledText& cell : id.cells) {
+    id_width = std::max(id_width, cell.text.size());
+  }
+  const std::size_t label_width =
+      std::min(kIndexAndLabel, std::max<std::size_t>(label_columns(table, page.columns()), 1));
+  const std::size_t used =
+      std::max(label_width, label_columns(table, page.columns())) + id_width + 2 * kGap;
+  const std::size_t room = page.columns() - std::min(page.columns() - 1, used);
+  const ConstMatrix embeddings = page.tour.embeddings.view();
+  NumberGroup numbers;
+  numbers.add(embeddings.row_block(0, n_shown));
+  for (std::size_t i = 0; i < n_shown; ++i) {
+    vector.cells.push_back({vector_text(page.style, embeddings.row(i), numbers, room), {}});
+  }
+  table.columns = {std::move(id), std::move(vector)};
+  return table;
+}
+
+// The first token that stands in the text again, and how often.
+std::string repeated_token(const Tour& tour, const TokenNames& names) {
+  std::map<TokenId, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tour.text.size(); ++i) {
+    places[tour.text.tokens[i].id].push_back(i);
+  }
+  for (const Token& token : tour.text.tokens) {
+    const std::vector<std::size_t>& where = places[token.id];
+    if (where.size() > 1) {
+      return fmt::format(
+          "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
+          where[1], fit_width(names.label(where[0]), 24), tour.embeddings.cols());
+    }
+  }
+  return "Wherever a token stands, in this text or in another, it begins with the same numbers.";
+}
+
+// What is told of texts that the model has hardly seen the like of; empty for others.
+std::string strangeness(const TokenizedText& text) {
+  constexpr double kShortPieces = 2.0;
+  std::size_t n_tokens = 0;
+  std::size_t n_bytes = 0;
+  for (const Token& token : text.tokens) {
+    n_tokens += token.added ? 0 : 1;
+    n_bytes += token.added ? 0 : token.end - token.begin;
+  }
+  const double mean =
+      n_tokens == 0 ? 0.0 : static_cast<double>(n_bytes) / static_cast<double>(n_tokens);
+  if (n_tokens < 4 || mean >= kShortPieces) {
+    return {};
+  }
+  return fmt::format(
+      "Here a token is {:.1f} bytes long in the mean: the model learned from simple English, and "
+      "takes what it does not know byte by byte.",
+      mean);
+}
+
+}  // namespace
+
+void tour_tokens(TourPage& page) {
+  const Tour& tour = page.tour;
+  const TokenizedText& text = tour.text;
+  const std::size_t n_shown = text.size() <= kMostRows ? text.size() : kMostRows - 1;
+  page.paragraph(fmt::format(
+      "A model reads no letters. A tokenizer cuts the text into tokens, pieces that it knows by "
+      "number (id). Each id has a row in a table: {} learned numbers, its embedding.",
+      tour.embeddings.cols()));
+  page.blank();
+  page.table(token_table(page, n_shown));
+  if (n_shown < text.size()) {
+    page.paragraph(
+        fmt::format("{} {} more", page.style.ellipsis(), counted(text.size() - n_shown, "token")),
+        0, page.style.dim());
+  }
+  page.blank();
+  std::string words = repeated_token(tour, page.names);
+  if (text.tokens.front().added) {
+    words += fmt::format(" {} is no word: it begins every text.", page.names.label(0));
+  }
+  const bool has_space =
+      std::any_of(text.tokens.begin(), text.tokens.end(),
+                  [](const Token& token) { return token.text.starts_with(' '); });
+  if (has_space) {
+    words += fmt::format(
+        " {} is the space before a word, a part of its token; the next screens "
+        "leave it out.",
+        page.style.ascii ? "\\s" : "␠");
+  }
+  if (tour.n_whole > text.size()) {
+    words +=
+        fmt::format(" The model reads {} tokens at most: of this text's {} the first {} are taken.",
+                    text.size(), grouped(tour.n_whole), text.size());
+  }
+  page.paragraph(words);
+  if (const std::string note = strangeness(text); !note.empty()) {
+    page.paragraph(note);
+  }
+}
+
+void tour_vectors(TourPage& page) {
+  using Role = InspectionRole;
+  const Tour& tour = page.tour;
+  const Inspection& head = tour.inspection;
+  const std::size_t layer = head.head.layer;
+  page.paragraph(
+      "Attention lets tokens look at each other. For that each head has three learned matrices, "
+      "and makes three short vectors of every token's vector:");
+  const std::string& name = page.names.label(tour.query());
+  TextTable roles;
+  roles.indent = page.style.indent;
+  roles.has_headings = false;
+  roles.labels = {{"query q", page.style.role(Role::kQuery)},
+                  {"key k", page.style.role(Role::kKey)},
+                  {"value v", page.style.role(Role::kValue)}};
+  roles.columns = {{{},
+                    {{"what the token looks for", {}},
+                     {"what it can be found by", {}},
+                     {"what it tells those that look at it", {}}},
+                    false}};
+  page.table(roles);
+  page.blank();
+  page.paragraph(fmt::format(
+      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that looks most from a "
+      "pronoun to what it stands for. Token {}, {}, at this head:",
+      head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
+      fmt::format("\"{}\"", fit_width(name, 24, page.style.ellipsis()))));
+  NumberGroup numbers;
+  const ConstMatrix q = head.projected_queries();
+  const ConstMatrix k = head.projected_keys();
+  numbers.add(head.x());
+  numbers.add(q.row(tour.query()));
+  numbers.add(k.row(tour.query()));
+  numbers.add(head.v.view().row(tour.query()));
+  page.table(vector_table(page.style,
+                          {{"x", head.x(), Role::kPlain},
+                           {"q", q.row(tour.query()), Role::kQuery},
+                           {"k", k.row(tour.query()), Role::kKey},
+                           {"v", head.v.view().row(tour.query()), Role::kValue}},
+                          numbers, /*full=*/false));
+  const std::string below = layer == 0   ? "It is its embedding."
+                            : layer == 1 ? "It is its embedding and what layer 0 has added."
+                                         : fmt::format(
+                                               "It is its embedding and what layers 0 to {} "
+                                               "have added.",
+                                               layer - 1);
+  const std::string sizes =
+      head.d_head() == head.d_value()
+          ? fmt::format("q, k and v have {} numbers each", head.d_head())
+          : fmt::format("q and k have {} numbers each, v {}", head.d_head(), head.d_value());
+  page.paragraph(fmt::format(
+      "x is the token's vector of {} numbers as it enters layer {}. {} {} by the matrices W_Q, W_K "
+      "and W_V; {}.",
+      head.d_model(), layer, below,
+      head.norm.present() ? "It is brought to an even size (normed) and multiplied"
+                          : "It is multiplied",
+      sizes));
+  if (head.rope) {
+    page.blank();
+    page.paragraph(
+        "So far nothing says where a token stands. So q and k are turned, two numbers at a time, "
+        "by angles that grow with the position (RoPE). When turned vectors are compared, the "
+        "distance of the two tokens counts:");
+    NumberGroup turned;
+    turned.add(head.q.view().row(tour.query()));
+    turned.add(head.k.view().row(tour.query()));
+    page.table(vector_table(page.style,
+                            {{"q turned", head.q.view().row(tour.query()), Role::kQuery},
+                             {"k turned", head.k.view().row(tour.query()), Role::kKey}},
+                            turned, /*full=*/false));
+  }
+}
+
+}  // namespace attnviz
