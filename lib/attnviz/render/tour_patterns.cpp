@@ -55,9 +55,8 @@ TextTable triangle(const TourPage& page, std::size_t n) {
 // What the first token is good for; only said where it is the tokenizer's own.
 std::string first_token_words(const TourPage& page) {
   const Tour& tour = page.tour;
-  const std::string first = page.names.quoted(0);
-  std::string words =
-      fmt::format("The first token, {}, sees only itself, and must give itself 100 %.", first);
+  const std::string words =
+      fmt::format("{} sees only itself, so all of its weight is there.", page.names.quoted(0));
   if (!tour.text.tokens.front().added || tour.text.size() < 2) {
     return words;
   }
@@ -68,8 +67,8 @@ std::string first_token_words(const TourPage& page) {
   }
   return words +
          fmt::format(
-             " It means nothing: a head that finds nothing to look at can leave its weight there. "
-             "In this head {} leaves {} there; over all {} heads and tokens it is {} in the mean.",
+             " It means nothing, and a head with nothing to look for can leave its weight on it: "
+             "here {} leaves {}; over all {} heads and the other tokens the mean is {}.",
              page.names.quoted(most), percentage(weights(most, 0)), tour.n_heads,
              percentage(static_cast<float>(tour.first_share)));
 }
@@ -104,7 +103,7 @@ void show_head(TourPage& page, const TourHead& head, const std::string& what,
                const std::string& whom) {
   const TokenNames names(bare_pieces(head.text), page.style.ascii);
   page.blank();
-  page.paragraph(fmt::format("{}: {}", head_title(head.score.head), what), 0, page.style.bold());
+  page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), 0, page.style.bold());
   page.table(row_of(page, head, names));
   page.paragraph(example_words(head, names, whom));
 }
@@ -123,10 +122,9 @@ void tour_mask(TourPage& page) {
           : ""));
   page.blank();
   page.table(triangle(page, n));
-  page.blank();
   page.paragraph(
-      "A dot is masked: that token comes later. The model learned by guessing each next token; to "
-      "see it would be cheating. Before softmax masked scores become −∞, so their weight is 0.");
+      "A dot is masked: that token comes later. The model learned by guessing each next token, and "
+      "must not see it: masked scores become −∞ before softmax, their weights 0.");
   page.paragraph(first_token_words(page));
 }
 
@@ -138,17 +136,18 @@ void tour_heads(TourPage& page) {
       tour.n_heads, tour.n_induction_words, tour.n_pronoun_sentences));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,
-            fmt::format("previous token, {} on the one before ({} in your text)",
+            fmt::format("previous token: {} of the weight is on the token before (this text: {}).",
                         share(tour.previous.score.weight), share(tour.previous_share)),
             "the token before it");
   show_head(page, tour.induction,
-            fmt::format("induction, {} on what followed the same token earlier",
+            fmt::format("induction: {} is on the token that came after the same one earlier.",
                         share(tour.induction.score.weight)),
-            "which followed the same token earlier");
+            "which came after it earlier, and may come again");
   const LookScore& pronoun = tour.pronoun.score;
   show_head(
       page, tour.pronoun,
-      fmt::format("pronoun, {} on who \"it\" is, {} on the place; more in {} of {}",
+      fmt::format("pronoun: {} is on the animal that \"it\" means, {} on the place; more on "
+                  "the animal in {} of {} sentences.",
                   share(pronoun.weight), share(pronoun.rival), pronoun.n_won, pronoun.n_looks),
       "which it stands for");
 }

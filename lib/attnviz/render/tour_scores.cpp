@@ -10,7 +10,9 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/render/ansi.h"
 #include "attnviz/render/bars.h"
+#include "attnviz/render/paragraph.h"
 #include "attnviz/render/percent.h"
 #include "attnviz/render/tour_page.h"
 
@@ -108,25 +110,27 @@ std::string first_numbers(const TourPage& page, std::span<const float> values) {
   return list + (values.size() > kFew ? fmt::format(", {}", page.style.ellipsis()) : "");
 }
 
-std::string temperature_words(const Tour& tour, std::size_t n_keys) {
+std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
   const TourTemperature& cold = tour.temperatures.front();
   const TourTemperature& warm = tour.temperatures.back();
   const auto largest = [](const TourTemperature& row) {
     return *std::max_element(row.weights.begin(), row.weights.end());
   };
-  std::string words = "The scores can be divided by a temperature T before softmax.";
+  std::string words = fmt::format(
+      "Before softmax the scores can be divided by a temperature T. Here is the row of {} in head "
+      "{} again; T = 1 is screen 3.",
+      names.quoted(tour.query()), head_title(tour.inspection.head));
   if (largest(cold) > largest(warm)) {
     words += fmt::format(
-        " A small T makes the large weights larger: at T = {} the largest is {}. A large T evens "
-        "them out: at T = {} it is {}.",
-        cold.temperature, percentage(largest(cold)), warm.temperature, percentage(largest(warm)));
+        " A small T favours the largest weight: {} at T = {}. A large T evens out: {} at T = {}.",
+        percentage(largest(cold)), cold.temperature, percentage(largest(warm)), warm.temperature);
   } else {
-    words += " Here it changes nothing that can be seen: this token has no choice to make.";
+    words += " It changes nothing that can be seen here: all scores are alike.";
   }
-  return words + fmt::format(
-                     " Entropy tells how spread a row is: 0 bits when one token has everything, "
-                     "{:.2f} when {} share alike.",
-                     std::log2(static_cast<double>(n_keys)), counted(n_keys, "token"));
+  words += " Entropy tells how spread a row is: 0 bits when one token has all";
+  return words + (n_keys < 2 ? std::string(".")
+                             : fmt::format(", {:.2f} when {} tokens have the same.",
+                                           std::log2(static_cast<double>(n_keys)), n_keys));
 }
 
 // The text as an assignment that a shell takes, where it fits and no sign of it means something
@@ -143,7 +147,28 @@ std::string assignment(const TourPage& page) {
   return is_plain && is_text && word.size() <= room ? word : "TEXT=\"your text\"";
 }
 
-TextTable commands(const TourPage& page) {
+// A command in lines that can be copied together, what it does behind it where there is room.
+void command(TourPage& page, const std::string& words, const char* meaning, std::size_t width) {
+  const std::size_t room = page.columns() - page.style.indent;
+  const std::string beside = fmt::format("{}  {}", pad_right(words, width), meaning);
+  const bool fits = display_width(beside) <= room;
+  std::vector<std::string> lines = wrap(words, display_width(words) <= room ? room : room - 2);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    lines[i] += " \\";
+  }
+  for (const std::string& line : lines) {
+    AnsiLine styled;
+    styled.put(std::string(page.style.indent, ' '));
+    styled.put(line);
+    if (fits) {
+      styled.put(std::string(width - std::min(width, display_width(line)) + kGap, ' '));
+      styled.put(meaning, page.style.dim());
+    }
+    page.line(styled.finish());
+  }
+}
+
+void commands(TourPage& page) {
   const Inspection& head = page.tour.inspection;
   const std::string which = fmt::format("--head {}", head_name(head.head));
   const std::string cut = page.tour.n_whole > page.tour.text.size() ? " --truncate right" : "";
@@ -153,19 +178,13 @@ TextTable commands(const TourPage& page) {
       {fmt::format("attnviz inspect \"$TEXT\" {} --query {}{}", which, head.query, cut),
        "each step in numbers"},
       {"attnviz --help", "everything else"}};
-  TextTable table;
-  table.indent = page.style.indent;
-  table.gap = kGap;
-  table.has_headings = false;
-  TextColumn command{{}, {}, false, false};
-  TextColumn text{{}, {}, false, false};
+  std::size_t width = 0;
   for (const auto& [words, meaning] : lines) {
-    table.labels.emplace_back();
-    command.cells.push_back({words, {}});
-    text.cells.push_back({meaning, page.style.dim()});
+    width = std::max(width, display_width(words));
   }
-  table.columns = {std::move(command), std::move(text)};
-  return table;
+  for (const auto& [words, meaning] : lines) {
+    command(page, words, meaning, width);
+  }
 }
 
 }  // namespace
@@ -176,16 +195,16 @@ void tour_scores(TourPage& page) {
   const std::size_t n_keys = n_visible(head);
   const std::string who = page.names.quoted(head.query);
   page.paragraph(fmt::format(
-      "Whom does {} look at, in head {}? Its query q meets the key k of every token that it may "
-      "see. q·k multiplies them number by number and adds up: the better they fit, the larger.",
+      "Whom does {} look at, in head {}? Its query q meets the key k of each token that it may "
+      "see. q·k is the sum of the products of their numbers: the better they fit, the larger.",
       who, head_title(head.head)));
   page.blank();
   const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
   table.columns.push_back(numbers(page.style.sign("q · k"), shown, n_rows, head.scores, 2));
-  table.columns.push_back(
-      numbers(page.style.sign(fmt::format("÷ √{}", head.d_head())), shown, n_rows, head.scaled, 2));
+  table.columns.push_back(numbers(page.style.sign(fmt::format("s = q·k / √{}", head.d_head())),
+                                  shown, n_rows, head.scaled, 2));
   table.columns.push_back(
       numbers(page.style.sign("exp(s − max)"), shown, n_rows, head.exponentials, 4));
   if (n_keys > shown.size()) {
@@ -203,14 +222,14 @@ void tour_scores(TourPage& page) {
   page.table(table);
   page.blank();
   page.paragraph(fmt::format(
-      "Scaling: sums of {} products grow large, so they are divided by √{} = {:.2f}; that is s. "
-      "Softmax: e to the power of s less the largest s, divided by the sum, makes weights that "
-      "add up to 100 %: {}.",
+      "Scaling: sums of {} products grow large, so they are divided by √{} = {:.2f}. Softmax: e to "
+      "the power of s less the largest s, divided by the sum, makes weights that add up to 100 %: "
+      "{}.",
       head.d_head(), head.d_head(), std::sqrt(static_cast<double>(head.d_head())),
       largest_share(page.names, head.weights, head.query)));
-  page.paragraph(fmt::format(
-      "With these weights the values are added: {} = ({}). That mean is what {} takes from here.",
-      mean_of_values(page, head, n_keys), first_numbers(page, head.context), who));
+  page.paragraph(
+      fmt::format("The values, added up with these weights, are what {} gets: {} = ({}).", who,
+                  mean_of_values(page, head, n_keys), first_numbers(page, head.context)));
 }
 
 void tour_temperature(TourPage& page) {
@@ -218,7 +237,7 @@ void tour_temperature(TourPage& page) {
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
   const std::size_t n_keys = n_visible(head);
-  page.paragraph(temperature_words(tour, n_keys));
+  page.paragraph(temperature_words(tour, page.names, n_keys));
   page.blank();
   const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
@@ -234,13 +253,11 @@ void tour_temperature(TourPage& page) {
   }
   page.table(table);
   page.paragraph(
-      fmt::format("Head {}, query {}: at T = 1 the weights of screen 3. --temperature "
-                  "divides in every head, so that what enters later layers changes, too.",
-                  head_title(head.head), page.names.quoted(head.query)));
+      "--temperature T does so in every head; then what enters the later layers changes, too.");
   page.blank();
   page.paragraph("To go on, in a shell:");
   page.paragraph(assignment(page), page.style.indent);
-  page.table(commands(page));
+  commands(page);
 }
 
 }  // namespace attnviz

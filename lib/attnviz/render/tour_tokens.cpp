@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
@@ -56,8 +58,24 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
   return table;
 }
 
-// The first token that stands in the text again, and how often.
-std::string repeated_token(const Tour& tour, const TokenNames& names) {
+// Two tokens that differ in nothing but capital letters.
+std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedText& text) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string lower = text.tokens[i].text;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    const auto [place, is_new] = places.try_emplace(std::move(lower), i);
+    if (!is_new && text.tokens[place->second].id != text.tokens[i].id) {
+      return std::pair(place->second, i);
+    }
+  }
+  return std::nullopt;
+}
+
+// One sentence about what makes tokens the same.
+std::string sameness(const Tour& tour, const TokenNames& names) {
   std::map<TokenId, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tour.text.size(); ++i) {
     places[tour.text.tokens[i].id].push_back(i);
@@ -69,6 +87,10 @@ std::string repeated_token(const Tour& tour, const TokenNames& names) {
           "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
           where[1], fit_width(names.label(where[0]), 24), tour.embeddings.cols());
     }
+  }
+  if (const auto twins = case_twins(tour.text)) {
+    return fmt::format("{} and {} are two tokens with two ids: capital letters count.",
+                       names.quoted(twins->first), names.quoted(twins->second));
   }
   return "Wherever a token stands, in this text or in another, it begins with the same numbers.";
 }
@@ -93,16 +115,30 @@ std::string strangeness(const TokenizedText& text) {
       mean);
 }
 
+std::string what_is_below(std::size_t layer) {
+  switch (layer) {
+    case 0:
+      return "the embedding";
+    case 1:
+      return "the embedding plus what layer 0 added";
+    case 2:
+      return "the embedding plus what layers 0 and 1 added";
+    default:
+      return fmt::format("the embedding plus what layers 0 to {} added", layer - 1);
+  }
+}
+
 }  // namespace
 
 void tour_tokens(TourPage& page) {
   const Tour& tour = page.tour;
   const TokenizedText& text = tour.text;
   const std::size_t n_shown = text.size() <= kMostRows ? text.size() : kMostRows - 1;
-  page.paragraph(fmt::format(
-      "A model reads no letters. A tokenizer cuts the text into tokens, pieces that it knows by "
-      "number (id). Each id has a row in a table: {} learned numbers, its embedding.",
-      tour.embeddings.cols()));
+  page.paragraph(
+      fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
+                  "(id) of each "
+                  "picks a row of a learned table: {} numbers, its embedding.",
+                  tour.embeddings.cols()));
   page.blank();
   page.table(token_table(page, n_shown));
   if (n_shown < text.size()) {
@@ -111,7 +147,7 @@ void tour_tokens(TourPage& page) {
         0, page.style.dim());
   }
   page.blank();
-  std::string words = repeated_token(tour, page.names);
+  std::string words = sameness(tour, page.names);
   if (text.tokens.front().added) {
     words += fmt::format(" {} is no word: it begins every text.", page.names.label(0));
   }
@@ -175,29 +211,20 @@ void tour_vectors(TourPage& page) {
                            {"k", k.row(tour.query()), Role::kKey},
                            {"v", head.v.view().row(tour.query()), Role::kValue}},
                           numbers, /*full=*/false));
-  const std::string below = layer == 0   ? "It is its embedding."
-                            : layer == 1 ? "It is its embedding and what layer 0 has added."
-                                         : fmt::format(
-                                               "It is its embedding and what layers 0 to {} "
-                                               "have added.",
-                                               layer - 1);
-  const std::string sizes =
-      head.d_head() == head.d_value()
-          ? fmt::format("q, k and v have {} numbers each", head.d_head())
-          : fmt::format("q and k have {} numbers each, v {}", head.d_head(), head.d_value());
   page.paragraph(fmt::format(
-      "x is the token's vector of {} numbers as it enters layer {}. {} {} by the matrices W_Q, W_K "
-      "and W_V; {}.",
-      head.d_model(), layer, below,
-      head.norm.present() ? "It is brought to an even size (normed) and multiplied"
-                          : "It is multiplied",
-      sizes));
+      "x is what layer {} gets of it: {}, {} numbers. {} by the matrices W_Q, W_K and W_V it "
+      "becomes {}.",
+      layer, what_is_below(layer), head.d_model(),
+      head.norm.present() ? "Brought to an even size (normed) and multiplied" : "Multiplied",
+      head.d_head() == head.d_value()
+          ? fmt::format("q, k and v, {} numbers each", head.d_head())
+          : fmt::format("q and k, {} numbers each, and v, {}", head.d_head(), head.d_value())));
   if (head.rope) {
     page.blank();
     page.paragraph(
-        "So far nothing says where a token stands. So q and k are turned, two numbers at a time, "
-        "by angles that grow with the position (RoPE). When turned vectors are compared, the "
-        "distance of the two tokens counts:");
+        "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
+        "that grow with the position (RoPE): when they are compared, the distance between the two "
+        "tokens makes a difference.");
     NumberGroup turned;
     turned.add(head.q.view().row(tour.query()));
     turned.add(head.k.view().row(tour.query()));
