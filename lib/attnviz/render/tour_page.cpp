@@ -25,6 +25,23 @@ TerminalOptions readable(TerminalOptions options) {
   return options;
 }
 
+// No line ends between a number and its percent sign: a space that is none to wrap().
+constexpr std::string_view kSpaced = " %";
+constexpr std::string_view kGlued = "\u00A0%";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+std::string glued(std::string text) {
+  return replaced(std::move(text), kSpaced, kGlued);
+}
+std::string unglued(std::string text) {
+  return replaced(std::move(text), kGlued, kSpaced);
+}
+
 struct Lesson {
   const char* title;
   void (*write)(TourPage& page);
@@ -59,10 +76,10 @@ TourPage::TourPage(const Tour& shown, const TerminalOptions& options)
 
 void TourPage::paragraph(std::string_view text, std::size_t indent, const std::string& code) {
   const std::size_t room = columns() - std::min(columns() - 1, indent);
-  for (const std::string& text_line : wrap(style.sign(text), room)) {
+  for (const std::string& text_line : wrap(glued(style.sign(text)), room)) {
     AnsiLine styled;
     styled.put(std::string(indent, ' '));
-    styled.put(text_line, code);
+    styled.put(unglued(text_line), code);
     line(styled.finish());
   }
 }

@@ -22,8 +22,10 @@ std::string percents(float weight) {
 
 std::size_t n_in_triangle(const TourPage& page) {
   constexpr std::size_t kMost = 11;
+  constexpr std::size_t kOfMore = 9;  // longer texts need more words
   constexpr std::size_t kCell = 4;
-  const std::size_t n = std::min(page.tour.text.size(), kMost);
+  const std::size_t n_tokens = page.tour.text.size();
+  const std::size_t n = n_tokens <= kMost ? n_tokens : kOfMore;
   const std::size_t labels = page.columns() / 4 + page.style.indent;
   const std::size_t room = page.columns() - std::min(page.columns(), labels);
   return std::max<std::size_t>(1, std::min(n, room / kCell));
@@ -76,7 +78,8 @@ std::string first_token_words(const TourPage& page) {
 // The keys of one query with their weights below them.
 TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& names) {
   TextTable table;
-  table.indent = page.style.indent;
+  table.indent = page.style.indent - 1;  // the empty label is followed by a gap
+  table.gap = 2;
   table.labels.emplace_back();
   for (std::size_t key = 0; key <= head.look.query; ++key) {
     const bool is_bold = key == head.look.query || key == head.look.key;
@@ -92,7 +95,7 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
   const float weight = head.weights[head.look.key];
   const bool is_largest = std::count_if(head.weights.begin(), head.weights.end(),
                                         [weight](float other) { return other >= weight; }) == 1;
-  const std::string words = fmt::format("{} gives {} to {}, {}", names.quoted(head.look.query),
+  const std::string words = fmt::format("{} gives {} to {}{}", names.quoted(head.look.query),
                                         percentage(weight), names.quoted(head.look.key), whom);
   return is_largest
              ? words + "."
@@ -123,8 +126,9 @@ void tour_mask(TourPage& page) {
   page.blank();
   page.table(triangle(page, n));
   page.paragraph(
-      "A dot is masked: that token comes later. The model learned by guessing each next token, and "
-      "must not see it: masked scores become −∞ before softmax, their weights 0.");
+      "A dot is masked: a later token. The model learned to guess each next token, and must not "
+      "see "
+      "it: its score becomes −∞ before softmax, its weight 0.");
   page.paragraph(first_token_words(page));
 }
 
@@ -136,20 +140,20 @@ void tour_heads(TourPage& page) {
       tour.n_heads, tour.n_induction_words, tour.n_pronoun_sentences));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,
-            fmt::format("previous token: {} of the weight is on the token before (this text: {}).",
+            fmt::format("previous token: {} of the weight is one token back (this text: {}).",
                         share(tour.previous.score.weight), share(tour.previous_share)),
-            "the token before it");
+            ", the token before it");
   show_head(page, tour.induction,
             fmt::format("induction: {} is on the token that came after the same one earlier.",
                         share(tour.induction.score.weight)),
-            "which came after it earlier, and may come again");
+            ": what came next may come next again");
   const LookScore& pronoun = tour.pronoun.score;
-  show_head(
-      page, tour.pronoun,
-      fmt::format("pronoun: {} is on the animal that \"it\" means, {} on the place; more on "
-                  "the animal in {} of {} sentences.",
-                  share(pronoun.weight), share(pronoun.rival), pronoun.n_won, pronoun.n_looks),
-      "which it stands for");
+  show_head(page, tour.pronoun,
+            fmt::format("pronoun: {} is on the animal that \"it\" means, {} on the place.",
+                        share(pronoun.weight), share(pronoun.rival)),
+            fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
+                        "the place",
+                        pronoun.n_won, pronoun.n_looks));
 }
 
 }  // namespace attnviz

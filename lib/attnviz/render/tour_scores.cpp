@@ -23,6 +23,7 @@ namespace {
 using Role = InspectionRole;
 
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrow = 74;  // with fewer columns tables have no bars, and short headings
 
 std::size_t n_visible(const Inspection& head) {
   std::size_t n = 0;
@@ -46,7 +47,7 @@ TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
                   std::size_t n_others) {
   TextTable table;
   table.gap = kGap;
-  table.indent = page.style.indent;
+  table.indent = page.columns() < kNarrow ? 0 : page.style.indent;
   table.corner = {"key", page.style.role(Role::kKey)};
   for (const std::size_t key : shown) {
     table.labels.push_back(page.token_label(key));
@@ -69,14 +70,13 @@ TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& s
 
 void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
                  const std::vector<std::size_t>& shown, std::span<const float> weights,
-                 double scale, std::size_t bar_width) {
+                 std::size_t bar_width) {
   TextColumn column{{heading, {}}, {}, true, false};
   TextColumn bars{{"", {}}, {}, false, true};
   for (const std::size_t key : shown) {
     column.cells.push_back({percent_cell(weights[key], 1), {}});
-    bars.cells.push_back(
-        {bar(static_cast<double>(weights[key]) / scale, bar_width, page.style.ascii),
-         page.bar_ink(weights[key])});
+    bars.cells.push_back({bar(static_cast<double>(weights[key]), bar_width, page.style.ascii),
+                          page.bar_ink(weights[key])});
   }
   if (shown.size() < table.labels.size()) {
     column.cells.push_back({percent_cell(rest_of(weights, shown), 1), page.style.dim()});
@@ -84,7 +84,24 @@ void add_weights(TextTable& table, const TourPage& page, const std::string& head
   column.cells.resize(table.labels.size());
   bars.cells.resize(table.labels.size());
   table.columns.push_back(std::move(column));
-  table.columns.push_back(std::move(bars));
+  if (page.columns() >= kNarrow) {
+    table.columns.push_back(std::move(bars));
+  }
+}
+
+// What a table leaves to the bars behind one more column of weights.
+std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
+  constexpr std::size_t kWeight = 6;
+  constexpr std::size_t kMost = 30;
+  std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kGap;
+  for (const TextColumn& column : table.columns) {
+    std::size_t width = display_width(column.heading.text);
+    for (const StyledText& cell : column.cells) {
+      width = std::max(width, display_width(cell.text));
+    }
+    used += kGap + width;
+  }
+  return std::min(kMost, page.columns() - std::min(page.columns(), used));
 }
 
 // "0.57 · v(cat) + 0.17 · v(<|bos|>) + …": the largest three.
@@ -129,7 +146,7 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
   }
   words += " Entropy tells how spread a row is: 0 bits when one token has all";
   return words + (n_keys < 2 ? std::string(".")
-                             : fmt::format(", {:.2f} when {} tokens have the same.",
+                             : fmt::format(", {:.2f} when {} have the same.",
                                            std::log2(static_cast<double>(n_keys)), n_keys));
 }
 
@@ -190,41 +207,43 @@ void commands(TourPage& page) {
 }  // namespace
 
 void tour_scores(TourPage& page) {
-  constexpr std::size_t kMostKeys = 9;
+  constexpr std::size_t kMostRows = 9;
   const Inspection& head = page.tour.inspection;
   const std::size_t n_keys = n_visible(head);
   const std::string who = page.names.quoted(head.query);
   page.paragraph(fmt::format(
-      "Whom does {} look at, in head {}? Its query q meets the key k of each token that it may "
-      "see. q·k is the sum of the products of their numbers: the better they fit, the larger.",
-      who, head_title(head.head)));
+      "Head {}: whom does {} look at? q·k multiplies its query with a token's key, number by "
+      "number, and adds up: the better they fit, the larger.",
+      head_title(head.head), who));
   page.blank();
-  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
+  const std::vector<std::size_t> shown =
+      top_keys(head.weights, n_keys, n_keys > kMostRows ? kMostRows - 1 : kMostRows);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
-  table.columns.push_back(numbers(page.style.sign("q · k"), shown, n_rows, head.scores, 2));
-  table.columns.push_back(numbers(page.style.sign(fmt::format("s = q·k / √{}", head.d_head())),
-                                  shown, n_rows, head.scaled, 2));
+  const bool is_narrow = page.columns() < kNarrow;
+  const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
+  const char* exponential = is_narrow ? "exp" : "exp(s − max)";
+  table.columns.push_back(numbers(page.style.sign("q·k"), shown, n_rows, head.scores, 2));
+  table.columns.push_back(numbers(page.style.sign(scaled), shown, n_rows, head.scaled, 2));
   table.columns.push_back(
-      numbers(page.style.sign("exp(s − max)"), shown, n_rows, head.exponentials, 4));
+      numbers(page.style.sign(exponential), shown, n_rows, head.exponentials, 4));
   if (n_keys > shown.size()) {
     table.columns.back().cells.back().text =
         fmt::format("{:.4f}", rest_of(head.exponentials, shown));
   }
-  add_weights(table, page, "weight", shown, head.weights, 1.0, page.columns() < 60 ? 10 : 24);
+  add_weights(table, page, "weight", shown, head.weights, room_for_bars(page, table));
   table.labels.push_back({"sum", {}});
   for (TextColumn& column : table.columns) {
     column.cells.resize(table.labels.size());
   }
   table.columns[2].cells.back().text = fmt::format("{:.4f}", head.sum);
   const double total = std::accumulate(head.weights.begin(), head.weights.end(), 0.0);
-  table.columns[3].cells.back().text = percent_cell(static_cast<float>(total), 0);
+  table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
   page.table(table);
-  page.blank();
   page.paragraph(fmt::format(
-      "Scaling: sums of {} products grow large, so they are divided by √{} = {:.2f}. Softmax: e to "
-      "the power of s less the largest s, divided by the sum, makes weights that add up to 100 %: "
-      "{}.",
+      "Scaling: sums of {} products are large; divided by √{} = {:.2f} they are s. Softmax: e to "
+      "the power of s less the largest s, divided by the sum of these, gives weights that add up "
+      "to 100 %. {}.",
       head.d_head(), head.d_head(), std::sqrt(static_cast<double>(head.d_head())),
       largest_share(page.names, head.weights, head.query)));
   page.paragraph(
@@ -233,7 +252,7 @@ void tour_scores(TourPage& page) {
 }
 
 void tour_temperature(TourPage& page) {
-  constexpr std::size_t kMostKeys = 5;
+  constexpr std::size_t kMostKeys = 4;
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
   const std::size_t n_keys = n_visible(head);
@@ -242,19 +261,18 @@ void tour_temperature(TourPage& page) {
   const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   for (const TourTemperature& row : tour.temperatures) {
-    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 1.0, 10);
+    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 10);
   }
   table.labels.push_back({"entropy", {}});
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const bool is_bar = i % 2 == 1;
-    table.columns[i].cells.push_back(
-        {is_bar ? std::string("bits") : fmt::format("{:.2f}", tour.temperatures[i / 2].entropy),
-         {}});
+  auto row = tour.temperatures.begin();
+  for (TextColumn& column : table.columns) {
+    const bool is_bar = column.with_previous;
+    column.cells.push_back(
+        {is_bar ? std::string("bits") : fmt::format("{:.2f}", row->entropy), {}});
+    row += is_bar || page.columns() < kNarrow ? 1 : 0;
   }
   page.table(table);
-  page.paragraph(
-      "--temperature T does so in every head; then what enters the later layers changes, too.");
-  page.blank();
+  page.paragraph("--temperature T does so in every head, and so changes what later layers get.");
   page.paragraph("To go on, in a shell:");
   page.paragraph(assignment(page), page.style.indent);
   commands(page);

@@ -18,6 +18,7 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kMostRows = 11;
+constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
 constexpr std::size_t kGap = 2;
 
 std::string whole_label(const TourPage& page, const std::string& piece) {
@@ -133,7 +134,7 @@ std::string what_is_below(std::size_t layer) {
 void tour_tokens(TourPage& page) {
   const Tour& tour = page.tour;
   const TokenizedText& text = tour.text;
-  const std::size_t n_shown = text.size() <= kMostRows ? text.size() : kMostRows - 1;
+  const std::size_t n_shown = text.size() <= kMostRows ? text.size() : kRowsOfMore;
   page.paragraph(
       fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
                   "(id) of each "
@@ -189,10 +190,9 @@ void tour_vectors(TourPage& page) {
   roles.columns = {{{},
                     {{"what the token looks for", {}},
                      {"what it can be found by", {}},
-                     {"what it tells those that look at it", {}}},
+                     {"what it tells who looks", {}}},
                     false}};
   page.table(roles);
-  page.blank();
   page.paragraph(fmt::format(
       "Head {} is layer {}, head {} (counted from 0): of {} heads the one that looks most from a "
       "pronoun to what it stands for. Token {}, {}, at this head:",
