@@ -118,16 +118,24 @@ std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_
   return keys;
 }
 
+std::string fine_percentage(float share) {
+  constexpr float kLeastWhole = 0.0995f;  // percentage() leaves the decimal out between these
+  constexpr float kMostWhole = 0.99f;
+  return share >= kLeastWhole && share < kMostWhole
+             ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(share))
+             : percentage(share);
+}
+
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query) {
+                          std::size_t query, std::string (*written)(float share)) {
   const auto largest = std::max_element(weights.begin(), weights.end());
   const auto key = static_cast<std::size_t>(largest - weights.begin());
   const std::string whom = key == query ? std::string("itself") : names.quoted(key);
   if (std::count(weights.begin(), weights.end(), *largest) > 1) {
-    return fmt::format("{} gives no token more than {}", names.quoted(query), percentage(*largest));
+    return fmt::format("{} gives no token more than {}", names.quoted(query), written(*largest));
   }
   return fmt::format("{} gives its largest share, {}, to {}", names.quoted(query),
-                     percentage(*largest), whom);
+                     written(*largest), whom);
 }
 
 std::string render_tour_screen(const Tour& tour, std::size_t screen,

@@ -52,9 +52,14 @@ class TourPage {
 std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
                                   std::size_t most);
 
-/// What a query does: `"it" gives its largest share, 56 %, to "cat"`; both when two are alike.
+/// A share in a sentence beside cells of one decimal: "56.5 %"; what is near nothing or all as
+/// percentage() has it.
+std::string fine_percentage(float share);
+
+/// What a query does: `"it" gives its largest share, 56 %, to "cat"`; of several that are alike
+/// none is named. `written` says how the share is.
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query);
+                          std::size_t query, std::string (*written)(float share));
 
 // The lessons, in order.
 void tour_tokens(TourPage& page);

@@ -70,7 +70,7 @@ std::string first_token_words(const TourPage& page) {
   return words +
          fmt::format(
              " It means nothing, and a head with nothing to look for can leave its weight on it: "
-             "here {} leaves {}; over all {} heads and the other tokens the mean is {}.",
+             "here {} leaves {}; over all {} heads and the other tokens the average is {}.",
              page.names.quoted(most), percentage(weights(most, 0)), tour.n_heads,
              percentage(static_cast<float>(tour.first_share)));
 }
@@ -97,9 +97,9 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
                                         [weight](float other) { return other >= weight; }) == 1;
   const std::string words = fmt::format("{} gives {} to {}{}", names.quoted(head.look.query),
                                         percentage(weight), names.quoted(head.look.key), whom);
-  return is_largest
-             ? words + "."
-             : fmt::format("{}; {}.", words, largest_share(names, head.weights, head.look.query));
+  return is_largest ? words + "."
+                    : fmt::format("{}; {}.", words,
+                                  largest_share(names, head.weights, head.look.query, percentage));
 }
 
 void show_head(TourPage& page, const TourHead& head, const std::string& what,

@@ -112,8 +112,10 @@ std::string mean_of_values(const TourPage& page, const Inspection& head, std::si
   });
   std::string sum;
   for (const std::size_t key : keys) {
+    const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
+    const std::string name = fit_width(page.names.label(key), 16, page.style.ellipsis());
     sum += fmt::format("{}{:.2f} · v({})", sum.empty() ? "" : " + ", head.weights[key],
-                       fit_width(page.names.label(key), 16, page.style.ellipsis()));
+                       is_repeated ? fmt::format("{} {}", key, name) : name);
   }
   return sum + (n_keys > keys.size() ? fmt::format(" + {}", page.style.ellipsis()) : "");
 }
@@ -140,7 +142,8 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
   if (largest(cold) > largest(warm)) {
     words += fmt::format(
         " A small T favours the largest weight: {} at T = {}. A large T evens out: {} at T = {}.",
-        percentage(largest(cold)), cold.temperature, percentage(largest(warm)), warm.temperature);
+        fine_percentage(largest(cold)), cold.temperature, fine_percentage(largest(warm)),
+        warm.temperature);
   } else {
     words += " It changes nothing that can be seen here: all scores are alike.";
   }
@@ -245,7 +248,7 @@ void tour_scores(TourPage& page) {
       "the power of s less the largest s, divided by the sum of these, gives weights that add up "
       "to 100 %. {}.",
       head.d_head(), head.d_head(), std::sqrt(static_cast<double>(head.d_head())),
-      largest_share(page.names, head.weights, head.query)));
+      largest_share(page.names, head.weights, head.query, fine_percentage)));
   page.paragraph(
       fmt::format("The values, added up with these weights, are what {} gets: {} = ({}).", who,
                   mean_of_values(page, head, n_keys), first_numbers(page, head.context)));

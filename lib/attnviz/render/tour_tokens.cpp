@@ -111,8 +111,9 @@ std::string strangeness(const TokenizedText& text) {
     return {};
   }
   return fmt::format(
-      "Here a token is {:.1f} bytes long in the mean: the model learned from simple English, and "
-      "takes what it does not know byte by byte.",
+      "Here a token is {:.1f} bytes long on average: the model learned from simple English, and "
+      "cuts "
+      "what it does not know into small pieces, down to single bytes.",
       mean);
 }
 
@@ -134,7 +135,9 @@ std::string what_is_below(std::size_t layer) {
 void tour_tokens(TourPage& page) {
   const Tour& tour = page.tour;
   const TokenizedText& text = tour.text;
-  const std::size_t n_shown = text.size() <= kMostRows ? text.size() : kRowsOfMore;
+  const std::string strange = strangeness(text);
+  const bool is_short = text.size() <= (strange.empty() ? kMostRows : kRowsOfMore);
+  const std::size_t n_shown = is_short ? text.size() : kRowsOfMore;
   page.paragraph(
       fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
                   "(id) of each "
@@ -144,7 +147,7 @@ void tour_tokens(TourPage& page) {
   page.table(token_table(page, n_shown));
   if (n_shown < text.size()) {
     page.paragraph(
-        fmt::format("{} {} more", page.style.ellipsis(), counted(text.size() - n_shown, "token")),
+        fmt::format("{} {}", page.style.ellipsis(), counted(text.size() - n_shown, "more token")),
         0, page.style.dim());
   }
   page.blank();
@@ -167,9 +170,7 @@ void tour_tokens(TourPage& page) {
                     text.size(), grouped(tour.n_whole), text.size());
   }
   page.paragraph(words);
-  if (const std::string note = strangeness(text); !note.empty()) {
-    page.paragraph(note);
-  }
+  page.paragraph(strange);
 }
 
 void tour_vectors(TourPage& page) {
@@ -194,8 +195,8 @@ void tour_vectors(TourPage& page) {
                     false}};
   page.table(roles);
   page.paragraph(fmt::format(
-      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that looks most from a "
-      "pronoun to what it stands for. Token {}, {}, at this head:",
+      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that looks most from "
+      "\"it\" to what it stands for. Token {}, {}, at this head:",
       head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
       fmt::format("\"{}\"", fit_width(name, 24, page.style.ellipsis()))));
   NumberGroup numbers;
