@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,14 +33,16 @@ std::string chosen_text(const TourOptions& options) {
   return std::get<std::string>(std::move(input->content));
 }
 
-// A line of standard input without its end; empty when there is none any more. The terminal stays
-// as it is, with the line editing that people and screen readers know.
-std::optional<std::string> read_line() {
+// Asks, and reads a line of standard input without its end; empty when there is none any more. The
+// terminal stays as it is, with the line editing that people and screen readers know.
+std::optional<std::string> answer_to(const std::string& question) {
+  write_to_stdout(question);
   std::string line;
   for (;;) {
     char c = 0;
     const ssize_t count = ::read(STDIN_FILENO, &c, 1);
     if (count < 0 && errno == EINTR) {
+      write_to_stdout(question);  // the shell has written over it meanwhile
       continue;
     }
     if (count <= 0) {
@@ -65,8 +68,7 @@ Move ask(bool is_first, bool is_last) {
       fmt::format("[Enter: {}{}] ", is_last ? "end" : "next",
                   is_first ? ", q: quit" : (is_last ? ", b: back" : ", b: back, q: quit"));
   for (;;) {
-    write_to_stdout(question);
-    const std::optional<std::string> answer = read_line();
+    const std::optional<std::string> answer = answer_to(question);
     if (!answer) {
       write_to_stdout("\n");
       return Move::kLeave;
@@ -93,7 +95,18 @@ std::string screen_text(const Tour& tour, std::size_t screen, const TourOptions&
   return render_tour_screen(tour, screen, stdout_drawing(options.style, options.color));
 }
 
+extern "C" void do_nothing(int) {}
+
+// Who stopped the tour with Ctrl-Z finds the question again: without a handler read() would go on
+// waiting as if nothing had been.
+void interrupt_reading_on_return() {
+  struct sigaction action {};
+  action.sa_handler = do_nothing;
+  sigaction(SIGCONT, &action, nullptr);
+}
+
 void walk(const Tour& tour, const TourOptions& options) {
+  interrupt_reading_on_return();
   std::size_t screen = 0;
   for (;;) {
     write_to_stdout(screen_text(tour, screen, options) + '\n');

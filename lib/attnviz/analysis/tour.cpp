@@ -1,10 +1,11 @@
 #include "attnviz/analysis/tour.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -21,9 +22,9 @@ namespace attnviz {
 namespace {
 
 // Written twice, one behind the other: nothing but the repetition tells what comes next.
-constexpr const char* kWords =
-    "river Anna seven green house Tom window four black dog chair Mary two yellow tree bread John "
-    "nine garden horse";
+constexpr const char* kWords[] = {"river", "Anna",  "seven", "green", "house",  "Tom",  "window",
+                                  "four",  "black", "dog",   "chair", "Mary",   "two",  "yellow",
+                                  "tree",  "bread", "John",  "nine",  "garden", "horse"};
 
 constexpr const char* kPreviousExample = "The old man saw a small dog near the house";
 constexpr const char* kInductionExample = "One day Harry Potter met a cat. Harry";
@@ -66,7 +67,6 @@ class Input {
   Input& operator=(const Input&) = delete;
 
   const ModelInput& view() const noexcept { return input_; }
-  std::span<const TokenId> ids() const noexcept { return ids_; }
 
  private:
   std::vector<TokenId> ids_;
@@ -77,7 +77,11 @@ class Input {
 class Measure {
  public:
   Measure(const Model& model, const Tokenizer& tokenizer)
-      : model_(model), tokenizer_(tokenizer), heads_(select_heads(model, "", "")) {}
+      : model_(model),
+        tokenizer_(tokenizer),
+        heads_(select_heads(model, "", "")),
+        list_(tokenizer.tokenize(fmt::format("{0} {0}", fmt::join(kWords, " ")))),
+        list_patterns_(patterns(list_)) {}
 
   const std::vector<HeadId>& heads() const noexcept { return heads_; }
 
@@ -87,21 +91,13 @@ class Measure {
     return store;
   }
 
-  TokenizedText words() const { return tokenizer_.tokenize(fmt::format("{} {}", kWords, kWords)); }
-
   TourHead previous() const {
-    const TokenizedText text = words();
-    LookScores scores(heads_);
-    scores.add(patterns(text), previous_looks(text.size()));
-    return shown(scores.best(), kPreviousExample,
+    return shown(best_in_list(previous_looks(list_.size())), kPreviousExample,
                  [](const TokenizedText& example) { return previous_looks(example.size()); });
   }
 
   TourHead induction() const {
-    const TokenizedText text = words();
-    LookScores scores(heads_);
-    scores.add(patterns(text), induction_looks(ids_of(text)));
-    return shown(scores.best(), kInductionExample,
+    return shown(best_in_list(induction_looks(ids_of(list_))), kInductionExample,
                  [](const TokenizedText& example) { return induction_looks(ids_of(example)); });
   }
 
@@ -118,19 +114,25 @@ class Measure {
   }
 
  private:
-  // The last piece of a word stands for it.
-  static std::size_t last_piece_of(const TokenizedText& text, std::string_view word) {
-    const std::size_t end = text.source.find(fmt::format(" {} ", word)) + 1 + word.size();
+  LookScore best_in_list(const std::vector<ExpectedLook>& looks) const {
+    LookScores scores(heads_);
+    scores.add(list_patterns_, looks);
+    return scores.best();
+  }
+
+  // The token that ends where a word of the source does: of several pieces the last.
+  static std::size_t token_at_end_of(const TokenizedText& text, std::size_t begin,
+                                     std::string_view word) {
+    const std::size_t end = begin + word.size();
     const auto found = std::find_if(text.tokens.begin(), text.tokens.end(),
                                     [end](const Token& t) { return !t.added && t.end >= end; });
     return static_cast<std::size_t>(found - text.tokens.begin());
   }
 
   static std::vector<ExpectedLook> pronoun_looks(const TokenizedText& text, const Scene& scene) {
-    TokenizedText spaced = text;  // a full stop ends a word, too
-    std::replace(spaced.source.begin(), spaced.source.end(), '.', ' ');
-    return {
-        {text.size() - 1, last_piece_of(spaced, scene.animal), last_piece_of(spaced, scene.place)}};
+    const std::string_view source = text.source;
+    return {{text.size() - 1, token_at_end_of(text, source.find(scene.animal), scene.animal),
+             token_at_end_of(text, source.rfind(scene.place), scene.place)}};
   }
 
   template <class Looks>
@@ -149,6 +151,8 @@ class Measure {
   const Model& model_;
   const Tokenizer& tokenizer_;
   std::vector<HeadId> heads_;
+  TokenizedText list_;
+  PatternStore list_patterns_;
 };
 
 double entropy_of(const std::vector<float>& weights) {
@@ -213,9 +217,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   }
   const Measure measure(model, tokenizer);
   tour.n_heads = measure.heads().size();
-  tour.n_induction_words = 2 * (static_cast<std::size_t>(std::count(
-                                    kWords, kWords + std::char_traits<char>::length(kWords), ' ')) +
-                                1);
+  tour.n_list_words = 2 * std::size(kWords);
   tour.n_pronoun_sentences = std::size(kScenes) * std::size(kBeforePronoun);
   tour.previous = measure.previous();
   tour.induction = measure.induction();

@@ -39,7 +39,7 @@ struct Tour {
   TourHead previous, induction, pronoun;
   Inspection inspection;                      // one token at the pronoun head, with all queries
   std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2
-  std::size_t n_induction_words = 0;  // the list that previous and induction were measured on
+  std::size_t n_list_words = 0;  // the list that previous and induction were measured on
   std::size_t n_pronoun_sentences = 0;
 
   std::size_t query() const noexcept { return inspection.query; }

@@ -137,7 +137,7 @@ void tour_heads(TourPage& page) {
   page.paragraph(fmt::format(
       "Nobody tells a head what to do; training does. Of this model's {} heads these three do best "
       "at three jobs, as measured on {} words and {} sentences.",
-      tour.n_heads, tour.n_induction_words, tour.n_pronoun_sentences));
+      tour.n_heads, tour.n_list_words, tour.n_pronoun_sentences));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,
             fmt::format("previous token: {} of the weight is one token back (this text: {}).",

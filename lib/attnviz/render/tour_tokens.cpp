@@ -26,7 +26,6 @@ std::string whole_label(const TourPage& page, const std::string& piece) {
 }
 
 TextTable token_table(const TourPage& page, std::size_t n_shown) {
-  constexpr std::size_t kIndexAndLabel = 18;  // the columns that most words leave to the numbers
   const Tour& tour = page.tour;
   TextTable table;
   table.gap = kGap;
@@ -44,12 +43,9 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
   for (const StyledText& cell : id.cells) {
     id_width = std::max(id_width, cell.text.size());
   }
-  const std::size_t label_width =
-      std::min(kIndexAndLabel, std::max<std::size_t>(label_columns(table, page.columns()), 1));
-  const std::size_t used =
-      std::max(label_width, label_columns(table, page.columns())) + id_width + 2 * kGap;
+  const std::size_t used = label_columns(table, page.columns()) + id_width + 2 * kGap;
   const std::size_t room = page.columns() - std::min(page.columns() - 1, used);
-  const ConstMatrix embeddings = page.tour.embeddings.view();
+  const ConstMatrix embeddings = tour.embeddings.view();
   NumberGroup numbers;
   numbers.add(embeddings.row_block(0, n_shown));
   for (std::size_t i = 0; i < n_shown; ++i) {
@@ -76,7 +72,10 @@ std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedTex
 }
 
 // One sentence about what makes tokens the same.
-std::string sameness(const Tour& tour, const TokenNames& names) {
+std::string sameness(const TourPage& page) {
+  constexpr std::size_t kColumns = 24;
+  const Tour& tour = page.tour;
+  const TokenNames& names = page.names;
   std::map<TokenId, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tour.text.size(); ++i) {
     places[tour.text.tokens[i].id].push_back(i);
@@ -86,7 +85,8 @@ std::string sameness(const Tour& tour, const TokenNames& names) {
     if (where.size() > 1) {
       return fmt::format(
           "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
-          where[1], fit_width(names.label(where[0]), 24), tour.embeddings.cols());
+          where[1], fit_width(names.label(where[0]), kColumns, page.style.ellipsis()),
+          tour.embeddings.cols());
     }
   }
   if (const auto twins = case_twins(tour.text)) {
@@ -112,8 +112,7 @@ std::string strangeness(const TokenizedText& text) {
   }
   return fmt::format(
       "Here a token is {:.1f} bytes long on average: the model learned from simple English, and "
-      "cuts "
-      "what it does not know into small pieces, down to single bytes.",
+      "cuts what it does not know into small pieces, down to single bytes.",
       mean);
 }
 
@@ -140,8 +139,7 @@ void tour_tokens(TourPage& page) {
   const std::size_t n_shown = is_short ? text.size() : kRowsOfMore;
   page.paragraph(
       fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
-                  "(id) of each "
-                  "picks a row of a learned table: {} numbers, its embedding.",
+                  "(id) of each picks a row of a learned table: {} numbers, its embedding.",
                   tour.embeddings.cols()));
   page.blank();
   page.table(token_table(page, n_shown));
@@ -151,7 +149,7 @@ void tour_tokens(TourPage& page) {
         0, page.style.dim());
   }
   page.blank();
-  std::string words = sameness(tour, page.names);
+  std::string words = sameness(page);
   if (text.tokens.front().added) {
     words += fmt::format(" {} is no word: it begins every text.", page.names.label(0));
   }
@@ -160,8 +158,7 @@ void tour_tokens(TourPage& page) {
                   [](const Token& token) { return token.text.starts_with(' '); });
   if (has_space) {
     words += fmt::format(
-        " {} is the space before a word, a part of its token; the next screens "
-        "leave it out.",
+        " {} is the space before a word, a part of its token; the next screens leave it out.",
         page.style.ascii ? "\\s" : "␠");
   }
   if (tour.n_whole > text.size()) {
