@@ -175,7 +175,7 @@ TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by h
   const TourByHand hand;
   const std::string screen = hand.screen(2);
   CHECK(contains(screen,
-                 "   key    q·k  s = q·k / √4  exp(s − max)  weight\n"
+                 "   key     q·k  s = q·k / √4  exp(s − max)  weight\n"
                  "   0 The  2.00          1.00        0.3679   21.2%  "));
   CHECK(contains(screen, "   1 cat  4.00          2.00        1.0000   57.6%  "));
   CHECK(contains(screen, "   2 sat  2.00          1.00        0.3679   21.2%  "));
@@ -222,7 +222,7 @@ TEST_CASE("tour screens: examples say what their weights say, also where it is n
 TEST_CASE("tour screens: temperatures side by side, with their entropies") {
   TourByHand hand;
   std::string screen = hand.screen(5);
-  CHECK(contains(screen, "   key      T = 0.5            T = 1           T = 2\n"));
+  CHECK(contains(screen, "   key      T = 0.5            T = 1          T = 2\n"));
   CHECK(contains(screen, "   1 cat      80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
   CHECK(contains(screen, "   entropy     0.92  bits       1.41  bits     1.54  bits\n"));
   CHECK(contains(on_one_line(screen), "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
