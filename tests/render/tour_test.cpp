@@ -182,7 +182,7 @@ TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by h
   CHECK(contains(screen, "   sum                              1.7358  100.0%\n"));
   const std::string words = on_one_line(screen);
   CHECK(contains(words, "\"sat\" gives its largest share, 57.6 %, to \"cat\"."));
-  CHECK(contains(words, "0.58 · v(cat) + 0.21 · v(The) + 0.21 · v(sat) = (1.06, 1.15)."));
+  CHECK(contains(words, "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15)."));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {

@@ -46,7 +46,7 @@ std::vector<ExpectedLook> induction_looks(std::span<const TokenId> ids) {
   return looks;
 }
 
-LookScores::LookScores(std::vector<HeadId> heads) {
+LookScores::LookScores(const std::vector<HeadId>& heads) {
   sums_.reserve(heads.size());
   for (const HeadId head : heads) {
     sums_.push_back({head});

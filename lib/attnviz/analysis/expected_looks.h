@@ -44,7 +44,7 @@ struct LookScore {
 class LookScores {
  public:
   /// `heads` without repeats, at least one.
-  explicit LookScores(std::vector<HeadId> heads);
+  explicit LookScores(const std::vector<HeadId>& heads);
 
   /// One text's patterns, of all the heads. Precondition: the looks are in range.
   void add(const PatternStore& patterns, std::span<const ExpectedLook> looks);

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -57,7 +56,7 @@ TextTable triangle(const TourPage& page, std::size_t n) {
 // What the first token is good for; only said where it is the tokenizer's own.
 std::string first_token_words(const TourPage& page) {
   const Tour& tour = page.tour;
-  const std::string words =
+  std::string words =
       fmt::format("{} sees only itself, so all of its weight is there.", page.names.quoted(0));
   if (!tour.text.tokens.front().added || tour.text.size() < 2) {
     return words;

@@ -104,7 +104,7 @@ std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
   return std::min(kMost, page.columns() - std::min(page.columns(), used));
 }
 
-// "0.57 · v(cat) + 0.17 · v(<|bos|>) + …": the largest three.
+// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three.
 std::string mean_of_values(const TourPage& page, const Inspection& head, std::size_t n_keys) {
   std::vector<std::size_t> keys = top_keys(head.weights, n_keys, 3);
   std::stable_sort(keys.begin(), keys.end(), [&head](std::size_t a, std::size_t b) {
@@ -114,7 +114,7 @@ std::string mean_of_values(const TourPage& page, const Inspection& head, std::si
   for (const std::size_t key : keys) {
     const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
     const std::string name = fit_width(page.names.label(key), 16, page.style.ellipsis());
-    sum += fmt::format("{}{:.2f} · v({})", sum.empty() ? "" : " + ", head.weights[key],
+    sum += fmt::format("{}{:.2f}·v({})", sum.empty() ? "" : " + ", head.weights[key],
                        is_repeated ? fmt::format("{} {}", key, name) : name);
   }
   return sum + (n_keys > keys.size() ? fmt::format(" + {}", page.style.ellipsis()) : "");
