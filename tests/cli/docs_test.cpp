@@ -156,7 +156,8 @@ TEST_CASE("bash completes commands, options of a command, and values") {
                                "\"${COMPREPLY[@]}\""};
     return run_program("/usr/bin/bash", run).out;
   };
-  CHECK(completed("attnviz to") == "tokenize\n");
+  CHECK(completed("attnviz tok") == "tokenize\n");
+  CHECK(completed("attnviz to") == "tokenize tour\n");
   CHECK(completed("attnviz --sty") == "--style\n");
   CHECK(completed("attnviz --style bl") == "blocks\n");
   CHECK(completed("attnviz --mask win") == "window:\n");

@@ -22,7 +22,8 @@ constexpr const char* kPrompt = "[Enter: ";
 const std::string kModel = ATTNVIZ_SOURCE_DIR "/assets/demo/model";
 
 // The numbers of the screens' titles, in the order in which they were printed.
-std::string titles(const std::string& out) {
+std::string titles(const std::string& printed) {
+  const std::string out = without_escapes(printed);
   static const std::regex title("(^|\n)([1-6]) of 6: ");
   std::string numbers;
   for (std::sregex_iterator found(out.begin(), out.end(), title), end; found != end; ++found) {
