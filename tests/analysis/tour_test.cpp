@@ -72,11 +72,14 @@ double entropy(const std::vector<float>& weights) {
 
 }  // namespace
 
-TEST_CASE("tour query: the first pronoun behind two words, or the last token") {
+TEST_CASE("tour query: the first pronoun behind two words, or the last word, or the last token") {
   CHECK(query_of(kText) == "it");
   CHECK(query_of("Anna met Tom and She smiled at him") == "She");
   CHECK(query_of("It was late and it was dark") == "it");
   CHECK(query_of("The cat sat") == "sat");
+  CHECK(query_of("The cat sat. . .") == "sat");
+  const TokenizedText marks = tokenizer().tokenize(". . ,");
+  CHECK(tour_query(marks) == marks.size() - 1);
   CHECK(query_of("It") == "It");
   const TokenizedText twice = tokenizer().tokenize("the dog and it and it");
   CHECK(tour_query(twice) == 4);  // behind BOS and three words

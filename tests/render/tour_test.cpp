@@ -238,11 +238,15 @@ TEST_CASE("tour screens: commands name the text only where a shell takes it as i
   CHECK(contains(hand.screen(5), "   TEXT=\"The cat sat\"\n   attnviz \"$TEXT\"  "));
   CHECK(contains(hand.screen(5), "   attnviz inspect \"$TEXT\" --head 0.0 --query 2  "));
   for (const char* text : {"cost $5 now", "say \"no\" now", "a `b` c", "wow! ok", "a\\b c",
-                           "-h now", "weights", "die Katze saß", "two\nlines here"}) {
+                           "-h now", "weights", "a\x1b b", "two\nlines here"}) {
     hand.tour.text.source = text;
     CAPTURE(text);
     CHECK(contains(hand.screen(5), "TEXT=\"your text\"\n"));
   }
+  hand.tour.text.source = "die Katze saß";
+  CHECK(contains(hand.screen(5), "TEXT=\"die Katze saß\"\n"));
+  CHECK(contains(hand.screen(5, {TerminalStyle::kAscii, ColorDepth::kNone, 80}),
+                 "TEXT=\"your text\"\n"));
   hand.tour.n_whole = 300;
   CHECK(contains(hand.screen(5), "attnviz \"$TEXT\" --head 0.0 --truncate right"));
 }

@@ -188,6 +188,14 @@ std::string lower_word(std::string_view piece) {
   return word;
 }
 
+// Whether there is more to a piece than spaces and 7-bit punctuation.
+bool has_letter(std::string_view piece) {
+  return std::any_of(piece.begin(), piece.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
 }  // namespace
 
 std::size_t tour_query(const TokenizedText& text) {
@@ -201,6 +209,11 @@ std::size_t tour_query(const TokenizedText& text) {
       return i;
     }
     n_before += token.added ? 0 : 1;
+  }
+  for (std::size_t i = text.size(); i-- > 0;) {
+    if (!text.tokens[i].added && has_letter(text.tokens[i].text)) {
+      return i;
+    }
   }
   return text.size() - 1;
 }

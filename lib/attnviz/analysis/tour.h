@@ -45,8 +45,8 @@ struct Tour {
   std::size_t query() const noexcept { return inspection.query; }
 };
 
-/// The token that the tour follows: the first pronoun ("it", "she", …) behind two words, or the
-/// last token. Precondition: the text has tokens.
+/// The token that the tour follows: the first pronoun ("it", "she", …) behind two words, else the
+/// last token that is no mere punctuation, else the last. Precondition: the text has tokens.
 std::size_t tour_query(const TokenizedText& text);
 
 /// Runs the model over `text` and the tour's own sentences, which are of simple English. What is

@@ -158,13 +158,15 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
 std::string assignment(const TourPage& page) {
   const std::string& source = page.tour.text.source;
   const std::size_t room = page.columns() - page.style.indent;
-  const bool is_plain = std::all_of(source.begin(), source.end(), [](char c) {
-    return c >= ' ' && c <= '~' && std::string_view("\"$`\\!").find(c) == std::string_view::npos;
-  });
   const std::string word = fmt::format("TEXT=\"{}\"", source);
+  const bool is_visible =
+      printable_message(source) == source && source.find_first_of("\"$`\\!\n") == std::string::npos;
+  const bool is_ascii = std::none_of(source.begin(), source.end(),
+                                     [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  const bool is_plain = is_visible && (is_ascii || !page.style.ascii);
   // A single word may be the name of a command, and one with a dash is an option.
   const bool is_text = source.find(' ') != std::string::npos && !source.starts_with('-');
-  return is_plain && is_text && word.size() <= room ? word : "TEXT=\"your text\"";
+  return is_plain && is_text && display_width(word) <= room ? word : "TEXT=\"your text\"";
 }
 
 // A command in lines that can be copied together, what it does behind it where there is room.
