@@ -13,7 +13,7 @@
 #include "attnviz/analysis/tour.h"
 #include "attnviz/model/demo_model.h"
 #include "attnviz/render/tour.h"
-#include "attnviz/text/load_tokenizer.h"
+#include "attnviz/text/demo_tokenizer.h"
 #include "input.h"
 #include "output_file.h"
 #include "talk.h"

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kText = "The cat sat on the mat because it was tired";
 constexpr const char* kPrompt = "[Enter: ";
-const std::string kModel = ATTNVIZ_SOURCE_DIR "/assets/demo/model";
+const std::string kModel = "demo";
 
 // The numbers of the screens' titles, in the order in which they were printed.
 std::string titles(const std::string& printed) {

@@ -12,7 +12,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/model/demo_model.h"
-#include "attnviz/text/load_tokenizer.h"
+#include "attnviz/text/demo_tokenizer.h"
 #include "render/sample_inspection.h"
 
 namespace attnviz {
@@ -249,6 +249,16 @@ TEST_CASE("tour screens: commands name the text only where a shell takes it as i
                  "TEXT=\"your text\"\n"));
   hand.tour.n_whole = 300;
   CHECK(contains(hand.screen(5), "attnviz \"$TEXT\" --head 0.0 --truncate right"));
+}
+
+TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") {
+  const Model model = demo_model();
+  const auto first_screen = [&model](const char* text) {
+    return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain));
+  };
+  // Two characters of three bytes, in a piece each, and the space before them.
+  CHECK(contains(first_screen("猫座"), " of 7 tokens are pieces of words"));
+  CHECK(!contains(first_screen("The cat sat on the mat"), "hardly met"));
 }
 
 TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be ascii") {

@@ -12,6 +12,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/large_numbers.h"
 #include "attnviz/render/tour_page.h"
+#include "attnviz/text/vocabulary_fit.h"
 
 namespace attnviz {
 
@@ -98,22 +99,14 @@ std::string sameness(const TourPage& page) {
 
 // What is told of texts that the model has hardly seen the like of; empty for others.
 std::string strangeness(const TokenizedText& text) {
-  constexpr double kShortPieces = 2.0;
-  std::size_t n_tokens = 0;
-  std::size_t n_bytes = 0;
-  for (const Token& token : text.tokens) {
-    n_tokens += token.added ? 0 : 1;
-    n_bytes += token.added ? 0 : token.end - token.begin;
-  }
-  const double mean =
-      n_tokens == 0 ? 0.0 : static_cast<double>(n_bytes) / static_cast<double>(n_tokens);
-  if (n_tokens < 4 || mean >= kShortPieces) {
+  const VocabularyFit fit = vocabulary_fit(text);
+  if (!fit.is_far()) {
     return {};
   }
   return fmt::format(
-      "Here a token is {:.1f} bytes long on average: the model learned from simple English, and "
-      "cuts what it does not know into small pieces, down to single bytes.",
-      mean);
+      "{} of {} tokens are pieces of words that this model has hardly met: it learned simple "
+      "English. What it looks at there means little.",
+      fit.n_in_pieces, fit.n_tokens);
 }
 
 std::string what_is_below(std::size_t layer) {
