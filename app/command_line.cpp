@@ -104,6 +104,13 @@ const std::vector<CommandEntry>& commands() {
        {{"attnviz weights -o w.json", "4 heads of width 16"},
         {"attnviz weights --heads 2 --d-model 8", "a small one, to read"}},
        builder(define_weights, check_weights)},
+      {"tour",
+       "learn what attention is, in six short screens",
+       "attnviz tour [OPTIONS] [TEXT]",
+       {{"attnviz tour", "Enter goes on, b back, q leaves"},
+        {"attnviz tour \"Anna met Tom and she smiled\"", "with your own sentence"},
+        {"attnviz tour --all", "everything at once, to read or to print"}},
+       builder(define_tour, check_tour)},
   };
   return entries;
 }

@@ -15,6 +15,7 @@
 #include "show.h"
 #include "talk.h"
 #include "tokenize.h"
+#include "tour.h"
 #include "weights.h"
 
 namespace attnviz::app {
@@ -32,6 +33,9 @@ void run(const RenderOptions& options) {
 }
 void run(const TokenizeOptions& options) {
   run_tokenize(options);
+}
+void run(const TourOptions& options) {
+  run_tour(options);
 }
 void run(const InfoOptions& options) {
   run_info(options);

@@ -116,4 +116,12 @@ void define_weights(CLI::App& app, WeightsOptions& options) {
   define_talk(app, options.talk);
 }
 
+void define_tour(CLI::App& app, TourOptions& options) {
+  define_text(app, options.input);
+  add_flag(app, "Output", "--all", "print all screens at once, as a pipe gets them", options.all);
+  define_text_style(app, options.style);
+  define_color(app, options.color);
+  define_talk(app, options.talk);
+}
+
 }  // namespace attnviz::app

@@ -30,6 +30,7 @@ void define_tokenize(CLI::App& app, TokenizeOptions& options);
 void define_info(CLI::App& app, InfoOptions& options);
 void define_models(CLI::App& app, ModelsOptions& options);
 void define_weights(CLI::App& app, WeightsOptions& options);
+void define_tour(CLI::App& app, TourOptions& options);
 
 // What no option can tell alone, which model is meant when none is named among it. Throw
 // Error{kUsage}.
@@ -40,5 +41,6 @@ void check_tokenize(const CLI::App& app, TokenizeOptions& options);
 void check_info(const CLI::App& app, InfoOptions& options);
 void check_models(const CLI::App& app, const ModelsOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
+void check_tour(const CLI::App& app, const TourOptions& options);
 
 }  // namespace attnviz::app

@@ -16,13 +16,17 @@
 
 namespace attnviz::app {
 
-void define_input(CLI::App& app, InputOptions& input) {
+void define_text(CLI::App& app, InputOptions& input) {
   app.add_option_function<std::string>(
          kText, [&input](const std::string& text) { input.text = text; },
          "the text, in quotes; - or a pipe: standard input")
       ->group("");
   // A second word is nearly always a sentence without quotes; the parser says so.
   app.add_option_function<std::string>(kSecondText, [](const std::string&) {})->group("");
+}
+
+void define_input(CLI::App& app, InputOptions& input) {
+  define_text(app, input);
   add_value(app, "Input", "-f,--file", "FILE", "read the text from a file",
             [&input](const std::string& word) { input.file = word; });
   add_value(app, "Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",

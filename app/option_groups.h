@@ -14,6 +14,7 @@ namespace attnviz::app {
 
 // Each binds what it is given, which must outlive the app's parse; values out of range throw
 // Error{kUsage} from it.
+void define_text(CLI::App& app, InputOptions& input);
 void define_input(CLI::App& app, InputOptions& input);
 void define_many_texts(CLI::App& app, InputOptions& input);
 void define_tokenizer(CLI::App& app, std::optional<std::string>& tokenizer);

@@ -165,12 +165,21 @@ struct ModelsOptions {
   TalkOptions talk;
 };
 
+/// Screens about attention, with numbers of the embedded model.
+struct TourOptions {
+  InputOptions input;  // no text: one of the tour's own
+  bool all = false;    // at once
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  TalkOptions talk;
+};
+
 /// --help or --version: text for standard output.
 struct PrintText {
   std::string text;
 };
 
 using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
-                             InfoOptions, ModelsOptions, WeightsOptions, PrintText>;
+                             InfoOptions, ModelsOptions, WeightsOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -34,7 +34,7 @@ std::set<std::string> long_options(const std::string& text) {
 std::set<std::string> all_long_options() {
   std::set<std::string> names;
   for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights"}) {
+       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
     names.merge(long_options(help_of(command)));
   }
   return names;
@@ -81,7 +81,7 @@ TEST_CASE("help: examples first, then grouped options, in 80 columns, on standar
 TEST_CASE("help lists the commands there are, and no others") {
   const std::string help = attnviz({"--help"}).out;
   for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights"}) {
+       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
     CHECK(contains(help, std::string("\n  ") + command));
   }
   for (const char* command : {"heads ", "diff"}) {
@@ -98,7 +98,7 @@ TEST_CASE("help wins over every other mistake") {
 
 TEST_CASE("--version tells name and version") {
   for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights"}) {
+       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
     const ProgramResult run = attnviz({command, "--version"});
     CHECK(run.exit_code == 0);
     CHECK(run.out == "attnviz " ATTNVIZ_VERSION "\n");
@@ -156,7 +156,8 @@ TEST_CASE("bash completes commands, options of a command, and values") {
                                "\"${COMPREPLY[@]}\""};
     return run_program("/usr/bin/bash", run).out;
   };
-  CHECK(completed("attnviz to") == "tokenize\n");
+  CHECK(completed("attnviz tok") == "tokenize\n");
+  CHECK(completed("attnviz to") == "tokenize tour\n");
   CHECK(completed("attnviz --sty") == "--style\n");
   CHECK(completed("attnviz --style bl") == "blocks\n");
   CHECK(completed("attnviz --mask win") == "window:\n");

@@ -32,18 +32,6 @@ ProgramRun on_terminal(Environment environment, std::vector<std::string> options
   return run;
 }
 
-std::string without_escapes(const std::string& text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') {
-      i = text.find('m', i);
-    } else if (text[i] != '\r') {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
   for (const std::string& line : lines_of(without_escapes(text))) {

@@ -199,7 +199,7 @@ class Conversation {
     const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
     if (count > 0) {
       into.append(chunk.data(), static_cast<std::size_t>(count));
-    } else if (count == 0 || errno != EINTR) {  // a terminal ends with EIO
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {  // a terminal ends with EIO
       from.reset();
     }
   }
@@ -240,6 +240,9 @@ ProgramResult run_program(const std::filesystem::path& program, const ProgramRun
   }
   if (child < 0) {
     throw std::runtime_error("fork failed");
+  }
+  if (run.stdin_is_tty && !run.input.empty()) {
+    in.ours = Descriptor(fcntl(out.ours.get(), F_DUPFD_CLOEXEC, 0));  // where keys are typed
   }
   in.theirs.reset();
   out.theirs.reset();

@@ -21,7 +21,8 @@ struct ProgramRun {
   std::optional<std::size_t> stdout_limit;  // the reader closes the pipe after so many bytes
   std::optional<std::size_t> tty_columns;   // standard output is a terminal of this width
   std::vector<int> closed_streams;          // of 0, 1, 2
-  bool stdin_is_tty = false;                // with tty_columns: standard input is that terminal
+  bool stdin_is_tty = false;                // with tty_columns: standard input is that terminal,
+                                            // and `input` is typed there
   bool stderr_is_tty = false;               // with tty_columns: so is standard error
   int signal_after_output = 0;              // input stays open, and this signal is sent
   std::size_t memory_limit = 0;             // bytes of address space

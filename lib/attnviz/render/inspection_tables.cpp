@@ -30,42 +30,6 @@ std::string told_gap(const InspectionStyle& style, std::size_t count) {
   return fmt::format("{0} {1} more {0}", style.ellipsis(), count);
 }
 
-// All values, or the first, how many are between, and the last.
-std::string vector_text(const InspectionStyle& style, std::span<const float> values,
-                        const NumberGroup& numbers, std::size_t room) {
-  const std::size_t width = numbers.width();
-  const std::size_t slot = width + kGap;
-  std::size_t shown = (room + kGap) / slot;
-  std::string gap;
-  if (shown < values.size()) {
-    const std::size_t taken = display_width(told_gap(style, values.size())) + kGap;
-    if (room >= taken + width) {
-      shown = (room - taken + kGap) / slot;
-      gap = told_gap(style, values.size() - shown);
-    } else {
-      const std::size_t short_gap = display_width(style.ellipsis()) + kGap;
-      shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kGap) / slot);
-      gap = style.ellipsis();
-    }
-  }
-  shown = std::min(shown, values.size());
-  const std::size_t before_gap = gap.empty() ? shown : (shown + 1) / 2;
-  std::string text;
-  const auto put = [&text](const std::string& piece) {
-    text += text.empty() ? piece : std::string(kGap, ' ') + piece;
-  };
-  for (std::size_t i = 0; i < before_gap; ++i) {
-    put(pad_left(numbers.text(values[i]), width));
-  }
-  if (!gap.empty()) {
-    put(gap);
-  }
-  for (std::size_t i = values.size() - (shown - before_gap); i < values.size(); ++i) {
-    put(pad_left(numbers.text(values[i]), width));
-  }
-  return text;
-}
-
 // The room for each of the two vectors beside a weight: a line of its own when that holds all of
 // it, or else half a line when that holds two numbers
 // and the count of those between.
@@ -205,6 +169,41 @@ InspectionStyle::InspectionStyle(const TerminalOptions& terminal)
   constexpr std::size_t kNarrow = 40;
   options.columns = std::max(options.columns, kLeastColumns);
   indent = options.columns < kNarrow ? 1 : 3;
+}
+
+std::string vector_text(const InspectionStyle& style, std::span<const float> values,
+                        const NumberGroup& numbers, std::size_t room) {
+  const std::size_t width = numbers.width();
+  const std::size_t slot = width + kGap;
+  std::size_t shown = (room + kGap) / slot;
+  std::string gap;
+  if (shown < values.size()) {
+    const std::size_t taken = display_width(told_gap(style, values.size())) + kGap;
+    if (room >= taken + width) {
+      shown = (room - taken + kGap) / slot;
+      gap = told_gap(style, values.size() - shown);
+    } else {
+      const std::size_t short_gap = display_width(style.ellipsis()) + kGap;
+      shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kGap) / slot);
+      gap = style.ellipsis();
+    }
+  }
+  shown = std::min(shown, values.size());
+  const std::size_t before_gap = gap.empty() ? shown : (shown + 1) / 2;
+  std::string text;
+  const auto put = [&text](const std::string& piece) {
+    text += text.empty() ? piece : std::string(kGap, ' ') + piece;
+  };
+  for (std::size_t i = 0; i < before_gap; ++i) {
+    put(pad_left(numbers.text(values[i]), width));
+  }
+  if (!gap.empty()) {
+    put(gap);
+  }
+  for (std::size_t i = values.size() - (shown - before_gap); i < values.size(); ++i) {
+    put(pad_left(numbers.text(values[i]), width));
+  }
+  return text;
 }
 
 TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow>& rows,

@@ -35,6 +35,11 @@ struct InspectionStyle {
   }
 };
 
+/// The numbers of a vector in `room` columns: all, or the first, how many are between, and the
+/// last.
+std::string vector_text(const InspectionStyle& style, std::span<const float> values,
+                        const NumberGroup& numbers, std::size_t room);
+
 /// Vectors of one size below each other. `full`: all numbers; else the first, how many are between
 /// and the last, as many as fit on a line.
 TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow>& rows,

@@ -1,0 +1,60 @@
+// What the tour of attention shows of a model and a text: every number of its screens.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/analysis/expected_looks.h"
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/tokenizer.h"
+
+namespace attnviz {
+
+/// A head that has one job, and one query that shows it at work.
+struct TourHead {
+  LookScore score;             // over the tour's own texts; the example is none of them
+  TokenizedText text;          // the example
+  ExpectedLook look;           // in it
+  std::vector<float> weights;  // of look.query, [n_tokens]
+};
+
+/// One row of weights at a temperature.
+struct TourTemperature {
+  float temperature = 1.0f;
+  std::vector<float> weights;  // softmax(scores / temperature), [n_tokens]
+  double entropy = 0.0;        // in bits
+};
+
+struct Tour {
+  TokenizedText text;           // as much of it as the model reads
+  std::size_t n_whole = 0;      // tokens of the whole text
+  MatrixBuffer embeddings;      // what enters layer 0, [n_tokens, d_model]
+  std::size_t n_heads = 0;      // of all layers
+  double first_share = 0.0;     // what all heads' queries but the first put on the first token
+  double previous_share = 0.0;  // what those of the previous-token head put on the token before
+  TourHead previous, induction, pronoun;
+  Inspection inspection;                      // one token at the pronoun head, with all queries
+  std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2
+  std::size_t n_list_words = 0;  // the list that previous and induction were measured on
+  std::size_t n_pronoun_sentences = 0;
+
+  std::size_t query() const noexcept { return inspection.query; }
+};
+
+/// The token that the tour follows: the first pronoun ("it", "she", …) behind two words, else the
+/// last token that is no mere punctuation, else the last. Precondition: the text has tokens.
+std::size_t tour_query(const TokenizedText& text);
+
+/// Runs the model over `text` and the tour's own sentences, which are of simple English. What is
+/// beyond the model's context is left out at the end. The inspection looks at the model's weights:
+/// valid as long as the model lives.
+///
+/// Throws what the tokenizer, embed() and run_attention() throw, and Error{kUsage} for a text
+/// without tokens.
+Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view text);
+
+}  // namespace attnviz

@@ -1,0 +1,90 @@
+#include "attnviz/analysis/expected_looks.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+using Looks = std::vector<ExpectedLook>;
+
+// Two heads over four tokens: the first looks one back, the second at the first token.
+PatternStore two_heads() {
+  PatternStore store({{0, 0}, {1, 2}}, 4);
+  const std::vector<float> back = {1.0f, 0.0f, 0.0f, 0.0f, 0.75f, 0.25f, 0.0f, 0.0f,
+                                   0.0f, 0.5f, 0.5f, 0.0f, 0.0f,  0.25f, 0.5f, 0.25f};
+  const std::vector<float> first = {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f,  0.0f,   0.0f,
+                                    1.0f, 0.0f, 0.0f, 0.0f, 0.5f, 0.25f, 0.125f, 0.125f};
+  store.rows({0, 0}, 0, 0, test::matrix_over(back, 4, 4));
+  store.rows({1, 2}, 0, 0, test::matrix_over(first, 4, 4));
+  return store;
+}
+
+}  // namespace
+
+TEST_CASE("previous looks: every token but the first at the one before") {
+  CHECK(previous_looks(0).empty());
+  CHECK(previous_looks(1).empty());
+  CHECK(previous_looks(3) == Looks{{1, 0}, {2, 1}});
+}
+
+TEST_CASE("induction looks: at what followed the same token the last time") {
+  const std::vector<TokenId> new_ones = {1, 2, 3};
+  CHECK(induction_looks(new_ones).empty());
+  const std::vector<TokenId> twice = {7, 1, 2, 3, 1, 2};
+  CHECK(induction_looks(twice) == Looks{{4, 2}, {5, 3}});
+  const std::vector<TokenId> three_times = {1, 9, 1, 8, 1};
+  CHECK(induction_looks(three_times) == Looks{{2, 1}, {4, 3}});
+  const std::vector<TokenId> same = {4, 4};  // what followed is the token itself
+  CHECK(induction_looks(same) == Looks{{1, 1}});
+}
+
+TEST_CASE("look scores: means of the expected weights, by hand") {
+  LookScores scores({{0, 0}, {1, 2}});
+  scores.add(two_heads(), previous_looks(4));
+  const LookScore back = scores.score({0, 0});
+  CHECK(back.weight == doctest::Approx((0.75 + 0.5 + 0.5) / 3.0));
+  CHECK(back.rival == 0.0);
+  CHECK(back.n_looks == 3);
+  const LookScore first = scores.score({1, 2});
+  CHECK(first.weight == doctest::Approx((1.0 + 0.0 + 0.125) / 3.0));
+  CHECK(first.n_won == 1);
+  CHECK(scores.best().head == HeadId{0, 0});
+}
+
+TEST_CASE("look scores: a rival counts against the head, and who has more has won") {
+  LookScores scores({{0, 0}, {1, 2}});
+  // Both give the first key all that they have; from token 3 the first head looks at 2, not at 0.
+  scores.add(two_heads(), Looks{{1, 0, 1}, {3, 0, 2}});
+  const LookScore back = scores.score({0, 0});
+  CHECK(back.weight == doctest::Approx(0.75 / 2.0));
+  CHECK(back.rival == doctest::Approx((0.25 + 0.5) / 2.0));
+  CHECK(back.n_won == 1);
+  const LookScore best = scores.best();
+  CHECK(best.head == HeadId{1, 2});
+  CHECK(best.weight == doctest::Approx(0.75));
+  CHECK(best.n_won == 2);
+}
+
+TEST_CASE("look scores: several texts count by their looks, and without any all is 0") {
+  LookScores scores({{0, 0}, {1, 2}});
+  CHECK(scores.best().head == HeadId{0, 0});
+  CHECK(scores.best().weight == 0.0);
+  scores.add(two_heads(), Looks{{1, 0}});
+  scores.add(two_heads(), Looks{{2, 0}, {3, 0}});
+  CHECK(scores.score({0, 0}).weight == doctest::Approx(0.75 / 3.0));
+  CHECK(scores.score({1, 2}).weight == doctest::Approx(2.5 / 3.0));
+  CHECK(scores.score({1, 2}).n_looks == 3);
+}
+
+TEST_CASE("look scores: of equal heads the first is the best") {
+  LookScores scores({{0, 0}, {1, 2}});
+  scores.add(two_heads(), Looks{{0, 0}});
+  CHECK(scores.best().head == HeadId{0, 0});
+}
+
+}  // namespace attnviz

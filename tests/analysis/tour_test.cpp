@@ -1,0 +1,241 @@
+// The numbers of the tour, against the engine's patterns and plain loops.
+#include "attnviz/analysis/tour.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/model/demo_model.h"
+#include "attnviz/text/demo_tokenizer.h"
+
+namespace attnviz {
+namespace {
+
+constexpr const char* kText = "The cat sat on the mat because it was tired";
+
+const Model& model() {
+  static const Model demo = demo_model();
+  return demo;
+}
+
+const ModelTokenizer& tokenizer() {
+  static const std::unique_ptr<ModelTokenizer> demo = demo_tokenizer();
+  return *demo;
+}
+
+std::vector<TokenId> ids_of(const TokenizedText& text) {
+  std::vector<TokenId> ids;
+  ids.reserve(text.size());
+  for (const Token& token : text.tokens) {
+    ids.push_back(token.id);
+  }
+  return ids;
+}
+
+// All heads' patterns of a text.
+PatternStore patterns(const TokenizedText& text) {
+  PatternStore store(select_heads(model(), "", ""), text.size());
+  const std::vector<TokenId> ids = ids_of(text);
+  ModelInput input;
+  input.ids = ids;
+  run_patterns(model(), input, {}, store);
+  return store;
+}
+
+std::string word_at(const TokenizedText& text, std::size_t token) {
+  const std::string& piece = text.tokens[token].text;
+  return piece.starts_with(' ') ? piece.substr(1) : piece;
+}
+
+std::string query_of(const std::string& text) {
+  const TokenizedText tokens = tokenizer().tokenize(text);
+  return word_at(tokens, tour_query(tokens));
+}
+
+double entropy(const std::vector<float>& weights) {
+  double bits = 0.0;
+  for (const float weight : weights) {
+    const auto w = static_cast<double>(weight);
+    bits -= w > 0.0 ? w * std::log2(w) : 0.0;
+  }
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("tour query: the first pronoun behind two words, or the last word, or the last token") {
+  CHECK(query_of(kText) == "it");
+  CHECK(query_of("Anna met Tom and She smiled at him") == "She");
+  CHECK(query_of("It was late and it was dark") == "it");
+  CHECK(query_of("The cat sat") == "sat");
+  CHECK(query_of("The cat sat. . .") == "sat");
+  const TokenizedText marks = tokenizer().tokenize(". . ,");
+  CHECK(tour_query(marks) == marks.size() - 1);
+  CHECK(query_of("It") == "It");
+  const TokenizedText twice = tokenizer().tokenize("the dog and it and it");
+  CHECK(tour_query(twice) == 4);  // behind BOS and three words
+}
+
+TEST_CASE("tour: what it follows and embeds is the text as the model takes it") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  CHECK(tour.text.tokens == tokenizer().tokenize(kText).tokens);
+  CHECK(tour.n_whole == tour.text.size());
+  CHECK(tour.n_heads == 16);
+  const std::vector<TokenId> ids = ids_of(tour.text);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    ModelInput alone;
+    alone.ids = std::span(&ids[i], 1);
+    const MatrixBuffer expected = embed(model(), alone);
+    REQUIRE(tour.embeddings.cols() == expected.cols());
+    for (std::size_t j = 0; j < expected.cols(); ++j) {
+      REQUIRE(tour.embeddings.view()(i, j) == expected.view()(0, j));
+    }
+  }
+}
+
+TEST_CASE("tour: its row is the pattern's of the head that it found for pronouns") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  CHECK(tour.inspection.head == tour.pronoun.score.head);
+  CHECK(tour.query() == 8);
+  const PatternStore store = patterns(tour.text);
+  const ConstMatrix pattern = store.pattern(tour.inspection.head);
+  for (std::size_t key = 0; key < tour.text.size(); ++key) {
+    CHECK(tour.inspection.weights[key] == doctest::Approx(pattern(8, key)).epsilon(1e-5));
+    for (std::size_t query = 0; query < tour.text.size(); ++query) {
+      CHECK(tour.inspection.all->weights.view()(query, key) ==
+            doctest::Approx(pattern(query, key)).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("tour: shares of the first and of the previous token, by plain loops") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  const PatternStore store = patterns(tour.text);
+  const std::size_t n = tour.text.size();
+  double first = 0.0;
+  for (const HeadId head : store.heads()) {
+    for (std::size_t query = 1; query < n; ++query) {
+      first += static_cast<double>(store.pattern(head)(query, 0));
+    }
+  }
+  CHECK(tour.first_share == doctest::Approx(first / (16.0 * static_cast<double>(n - 1))));
+  double previous = 0.0;
+  for (std::size_t query = 1; query < n; ++query) {
+    previous += static_cast<double>(store.pattern(tour.previous.score.head)(query, query - 1));
+  }
+  CHECK(tour.previous_share == doctest::Approx(previous / static_cast<double>(n - 1)));
+}
+
+TEST_CASE("tour: temperatures raise the weights to the power of 1 / T") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  REQUIRE(tour.temperatures.size() == 3);
+  for (const TourTemperature& row : tour.temperatures) {
+    double sum = 0.0;
+    for (const float weight : tour.inspection.weights) {
+      sum += std::pow(static_cast<double>(weight), 1.0 / static_cast<double>(row.temperature));
+    }
+    REQUIRE(row.weights.size() == tour.inspection.weights.size());
+    for (std::size_t key = 0; key < row.weights.size(); ++key) {
+      const double power = std::pow(static_cast<double>(tour.inspection.weights[key]),
+                                    1.0 / static_cast<double>(row.temperature));
+      CHECK(static_cast<double>(row.weights[key]) == doctest::Approx(power / sum).epsilon(1e-4));
+    }
+    CHECK(row.entropy == doctest::Approx(entropy(row.weights)));
+  }
+  CHECK(tour.temperatures[0].temperature == 0.5f);
+  CHECK(tour.temperatures[1].temperature == 1.0f);
+  CHECK(tour.temperatures[2].temperature == 2.0f);
+}
+
+TEST_CASE("tour: on other words the same heads look at the previous token and continue") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  // A list that the tour does not know, twice.
+  const std::string words = "boat Peter three white door Lisa school six brown cow king rain";
+  const TokenizedText text = tokenizer().tokenize(words + " " + words);
+  const std::size_t n = (text.size() - 1) / 2;
+  REQUIRE(text.size() == 2 * n + 1);
+  const PatternStore store = patterns(text);
+  HeadId best_previous;
+  HeadId best_induction;
+  double most_previous = 0.0;
+  double most_induction = 0.0;
+  for (const HeadId head : store.heads()) {
+    const ConstMatrix pattern = store.pattern(head);
+    double previous = 0.0;
+    double induction = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      previous += static_cast<double>(pattern(n + 1 + i, n + i)) / static_cast<double>(n);
+      induction += static_cast<double>(pattern(n + 1 + i, i + 2)) / static_cast<double>(n);
+    }
+    if (previous > most_previous) {
+      most_previous = previous;
+      best_previous = head;
+    }
+    if (induction > most_induction) {
+      most_induction = induction;
+      best_induction = head;
+    }
+  }
+  CHECK(tour.previous.score.head == best_previous);
+  CHECK(tour.induction.score.head == best_induction);
+  CHECK(tour.previous.score.weight == doctest::Approx(most_previous).epsilon(0.1));
+  CHECK(tour.induction.score.weight == doctest::Approx(most_induction).epsilon(0.15));
+}
+
+TEST_CASE("tour: the examples' rows are those of their sentences, and show what they should") {
+  const Tour tour = make_tour(model(), tokenizer(), kText);
+  for (const TourHead* head : {&tour.previous, &tour.induction, &tour.pronoun}) {
+    CAPTURE(head->text.source);
+    const PatternStore store = patterns(head->text);
+    const ConstMatrix pattern = store.pattern(head->score.head);
+    REQUIRE(head->weights.size() == head->text.size());
+    for (std::size_t key = 0; key < head->text.size(); ++key) {
+      CHECK(head->weights[key] == pattern(head->look.query, key));
+    }
+    CHECK(std::max_element(head->weights.begin(), head->weights.end()) ==
+          head->weights.begin() + static_cast<std::ptrdiff_t>(head->look.key));
+  }
+  CHECK(tour.previous.look.key + 1 == tour.previous.look.query);
+  CHECK(word_at(tour.induction.text, tour.induction.look.query) == "Harry");
+  CHECK(word_at(tour.induction.text, tour.induction.look.key) == "Potter");
+  CHECK(word_at(tour.pronoun.text, tour.pronoun.look.query) == "it");
+  CHECK(word_at(tour.pronoun.text, tour.pronoun.look.key) == "mouse");
+  REQUIRE(tour.pronoun.look.rival.has_value());
+  CHECK(word_at(tour.pronoun.text, *tour.pronoun.look.rival) == "table");
+  CHECK(tour.pronoun.score.n_looks == tour.n_pronoun_sentences);
+  CHECK(tour.n_list_words == 40);
+}
+
+TEST_CASE("tour: of a text that is too long as much as the model reads") {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += "cat ";
+  }
+  const Tour tour = make_tour(model(), tokenizer(), text);
+  CHECK(tour.text.size() == 256);
+  CHECK(tour.n_whole > 300);
+  CHECK(tour.query() == 255);
+}
+
+TEST_CASE("tour: texts of one token, of bytes, without a space") {
+  for (const char* text : {"a", "\xff\xfe", "猫", "\x1b[31m", "🎉"}) {
+    const Tour tour = make_tour(model(), tokenizer(), text);
+    CHECK(tour.query() == tour.text.size() - 1);
+    double sum = 0.0;
+    for (const float weight : tour.inspection.weights) {
+      sum += static_cast<double>(weight);
+    }
+    CHECK(sum == doctest::Approx(1.0));
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,331 @@
+// attnviz tour, run as a person would: its screens, its numbers, and how one goes through it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kText = "The cat sat on the mat because it was tired";
+constexpr const char* kPrompt = "[Enter: ";
+const std::string kModel = "demo";
+
+// The numbers of the screens' titles, in the order in which they were printed.
+std::string titles(const std::string& printed) {
+  const std::string out = without_escapes(printed);
+  static const std::regex title("(^|\n)([1-6]) of 6: ");
+  std::string numbers;
+  for (std::sregex_iterator found(out.begin(), out.end(), title), end; found != end; ++found) {
+    numbers += (*found)[2];
+  }
+  return numbers;
+}
+
+// What is printed from the title of one screen to that of the next.
+std::string screen_of(const std::string& out, char number) {
+  const std::size_t begin = out.find(std::string(1, number) + " of 6: ");
+  REQUIRE(begin != std::string::npos);
+  const std::size_t end = out.find(std::string(1, static_cast<char>(number + 1)) + " of 6: ");
+  return out.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+// Typed on a terminal.
+ProgramResult walked(const std::string& keys, std::vector<std::string> options = {}) {
+  ProgramRun run;
+  run.arguments = {"tour"};
+  run.arguments.insert(run.arguments.end(), options.begin(), options.end());
+  run.environment["TERM"] = "xterm-256color";
+  run.tty_columns = 80;
+  run.stdin_is_tty = true;
+  run.input = keys;
+  return attnviz(run);
+}
+
+// "Head L2H3" as --head takes it.
+std::string head_in(const std::string& text, const std::string& before) {
+  const std::regex pattern(before + "L([0-9]+)H([0-9]+)");
+  std::smatch found;
+  REQUIRE(std::regex_search(text, found, pattern));
+  return found[1].str() + "." + found[2].str();
+}
+
+// All numbers of a line, signs and decimals included.
+std::vector<double> numbers_in(const std::string& line) {
+  static const std::regex number("-?[0-9]+(\\.[0-9]+)?");
+  std::vector<double> numbers;
+  for (std::sregex_iterator found(line.begin(), line.end(), number), end; found != end; ++found) {
+    numbers.push_back(std::stod(found->str()));
+  }
+  return numbers;
+}
+
+std::vector<std::string> words_in(const std::string& line) {
+  std::vector<std::string> words;
+  for (std::size_t begin = line.find_first_not_of(' '); begin != std::string::npos;) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(' ', end);
+  }
+  return words;
+}
+
+void check_rounded(double shown, const json& exact, double factor, double half) {
+  CAPTURE(shown);
+  CHECK(std::abs(shown - factor * exact.get<double>()) <= half * 1.001);
+}
+
+json inspected(const std::string& head, const std::string& query) {
+  const json document =
+      attnviz_json({"inspect", "-m", kModel, kText, "--head", head, "--query", query});
+  return document["heads"][0];
+}
+
+}  // namespace
+
+TEST_CASE("tour: all six screens in a pipe, in 80 columns of 7 bits, without a question") {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"tour"}, {"tour", "--all"}, {"tour", "-q"}}) {
+    const ProgramResult run = attnviz(options);
+    CHECK(run.exit_code == 0);
+    CHECK(run.err.empty());
+    CHECK(titles(run.out) == "123456");
+    CHECK(!contains(run.out, kPrompt));
+    for (const char c : run.out) {
+      REQUIRE((c == '\n' || (c >= ' ' && c <= '~')));
+    }
+    for (const std::string& line : lines_of(run.out)) {
+      REQUIRE(line.size() <= 80);
+    }
+  }
+}
+
+TEST_CASE("tour: styles and colours as they are asked for") {
+  const std::string blocks = attnviz({"tour", "--style", "blocks"}).out;
+  CHECK(contains(blocks, "√"));
+  CHECK(!contains(blocks, "\x1b"));
+  CHECK(contains(attnviz({"tour", "--color", "always"}).out, "\x1b["));
+  CHECK(contains(walked("q\n").out, "\x1b["));
+  CHECK(!contains(walked("q\n", {"--color", "never"}).out, "\x1b"));
+  CHECK(!contains(walked("q\n", {"--style", "ascii", "--color", "never"}).out, "…"));
+}
+
+TEST_CASE("tour: the scores and weights are those that inspect tells of the same head") {
+  const std::string out = attnviz({"tour"}).out;
+  const std::string screen = screen_of(out, '3');
+  const json head = inspected(head_in(screen, "Head "), "8");
+  std::size_t n_rows = 0;
+  for (const std::string& line : lines_of(screen)) {
+    // " 2 cat  33.58  5.94  1.0000  56.5%  ###": an index, and four numbers behind the token
+    static const std::regex row(
+        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([0-9.]+)%.*");
+    std::smatch found;
+    if (!std::regex_match(line, found, row)) {
+      continue;
+    }
+    const std::size_t key = std::stoul(found[1]);
+    CHECK(key == n_rows++);
+    const json& query = head["for_query"];
+    check_rounded(std::stod(found[2]), query["scores"][key], 1.0, 0.005);
+    check_rounded(std::stod(found[3]), query["scaled"][key], 1.0, 0.005);
+    check_rounded(std::stod(found[4]), query["exponentials"][key], 1.0, 0.00005);
+    check_rounded(std::stod(found[5]), query["weights"][key], 100.0, 0.05);
+  }
+  CHECK(n_rows == 9);
+}
+
+TEST_CASE("tour: the vectors are those that inspect tells of the same token") {
+  const std::string screen = screen_of(attnviz({"tour"}).out, '2');
+  const json head = inspected(head_in(screen, "Head "), "8");
+  std::size_t n_rows = 0;
+  for (const std::string& line : lines_of(screen)) {
+    for (const char* name : {"x", "q", "k", "v"}) {
+      if (line.starts_with("   " + std::string(name) + "  ")) {
+        const std::vector<double> shown = numbers_in(line);
+        const json& exact = name[0] == 'x'   ? head["x"][8]
+                            : name[0] == 'q' ? head["q_projected"][8]
+                            : name[0] == 'k' ? head["k_projected"][8]
+                                             : head["v"][8];
+        check_rounded(shown.front(), exact.front(), 1.0, 0.00005);
+        check_rounded(shown.back(), exact.back(), 1.0, 0.00005);
+        ++n_rows;
+      }
+    }
+  }
+  CHECK(n_rows == 4);
+}
+
+TEST_CASE("tour: the triangle has the weights of the whole head") {
+  const std::string screen = screen_of(attnviz({"tour"}).out, '4');
+  const json head = inspected(head_in(screen, "head\\s+"), "8");
+  std::size_t query = 0;
+  for (const std::string& line : lines_of(screen)) {
+    std::vector<std::string> words = words_in(line);
+    if (words.size() != 13 || words[0] != std::to_string(query)) {
+      continue;  // an index, a token and 11 cells
+    }
+    for (std::size_t key = 0; key < 11; ++key) {
+      const std::string& cell = words[key + 2];
+      if (key > query) {
+        CHECK(cell == ".");
+      } else {
+        check_rounded(std::stod(cell), head["weights"][query][key], 100.0, 0.5);
+      }
+    }
+    ++query;
+  }
+  CHECK(query == 11);
+}
+
+TEST_CASE("tour: the heads' examples are what show draws of the same sentence") {
+  const std::vector<std::string> lines = lines_of(screen_of(attnviz({"tour"}).out, '5'));
+  std::size_t n_examples = 0;
+  for (std::size_t i = 0; i + 2 < lines.size(); ++i) {
+    if (!contains(lines[i + 1], "<|bos|>")) {
+      continue;
+    }
+    const std::vector<std::string> tokens = words_in(lines[i + 1]);
+    const std::vector<std::string> cells = words_in(lines[i + 2]);
+    REQUIRE(tokens.size() == cells.size());
+    std::string sentence;
+    for (std::size_t t = 1; t < tokens.size(); ++t) {
+      sentence += (t == 1 || tokens[t] == "." ? "" : " ") + tokens[t];
+    }
+    const json document =
+        attnviz_json({"-m", kModel, sentence, "--head", head_in(lines[i], "^"), "-q"});
+    const json& row = document["attention"][0][0].back();
+    REQUIRE(row.size() == cells.size());
+    for (std::size_t t = 0; t < cells.size(); ++t) {
+      if (cells[t] == "<1%") {
+        CHECK(row[t].get<double>() < 0.005);
+      } else {
+        check_rounded(std::stod(cells[t]), row[t], 100.0, 0.5);
+      }
+    }
+    ++n_examples;
+  }
+  CHECK(n_examples == 3);
+}
+
+TEST_CASE("tour: temperatures divide the scores that inspect tells") {
+  const std::string screen = screen_of(attnviz({"tour"}).out, '6');
+  const json head = inspected(head_in(screen, "head\\s+"), "8");
+  const json& scores = head["for_query"]["scaled"];
+  const double temperatures[] = {0.5, 1.0, 2.0};
+  std::size_t n_rows = 0;
+  for (const std::string& line : lines_of(screen)) {
+    static const std::regex row(" +([0-9]+) [^ ]+ +([0-9.]+)%[ #|]+([0-9.]+)%[ #|]+([0-9.]+)%.*");
+    std::smatch found;
+    if (!std::regex_match(line, found, row) || contains(line, "others")) {
+      continue;
+    }
+    const std::size_t key = std::stoul(found[1]);
+    for (std::size_t t = 0; t < 3; ++t) {
+      double sum = 0.0;
+      for (std::size_t other = 0; other <= 8; ++other) {
+        sum +=
+            std::exp((scores[other].get<double>() - scores[key].get<double>()) / temperatures[t]);
+      }
+      CHECK(std::abs(std::stod(found[t + 2]) - 100.0 / sum) <= 0.051);
+    }
+    ++n_rows;
+  }
+  CHECK(n_rows == 4);
+}
+
+TEST_CASE("tour: Enter goes on through all screens and out") {
+  const ProgramResult run = walked("\n\n\n\n\n\n");
+  CHECK(run.exit_code == 0);
+  CHECK(titles(run.out) == "123456");
+  CHECK(walked(" \n \n\n\n\n \n").exit_code == 0);
+}
+
+TEST_CASE("tour: b goes back, from the first screen nowhere, and q leaves") {
+  CHECK(titles(walked("q\n").out) == "1");
+  CHECK(titles(walked("\nb\nq\n").out) == "121");
+  CHECK(titles(walked("b\n\n\nB\nQ\n").out) == "11232");
+  CHECK(titles(walked("\n\n\n\n\nb\nq\n").out) == "1234565");
+  CHECK(walked("q\n").exit_code == 0);
+}
+
+TEST_CASE("tour: the end of input leaves, and an interrupt does as everywhere") {
+  const ProgramResult ended = walked("\n\x04");
+  CHECK(ended.exit_code == 0);
+  CHECK(titles(ended.out) == "12");
+  ProgramRun run;
+  run.arguments = {"tour"};
+  run.tty_columns = 80;
+  run.stdin_is_tty = true;
+  run.signal_after_output = SIGINT;
+  CHECK(attnviz(run).exit_code == 130);
+}
+
+TEST_CASE("tour: another key is answered with the keys that there are") {
+  const ProgramResult run = walked("x\nq\n");
+  CHECK(contains(run.out, "b and Enter goes back"));
+  CHECK(titles(run.out) == "1");
+}
+
+TEST_CASE("tour: no question where nobody can answer, and none with --all") {
+  CHECK(contains(walked("q\n").out, kPrompt));
+  const ProgramResult all = walked("", {"--all"});
+  CHECK(titles(all.out) == "123456");
+  CHECK(!contains(all.out, kPrompt));
+  ProgramRun run;
+  run.arguments = {"tour"};
+  run.tty_columns = 80;  // standard input is a pipe
+  CHECK(titles(attnviz(run).out) == "123456");
+  CHECK(!contains(attnviz(run).out, kPrompt));
+}
+
+TEST_CASE("tour: nothing moves the cursor or clears the screen") {
+  static const std::regex escape("\x1b\\[[0-9;]*([A-Za-z])");
+  const std::string out = walked("\n\n\n\n\n\n").out;
+  std::size_t count = 0;
+  for (std::sregex_iterator found(out.begin(), out.end(), escape), end; found != end; ++found) {
+    CHECK((*found)[1] == "m");
+    ++count;
+  }
+  CHECK(count == static_cast<std::size_t>(std::count(out.begin(), out.end(), '\x1b')));
+}
+
+TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
+  const std::string own = attnviz({"tour", "Anna met Tom and she smiled"}).out;
+  CHECK(contains(own, "\"she\""));
+  CHECK(contains(own, "TEXT=\"Anna met Tom and she smiled\""));
+  CHECK(attnviz({"tour", "-"}, "Anna met Tom and she smiled\n").out == own);
+  CHECK(contains(attnviz({"tour"}).out, kText));
+}
+
+TEST_CASE("tour: of a text that is longer than the context it says what it takes") {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += "The cat sat. ";
+  }
+  const ProgramResult run = attnviz({"tour", text});
+  CHECK(run.exit_code == 0);
+  CHECK(titles(run.out) == "123456");
+  std::string words = run.out;
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  CHECK(contains(words, "reads 256 tokens at most: of this text's 1,2"));
+  CHECK(contains(words, "the first 256 are taken."));
+}
+
+TEST_CASE("tour: what it cannot take") {
+  CHECK(attnviz({"tour", ""}).exit_code == 2);
+  CHECK(attnviz({"tour", "two", "texts"}).exit_code == 2);
+  CHECK(attnviz({"tour", "-q", "-v"}).exit_code == 2);
+  CHECK(attnviz({"tour", "--head", "0.0"}).exit_code == 2);
+}
+
+}  // namespace attnviz::test
