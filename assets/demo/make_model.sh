@@ -14,7 +14,7 @@ mkdir -p "$run"
   mv "$run/corpus.part" "$run/corpus.txt"
 }
 [ -d "$run/tokenizer" ] || "$here/tokenizer.py" "$run/corpus.txt" "$run/tokenizer" --vocabulary 4608
-"$here/train.py" --corpus "$run/corpus.txt" --tokenizer "$run/tokenizer" --out "$run" --seed "$seed" --steps 4000
+"$here/train.py" --corpus "$run/corpus.txt" --tokenizer "$run/tokenizer" --out "$run" --seed "$seed" --steps 2600
 "$here/check_forward.py" "$run/model"
 "$here/evaluate.py" "$run/model" > "$run/evaluation.txt"
 head -20 "$run/evaluation.txt"
