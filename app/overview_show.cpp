@@ -78,8 +78,7 @@ double StreamedOverview::bytes() const {
 void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
   telling_.clear();
   for (const MaskedHeads& group : heads_by_mask(*document_, heads_)) {
-    telling_.push_back(
-        std::make_unique<TellingHeads>(group.heads, group.mask, document_->query_tokens.size()));
+    telling_.push_back(telling_heads(*document_, group));
     sinks.push_back(telling_.back().get());
   }
   thumbnails_ = thumbnail_grids_.sinks(heads_, *document_);

@@ -229,6 +229,28 @@ TEST_CASE(
   CHECK(score_of(noise(3, 3, kNone, 1), 3, kNone).n_counted == 1);  // 0 sees 2
 }
 
+TEST_CASE("telling heads: a preferred query speaks for its head when it stands out") {
+  constexpr std::size_t kTokens = 12;
+  Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
+  const auto look = [&weights](std::size_t query, std::size_t key, float weight) {
+    weights[query * kTokens] = 1.0f - weight;
+    weights[query * kTokens + key] = weight;
+  };
+  look(8, 2, 0.9f);
+  look(10, 5, 0.6f);
+  look(11, 3, 0.2f);
+  const auto named = [&weights](std::vector<std::size_t> preferred) {
+    TellingHeads heads({{1, 0}}, kCausal, kTokens);
+    heads.prefer(std::move(preferred));
+    heads.rows({1, 0}, 0, 0, matrix(weights, kTokens));
+    return heads.score({1, 0}).query;
+  };
+  CHECK(named({}) == 8);
+  CHECK(named({10}) == 10);
+  CHECK(named({11}) == 8);  // 0.2 is too little to speak for a head
+  CHECK(named({8, 10, 11}) == 8);
+}
+
 TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out") {
   constexpr std::size_t kTokens = 20;
   const auto back = [](std::size_t n_looking) {  // that many of the last queries look far back

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "attnviz/kernels/pooling_kernels.h"
 
@@ -184,7 +185,8 @@ TellingHead TellingHeads::score(HeadId head) const {
 TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   TellingHead result;
   result.head = id;
-  double most = 0.0;
+  constexpr double kSpeaking = 0.3;
+  std::pair most(false, 0.0);  // whether it is preferred, and by how much it stands out
   for (std::size_t query = 0; query < n_queries_; ++query) {
     std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
     for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
@@ -202,8 +204,9 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
     const double excess = static_cast<double>(top.weight) - baseline(from, query);
     result.share += static_cast<double>(top.weight);
     result.score += std::max(0.0, excess);
-    if (excess > most) {
-      most = excess;
+    const bool is_preferred = excess >= kSpeaking && std::ranges::binary_search(preferred_, query);
+    if (std::pair(is_preferred, excess) > most) {
+      most = {is_preferred, excess};
       result.query = query;
       result.key = top.key;
       result.weight = top.weight;

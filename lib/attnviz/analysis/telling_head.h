@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
@@ -19,7 +20,7 @@ struct TellingHead {
   double score = 0.0;         // in [0, 1]; as TellingHeads has it
   double share = 0.0;         // what the counted queries put on their tokens, in the mean
   std::size_t n_counted = 0;  // queries that see a token that counts
-  std::size_t query = 0;      // the counted one that stands out most, its token, and the weight
+  std::size_t query = 0;      // the counted one that is named: see prefer(); its token; the weight
   std::size_t key = 0;
   float weight = 0.0f;
 
@@ -61,6 +62,11 @@ class TellingHeads : public PatternSink {
   TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
+  /// Which queries speak for a head when they look at a token with a weight that is 0.3 or more
+  /// above b: the one of these that is most above it; without one, the query that is most above it
+  /// of all. In order; to be called before rows come.
+  void prefer(std::vector<std::size_t> queries) { preferred_ = std::move(queries); }
+
   /// What they take, about, when rows of `n_heads` heads come at the same time.
   static double bytes(std::size_t n_heads, std::size_t n_tokens) noexcept;
 
@@ -100,6 +106,7 @@ class TellingHeads : public PatternSink {
   std::size_t n_queries_;
   std::size_t n_keys_;
   bool same_tokens_;
+  std::vector<std::size_t> preferred_;
   std::vector<std::size_t> n_column_;  // [n_keys]: queries that have the key in F
   std::array<std::size_t, kSteps.size()> n_step_{};
   std::map<HeadId, Head> heads_;

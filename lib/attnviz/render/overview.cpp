@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/percent.h"
+#include "attnviz/text/pronouns.h"
 
 namespace attnviz {
 
@@ -109,6 +110,20 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   return overview;
 }
 
+std::unique_ptr<TellingHeads> telling_heads(const AttentionDocument& document,
+                                            const MaskedHeads& group) {
+  auto heads = std::make_unique<TellingHeads>(group.heads, group.mask, document.query_tokens.size(),
+                                              document.key_tokens.size());
+  std::vector<std::size_t> pronouns;
+  for (std::size_t i = 0; i < document.query_tokens.size(); ++i) {
+    if (is_pronoun(document.query_tokens[i])) {
+      pronouns.push_back(i);
+    }
+  }
+  heads->prefer(std::move(pronouns));
+  return heads;
+}
+
 std::optional<TellingHead> most_telling(const AttentionDocument& document) {
   constexpr float kRounding = 1.001f;
   const float most = kRounding / (1.0f - document.run.dropout);
@@ -125,12 +140,11 @@ std::optional<TellingHead> most_telling(const AttentionDocument& document) {
   }
   std::optional<TellingHead> best;
   for (const MaskedHeads& group : heads_by_mask(document, heads_of(document))) {
-    TellingHeads heads(group.heads, group.mask, document.query_tokens.size(),
-                       document.key_tokens.size());
+    const auto heads = telling_heads(document, group);
     for (const HeadId head : group.heads) {
-      heads.rows(head, 0, 0, weights.at(head));
+      heads->rows(head, 0, 0, weights.at(head));
     }
-    if (const TellingHead found = heads.best(); !best || found.is_before(*best)) {
+    if (const TellingHead found = heads->best(); !best || found.is_before(*best)) {
       best = found;
     }
   }

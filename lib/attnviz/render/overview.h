@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,11 @@ struct OverviewGrid {
 /// The overview of a document's patterns, whose facts say which head was chosen and why. `choice`
 /// is one of its heads. Throws as attention_heatmap.
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
+
+/// Scores the heads of a group by what the document's tokens are: pronouns speak for a head before
+/// others do.
+std::unique_ptr<TellingHeads> telling_heads(const AttentionDocument& document,
+                                            const MaskedHeads& group);
 
 /// The most telling of the document's patterns; nothing when these are no attention weights:
 /// numbers from 0 to 1, or to what dropout makes of 1.
