@@ -1,6 +1,7 @@
 // The built program, run from a test.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
