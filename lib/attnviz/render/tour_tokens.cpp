@@ -212,7 +212,7 @@ void tour_vectors(TourPage& page) {
           ? fmt::format("q, k and v, {} numbers each", head.d_head())
           : fmt::format("q and k, {} numbers each, and v, {}", head.d_head(), head.d_value())));
   if (head.rope) {
-    if (page.rows(1 + 1) > 1) {  // where there is room
+    if (page.rows(2) == 2) {  // where there is room
       page.blank();
     }
     page.paragraph(
