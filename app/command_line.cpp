@@ -108,7 +108,7 @@ const std::vector<CommandEntry>& commands() {
        "learn what attention is, in six short screens",
        "attnviz tour [OPTIONS] [TEXT]",
        {{"attnviz tour", "Enter goes on, b back, q leaves"},
-        {"attnviz tour \"Anna met Tom and she smiled\"", "with your own sentence"},
+        {"attnviz tour \"The dog saw the boy and it ran away\"", "with your own sentence"},
         {"attnviz tour --all", "everything at once, to read or to print"}},
        builder(define_tour, check_tour)},
   };

@@ -117,6 +117,10 @@ bool TextSource::fill() {
   return !ended_;
 }
 
+bool TextSource::is_empty() {
+  return buffer_.empty() && (ended_ || !fill());
+}
+
 std::string TextSource::whole() {
   while (!ended_ && fill()) {
   }

@@ -38,6 +38,10 @@ class TextSource {
   /// JSON that is none of ours.
   std::optional<InputText> next();
 
+  /// Whether there is nothing at all to read, before anything was. Waits for the first of it.
+  /// Throws Error{kIo}.
+  bool is_empty();
+
  private:
   std::optional<std::string> next_line();
   std::string whole();

@@ -1,6 +1,8 @@
 #include "tour.h"
 
 #include <fmt/core.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,12 +27,29 @@ namespace {
 
 constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
 
+// Whether somebody may have a text there: no terminal, nor /dev/null.
+bool stdin_is_pipe_or_file() {
+  struct stat status {};
+  return fstat(STDIN_FILENO, &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
 std::string chosen_text(const TourOptions& options) {
-  if (!options.input.text) {
+  if (!options.input.text && !stdin_is_pipe_or_file()) {
     return kDefaultText;
   }
-  auto input = TextSource(options.input, options.talk).next();
+  TextSource source(options.input, options.talk);
+  if (!options.input.text && source.is_empty()) {
+    return kDefaultText;
+  }
+  auto input = source.next();
   return std::get<std::string>(std::move(input->content));
+}
+
+// Another program may have left the terminal so that read() does not wait.
+void wait_for_stdin() {
+  pollfd waited = {STDIN_FILENO, POLLIN, 0};
+  poll(&waited, 1, -1);
 }
 
 // Asks, and reads a line of standard input without its end; empty when there is none any more. The
@@ -45,8 +64,12 @@ std::optional<std::string> answer_to(const std::string& question) {
       write_to_stdout(question);  // the shell has written over it meanwhile
       continue;
     }
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      wait_for_stdin();
+      continue;
+    }
     if (count <= 0) {
-      return std::nullopt;
+      return line.empty() ? std::nullopt : std::optional(line);
     }
     if (c == '\n') {
       return line;
@@ -65,8 +88,8 @@ enum class Move { kNext, kBack, kLeave };
 
 Move ask(bool is_first, bool is_last) {
   const std::string question =
-      fmt::format("[Enter: {}{}] ", is_last ? "end" : "next",
-                  is_first ? ", q: quit" : (is_last ? ", b: back" : ", b: back, q: quit"));
+      fmt::format("[Enter: {}{}{}] ", is_last ? "end" : "next", is_first ? "" : "   b Enter: back",
+                  is_last ? "" : "   q Enter: quit");
   for (;;) {
     const std::optional<std::string> answer = answer_to(question);
     if (!answer) {

@@ -58,7 +58,7 @@ std::string word_at(const TokenizedText& text, std::size_t token) {
 
 std::string query_of(const std::string& text) {
   const TokenizedText tokens = tokenizer().tokenize(text);
-  return word_at(tokens, tour_query(tokens));
+  return word_at(tokens, tour_query(tokens).token);
 }
 
 double entropy(const std::vector<float>& weights) {
@@ -79,10 +79,42 @@ TEST_CASE("tour query: the first pronoun behind two words, or the last word, or 
   CHECK(query_of("The cat sat") == "sat");
   CHECK(query_of("The cat sat. . .") == "sat");
   const TokenizedText marks = tokenizer().tokenize(". . ,");
-  CHECK(tour_query(marks) == marks.size() - 1);
+  CHECK(tour_query(marks).token == marks.size() - 1);
   CHECK(query_of("It") == "It");
   const TokenizedText twice = tokenizer().tokenize("the dog and it and it");
-  CHECK(tour_query(twice) == 4);  // behind BOS and three words
+  CHECK(tour_query(twice).token == 4);  // behind BOS and three words
+  CHECK(tour_query(twice).is_pronoun);
+  CHECK(!tour_query(tokenizer().tokenize("The cat sat")).is_pronoun);
+}
+
+TEST_CASE("tour query: a pronoun is a whole word, and words are counted, not their pieces") {
+  const auto is_pronoun = [](const std::string& text) {
+    return tour_query(tokenizer().tokenize(text)).is_pronoun;
+  };
+  // Pieces of words that are spelt as pronouns are.
+  CHECK(!is_pronoun("well well hello"));
+  CHECK(!is_pronoun("we saw Kitty"));
+  CHECK(!is_pronoun("one more Zither"));
+  CHECK(is_pronoun("a dog and it ran"));
+  // Xylophone is many pieces and one word.
+  CHECK(!is_pronoun("Xylophone it"));
+  CHECK(is_pronoun("Xylophone and it"));
+  CHECK(!is_pronoun("... , it"));
+  CHECK(is_pronoun("Anna smiled, she's tired"));
+  CHECK(is_pronoun("Anna smiled, she’s tired"));
+}
+
+TEST_CASE("tour query: punctuation of any script is no word, a number is one") {
+  const auto end_of_followed = [](const std::string& text) {
+    const TokenizedText tokens = tokenizer().tokenize(text);
+    return tokens.tokens[tour_query(tokens).token].end;
+  };
+  for (const char* marks : {".", "。", "”", " —", "…", "?!", "。”…"}) {
+    CAPTURE(marks);
+    for (const std::string word : {"The cat sat", "猫座", "in 1999"}) {
+      CHECK(end_of_followed(word + marks) == word.size());
+    }
+  }
 }
 
 TEST_CASE("tour: what it follows and embeds is the text as the model takes it") {
@@ -105,11 +137,13 @@ TEST_CASE("tour: what it follows and embeds is the text as the model takes it") 
 TEST_CASE("tour: its row is the pattern's of the head that it found for pronouns") {
   const Tour tour = make_tour(model(), tokenizer(), kText);
   CHECK(tour.inspection.head == tour.pronoun.score.head);
-  CHECK(tour.query() == 8);
+  CHECK(word_at(tour.text, tour.query()) == "it");
+  CHECK(tour.follows_pronoun);
   const PatternStore store = patterns(tour.text);
   const ConstMatrix pattern = store.pattern(tour.inspection.head);
   for (std::size_t key = 0; key < tour.text.size(); ++key) {
-    CHECK(tour.inspection.weights[key] == doctest::Approx(pattern(8, key)).epsilon(1e-5));
+    CHECK(tour.inspection.weights[key] ==
+          doctest::Approx(pattern(tour.query(), key)).epsilon(1e-5));
     for (std::size_t query = 0; query < tour.text.size(); ++query) {
       CHECK(tour.inspection.all->weights.view()(query, key) ==
             doctest::Approx(pattern(query, key)).epsilon(1e-5));
@@ -164,31 +198,16 @@ TEST_CASE("tour: on other words the same heads look at the previous token and co
   const std::size_t n = (text.size() - 1) / 2;
   REQUIRE(text.size() == 2 * n + 1);
   const PatternStore store = patterns(text);
-  HeadId best_previous;
-  HeadId best_induction;
-  double most_previous = 0.0;
-  double most_induction = 0.0;
-  for (const HeadId head : store.heads()) {
-    const ConstMatrix pattern = store.pattern(head);
-    double previous = 0.0;
-    double induction = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      previous += static_cast<double>(pattern(n + 1 + i, n + i)) / static_cast<double>(n);
-      induction += static_cast<double>(pattern(n + 1 + i, i + 2)) / static_cast<double>(n);
-    }
-    if (previous > most_previous) {
-      most_previous = previous;
-      best_previous = head;
-    }
-    if (induction > most_induction) {
-      most_induction = induction;
-      best_induction = head;
-    }
+  const ConstMatrix before = store.pattern(tour.previous.score.head);
+  const ConstMatrix again = store.pattern(tour.induction.score.head);
+  double previous = 0.0;
+  double induction = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    previous += static_cast<double>(before(n + 1 + i, n + i)) / static_cast<double>(n);
+    induction += static_cast<double>(again(n + 1 + i, i + 2)) / static_cast<double>(n);
   }
-  CHECK(tour.previous.score.head == best_previous);
-  CHECK(tour.induction.score.head == best_induction);
-  CHECK(tour.previous.score.weight == doctest::Approx(most_previous).epsilon(0.1));
-  CHECK(tour.induction.score.weight == doctest::Approx(most_induction).epsilon(0.15));
+  CHECK(previous >= 0.95);
+  CHECK(induction >= 0.8);
 }
 
 TEST_CASE("tour: the examples' rows are those of their sentences, and show what they should") {
@@ -211,8 +230,10 @@ TEST_CASE("tour: the examples' rows are those of their sentences, and show what 
   CHECK(word_at(tour.pronoun.text, tour.pronoun.look.key) == "mouse");
   REQUIRE(tour.pronoun.look.rival.has_value());
   CHECK(word_at(tour.pronoun.text, *tour.pronoun.look.rival) == "table");
-  CHECK(tour.pronoun.score.n_looks == tour.n_pronoun_sentences);
-  CHECK(tour.n_list_words == 40);
+  CHECK(tour.pronoun.score.n_looks == 10);  // half of two sentences for each of ten scenes
+  CHECK(tour.pronoun.text.source == "The mouse hid under the table because it was afraid");
+  CHECK(tour.pronoun.look.query + 3 == tour.pronoun.text.size());
+  CHECK(tour.n_list_words == 20);
 }
 
 TEST_CASE("tour: of a text that is too long as much as the model reads") {

@@ -1,8 +1,10 @@
 // The built program, run from a test.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/run_program.h"

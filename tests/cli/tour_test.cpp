@@ -85,10 +85,38 @@ void check_rounded(double shown, const json& exact, double factor, double half) 
   CHECK(std::abs(shown - factor * exact.get<double>()) <= half * 1.001);
 }
 
-json inspected(const std::string& head, const std::string& query) {
-  const json document =
-      attnviz_json({"inspect", "-m", kModel, kText, "--head", head, "--query", query});
+// The index of the token that the tour follows in kText.
+std::size_t followed() {
+  const json tokens = attnviz_json({"tokenize", "-m", kModel, kText})["tokens"];
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const json& token = tokens[i];
+    const std::string piece = token.is_object() ? token["token"] : token;
+    if (piece == "it" || piece == " it") {
+      return i;
+    }
+  }
+  FAIL("kText has no \"it\"");
+  return 0;
+}
+
+json inspected(const std::string& head) {
+  const json document = attnviz_json(
+      {"inspect", "-m", kModel, kText, "--head", head, "--query", std::to_string(followed())});
   return document["heads"][0];
+}
+
+// A cell of `decimals` decimals without its percent sign: a number, or "<.1", ">99.9", "<1", ">99".
+void check_percent(const std::string& cell, const json& exact, int decimals) {
+  CAPTURE(cell);
+  const double half = decimals == 0 ? 0.5 : 0.05;
+  const double percent = 100.0 * exact.get<double>();
+  if (cell[0] == '<') {
+    CHECK(percent < half * 1.001);
+  } else if (cell[0] == '>') {
+    CHECK(percent > 100.0 - half * 1.001);
+  } else {
+    CHECK(std::abs(std::stod(cell) - percent) <= half * 1.001);
+  }
 }
 
 }  // namespace
@@ -123,39 +151,40 @@ TEST_CASE("tour: styles and colours as they are asked for") {
 TEST_CASE("tour: the scores and weights are those that inspect tells of the same head") {
   const std::string out = attnviz({"tour"}).out;
   const std::string screen = screen_of(out, '3');
-  const json head = inspected(head_in(screen, "Head "), "8");
+  const json head = inspected(head_in(screen, "Head "));
   std::size_t n_rows = 0;
   for (const std::string& line : lines_of(screen)) {
     // " 2 cat  33.58  5.94  1.0000  56.5%  ###": an index, and four numbers behind the token
     static const std::regex row(
-        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([0-9.]+)%.*");
+        " +([0-9]+) [^ ]+ +(-?[0-9.]+) +(-?[0-9.]+) +([0-9.]+) +([<>]?[0-9.]+)%.*");
     std::smatch found;
     if (!std::regex_match(line, found, row)) {
       continue;
     }
     const std::size_t key = std::stoul(found[1]);
     CHECK(key == n_rows++);
+    REQUIRE(key <= followed());
     const json& query = head["for_query"];
     check_rounded(std::stod(found[2]), query["scores"][key], 1.0, 0.005);
     check_rounded(std::stod(found[3]), query["scaled"][key], 1.0, 0.005);
     check_rounded(std::stod(found[4]), query["exponentials"][key], 1.0, 0.00005);
-    check_rounded(std::stod(found[5]), query["weights"][key], 100.0, 0.05);
+    check_percent(found[5], query["weights"][key], 1);
   }
-  CHECK(n_rows == 9);
+  CHECK(n_rows == followed() + 1);
 }
 
 TEST_CASE("tour: the vectors are those that inspect tells of the same token") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '2');
-  const json head = inspected(head_in(screen, "Head "), "8");
+  const json head = inspected(head_in(screen, "Head "));
   std::size_t n_rows = 0;
   for (const std::string& line : lines_of(screen)) {
     for (const char* name : {"x", "q", "k", "v"}) {
       if (line.starts_with("   " + std::string(name) + "  ")) {
         const std::vector<double> shown = numbers_in(line);
-        const json& exact = name[0] == 'x'   ? head["x"][8]
-                            : name[0] == 'q' ? head["q_projected"][8]
-                            : name[0] == 'k' ? head["k_projected"][8]
-                                             : head["v"][8];
+        const json& exact = name[0] == 'x'   ? head["x"][followed()]
+                            : name[0] == 'q' ? head["q_projected"][followed()]
+                            : name[0] == 'k' ? head["k_projected"][followed()]
+                                             : head["v"][followed()];
         check_rounded(shown.front(), exact.front(), 1.0, 0.00005);
         check_rounded(shown.back(), exact.back(), 1.0, 0.00005);
         ++n_rows;
@@ -167,14 +196,15 @@ TEST_CASE("tour: the vectors are those that inspect tells of the same token") {
 
 TEST_CASE("tour: the triangle has the weights of the whole head") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '4');
-  const json head = inspected(head_in(screen, "head\\s+"), "8");
+  const json head = inspected(head_in(screen, "head\\s+"));
+  const std::size_t n_tokens = head["weights"].size();
   std::size_t query = 0;
   for (const std::string& line : lines_of(screen)) {
     std::vector<std::string> words = words_in(line);
-    if (words.size() != 13 || words[0] != std::to_string(query)) {
-      continue;  // an index, a token and 11 cells
+    if (words.size() != n_tokens + 2 || words[0] != std::to_string(query)) {
+      continue;  // an index, a token and the cells
     }
-    for (std::size_t key = 0; key < 11; ++key) {
+    for (std::size_t key = 0; key < n_tokens; ++key) {
       const std::string& cell = words[key + 2];
       if (key > query) {
         CHECK(cell == ".");
@@ -184,7 +214,7 @@ TEST_CASE("tour: the triangle has the weights of the whole head") {
     }
     ++query;
   }
-  CHECK(query == 11);
+  CHECK(query == n_tokens);
 }
 
 TEST_CASE("tour: the heads' examples are what show draws of the same sentence") {
@@ -203,13 +233,17 @@ TEST_CASE("tour: the heads' examples are what show draws of the same sentence") 
     }
     const json document =
         attnviz_json({"-m", kModel, sentence, "--head", head_in(lines[i], "^"), "-q"});
-    const json& row = document["attention"][0][0].back();
+    // What the query cannot see is a dot, and stands behind it.
+    const auto n_seen =
+        static_cast<std::size_t>(std::find(cells.begin(), cells.end(), ".") - cells.begin());
+    const json& row = document["attention"][0][0][n_seen - 1];
     REQUIRE(row.size() == cells.size());
     for (std::size_t t = 0; t < cells.size(); ++t) {
-      if (cells[t] == "<1%") {
-        CHECK(row[t].get<double>() < 0.005);
+      if (t >= n_seen) {
+        CHECK(cells[t] == ".");
+        CHECK(row[t] == 0.0);
       } else {
-        check_rounded(std::stod(cells[t]), row[t], 100.0, 0.5);
+        check_percent(cells[t].substr(0, cells[t].size() - 1), row[t], 0);
       }
     }
     ++n_examples;
@@ -219,12 +253,14 @@ TEST_CASE("tour: the heads' examples are what show draws of the same sentence") 
 
 TEST_CASE("tour: temperatures divide the scores that inspect tells") {
   const std::string screen = screen_of(attnviz({"tour"}).out, '6');
-  const json head = inspected(head_in(screen, "head\\s+"), "8");
+  const json head = inspected(head_in(screen, "head\\s+"));
   const json& scores = head["for_query"]["scaled"];
+  const std::size_t followed_token = followed();
   const double temperatures[] = {0.5, 1.0, 2.0};
   std::size_t n_rows = 0;
   for (const std::string& line : lines_of(screen)) {
-    static const std::regex row(" +([0-9]+) [^ ]+ +([0-9.]+)%[ #|]+([0-9.]+)%[ #|]+([0-9.]+)%.*");
+    static const std::regex row(
+        " +([0-9]+) [^ ]+ +([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%[ #|]+([<>]?[0-9.]+)%.*");
     std::smatch found;
     if (!std::regex_match(line, found, row) || contains(line, "others")) {
       continue;
@@ -232,11 +268,11 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
     const std::size_t key = std::stoul(found[1]);
     for (std::size_t t = 0; t < 3; ++t) {
       double sum = 0.0;
-      for (std::size_t other = 0; other <= 8; ++other) {
+      for (std::size_t other = 0; other <= followed_token; ++other) {
         sum +=
             std::exp((scores[other].get<double>() - scores[key].get<double>()) / temperatures[t]);
       }
-      CHECK(std::abs(std::stod(found[t + 2]) - 100.0 / sum) <= 0.051);
+      check_percent(found[t + 2], 1.0 / sum, 1);
     }
     ++n_rows;
   }
@@ -297,6 +333,27 @@ TEST_CASE("tour: nothing moves the cursor or clears the screen") {
     ++count;
   }
   CHECK(count == static_cast<std::size_t>(std::count(out.begin(), out.end(), '\x1b')));
+}
+
+TEST_CASE("tour: the question names the keys that there are") {
+  const std::string out = walked("\n\n\n\n\n\n").out;
+  CHECK(contains(out, "[Enter: next   q Enter: quit] "));
+  CHECK(contains(out, "[Enter: next   b Enter: back   q Enter: quit] "));
+  CHECK(contains(out, "[Enter: end   b Enter: back] "));
+}
+
+TEST_CASE("tour: a line that ends with the input is an answer") {
+  // On a terminal the end of input, typed behind a letter, hands the letter over.
+  CHECK(titles(walked("\n\nb\x04\x04q\n").out) == "1232");
+}
+
+TEST_CASE("tour: standard input that is a pipe or a file is the text; where it is empty, the own") {
+  const std::string own = attnviz({"tour", "Anna met Tom and she smiled"}).out;
+  CHECK(attnviz({"tour"}, "Anna met Tom and she smiled\n").out == own);
+  CHECK(attnviz({"tour", "--all"}, "Anna met Tom and she smiled").out == own);
+  CHECK(contains(attnviz({"tour"}, "").out, kText));
+  CHECK(attnviz({"tour"}, " \n").exit_code == 2);
+  CHECK(contains(walked("", {"--all"}).out, kText));  // nobody is asked on a terminal
 }
 
 TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {

@@ -51,8 +51,8 @@ class LookScores {
 
   LookScore score(HeadId head) const;
 
-  /// The head with the largest weight less the rivals'; of equal ones that of the lowest layer,
-  /// then head.
+  /// The head with the largest mean weight less the rivals' mean; of equal ones that of the lowest
+  /// layer, then head.
   LookScore best() const;
 
  private:

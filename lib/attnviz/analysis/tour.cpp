@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,8 +15,11 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/text/truncation.h"
+#include "attnviz/text/unicode_classes.h"
+#include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 
@@ -29,22 +33,42 @@ constexpr const char* kWords[] = {"river", "Anna",  "seven", "green", "house",  
 constexpr const char* kPreviousExample = "The old man saw a small dog near the house";
 constexpr const char* kInductionExample = "One day Harry Potter met a cat. Harry";
 
-// "it" is the animal: a place is not tired, and needs no reason.
+// "it" is the animal: a place has no feelings. What settles this stands behind "it", where a causal
+// model cannot see it yet.
 struct Scene {
   const char* animal;
   const char* verb;
   const char* place;
+  const char* state;
 };
-constexpr Scene kPronounExample = {"mouse", "hid under", "table"};
-constexpr Scene kScenes[] = {{"dog", "slept on", "bed"},       {"horse", "ran to", "barn"},
-                             {"bird", "stayed in", "cage"},    {"fox", "slept near", "house"},
-                             {"rabbit", "sat by", "door"},     {"cow", "stood in", "field"},
-                             {"lion", "walked to", "river"},   {"duck", "sat on", "lake"},
-                             {"monkey", "hid behind", "wall"}, {"sheep", "waited in", "garden"}};
-constexpr const char* kBeforePronoun[] = {" because it", ". It"};
+constexpr Scene kPronounExample = {"mouse", "hid under", "table", "afraid"};
+constexpr Scene kScenes[] = {
+    {"dog", "slept on", "bed", "tired"},        {"horse", "ran to", "barn", "hungry"},
+    {"bird", "stayed in", "cage", "afraid"},    {"fox", "slept near", "house", "tired"},
+    {"rabbit", "sat by", "door", "hungry"},     {"cow", "stood in", "field", "hungry"},
+    {"lion", "walked to", "river", "thirsty"},  {"duck", "sat on", "lake", "tired"},
+    {"monkey", "hid behind", "wall", "afraid"}, {"sheep", "waited in", "garden", "hungry"}};
+constexpr const char* kBeforePronoun[] = {" because ", ". "};
+constexpr std::size_t kLots = 2;  // scenes to tell of, scenes to choose a head on
 
-std::string sentence(const Scene& scene, const char* end) {
-  return fmt::format("The {} {} the {}{}", scene.animal, scene.verb, scene.place, end);
+// Where what stands, in bytes.
+struct Sentence {
+  std::string text;
+  std::size_t animal_end = 0;
+  std::size_t place_end = 0;
+  std::size_t pronoun_end = 0;
+};
+
+Sentence sentence(const Scene& scene, const char* between) {
+  Sentence made;
+  made.text = fmt::format("The {}", scene.animal);
+  made.animal_end = made.text.size();
+  made.text += fmt::format(" {} the {}", scene.verb, scene.place);
+  made.place_end = made.text.size();
+  made.text += fmt::format("{}{}", between, between[0] == '.' ? "It" : "it");
+  made.pronoun_end = made.text.size();
+  made.text += fmt::format(" was {}", scene.state);
+  return made;
 }
 
 std::vector<TokenId> ids_of(const TokenizedText& text) {
@@ -102,15 +126,17 @@ class Measure {
   }
 
   TourHead pronoun() const {
-    LookScores scores(heads_);
-    for (const Scene& scene : kScenes) {
-      for (const char* end : kBeforePronoun) {
-        const TokenizedText text = tokenizer_.tokenize(sentence(scene, end));
-        scores.add(patterns(text), pronoun_looks(text, scene));
+    std::array<LookScores, kLots> scores = {LookScores(heads_), LookScores(heads_)};
+    for (std::size_t i = 0; i < std::size(kScenes); ++i) {
+      for (const char* between : kBeforePronoun) {
+        const Sentence made = sentence(kScenes[i], between);
+        const TokenizedText text = tokenizer_.tokenize(made.text);
+        scores[i % kLots].add(patterns(text), pronoun_looks(text, made));
       }
     }
-    return shown(scores.best(), sentence(kPronounExample, kBeforePronoun[0]),
-                 [](const TokenizedText& text) { return pronoun_looks(text, kPronounExample); });
+    const Sentence example = sentence(kPronounExample, kBeforePronoun[0]);
+    return shown(scores[0].score(scores[1].best().head), example.text,
+                 [&example](const TokenizedText& text) { return pronoun_looks(text, example); });
   }
 
  private:
@@ -121,18 +147,15 @@ class Measure {
   }
 
   // The token that ends where a word of the source does: of several pieces the last.
-  static std::size_t token_at_end_of(const TokenizedText& text, std::size_t begin,
-                                     std::string_view word) {
-    const std::size_t end = begin + word.size();
+  static std::size_t token_at(const TokenizedText& text, std::size_t end) {
     const auto found = std::find_if(text.tokens.begin(), text.tokens.end(),
                                     [end](const Token& t) { return !t.added && t.end >= end; });
     return static_cast<std::size_t>(found - text.tokens.begin());
   }
 
-  static std::vector<ExpectedLook> pronoun_looks(const TokenizedText& text, const Scene& scene) {
-    const std::string_view source = text.source;
-    return {{text.size() - 1, token_at_end_of(text, source.find(scene.animal), scene.animal),
-             token_at_end_of(text, source.rfind(scene.place), scene.place)}};
+  static std::vector<ExpectedLook> pronoun_looks(const TokenizedText& text, const Sentence& made) {
+    return {{token_at(text, made.pronoun_end), token_at(text, made.animal_end),
+             token_at(text, made.place_end)}};
   }
 
   template <class Looks>
@@ -180,42 +203,77 @@ double without_first(double mean, double first, std::size_t n_queries) {
   return n_queries < 2 ? 0.0 : (mean * n - first) / (n - 1.0);
 }
 
-std::string lower_word(std::string_view piece) {
-  std::string word(piece.substr(std::min(piece.find_first_not_of(' '), piece.size())));
-  for (char& c : word) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return word;
+std::string_view without_spaces(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-// Whether there is more to a piece than spaces and 7-bit punctuation.
-bool has_letter(std::string_view piece) {
-  return std::any_of(piece.begin(), piece.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           static_cast<unsigned char>(c) >= 0x80;
-  });
+// The pronoun that a word is, in lower case; "She's" is she. Empty for other words.
+std::string pronoun_of(std::string_view word) {
+  constexpr std::string_view kPronouns[] = {"it", "he", "she", "they", "him", "her", "them"};
+  constexpr char32_t kApostrophe = 0x2019;
+  std::string lower;
+  for (std::size_t i = 0; i < word.size() && word[i] != '\'';) {
+    const CodePoint point = decode_utf8(word, i);
+    if (!point.valid || point.value == kApostrophe) {
+      break;
+    }
+    append_lower(lower, point.value);
+    i += point.length;
+  }
+  const bool is_one =
+      std::find(std::begin(kPronouns), std::end(kPronouns), lower) != std::end(kPronouns);
+  return is_one ? lower : std::string();
+}
+
+// The tokens of one word, from `first` on.
+struct WordTokens {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::string_view word;  // without the space before it; empty for what the tokenizer added
+};
+
+std::vector<WordTokens> words_of(const TokenizedText& text) {
+  const std::string_view source = text.source;
+  const std::vector<std::size_t> numbers = word_numbers(text);
+  std::vector<WordTokens> words;
+  words.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const Token& token = text.tokens[i];
+    if (i == 0 || numbers[i] != numbers[i - 1]) {
+      words.push_back({i, i, {}});
+    }
+    WordTokens& word = words.back();
+    word.last = i;
+    if (!token.added) {
+      const std::size_t begin = std::min(text.tokens[word.first].begin, source.size());
+      word.word = without_spaces(source.substr(begin, std::max(token.end, begin) - begin));
+    }
+  }
+  return words;
 }
 
 }  // namespace
 
-std::size_t tour_query(const TokenizedText& text) {
-  constexpr std::array kPronouns = {"it", "he", "she", "they", "him", "her", "them"};
-  std::size_t n_before = 0;  // tokens of the text itself
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const Token& token = text.tokens[i];
-    const std::string word = lower_word(token.text);
-    if (n_before >= 2 && !token.added &&
-        std::find(kPronouns.begin(), kPronouns.end(), word) != kPronouns.end()) {
-      return i;
+TourQuery tour_query(const TokenizedText& text) {
+  constexpr std::size_t kWordsBefore = 2;
+  const std::vector<WordTokens> words = words_of(text);
+  std::optional<std::size_t> last;
+  std::size_t n_before = 0;
+  for (const WordTokens& word : words) {
+    if (!has_letter_or_number(word.word)) {
+      continue;
     }
-    n_before += token.added ? 0 : 1;
-  }
-  for (std::size_t i = text.size(); i-- > 0;) {
-    if (!text.tokens[i].added && has_letter(text.tokens[i].text)) {
-      return i;
+    const std::string pronoun = n_before < kWordsBefore ? "" : pronoun_of(word.word);
+    for (std::size_t i = word.first; i <= word.last && !pronoun.empty(); ++i) {
+      if (pronoun_of(without_spaces(text.tokens[i].text)) == pronoun) {
+        return {i, true};
+      }
     }
+    last = word.last;
+    ++n_before;
   }
-  return text.size() - 1;
+  return {last.value_or(text.size() - 1), false};
 }
 
 Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view text) {
@@ -230,8 +288,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   }
   const Measure measure(model, tokenizer);
   tour.n_heads = measure.heads().size();
-  tour.n_list_words = 2 * std::size(kWords);
-  tour.n_pronoun_sentences = std::size(kScenes) * std::size(kBeforePronoun);
+  tour.n_list_words = std::size(kWords);
   tour.previous = measure.previous();
   tour.induction = measure.induction();
   tour.pronoun = measure.pronoun();
@@ -247,9 +304,10 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.previous_share =
       without_first(statistics.summary(tour.previous.score.head).previous, 0.0, tour.text.size());
   const std::array heads = {tour.pronoun.score.head};
-  tour.inspection = std::move(inspect_heads(model, input.view(), {}, heads, tour_query(tour.text),
-                                            /*all_queries=*/true)
-                                  .front());
+  const TourQuery followed = tour_query(tour.text);
+  tour.follows_pronoun = followed.is_pronoun;
+  tour.inspection = std::move(
+      inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());
   tour.temperatures = temperatures_of(tour.inspection);
   return tour;
 }

@@ -16,10 +16,10 @@ namespace attnviz {
 
 /// A head that has one job, and one query that shows it at work.
 struct TourHead {
-  LookScore score;             // over the tour's own texts; the example is none of them
+  LookScore score;             // means over the tour's own texts; the example is none of them
   TokenizedText text;          // the example
   ExpectedLook look;           // in it
-  std::vector<float> weights;  // of look.query, [n_tokens]
+  std::vector<float> weights;  // of look.query, [n_tokens]: 0 behind it
 };
 
 /// One row of weights at a temperature.
@@ -34,22 +34,29 @@ struct Tour {
   std::size_t n_whole = 0;      // tokens of the whole text
   MatrixBuffer embeddings;      // what enters layer 0, [n_tokens, d_model]
   std::size_t n_heads = 0;      // of all layers
-  double first_share = 0.0;     // what all heads' queries but the first put on the first token
-  double previous_share = 0.0;  // what those of the previous-token head put on the token before
+  double first_share = 0.0;     // mean weight on the first token: all heads, all later queries
+  double previous_share = 0.0;  // mean weight on the token before: previous.score.head, the same
   TourHead previous, induction, pronoun;
   Inspection inspection;                      // one token at the pronoun head, with all queries
   std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2
-  std::size_t n_list_words = 0;  // the list that previous and induction were measured on
-  std::size_t n_pronoun_sentences = 0;
+  std::size_t n_list_words = 0;  // of the list, read twice, that previous and induction are from
+  bool follows_pronoun = false;  // whether the query is a pronoun
 
   std::size_t query() const noexcept { return inspection.query; }
 };
 
-/// The token that the tour follows: the first pronoun ("it", "she", …) behind two words, else the
-/// last token that is no mere punctuation, else the last. Precondition: the text has tokens.
-std::size_t tour_query(const TokenizedText& text);
+struct TourQuery {
+  std::size_t token = 0;
+  bool is_pronoun = false;
+};
 
-/// Runs the model over `text` and the tour's own sentences, which are of simple English. What is
+/// The token that the tour follows: the first word behind two others that is a pronoun ("it",
+/// "she", …) and one token, else the last token of the last word with a letter or a digit, else the
+/// last token. Precondition: the text has tokens.
+TourQuery tour_query(const TokenizedText& text);
+
+/// Runs the model over `text` and the tour's own sentences, which are of simple English: `pronoun`
+/// is chosen on half of these, and its score is of the other half. What is
 /// beyond the model's context is left out at the end. The inspection looks at the model's weights:
 /// valid as long as the model lives.
 ///

@@ -67,17 +67,19 @@ std::string NumberGroup::text(float value) const {
   if (is_scientific()) {
     return value == 0.0f ? "0" : fmt::format("{:.3e}", value);
   }
-  std::string number = fmt::format("{:.{}f}", value, decimals());
-  // Without the sign of what was rounded away.
-  if (number.starts_with('-') && number.find_first_of("123456789") == std::string::npos) {
-    number.erase(0, 1);
-  }
-  return number;
+  return without_zero_sign(fmt::format("{:.{}f}", value, decimals()));
 }
 
 std::size_t NumberGroup::width() const {
   constexpr std::size_t kOdd = 4;  // -inf
   return std::max({text(low_).size(), text(high_).size(), has_odd_ ? kOdd : 1});
+}
+
+std::string without_zero_sign(std::string number) {
+  if (number.starts_with('-') && number.find_first_of("123456789") == std::string::npos) {
+    number.erase(0, 1);
+  }
+  return number;
 }
 
 }  // namespace attnviz

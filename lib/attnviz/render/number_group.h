@@ -37,4 +37,7 @@ class NumberGroup {
   bool has_odd_ = false;  // NaN or infinities
 };
 
+/// A written number without the sign of what was rounded away: "-0.00" is "0.00".
+std::string without_zero_sign(std::string number);
+
 }  // namespace attnviz

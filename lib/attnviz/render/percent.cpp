@@ -28,7 +28,7 @@ std::string written(float share, int decimals) {
 
 }  // namespace
 
-std::string percentage(float share) {
+std::string percentage(float share, int decimals) {
   constexpr float kLeastWhole = 0.0995f;
   constexpr float kMostWhole = 0.9906f;
   constexpr float kLeast = 0.001f;
@@ -38,7 +38,7 @@ std::string percentage(float share) {
   if (share > 0.0f && share < kLeast) {
     return "less than 0.1 %";
   }
-  const bool is_fine = share < kLeastWhole || (share >= kMostWhole && share < 1.0f);
+  const bool is_fine = decimals > 0 || share < kLeastWhole || (share >= kMostWhole && share < 1.0f);
   if (side_of(share, 1) == Side::kAbove) {
     return "more than 99.9 %";
   }

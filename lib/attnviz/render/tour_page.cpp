@@ -16,7 +16,9 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kWidest = 100;  // longer lines are hard to read
+constexpr std::size_t kWidest = 100;         // longer lines are hard to read
+constexpr std::ptrdiff_t kMostLines = 22;    // of the 24 of a terminal, two are the prompt's
+constexpr std::size_t kColumnsOfLines = 80;  // narrower screens are as long as they get
 
 TerminalOptions readable(TerminalOptions options) {
   options.columns = std::min(options.columns, kWidest);
@@ -68,11 +70,16 @@ std::vector<std::string_view> bare_pieces(const TokenizedText& text) {
   return pieces;
 }
 
-TourPage::TourPage(const Tour& shown, const TerminalOptions& options)
+TourPage::TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows)
     : tour(shown),
       style(readable(options)),
       names(bare_pieces(shown.text), style.ascii),
+      fewer_rows_(fewer_rows),
       palette_(Colormap(), options.color) {}
+
+std::size_t TourPage::rows(std::size_t most) const noexcept {
+  return most > fewer_rows_ ? most - fewer_rows_ : 1;
+}
 
 void TourPage::paragraph(std::string_view text, std::size_t indent, const std::string& code) {
   const std::size_t room = columns() - std::min(columns() - 1, indent);
@@ -118,35 +125,38 @@ std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_
   return keys;
 }
 
-std::string fine_percentage(float share) {
-  constexpr float kLeastWhole = 0.0995f;  // percentage() leaves the decimal out between these
-  constexpr float kMostWhole = 0.99f;
-  return share >= kLeastWhole && share < kMostWhole
-             ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(share))
-             : percentage(share);
-}
-
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query, std::string (*written)(float share)) {
+                          std::size_t query, int decimals) {
   const auto largest = std::max_element(weights.begin(), weights.end());
   const auto key = static_cast<std::size_t>(largest - weights.begin());
   const std::string whom = key == query ? std::string("itself") : names.quoted(key);
   if (std::count(weights.begin(), weights.end(), *largest) > 1) {
-    return fmt::format("{} gives no token more than {}", names.quoted(query), written(*largest));
+    return fmt::format("{} gives no token more than {}", names.quoted(query),
+                       percentage(*largest, decimals));
   }
   return fmt::format("{} gives its largest share, {}, to {}", names.quoted(query),
-                     written(*largest), whom);
+                     percentage(*largest, decimals), whom);
 }
 
 std::string render_tour_screen(const Tour& tour, std::size_t screen,
                                const TerminalOptions& options) {
-  TourPage page(tour, options);
+  constexpr std::size_t kMostFewer = 4;
   const Lesson& lesson = kLessons[screen];
-  page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), 0,
-                 page.style.bold());
-  page.blank();
-  lesson.write(page);
-  return page.take();
+  std::string lines;
+  // Where long names take more lines of words, fewer are left to the tables.
+  for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
+    TourPage page(tour, options, fewer);
+    page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), 0,
+                   page.style.bold());
+    page.blank();
+    lesson.write(page);
+    lines = page.take();
+    if (options.columns < kColumnsOfLines ||
+        std::count(lines.begin(), lines.end(), '\n') <= kMostLines) {
+      break;
+    }
+  }
+  return lines;
 }
 
 }  // namespace attnviz

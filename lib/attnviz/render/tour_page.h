@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/analysis/tour.h"
@@ -21,13 +22,16 @@ std::vector<std::string_view> bare_pieces(const TokenizedText& text);
 
 class TourPage {
  public:
-  TourPage(const Tour& shown, const TerminalOptions& options);
+  /// `fewer_rows`: how many rows its tables have less than they would like to.
+  TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows = 0);
 
   const Tour& tour;
   const InspectionStyle style;
   const TokenNames names;  // of the text's tokens, without the space before words
 
   std::size_t columns() const noexcept { return style.options.columns; }
+  /// The rows of a table that would like to have so many.
+  std::size_t rows(std::size_t most) const noexcept;
   /// Everything that may stand in a formula is made 7-bit where it must be.
   void paragraph(std::string_view text, std::size_t indent = 0, const std::string& code = {});
   void blank() { out_ += '\n'; }
@@ -43,6 +47,7 @@ class TourPage {
   StyledText weight_cell(const std::string& text, float weight) const;
 
  private:
+  std::size_t fewer_rows_;
   TerminalPalette palette_;
   std::string out_;
 };
@@ -52,14 +57,10 @@ class TourPage {
 std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
                                   std::size_t most);
 
-/// A share in a sentence beside cells of one decimal: "56.5 %"; what is near nothing or all as
-/// percentage() has it.
-std::string fine_percentage(float share);
-
 /// What a query does: `"it" gives its largest share, 56 %, to "cat"`; of several that are alike
-/// none is named. `written` says how the share is.
+/// none is named. `decimals` as percentage() takes them.
 std::string largest_share(const TokenNames& names, std::span<const float> weights,
-                          std::size_t query, std::string (*written)(float share));
+                          std::size_t query, int decimals);
 
 // The lessons, in order.
 void tour_tokens(TourPage& page);

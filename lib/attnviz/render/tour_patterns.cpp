@@ -24,7 +24,7 @@ std::size_t n_in_triangle(const TourPage& page) {
   constexpr std::size_t kOfMore = 9;  // longer texts need more words
   constexpr std::size_t kCell = 4;
   const std::size_t n_tokens = page.tour.text.size();
-  const std::size_t n = n_tokens <= kMost ? n_tokens : kOfMore;
+  const std::size_t n = n_tokens <= page.rows(kMost) ? n_tokens : page.rows(kOfMore);
   const std::size_t labels = page.columns() / 4 + page.style.indent;
   const std::size_t room = page.columns() - std::min(page.columns(), labels);
   return std::max<std::size_t>(1, std::min(n, room / kCell));
@@ -53,8 +53,9 @@ TextTable triangle(const TourPage& page, std::size_t n) {
   return table;
 }
 
-// What the first token is good for; only said where it is the tokenizer's own.
-std::string first_token_words(const TourPage& page) {
+// What the first token is good for; only said where it is the tokenizer's own. The example is one
+// of the first `n_shown` queries, whose cells can be seen.
+std::string first_token_words(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   std::string words =
       fmt::format("{} sees only itself, so all of its weight is there.", page.names.quoted(0));
@@ -62,29 +63,37 @@ std::string first_token_words(const TourPage& page) {
     return words;
   }
   const ConstMatrix weights = tour.inspection.all->weights.view();
-  std::size_t most = 1;
-  for (std::size_t query = 2; query < tour.text.size(); ++query) {
-    most = weights(query, 0) > weights(most, 0) ? query : most;
+  std::size_t most = 0;  // none
+  for (std::size_t query = 1; query < n_shown; ++query) {
+    constexpr float kHalf = 0.5f;
+    const float weight = weights(query, 0);
+    if (weight > kHalf && (most == 0 || weight > weights(most, 0))) {
+      most = query;
+    }
   }
-  return words +
-         fmt::format(
-             " It means nothing, and a head with nothing to look for can leave its weight on it: "
-             "here {} leaves {}; over all {} heads and the other tokens the average is {}.",
-             page.names.quoted(most), percentage(weights(most, 0)), tour.n_heads,
-             percentage(static_cast<float>(tour.first_share)));
+  const std::string average = percentage(static_cast<float>(tour.first_share));
+  words += " It means nothing, and a head with nothing to look for can leave its weight on it: ";
+  const std::string over =
+      fmt::format("averaged over all {} heads and every later token", tour.n_heads);
+  return words + (most == 0
+                      ? fmt::format("{}, {}.", average, over)
+                      : fmt::format("here {} leaves {}; {} it is {}.", page.names.quoted(most),
+                                    percentage(weights(most, 0)), over, average));
 }
 
-// The keys of one query with their weights below them.
+// The keys of one query with their weights below them, and dots below what it cannot see.
 TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& names) {
   TextTable table;
   table.indent = page.style.indent - 1;  // the empty label is followed by a gap
   table.gap = 2;
   table.labels.emplace_back();
-  for (std::size_t key = 0; key <= head.look.query; ++key) {
+  for (std::size_t key = 0; key < head.text.size(); ++key) {
     const bool is_bold = key == head.look.query || key == head.look.key;
     const float weight = head.weights[key];
-    table.columns.push_back({{names.label(key), is_bold ? page.style.bold() : std::string()},
-                             {page.weight_cell(percent_cell(weight, 0), weight)}});
+    table.columns.push_back(
+        {{names.label(key), is_bold ? page.style.bold() : std::string()},
+         {key > head.look.query ? StyledText{".", page.style.dim()}
+                                : page.weight_cell(percent_cell(weight, 0), weight)}});
   }
   return table;
 }
@@ -98,7 +107,36 @@ std::string example_words(const TourHead& head, const TokenNames& names, const s
                                         percentage(weight), names.quoted(head.look.key), whom);
   return is_largest ? words + "."
                     : fmt::format("{}; {}.", words,
-                                  largest_share(names, head.weights, head.look.query, percentage));
+                                  largest_share(names, head.weights, head.look.query, 0));
+}
+
+// What stands behind the query, and that it counts for nothing there.
+std::string unseen_words(const TourHead& head, const TokenNames& names) {
+  if (head.look.query + 1 >= head.text.size()) {
+    return {};
+  }
+  const std::string_view source = head.text.source;
+  std::string_view rest =
+      source.substr(std::min(source.size(), head.text.tokens[head.look.query].end));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return fmt::format(
+      " That the text goes on \"{}\" it cannot know: the model sees nothing behind "
+      "{}.",
+      rest, names.quoted(head.look.query));
+}
+
+// Whether one head is the best at several jobs.
+std::string same_head_words(const Tour& tour) {
+  const HeadId previous = tour.previous.score.head;
+  const HeadId induction = tour.induction.score.head;
+  const HeadId pronoun = tour.pronoun.score.head;
+  if (previous == induction && induction == pronoun) {
+    return fmt::format(" {} does all three.", head_title(previous));
+  }
+  if (previous == induction || previous == pronoun) {
+    return fmt::format(" {} does two of them.", head_title(previous));
+  }
+  return induction == pronoun ? fmt::format(" {} does two of them.", head_title(induction)) : "";
 }
 
 void show_head(TourPage& page, const TourHead& head, const std::string& what,
@@ -107,7 +145,7 @@ void show_head(TourPage& page, const TourHead& head, const std::string& what,
   page.blank();
   page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), 0, page.style.bold());
   page.table(row_of(page, head, names));
-  page.paragraph(example_words(head, names, whom));
+  page.paragraph(example_words(head, names, whom) + unseen_words(head, names));
 }
 
 }  // namespace
@@ -125,18 +163,18 @@ void tour_mask(TourPage& page) {
   page.blank();
   page.table(triangle(page, n));
   page.paragraph(
-      "A dot is masked: a later token. The model learned to guess each next token, and must not "
-      "see "
-      "it: its score becomes −∞ before softmax, its weight 0.");
-  page.paragraph(first_token_words(page));
+      "A dot is nothing, 0 less than half a percent. Later tokens are masked (scores −∞ before "
+      "softmax): the model learned to guess them, and must not see them.");
+  page.paragraph(first_token_words(page, n));
 }
 
 void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
   page.paragraph(fmt::format(
-      "Nobody tells a head what to do; training does. Of this model's {} heads these three do best "
-      "at three jobs, as measured on {} words and {} sentences.",
-      tour.n_heads, tour.n_list_words, tour.n_pronoun_sentences));
+      "Nobody assigns jobs to heads: they come out of training. For each of three jobs here is the "
+      "head, of {}, that does it best, as measured on {} words, read twice, and on {} sentences "
+      "(others than it was chosen on).{}",
+      tour.n_heads, tour.n_list_words, tour.pronoun.score.n_looks, same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,
             fmt::format("previous token: {} of the weight is one token back (this text: {}).",
@@ -148,8 +186,8 @@ void tour_heads(TourPage& page) {
             ": what came next may come next again");
   const LookScore& pronoun = tour.pronoun.score;
   show_head(page, tour.pronoun,
-            fmt::format("pronoun: {} is on the animal that \"it\" means, {} on the place.",
-                        share(pronoun.weight), share(pronoun.rival)),
+            fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
+                        share(pronoun.rival)),
             fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
                         "the place",
                         pronoun.n_won, pronoun.n_looks));

@@ -12,9 +12,11 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/render/ansi.h"
 #include "attnviz/render/bars.h"
+#include "attnviz/render/number_group.h"
 #include "attnviz/render/paragraph.h"
 #include "attnviz/render/percent.h"
 #include "attnviz/render/tour_page.h"
+#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
@@ -58,11 +60,15 @@ TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
   return table;
 }
 
+std::string decimal(float value, int decimals) {
+  return without_zero_sign(fmt::format("{:.{}f}", value, decimals));
+}
+
 TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& shown,
                    std::size_t n_rows, std::span<const float> values, int decimals) {
   TextColumn column{{heading, {}}, {}, true, false};
   for (const std::size_t key : shown) {
-    column.cells.push_back({fmt::format("{:.{}f}", values[key], decimals), {}});
+    column.cells.push_back({decimal(values[key], decimals), {}});
   }
   column.cells.resize(n_rows);
   return column;
@@ -104,29 +110,53 @@ std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
   return std::min(kMost, page.columns() - std::min(page.columns(), used));
 }
 
-// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three.
+// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three that are more than 0.00.
 std::string mean_of_values(const TourPage& page, const Inspection& head, std::size_t n_keys) {
+  constexpr float kLeast = 0.005f;
   std::vector<std::size_t> keys = top_keys(head.weights, n_keys, 3);
   std::stable_sort(keys.begin(), keys.end(), [&head](std::size_t a, std::size_t b) {
     return head.weights[a] > head.weights[b];
   });
   std::string sum;
+  std::size_t n_terms = 0;
   for (const std::size_t key : keys) {
+    if (n_terms > 0 && head.weights[key] < kLeast) {
+      break;
+    }
+    ++n_terms;
     const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
     const std::string name = fit_width(page.names.label(key), 16, page.style.ellipsis());
     sum += fmt::format("{}{:.2f}·v({})", sum.empty() ? "" : " + ", head.weights[key],
                        is_repeated ? fmt::format("{} {}", key, name) : name);
   }
-  return sum + (n_keys > keys.size() ? fmt::format(" + {}", page.style.ellipsis()) : "");
+  return sum + (n_keys > n_terms ? fmt::format(" + {}", page.style.ellipsis()) : "");
 }
 
 std::string first_numbers(const TourPage& page, std::span<const float> values) {
   constexpr std::size_t kFew = 3;
   std::string list;
   for (std::size_t i = 0; i < std::min(kFew, values.size()); ++i) {
-    list += fmt::format("{}{:.2f}", i == 0 ? "" : ", ", values[i]);
+    list += (i == 0 ? "" : ", ") + decimal(values[i], 2);
   }
   return list + (values.size() > kFew ? fmt::format(", {}", page.style.ellipsis()) : "");
+}
+
+// Said where the head that is for pronouns looks from one at nothing that it could mean.
+std::string missed_words(const TourPage& page, const Inspection& head) {
+  if (!page.tour.follows_pronoun) {
+    return {};
+  }
+  const auto largest = static_cast<std::size_t>(
+      std::max_element(head.weights.begin(), head.weights.end()) - head.weights.begin());
+  const Token& token = page.tour.text.tokens[largest];
+  if (largest != head.query && !token.added && !token.special && has_letter(token.text)) {
+    return {};
+  }
+  const std::string& label = page.names.label(head.query);
+  return fmt::format(
+      " Here the head does not find {} {} means; this small model learned it from simpler "
+      "sentences.",
+      label == "it" || label == "It" ? "what" : "whom", page.names.quoted(head.query));
 }
 
 std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
@@ -142,31 +172,33 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
   if (largest(cold) > largest(warm)) {
     words += fmt::format(
         " A small T favours the largest weight: {} at T = {}. A large T evens out: {} at T = {}.",
-        fine_percentage(largest(cold)), cold.temperature, fine_percentage(largest(warm)),
+        percentage(largest(cold), 1), cold.temperature, percentage(largest(warm), 1),
         warm.temperature);
   } else {
     words += " It changes nothing that can be seen here: all scores are alike.";
   }
-  words += " Entropy tells how spread a row is: 0 bits when one token has all";
+  words +=
+      " Chat programs' temperature is the same division, of the scores of the next token. Entropy "
+      "tells how spread a row is: 0 bits when one token has all";
   return words + (n_keys < 2 ? std::string(".")
                              : fmt::format(", {:.2f} when {} have the same.",
                                            std::log2(static_cast<double>(n_keys)), n_keys));
 }
 
-// The text as an assignment that a shell takes, where it fits and no sign of it means something
-// else there.
+// The text as an assignment that a shell takes, where it fits and can be seen as it is.
 std::string assignment(const TourPage& page) {
   const std::string& source = page.tour.text.source;
   const std::size_t room = page.columns() - page.style.indent;
-  const std::string word = fmt::format("TEXT=\"{}\"", source);
   const bool is_visible =
-      printable_message(source) == source && source.find_first_of("\"$`\\!\n") == std::string::npos;
-  const bool is_ascii = std::none_of(source.begin(), source.end(),
-                                     [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-  const bool is_plain = is_visible && (is_ascii || !page.style.ascii);
+      printable_message(source) == source && source.find('\n') == std::string::npos;
+  const bool is_plain = is_visible && (is_ascii(source) || !page.style.ascii);
   // A single word may be the name of a command, and one with a dash is an option.
   const bool is_text = source.find(' ') != std::string::npos && !source.starts_with('-');
-  return is_plain && is_text && display_width(word) <= room ? word : "TEXT=\"your text\"";
+  const bool is_special = source.find_first_of("\"$`\\!") != std::string::npos;
+  const bool can_be_quoted = !is_special || source.find('\'') == std::string::npos;
+  const std::string word = fmt::format("TEXT={0}{1}{0}", is_special ? '\'' : '"', source);
+  return is_plain && is_text && can_be_quoted && display_width(word) <= room ? word
+                                                                             : "TEXT=\"your text\"";
 }
 
 // A command in lines that can be copied together, what it does behind it where there is room.
@@ -221,8 +253,9 @@ void tour_scores(TourPage& page) {
       "number, and adds up: the better they fit, the larger.",
       head_title(head.head), who));
   page.blank();
+  const std::size_t n_most = page.rows(kMostRows);
   const std::vector<std::size_t> shown =
-      top_keys(head.weights, n_keys, n_keys > kMostRows ? kMostRows - 1 : kMostRows);
+      top_keys(head.weights, n_keys, n_keys > n_most ? n_most - 1 : n_most);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
   const bool is_narrow = page.columns() < kNarrow;
@@ -246,14 +279,15 @@ void tour_scores(TourPage& page) {
   table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
   page.table(table);
   page.paragraph(fmt::format(
-      "Scaling: sums of {} products are large; divided by √{} = {:.2f} they are s. Softmax: e to "
-      "the power of s less the largest s, divided by the sum of these, gives weights that add up "
-      "to 100 %. {}.",
-      head.d_head(), head.d_head(), std::sqrt(static_cast<double>(head.d_head())),
-      largest_share(page.names, head.weights, head.query, fine_percentage)));
-  page.paragraph(
-      fmt::format("The values, added up with these weights, are what {} gets: {} = ({}).", who,
-                  mean_of_values(page, head, n_keys), first_numbers(page, head.context)));
+      "Scaling: a sum of {} products grows with their number; divided by √{} it stays where "
+      "softmax "
+      "can tell weights apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
+      head.d_head(), head.d_head(), largest_share(page.names, head.weights, head.query, 1),
+      missed_words(page, head)));
+  page.paragraph(fmt::format(
+      "The values, added up with these weights, are what {} gets: {} = ({}). W_O brings "
+      "that to {} numbers, and they are added to x.",
+      who, mean_of_values(page, head, n_keys), first_numbers(page, head.context), head.d_model()));
 }
 
 void tour_temperature(TourPage& page) {
@@ -263,7 +297,7 @@ void tour_temperature(TourPage& page) {
   const std::size_t n_keys = n_visible(head);
   page.paragraph(temperature_words(tour, page.names, n_keys));
   page.blank();
-  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, kMostKeys);
+  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, page.rows(kMostKeys));
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   for (const TourTemperature& row : tour.temperatures) {
     add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 10);
@@ -279,7 +313,7 @@ void tour_temperature(TourPage& page) {
   page.table(table);
   page.paragraph("--temperature T does so in every head, and so changes what later layers get.");
   page.paragraph("To go on, in a shell:");
-  page.paragraph(assignment(page), page.style.indent);
+  page.line(std::string(page.style.indent, ' ') + assignment(page));  // its spaces count
   commands(page);
 }
 

@@ -128,8 +128,8 @@ void tour_tokens(TourPage& page) {
   const Tour& tour = page.tour;
   const TokenizedText& text = tour.text;
   const std::string strange = strangeness(text);
-  const bool is_short = text.size() <= (strange.empty() ? kMostRows : kRowsOfMore);
-  const std::size_t n_shown = is_short ? text.size() : kRowsOfMore;
+  const bool is_short = text.size() <= page.rows(strange.empty() ? kMostRows : kRowsOfMore);
+  const std::size_t n_shown = is_short ? text.size() : page.rows(kRowsOfMore);
   page.paragraph(
       fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
                   "(id) of each picks a row of a learned table: {} numbers, its embedding.",
@@ -185,8 +185,8 @@ void tour_vectors(TourPage& page) {
                     false}};
   page.table(roles);
   page.paragraph(fmt::format(
-      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that looks most from "
-      "\"it\" to what it stands for. Token {}, {}, at this head:",
+      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that best tells what "
+      "\"it\" stands for from another noun. Token {}, {}, at this head:",
       head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
       fmt::format("\"{}\"", fit_width(name, 24, page.style.ellipsis()))));
   NumberGroup numbers;
@@ -203,15 +203,18 @@ void tour_vectors(TourPage& page) {
                            {"v", head.v.view().row(tour.query()), Role::kValue}},
                           numbers, /*full=*/false));
   page.paragraph(fmt::format(
-      "x is what layer {} gets of it: {}, {} numbers. {} by the matrices W_Q, W_K and W_V it "
+      "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
+      "and W_V it "
       "becomes {}.",
       layer, what_is_below(layer), head.d_model(),
-      head.norm.present() ? "Brought to an even size (normed) and multiplied" : "Multiplied",
+      head.norm.present() ? "Rescaled (normed) and multiplied" : "Multiplied",
       head.d_head() == head.d_value()
           ? fmt::format("q, k and v, {} numbers each", head.d_head())
           : fmt::format("q and k, {} numbers each, and v, {}", head.d_head(), head.d_value())));
   if (head.rope) {
-    page.blank();
+    if (page.rows(2) == 2) {  // where there is room
+      page.blank();
+    }
     page.paragraph(
         "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
         "that grow with the position (RoPE): when they are compared, the distance between the two "

@@ -114,9 +114,38 @@ bool is_utf8(std::string_view text) noexcept {
   return valid_utf8_prefix(text) == text.size();
 }
 
+namespace {
+
+// Whether a valid character is of a class.
+template <class IsOfClass>
+bool has_any(std::string_view text, const IsOfClass& is_of_class) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (point.valid && is_of_class(point.value)) {
+      return true;
+    }
+    i += point.length;
+  }
+  return false;
+}
+
+bool is_letter_or_number(char32_t c) noexcept {
+  return !is_white_space(c) && !is_punctuation(c) && !is_other(c);
+}
+
+}  // namespace
+
 bool is_ascii(std::string_view text) noexcept {
   return std::none_of(text.begin(), text.end(),
                       [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+bool has_letter(std::string_view text) noexcept {
+  return has_any(text, [](char32_t c) { return is_letter_or_number(c) && !is_number(c); });
+}
+
+bool has_letter_or_number(std::string_view text) noexcept {
+  return has_any(text, is_letter_or_number);
 }
 
 void append_utf8(std::string& out, char32_t point) {

@@ -21,6 +21,10 @@ std::size_t valid_utf8_prefix(std::string_view text) noexcept;
 /// Whether `text` is valid UTF-8 throughout.
 bool is_utf8(std::string_view text) noexcept;
 bool is_ascii(std::string_view text) noexcept;
+/// Whether there is a letter of any script, or a sign that is no punctuation, such as an emoji.
+bool has_letter(std::string_view text) noexcept;
+/// The same, or a number.
+bool has_letter_or_number(std::string_view text) noexcept;
 
 void append_utf8(std::string& out, char32_t point);
 /// Appends the lower case of `point`: one character, and two for İ.

@@ -5,26 +5,12 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"
 
 namespace attnviz {
 
 namespace {
-
-// Letters of any script, and signs that are no punctuation, such as emoji.
-bool has_letter(std::string_view word) {
-  for (std::size_t i = 0; i < word.size();) {
-    const CodePoint point = decode_utf8(word, i);
-    const char32_t c = point.value;
-    if (point.valid && !is_white_space(c) && !is_punctuation(c) && !is_number(c) && !is_other(c)) {
-      return true;
-    }
-    i += point.length;
-  }
-  return false;
-}
 
 bool is_in_pieces(std::span<const Token> tokens, std::string_view word) {
   constexpr std::size_t kManyPieces = 3;
@@ -40,10 +26,10 @@ VocabularyFit vocabulary_fit(const TokenizedText& text) {
   const std::string_view source = text.source;
   std::unordered_set<std::string_view> met;
   for (std::size_t begin = 0; begin < text.size();) {
-    const auto end =
-        static_cast<std::size_t>(std::upper_bound(words.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                  words.end(), words[begin]) -
-                                 words.begin());
+    const auto end = static_cast<std::size_t>(
+        std::upper_bound(words.begin() + static_cast<std::ptrdiff_t>(begin), words.end(),
+                         words[begin]) -
+        words.begin());
     const std::span<const Token> tokens = std::span(text.tokens).subspan(begin, end - begin);
     begin = end;
     if (tokens.front().added) {
