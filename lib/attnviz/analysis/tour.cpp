@@ -15,8 +15,8 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/kernels/softmax.h"
+#include "attnviz/text/pronouns.h"
 #include "attnviz/text/truncation.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"
@@ -206,24 +206,6 @@ double without_first(double mean, double first, std::size_t n_queries) {
 std::string_view without_spaces(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
-// The pronoun that a word is, in lower case; "She's" is she. Empty for other words.
-std::string pronoun_of(std::string_view word) {
-  constexpr std::string_view kPronouns[] = {"it", "he", "she", "they", "him", "her", "them"};
-  constexpr char32_t kApostrophe = 0x2019;
-  std::string lower;
-  for (std::size_t i = 0; i < word.size() && word[i] != '\'';) {
-    const CodePoint point = decode_utf8(word, i);
-    if (!point.valid || point.value == kApostrophe) {
-      break;
-    }
-    append_lower(lower, point.value);
-    i += point.length;
-  }
-  const bool is_one =
-      std::find(std::begin(kPronouns), std::end(kPronouns), lower) != std::end(kPronouns);
-  return is_one ? lower : std::string();
 }
 
 // The tokens of one word, from `first` on.

@@ -116,7 +116,7 @@ std::unique_ptr<TellingHeads> telling_heads(const AttentionDocument& document,
                                               document.key_tokens.size());
   std::vector<std::size_t> pronouns;
   for (std::size_t i = 0; i < document.query_tokens.size(); ++i) {
-    if (is_pronoun(document.query_tokens[i])) {
+    if (!pronoun_of(document.query_tokens[i]).empty()) {
       pronouns.push_back(i);
     }
   }

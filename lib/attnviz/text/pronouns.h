@@ -1,12 +1,13 @@
 // Words that stand for others.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace attnviz {
 
-/// Whether a token is a personal pronoun of English of the third person ("it", " She", "them"),
-/// spaces before it and capital letters aside.
-bool is_pronoun(std::string_view piece) noexcept;
+/// The personal pronoun of English of the third person that a word or a token is, in lower case:
+/// "it" for " It", "she" for "She's". Empty for all others ("its").
+std::string pronoun_of(std::string_view word);
 
 }  // namespace attnviz
