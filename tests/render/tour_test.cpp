@@ -342,6 +342,8 @@ TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be asc
   for (int i = 0; i < 120; ++i) {
     long_text += "The cat sat on it. ";
   }
+  const std::string fourteen_words =
+      "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
   const std::vector<std::string> texts = {"The cat sat on the mat because it was tired",
                                           "a",
                                           "猫がマットに座った",
@@ -352,8 +354,7 @@ TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be asc
                                           "50 % of 100 %",
                                           "\u202e abc \u200b",
                                           std::string(300, 'a'),
-                                          "one two three four five six seven eight nine ten eleven "
-                                          "twelve thirteen fourteen",
+                                          fourteen_words,
                                           "🎉 🎈 🎂 🎁 🎊 party 🎉 🎈 🎂 🎁 🎊",
                                           "Anna met Tom in the garden near the house and she",
                                           long_text};
