@@ -12,7 +12,6 @@
 #include "attnviz/analysis/head_statistics.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/sink_group.h"
-#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/kernels/simd.h"
@@ -110,8 +109,10 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   return tokenizer;
 }
 
-bool tell_far_words(const AttentionOptions& options, const TokenizedText& text) {
-  if (options.talk.quiet || options.model.weights != kDemo) {
+bool tell_far_words(const AttentionOptions& options, const Model& model,
+                    const TokenizedText& text) {
+  const bool is_too_long = text.size() > model.config.n_ctx;  // which will be refused
+  if (options.talk.quiet || options.model.weights != kDemo || is_too_long) {
     return false;
   }
   const VocabularyFit fit = vocabulary_fit(text);
@@ -138,17 +139,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   TokenizedText text = tokenize(tokenizer, input, options.input);
   const std::size_t most = model.config.n_ctx;
   const std::size_t n_tokens = text.size();
-  if (most == 0 || n_tokens <= most) {
-    return text;
-  }
-  if (!options.truncate && options.model.weights == kDemo) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it, "
-                            "let --truncate left or right do it, or take another model: -m, or "
-                            "--random, which has no end",
-                            kDemo, counted(n_tokens, "token"), most));
-  }
-  if (!options.truncate) {
+  if (!options.truncate || most == 0 || n_tokens <= most) {
     return text;
   }
   text = truncated(std::move(text), most, *options.truncate);
@@ -161,11 +152,9 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   return text;
 }
 
-InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()) {
-  ids.reserve(text.size());
+InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()), ids(text.ids()) {
   segments.reserve(text.size());
   for (const Token& token : text.tokens) {
-    ids.push_back(token.id);
     segments.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(token.segment, 255)));
   }
 }

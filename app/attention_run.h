@@ -30,7 +30,7 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
                      bool is_first = true);
 
 /// Whether it told that much of the text is in words that the embedded model has hardly met.
-bool tell_far_words(const AttentionOptions& options, const TokenizedText& text);
+bool tell_far_words(const AttentionOptions& options, const Model& model, const TokenizedText& text);
 
 /// The files that the options read; of a Hugging Face model all that lie in its folder.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options);

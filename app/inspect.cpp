@@ -60,10 +60,8 @@ std::vector<std::string> notes(const ModelFacts& facts) {
   if (facts.random) {
     lines.emplace_back("RANDOM WEIGHTS: the numbers mean nothing");
   }
-  for (const std::string& note : {origin_note(facts), random_embeddings_note(facts)}) {
-    if (!note.empty()) {
-      lines.push_back(note);
-    }
+  if (std::string note = random_embeddings_note(facts); !note.empty()) {
+    lines.push_back(std::move(note));
   }
   return lines;
 }
@@ -110,7 +108,7 @@ void run_inspect(const InspectOptions& options) {
   const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
   phases.done("tokenize");
   tell_randomness(options, model, text);
-  tell_far_words(options, text);
+  tell_far_words(options, model, text);
   const std::size_t query = chosen_query(text, options);
   // JSON always has the matrices over all queries, text when asked for.
   const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
@@ -123,6 +121,7 @@ void run_inspect(const InspectOptions& options) {
   const ModelFacts facts = model_facts(model, text);
   const InspectionPage page{model_title(facts),
                             notes(facts),
+                            origin_note(facts),
                             pieces,
                             inspections,
                             options.steps,

@@ -121,7 +121,6 @@ void define_tour(CLI::App& app, TourOptions& options) {
   add_flag(app, "Output", "--all", "print all screens at once, as a pipe gets them", options.all);
   define_text_style(app, options.style);
   define_color(app, options.color);
-  define_talk(app, options.talk);
 }
 
 }  // namespace attnviz::app

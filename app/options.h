@@ -171,7 +171,6 @@ struct TourOptions {
   bool all = false;    // at once
   StyleChoice style = StyleChoice::kAuto;
   ColorChoice color = ColorChoice::kAuto;
-  TalkOptions talk;
 };
 
 /// --help or --version: text for standard output.

@@ -18,7 +18,6 @@
 #include "attnviz/text/demo_tokenizer.h"
 #include "input.h"
 #include "output_file.h"
-#include "talk.h"
 #include "terminal_info.h"
 
 namespace attnviz::app {
@@ -38,7 +37,7 @@ std::string chosen_text(const TourOptions& options) {
   if (!options.input.text && !stdin_is_pipe_or_file()) {
     return kDefaultText;
   }
-  TextSource source(options.input, options.talk);
+  TextSource source(options.input, {});
   if (!options.input.text && source.is_empty()) {
     return kDefaultText;
   }
@@ -150,13 +149,10 @@ void walk(const Tour& tour, const TourOptions& options) {
 }  // namespace
 
 void run_tour(const TourOptions& options) {
-  Phases phases(options.talk);
   const std::string text = chosen_text(options);
   const Model model = demo_model();
   const auto tokenizer = demo_tokenizer();
-  phases.done("model");
   const Tour tour = make_tour(model, *tokenizer, text);
-  phases.done("attention");
   if (!options.all && stdin_is_terminal() && stdout_is_terminal()) {
     return walk(tour, options);
   }
@@ -165,7 +161,6 @@ void run_tour(const TourOptions& options) {
     all += (screen == 0 ? "" : "\n") + screen_text(tour, screen, options);
   }
   write_to_stdout(all);
-  phases.done("print");
 }
 
 }  // namespace attnviz::app

@@ -32,19 +32,10 @@ const ModelTokenizer& tokenizer() {
   return *demo;
 }
 
-std::vector<TokenId> ids_of(const TokenizedText& text) {
-  std::vector<TokenId> ids;
-  ids.reserve(text.size());
-  for (const Token& token : text.tokens) {
-    ids.push_back(token.id);
-  }
-  return ids;
-}
-
 // All heads' patterns of a text.
 PatternStore patterns(const TokenizedText& text) {
   PatternStore store(select_heads(model(), "", ""), text.size());
-  const std::vector<TokenId> ids = ids_of(text);
+  const std::vector<TokenId> ids = text.ids();
   ModelInput input;
   input.ids = ids;
   run_patterns(model(), input, {}, store);
@@ -122,7 +113,7 @@ TEST_CASE("tour: what it follows and embeds is the text as the model takes it") 
   CHECK(tour.text.tokens == tokenizer().tokenize(kText).tokens);
   CHECK(tour.n_whole == tour.text.size());
   CHECK(tour.n_heads == 16);
-  const std::vector<TokenId> ids = ids_of(tour.text);
+  const std::vector<TokenId> ids = tour.text.ids();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ModelInput alone;
     alone.ids = std::span(&ids[i], 1);

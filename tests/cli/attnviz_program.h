@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/run_program.h"
+#include "support/screen_text.h"
 
 namespace attnviz::test {
 
@@ -29,21 +30,11 @@ inline nlohmann::json attnviz_json(std::vector<std::string> arguments, std::stri
   return nlohmann::json::parse(result.out);
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// What a terminal shows of `text`.
-inline std::string without_escapes(const std::string& text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') {
-      i = std::min(text.find('m', i), text.size());
-    } else if (text[i] != '\r') {
-      out += text[i];
-    }
-  }
-  return out;
+inline std::string terminal_text(const std::string& text) {
+  std::string shown = without_escapes(text);
+  std::erase(shown, '\r');
+  return shown;
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {

@@ -34,7 +34,7 @@ ProgramRun on_terminal(Environment environment, std::vector<std::string> options
 
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
-  for (const std::string& line : lines_of(without_escapes(text))) {
+  for (const std::string& line : lines_of(terminal_text(text))) {
     widest = std::max(widest, display_width(line));
   }
   return widest;
@@ -70,7 +70,7 @@ TEST_CASE("colour: as many as the terminal says") {
 
 TEST_CASE("style: blocks on a terminal, ascii when piped or on a dumb one") {
   const std::string ascii = attnviz({"The cat sat"}).out;
-  CHECK(without_escapes(attnviz(on_terminal({{"TERM", "xterm"}})).out) != ascii);
+  CHECK(terminal_text(attnviz(on_terminal({{"TERM", "xterm"}})).out) != ascii);
   const std::string dumb = attnviz(on_terminal({{"TERM", "dumb"}})).out;
   CHECK(!contains(dumb, "\x1b"));
   for (const char c : dumb) {

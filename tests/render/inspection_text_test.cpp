@@ -11,6 +11,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "render/sample_inspection.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
@@ -33,15 +34,6 @@ SampleInspection busy(std::size_t n_tokens = 9, Positions positions = Positions:
   sample.page.explain = true;
   sample.page.notes = {"RANDOM WEIGHTS: the numbers mean nothing"};
   return sample;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
-  return lines;
 }
 
 // The words of a text that are numbers with decimals.
@@ -71,7 +63,7 @@ TEST_CASE("inspection screen: no line is wider than the terminal, at any width, 
     for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
       for (std::size_t columns = 20; columns <= 200; columns += columns < 90 ? 1 : 11) {
         for (const std::string& line :
-             lines_of(render_inspection(sample.page, plain(columns, style)))) {
+             test::screen_lines(render_inspection(sample.page, plain(columns, style)))) {
           CAPTURE(columns);
           CAPTURE(line);
           REQUIRE(display_width(line) <= columns);
@@ -113,17 +105,9 @@ TEST_CASE(
   const std::string without = render_inspection(sample.page, plain(80));
   for (const ColorDepth depth : {ColorDepth::k16, ColorDepth::k256, ColorDepth::kTrueColor}) {
     const std::string colored = render_inspection(sample.page, {TerminalStyle::kBlocks, depth, 80});
-    std::string stripped;
-    for (std::size_t i = 0; i < colored.size(); ++i) {
-      if (colored[i] == '\x1b') {
-        i = colored.find('m', i);
-      } else {
-        stripped += colored[i];
-      }
-    }
     // A coloured run keeps the spaces at its end.
     std::string trimmed;
-    for (std::string line : lines_of(stripped)) {
+    for (std::string line : test::screen_lines(test::without_escapes(colored))) {
       line.erase(line.find_last_not_of(' ') + 1);
       trimmed += line + '\n';
     }
@@ -190,7 +174,7 @@ TEST_CASE("inspection screen: of many keys those left out are counted, with thei
   CHECK(screen.find("   26 others") != std::string::npos);
   CHECK(screen.find(".. 26 keys with the least weight are left out\n") != std::string::npos);
   CHECK(screen.find(".. 10 later keys are masked\n") != std::string::npos);
-  CHECK(lines_of(screen).size() < 40);
+  CHECK(test::screen_lines(screen).size() < 40);
   sample.page.full = true;
   const std::string full = render_inspection(sample.page, plain(80, TerminalStyle::kAscii));
   CHECK(full.find("others") == std::string::npos);

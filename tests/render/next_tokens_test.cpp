@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 
@@ -23,16 +24,6 @@ Predictions two_tokens() {
 
 TerminalOptions options_of(TerminalStyle style, ColorDepth color, std::size_t columns) {
   return {style, color, columns};
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
 }
 
 template <class Write>
@@ -52,7 +43,7 @@ TEST_CASE(
     "predictions: rank, token as it is shown elsewhere, id, percent and a bar of that share") {
   const std::string text = render_predictions(
       two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = test::screen_lines(text);
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].empty());
   CHECK(lines[1] == "next token after ␠sat (4)");
@@ -73,7 +64,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
       predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
-  CHECK(lines_of(text)[1] == "in place of \\ssat (4), T 0.5");
+  CHECK(test::screen_lines(text)[1] == "in place of \\ssat (4), T 0.5");
 }
 
 TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {
@@ -84,7 +75,7 @@ TEST_CASE("predictions fit where they are drawn, and carry colours only where th
     const std::string text = render_predictions(
         predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
     CHECK(text.find('\x1b') == std::string::npos);
-    for (const std::string& line : lines_of(text)) {
+    for (const std::string& line : test::screen_lines(text)) {
       CHECK(display_width(line) <= columns);
     }
   }
@@ -101,7 +92,7 @@ TEST_CASE("a continuation is told in lines that fit, escaped") {
   const std::string text =
       render_continuation(continuation, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40));
   CHECK(text.starts_with("continuation: and \\x1B[2Jthen\n"));
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : test::screen_lines(text)) {
     CHECK(display_width(line) <= 40);
   }
   CHECK(render_continuation({}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40)) ==

@@ -11,31 +11,10 @@
 
 #include "attnviz/core/utf8.h"
 #include "render/sample_overview.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-// Without the escape codes.
-std::string stripped(const std::string& line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b') {
-      i = line.find('m', i);
-    } else {
-      text += line[i];
-    }
-  }
-  return text;
-}
 
 constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
 
@@ -43,7 +22,8 @@ constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80}
 
 TEST_CASE("render_terminal of an overview: thumbnails, the chosen one in brackets, then it large") {
   const test::SampleOverview sample(2, 7, 8);
-  const std::vector<std::string> lines = lines_of(render_terminal(sample.overview(), kAscii80));
+  const std::vector<std::string> lines =
+      test::screen_lines(render_terminal(sample.overview(), kAscii80));
   const std::vector<std::string> expected = {
       "attention: deep",
       "",
@@ -86,8 +66,8 @@ TEST_CASE("render_terminal of an overview: no line is too wide, and ascii is 7-b
             CAPTURE(columns);
             const std::string text = render_terminal(overview, {style, color, columns});
             std::size_t widest = 0;
-            for (const std::string& line : lines_of(text)) {
-              widest = std::max(widest, display_width(stripped(line)));
+            for (const std::string& line : test::screen_lines(text)) {
+              widest = std::max(widest, display_width(test::without_escapes(line)));
             }
             CHECK(widest <= columns);
             const bool seven_bit = std::all_of(text.begin(), text.end(), [](char c) {
@@ -106,7 +86,7 @@ TEST_CASE("render_terminal of an overview: every head is named once, in groups t
   const test::SampleOverview sample(2, 32, 40);
   const Overview overview = sample.overview();
   std::vector<std::string> headers;
-  for (const std::string& line : lines_of(render_terminal(overview, kAscii80))) {
+  for (const std::string& line : test::screen_lines(render_terminal(overview, kAscii80))) {
     if (line.starts_with("   H")) {
       headers.push_back(line);
     }
@@ -130,15 +110,15 @@ TEST_CASE("render_terminal of an overview: every head is named once, in groups t
 
 TEST_CASE("render_terminal of an overview: half blocks show as many rows as columns") {
   const test::SampleOverview sample(2, 7, 7);
-  const std::vector<std::string> lines =
-      lines_of(render_terminal(sample.overview(), {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const std::vector<std::string> lines = test::screen_lines(
+      render_terminal(sample.overview(), {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   // Seven cells make four lines, the last one half empty: no blank line is needed.
-  CHECK(stripped(lines.at(3)).starts_with("L0 ▀▄"));
-  CHECK(stripped(lines.at(6)).starts_with("   ▀▀▀▀▀▀▀"));
-  CHECK(stripped(lines.at(7)).starts_with("L1 "));
-  CHECK(stripped(lines.at(7)).find("┌▀▄     ┐") != std::string::npos);
-  CHECK(stripped(lines.at(8)).find("│▀▀▀▄   │") != std::string::npos);
-  CHECK(stripped(lines.at(10)).find("└▀▀▀▀▀▀▀┘") != std::string::npos);
+  CHECK(test::without_escapes(lines.at(3)).starts_with("L0 ▀▄"));
+  CHECK(test::without_escapes(lines.at(6)).starts_with("   ▀▀▀▀▀▀▀"));
+  CHECK(test::without_escapes(lines.at(7)).starts_with("L1 "));
+  CHECK(test::without_escapes(lines.at(7)).find("┌▀▄     ┐") != std::string::npos);
+  CHECK(test::without_escapes(lines.at(8)).find("│▀▀▀▄   │") != std::string::npos);
+  CHECK(test::without_escapes(lines.at(10)).find("└▀▀▀▀▀▀▀┘") != std::string::npos);
 }
 
 TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {

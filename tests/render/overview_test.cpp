@@ -98,6 +98,18 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
   }
 }
 
+TEST_CASE("choice_sentence: one query alone has no average") {
+  const test::SampleOverview sample(2, 2, 12);
+  TellingHead choice = *most_telling(sample.document);
+  choice.n_counted = 1;
+  choice.query = 9;
+  choice.key = 4;
+  choice.weight = 0.75f;
+  const std::string sentence = choice_sentence(sample.document, choice);
+  CHECK(sentence.find("average") == std::string::npos);
+  CHECK(sentence.ends_with(" with 75 %; the text is too short to say more."));
+}
+
 TEST_CASE("most_telling: a column that a layer's window shows to few is still a column") {
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;

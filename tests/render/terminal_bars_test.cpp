@@ -15,36 +15,10 @@
 #include "attnviz/render/pooling.h"
 #include "render/sample_heatmap.h"
 #include "support/naive.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  REQUIRE(begin == text.size());
-  return lines;
-}
-
-std::string stripped(const std::string& line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b') {
-      i = line.find('m', i);
-    } else {
-      text += line[i];
-    }
-  }
-  return text;
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Two heads over three tokens; query 1 sees keys 0 and 1.
 struct Small {
@@ -126,20 +100,21 @@ TEST_CASE("render_bars: labelled bars with percentages, masked tokens told, at 8
         "2 sat     .                               .\n"
         "\n"
         "full bar = 100%   . = masked\n");
-  CHECK(contains(render_bars(focus, {1, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}),
-                 "1 cat 75.0% ██████████████████        50.0% ████████████\n"));
+  CHECK(test::contains(
+      render_bars(focus, {1, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}),
+      "1 cat 75.0% ██████████████████        50.0% ████████████\n"));
 }
 
 TEST_CASE("render_bars: eighths of a column, and small shares are not zero") {
   const Small small;
   const Heatmap focus = focus_heatmap(small.whole, {2, false}, 3, 3);
-  const auto lines =
-      lines_of(render_bars(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
+  const auto lines = test::screen_lines(
+      render_bars(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
   // Of 30 columns 6 are labels; two heads have 11 each: 4 of a number, a space, 6 of a bar, which
   // are 48 eighths.
   CHECK(lines.at(3) == "0 The  50% ███     >99% ██████");
-  CHECK(contains(lines.at(4), "25% █▌"));
-  CHECK(contains(lines.at(5), "<1%"));
+  CHECK(test::contains(lines.at(4), "25% █▌"));
+  CHECK(test::contains(lines.at(5), "<1%"));
 }
 
 TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") {
@@ -163,11 +138,11 @@ TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") 
             CAPTURE(look.columns);
             const std::string out = render_bars(focus, {n / 2, 0, as_key}, look);
             std::size_t widest = 0;
-            for (const std::string& line : lines_of(out)) {
-              widest = std::max(widest, display_width(stripped(line)));
+            for (const std::string& line : test::screen_lines(out)) {
+              widest = std::max(widest, display_width(test::without_escapes(line)));
             }
             CHECK(widest <= look.columns);
-            CHECK((look.color != ColorDepth::kNone || !contains(out, "\x1b")));
+            CHECK((look.color != ColorDepth::kNone || !test::contains(out, "\x1b")));
             const bool ascii =
                 look.style == TerminalStyle::kAscii || look.style == TerminalStyle::kMask;
             CHECK((!ascii || std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
@@ -196,20 +171,20 @@ TEST_CASE("render_bars: of many tokens the largest in the order of the text, and
   const TerminalOptions look{TerminalStyle::kAscii, ColorDepth::kNone, 80};
   const std::string out = render_bars(focus, {79, 0, false}, look);
   CHECK(out.find(" 3 w3 ") < out.find("70 w70 "));
-  CHECK(contains(out, "70 w70    50.0% ####"));
-  CHECK(contains(out, "60 others  6.0%\n"));  // 80 - 20 of 0.001 each
-  CHECK(contains(out, "20 masked tokens left out   others: all together\n"));
-  CHECK(contains(render_bars(focus, {79, 0, true}, look), "60 others  0.1%\n"));
+  CHECK(test::contains(out, "70 w70    50.0% ####"));
+  CHECK(test::contains(out, "60 others  6.0%\n"));  // 80 - 20 of 0.001 each
+  CHECK(test::contains(out, "20 masked tokens left out   others: all together\n"));
+  CHECK(test::contains(render_bars(focus, {79, 0, true}, look), "60 others  0.1%\n"));
 }
 
 TEST_CASE("render_bars: twelve heads stay legible in 80 columns") {
   const test::SampleHeatmap picture(6, 12);
   const Heatmap focus = focus_heatmap(picture.heatmap, {5, false}, 6, 6);
-  const auto lines =
-      lines_of(render_bars(focus, {5, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}));
+  const auto lines = test::screen_lines(
+      render_bars(focus, {5, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}));
   CHECK(lines.size() < 30);
   CHECK(std::count_if(lines.begin(), lines.end(),
-                      [](const std::string& line) { return contains(line, "L0H"); }) == 2);
+                      [](const std::string& line) { return test::contains(line, "L0H"); }) == 2);
 }
 
 }  // namespace attnviz

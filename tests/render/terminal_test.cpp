@@ -13,6 +13,7 @@
 #include "attnviz/core/utf8.h"
 #include "render/sample_heatmap.h"
 #include "support/naive.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
@@ -33,42 +34,6 @@ Picture full_picture(std::vector<float> weights, std::vector<std::string> query_
   picture.heatmap.query_labels = std::move(query_labels);
   picture.heatmap.key_labels = std::move(key_labels);
   return picture;
-}
-
-// Every line ends in '\n'.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  REQUIRE(begin == text.size());
-  return lines;
-}
-
-// Without the escape codes: each must be a complete SGR code, and the last one a reset.
-std::string stripped(const std::string& line) {
-  std::string text;
-  std::string last = "0";
-  bool complete = true;
-  for (std::size_t i = 0; i < line.size() && complete;) {
-    if (line[i] != '\x1b') {
-      text += line[i++];
-      continue;
-    }
-    const std::size_t end = line.find_first_not_of("0123456789;", i + 2);
-    complete = end != std::string::npos && line[i + 1] == '[' && line[end] == 'm';
-    last = complete ? line.substr(i + 2, end - i - 2) : last;
-    i = end + 1;
-  }
-  REQUIRE(complete);
-  REQUIRE(last == "0");
-  return text;
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
@@ -113,11 +78,11 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
             const std::string out =
                 render_terminal(picture.heatmap, {look.style, look.depth, columns});
             std::size_t widest = 0;
-            for (const std::string& line : lines_of(out)) {
-              widest = std::max(widest, display_width(stripped(line)));
+            for (const std::string& line : test::screen_lines(out)) {
+              widest = std::max(widest, display_width(test::without_escapes(line)));
             }
             CHECK(widest <= columns);
-            CHECK((look.depth != ColorDepth::kNone || !contains(out, "\x1b")));
+            CHECK((look.depth != ColorDepth::kNone || !test::contains(out, "\x1b")));
             const bool ascii =
                 look.style == TerminalStyle::kAscii || look.style == TerminalStyle::kMask;
             CHECK((!ascii || std::all_of(out.begin(), out.end(), [](char c) { return c > 0; })));
@@ -169,8 +134,8 @@ TEST_CASE("render_terminal: dots of signed values are rings below the middle, di
       full_picture({-1.0f, -0.5f, 0.0f, 0.5f, 1.0f}, {"q"}, {"a", "b", "c", "d", "e"});
   picture.heatmap.scale.low = -1.0f;
   picture.heatmap.scale.colormap = Colormap("blue-red");
-  const auto lines =
-      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}));
+  const auto lines = test::screen_lines(
+      render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}));
   CHECK(lines.at(2) == "q ○ ◦ · • ●");
 }
 
@@ -192,30 +157,33 @@ TEST_CASE("render_terminal: the mask's style shows who may see whom, once for ea
 TEST_CASE("render_terminal: an uneven scale has its numbers below it") {
   Picture picture = full_picture({1.0f, 0.01f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.kind = ScaleKind::kSqrt;
-  const auto lines = lines_of(render_terminal(picture.heatmap, kAscii80));
+  const auto lines = test::screen_lines(render_terminal(picture.heatmap, kAscii80));
   CHECK(lines.at(5) == ".....:::::-----=====+++++*****#####%%%%%@@@@@");
   CHECK(lines.at(6) == "0            0.1              0.5           1");
   CHECK(lines.at(7) == "sqrt scale   row = query   column = key");
   picture.heatmap.scale.kind = ScaleKind::kRowMax;
-  CHECK(contains(render_terminal(picture.heatmap, kAscii80),
-                 "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
+  CHECK(test::contains(render_terminal(picture.heatmap, kAscii80),
+                       "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
 }
 
 TEST_CASE("render_terminal: small multiples show values and labels where they fit on one screen") {
   const test::SampleHeatmap picture(6, 4);
-  const auto lines =
-      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const auto lines = test::screen_lines(
+      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   CHECK(lines.size() <= 45);
-  CHECK(stripped(lines.at(3)) ==
+  CHECK(test::without_escapes(lines.at(3)) ==
         "     The  cat  sat   on  the  mat    The  cat  sat   on  the  mat");
   test::SampleHeatmap threes(6, 6);
   threes.heatmap.panels_together = 3;  // two of them with values would fit in a line
-  CHECK(contains(stripped(lines_of(render_terminal(threes.heatmap,
-                                                   {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
-                              .at(2)),
-                 "L0H2"));
+  CHECK(test::contains(
+      test::without_escapes(
+          test::screen_lines(
+              render_terminal(threes.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+              .at(2)),
+      "L0H2"));
   const test::SampleHeatmap many(6, 48);
-  CHECK(lines_of(render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+  CHECK(test::screen_lines(
+            render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
             .size() < 120);
 }
 
@@ -223,13 +191,13 @@ TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
   Picture picture = full_picture({0.0f, 0.0f}, {"a"}, {"a", "b"});
   picture.heatmap.panels.front().visible = [](std::size_t, std::size_t key) { return key == 0; };
   const auto row = [&picture](TerminalStyle style, ColorDepth depth) {
-    return lines_of(render_terminal(picture.heatmap, {style, depth, 20})).at(2);
+    return test::screen_lines(render_terminal(picture.heatmap, {style, depth, 20})).at(2);
   };
   CHECK(row(TerminalStyle::kAscii, ColorDepth::kNone) == "a ......");
   CHECK(row(TerminalStyle::kBlocks, ColorDepth::kNone) == "a ······");
   CHECK(row(TerminalStyle::kNumbers, ColorDepth::kNone) == "a  0.000     ·");
   const std::string colored =
-      lines_of(
+      test::screen_lines(
           render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 20}))
           .at(3);
   CHECK(colored == "a \x1b[48;2;68;1;84;38;5;231m  .00  \x1b[0m   \x1b[2m·\x1b[0m");
@@ -238,7 +206,8 @@ TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
 TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 columns") {
   const test::SampleHeatmap picture(6, 4);
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
-    const auto lines = lines_of(render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80}));
+    const auto lines =
+        test::screen_lines(render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80}));
     CHECK(lines.at(2) == "      L0H0          L0H1          L0H2          L0H3");
     CHECK(lines.at(3) == "      0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5");
     CHECK(lines.at(4).starts_with("0 The "));
@@ -249,32 +218,32 @@ TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 co
 TEST_CASE("render_terminal: twelve heads fill their rows evenly") {
   const test::SampleHeatmap picture(6, 12);
   std::vector<std::string> titles;
-  for (const std::string& line : lines_of(render_terminal(picture.heatmap, kAscii80))) {
-    if (contains(line, "L0H")) {
+  for (const std::string& line : test::screen_lines(render_terminal(picture.heatmap, kAscii80))) {
+    if (test::contains(line, "L0H")) {
       titles.push_back(line);
     }
   }
   REQUIRE(titles.size() == 3);  // five would fit in a row: 4 + 4 + 4, not 5 + 5 + 2
-  CHECK(contains(titles[0], "L0H3"));
-  CHECK_FALSE(contains(titles[0], "L0H4"));
-  CHECK(contains(titles[2], "L0H8"));
-  CHECK(contains(titles[2], "L0H11"));
+  CHECK(test::contains(titles[0], "L0H3"));
+  CHECK_FALSE(test::contains(titles[0], "L0H4"));
+  CHECK(test::contains(titles[2], "L0H8"));
+  CHECK(test::contains(titles[2], "L0H11"));
 }
 
 TEST_CASE("render_terminal: one head is drawn large, with column labels and values") {
   const Picture picture = full_picture({0.25f, 0.75f, 1.0f, 0.0f}, {"The", "cat"}, {"The", "cat"});
-  const auto lines =
-      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const auto lines = test::screen_lines(
+      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   REQUIRE(lines.size() >= 8);
-  CHECK(stripped(lines[1]) == "      The    cat");
-  CHECK(stripped(lines[3]) == "The   .25    .75  ");
-  CHECK(stripped(lines[6]) == "cat   1.0    .00  ");
+  CHECK(test::without_escapes(lines[1]) == "      The    cat");
+  CHECK(test::without_escapes(lines[3]) == "The   .25    .75  ");
+  CHECK(test::without_escapes(lines[6]) == "cat   1.0    .00  ");
 }
 
 TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
   const test::SampleHeatmap picture(15, 1, test::Labels::kHard);
-  const auto lines =
-      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
+  const auto lines = test::screen_lines(
+      render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
   // Titles, then a header, then one line a token; the last character of each row ends its cell.
   const std::size_t width = display_width(lines.at(3));
   for (std::size_t row = 4; row < 4 + 15; ++row) {
@@ -284,8 +253,8 @@ TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
 
 TEST_CASE("render_terminal: in a narrow terminal labels are cut, indices are not") {
   const test::SampleHeatmap picture(12, 1);
-  const auto lines =
-      lines_of(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 30}));
+  const auto lines = test::screen_lines(
+      render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 30}));
   CHECK(std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
           return line.starts_with("10 on ");
         }) != lines.end());
@@ -304,11 +273,11 @@ TEST_CASE("render_terminal: nothing in a label, title or note reaches the termin
   for (const TerminalStyle style :
        {TerminalStyle::kBlocks, TerminalStyle::kAscii, TerminalStyle::kNumbers}) {
     const std::string out = render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80});
-    CHECK_FALSE(contains(out, "\x1b"));
-    CHECK_FALSE(contains(out, "\x07"));
-    CHECK_FALSE(contains(out, "\r"));
-    CHECK_FALSE(contains(out, "\u202E"));
-    CHECK_FALSE(contains(out, "\u2066"));
+    CHECK_FALSE(test::contains(out, "\x1b"));
+    CHECK_FALSE(test::contains(out, "\x07"));
+    CHECK_FALSE(test::contains(out, "\r"));
+    CHECK_FALSE(test::contains(out, "\u202E"));
+    CHECK_FALSE(test::contains(out, "\u2066"));
   }
 }
 
@@ -317,28 +286,30 @@ TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single we
   std::fill(picture.values[0].begin(), picture.values[0].end(), 0.0f);
   picture.values[0][200 * 300 + 100] = 1.0f;
   const std::string out = render_terminal(picture.heatmap, kAscii80);
-  CHECK(contains(out, "pooled: each cell is the largest of up to 10 x 5 weights\n"));
-  const auto lines = lines_of(out);
+  CHECK(test::contains(out, "pooled: each cell is the largest of up to 10 x 5 weights\n"));
+  const auto lines = test::screen_lines(out);
   CHECK(lines.size() < 60);
-  const auto row = std::find_if(lines.begin(), lines.end(),
-                                [](const std::string& line) { return contains(line, "200-209"); });
+  const auto row = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return test::contains(line, "200-209");
+  });
   REQUIRE(row != lines.end());
   const std::size_t first_cell = lines.at(3).find('0');  // of the header, over key 0
   CHECK(row->find('@') == first_cell + 100 / 5);
   CHECK(std::count_if(lines.begin(), lines.end() - 4,
-                      [](const std::string& line) { return contains(line, "@"); }) == 1);
+                      [](const std::string& line) { return test::contains(line, "@"); }) == 1);
 }
 
 TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
   const test::SampleHeatmap picture(60, 1);
   const std::string out =
       render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
-  CHECK_FALSE(contains(out, "pooled"));
-  const auto lines = lines_of(out);
-  CHECK(stripped(lines.at(4)).starts_with("  0–1 The cat"));
-  CHECK(stripped(lines.at(4)).ends_with("▀▄"));  // query 0 sees key 0, query 1 keys 0 and 1
-  CHECK(stripped(lines.at(33)).starts_with("58–59 "));
-  CHECK(contains(out, "blank = masked"));
+  CHECK_FALSE(test::contains(out, "pooled"));
+  const auto lines = test::screen_lines(out);
+  CHECK(test::without_escapes(lines.at(4)).starts_with("  0–1 The cat"));
+  CHECK(test::without_escapes(lines.at(4))
+            .ends_with("▀▄"));  // query 0 sees key 0, query 1 keys 0 and 1
+  CHECK(test::without_escapes(lines.at(33)).starts_with("58–59 "));
+  CHECK(test::contains(out, "blank = masked"));
 }
 
 TEST_CASE("render_terminal: column indices are explained when the rows have other labels") {
@@ -347,18 +318,19 @@ TEST_CASE("render_terminal: column indices are explained when the rows have othe
                    {"alpha", "beta", "gamma", "delta", "a", "b", "c", "d", "e", "f", "g", "日本"});
   const std::string out =
       render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kNone, 40});
-  CHECK(contains(out, "keys:  0 alpha  1 beta  2 gamma  3 delta"));
-  CHECK(contains(out, "11 日本"));
+  CHECK(test::contains(out, "keys:  0 alpha  1 beta  2 gamma  3 delta"));
+  CHECK(test::contains(out, "11 日本"));
 }
 
 TEST_CASE("render_terminal: NaN is seen, and said in the legend only then") {
   Picture picture =
       full_picture({std::numeric_limits<float>::quiet_NaN(), 1.0f}, {"a"}, {"a", "b"});
-  CHECK(contains(render_terminal(picture.heatmap, kAscii80), "? = NaN"));
-  CHECK(contains(render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
-                 "   nan"));
+  CHECK(test::contains(render_terminal(picture.heatmap, kAscii80), "? = NaN"));
+  CHECK(test::contains(
+      render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
+      "   nan"));
   picture.values[0][0] = 0.0f;
-  CHECK_FALSE(contains(render_terminal(picture.heatmap, kAscii80), "NaN"));
+  CHECK_FALSE(test::contains(render_terminal(picture.heatmap, kAscii80), "NaN"));
 }
 
 TEST_CASE("render_terminal: the legend tells scale and notes; masked only when there are such") {
@@ -367,11 +339,11 @@ TEST_CASE("render_terminal: the legend tells scale and notes; masked only when t
   picture.heatmap.scale.high = 2.0f;
   picture.heatmap.notes = {"RANDOM WEIGHTS: this means nothing"};
   const std::string out = render_terminal(picture.heatmap, kAscii80);
-  CHECK(contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));
-  CHECK(contains(out, "\nRANDOM WEIGHTS: this means nothing\n"));
-  CHECK_FALSE(contains(out, "masked"));
-  CHECK(contains(out, "a ......"));
-  CHECK(contains(out, "@@@@@@"));
+  CHECK(test::contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));
+  CHECK(test::contains(out, "\nRANDOM WEIGHTS: this means nothing\n"));
+  CHECK_FALSE(test::contains(out, "masked"));
+  CHECK(test::contains(out, "a ......"));
+  CHECK(test::contains(out, "@@@@@@"));
 }
 
 TEST_CASE("render_terminal: a terminal of no width is taken as 20 columns") {

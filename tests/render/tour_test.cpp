@@ -15,6 +15,7 @@
 #include "attnviz/model/demo_model.h"
 #include "attnviz/text/demo_tokenizer.h"
 #include "render/sample_inspection.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
@@ -83,38 +84,12 @@ class TourByHand {
   Model model_;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // Without line ends: sentences are broken anywhere.
 std::string on_one_line(std::string text) {
   for (char& c : text) {
     c = c == '\n' ? ' ' : c;
   }
   return text;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-std::string without_escapes(const std::string& text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\x1b') {
-      i = text.find('m', i);
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
 }
 
 Tour demo_tour(const Model& model, const std::string& text) {
@@ -130,7 +105,7 @@ TEST_CASE("tour screens: a title each, and a blank line behind it") {
       "3 of 6: q·k, scaling and softmax", "4 of 6: The causal mask",
       "5 of 6: Heads that specialise",    "6 of 6: Temperature, and where to go next"};
   for (std::size_t i = 0; i < kTourScreens; ++i) {
-    const std::vector<std::string> lines = lines_of(hand.screen(i));
+    const std::vector<std::string> lines = test::screen_lines(hand.screen(i));
     CHECK(lines.at(0) == titles[i]);
     CHECK(lines.at(1).empty());
   }
@@ -139,96 +114,98 @@ TEST_CASE("tour screens: a title each, and a blank line behind it") {
 TEST_CASE("tour screens: tokens with ids and numbers, and what makes them the same") {
   TourByHand hand;
   std::string screen = hand.screen(0);
-  CHECK(contains(screen,
-                 "token   id  embedding\n"
-                 "0 The   10  0.0  0.0  0.0\n"
-                 "1 ␠cat  11  0.5  0.0  0.0\n"
-                 "2 ␠sat  12  0.0  0.0  0.0\n"));
-  CHECK(contains(screen, "3 numbers, its embedding"));
-  CHECK(contains(screen, "␠ is the space before a word"));
-  CHECK(!contains(screen, "begins every text"));  // no token was added
+  CHECK(test::contains(screen,
+                       "token   id  embedding\n"
+                       "0 The   10  0.0  0.0  0.0\n"
+                       "1 ␠cat  11  0.5  0.0  0.0\n"
+                       "2 ␠sat  12  0.0  0.0  0.0\n"));
+  CHECK(test::contains(screen, "3 numbers, its embedding"));
+  CHECK(test::contains(screen, "␠ is the space before a word"));
+  CHECK(!test::contains(screen, "begins every text"));  // no token was added
 
   hand.tour.text.tokens[2] = hand.tour.text.tokens[0];
   screen = on_one_line(hand.screen(0));
-  CHECK(
-      contains(screen, "Tokens 0 and 2 are both \"The\": the same id, and so the same 3 numbers."));
+  CHECK(test::contains(screen,
+                       "Tokens 0 and 2 are both \"The\": the same id, and so the same 3 numbers."));
   hand.tour.text.tokens[2] = token_of("the", 12);
   screen = on_one_line(hand.screen(0));
-  CHECK(contains(screen, "\"The\" and \"the\" are two tokens with two ids"));
+  CHECK(test::contains(screen, "\"The\" and \"the\" are two tokens with two ids"));
   hand.tour.n_whole = 1234;
   screen = on_one_line(hand.screen(0));
-  CHECK(contains(screen, "reads 3 tokens at most: of this text's 1,234 the first 3 are taken."));
+  CHECK(test::contains(screen,
+                       "reads 3 tokens at most: of this text's 1,234 the first 3 are taken."));
 }
 
 TEST_CASE("tour screens: the vectors of the token that is followed") {
   const TourByHand hand;
   const std::string screen = hand.screen(1);
-  CHECK(contains(screen, "Head L0H0 is layer 0, head 0"));
-  CHECK(contains(screen,
-                 "Token 2, \"sat\", at this head:\n   x  0  0  1\n   q  2  0  0  2\n"
-                 "   k  0  0  0  1\n   v  4  0\n"));
-  CHECK(contains(on_one_line(screen), "q and k, 4 numbers each, and v, 2."));
-  CHECK(!contains(screen, "RoPE"));  // this model turns nothing
+  CHECK(test::contains(screen, "Head L0H0 is layer 0, head 0"));
+  CHECK(test::contains(screen,
+                       "Token 2, \"sat\", at this head:\n   x  0  0  1\n   q  2  0  0  2\n"
+                       "   k  0  0  0  1\n   v  4  0\n"));
+  CHECK(test::contains(on_one_line(screen), "q and k, 4 numbers each, and v, 2."));
+  CHECK(!test::contains(screen, "RoPE"));  // this model turns nothing
 }
 
 TEST_CASE("tour screens: from q·k to weights, numbers that were worked out by hand") {
   const TourByHand hand;
   const std::string screen = hand.screen(2);
-  CHECK(contains(screen,
-                 "   key     q·k  s = q·k / √4  exp(s − max)  weight\n"
-                 "   0 The  2.00          1.00        0.3679   21.2%  "));
-  CHECK(contains(screen, "   1 cat  4.00          2.00        1.0000   57.6%  "));
-  CHECK(contains(screen, "   2 sat  2.00          1.00        0.3679   21.2%  "));
-  CHECK(contains(screen, "   sum                              1.7358  100.0%\n"));
+  CHECK(test::contains(screen,
+                       "   key     q·k  s = q·k / √4  exp(s − max)  weight\n"
+                       "   0 The  2.00          1.00        0.3679   21.2%  "));
+  CHECK(test::contains(screen, "   1 cat  4.00          2.00        1.0000   57.6%  "));
+  CHECK(test::contains(screen, "   2 sat  2.00          1.00        0.3679   21.2%  "));
+  CHECK(test::contains(screen, "   sum                              1.7358  100.0%\n"));
   const std::string words = on_one_line(screen);
-  CHECK(contains(words, "\"sat\" gives its largest share, 57.6 %, to \"cat\"."));
-  CHECK(contains(words,
-                 "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). "
-                 "W_O brings that to 3 numbers"));
+  CHECK(test::contains(words, "\"sat\" gives its largest share, 57.6 %, to \"cat\"."));
+  CHECK(test::contains(words,
+                       "0.58·v(cat) + 0.21·v(The) + 0.21·v(sat) = (1.06, 1.15). "
+                       "W_O brings that to 3 numbers"));
 }
 
 TEST_CASE("tour screens: the triangle has a weight where a token is seen and a dot elsewhere") {
   TourByHand hand;
   std::string screen = hand.screen(3);
   // The q of the first two tokens is 0: they look at all that they see alike.
-  CHECK(contains(screen,
-                 "   query   0   1   2\n"
-                 "   0 The 100   .   .\n"
-                 "   1 cat  50  50   .\n"
-                 "   2 sat  21  58  21\n"));
-  CHECK(contains(screen, "\"The\" sees only itself, so all of its weight is there.\n"));
-  CHECK(!contains(screen, "means nothing"));
+  CHECK(test::contains(screen,
+                       "   query   0   1   2\n"
+                       "   0 The 100   .   .\n"
+                       "   1 cat  50  50   .\n"
+                       "   2 sat  21  58  21\n"));
+  CHECK(test::contains(screen, "\"The\" sees only itself, so all of its weight is there.\n"));
+  CHECK(!test::contains(screen, "means nothing"));
   hand.tour.text.tokens[0].added = true;
   screen = on_one_line(hand.screen(3));
-  CHECK(contains(screen,
-                 "leave its weight on it: 25 %, averaged over all 4 heads and every later token."));
+  CHECK(test::contains(
+      screen, "leave its weight on it: 25 %, averaged over all 4 heads and every later token."));
   // Of the shown rows only one that gives the first token more than half is named.
   auto matrices = std::make_shared<InspectedMatrices>();
   matrices->weights = MatrixBuffer(3, 3);
   matrices->weights.view()(1, 0) = 0.75f;
   hand.tour.inspection.all = std::move(matrices);
   screen = on_one_line(hand.screen(3));
-  CHECK(contains(screen,
-                 "here \"cat\" leaves 75 %; averaged over all 4 heads and every later token it is "
-                 "25 %."));
-  CHECK(contains(screen, "A dot is nothing, 0 less than half a percent."));
+  CHECK(test::contains(
+      screen,
+      "here \"cat\" leaves 75 %; averaged over all 4 heads and every later token it is "
+      "25 %."));
+  CHECK(test::contains(screen, "A dot is nothing, 0 less than half a percent."));
 }
 
 TEST_CASE("tour screens: examples say what their weights say, also where it is not as expected") {
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
-  CHECK(contains(screen, "measured on 8 words, read twice, and on 4 sentences"));
-  CHECK(contains(screen,
-                 "L0H1, previous token: 90 % of the weight is one token back (this text: "
-                 "50 %)."));
-  CHECK(contains(screen, "\"c\" gives 75 % to \"b\", the token before it."));
-  CHECK(contains(screen,
-                 "\"c\" gives 25 % to \"b\": what came next may come next again; \"c\" "
-                 "gives its largest share, 50 %, to itself."));
-  CHECK(contains(screen, "pronoun: 90 % is on the animal, 12 % on the place."));
-  CHECK(contains(screen, "in 3 of 4 sentences the animal gets more than the place."));
-  CHECK(contains(hand.screen(4), "    a    b    c\n    0%  75%  25%\n"));
-  CHECK(!contains(screen, "of them."));
+  CHECK(test::contains(screen, "measured on 8 words, read twice, and on 4 sentences"));
+  CHECK(test::contains(screen,
+                       "L0H1, previous token: 90 % of the weight is one token back (this text: "
+                       "50 %)."));
+  CHECK(test::contains(screen, "\"c\" gives 75 % to \"b\", the token before it."));
+  CHECK(test::contains(screen,
+                       "\"c\" gives 25 % to \"b\": what came next may come next again; \"c\" "
+                       "gives its largest share, 50 %, to itself."));
+  CHECK(test::contains(screen, "pronoun: 90 % is on the animal, 12 % on the place."));
+  CHECK(test::contains(screen, "in 3 of 4 sentences the animal gets more than the place."));
+  CHECK(test::contains(hand.screen(4), "    a    b    c\n    0%  75%  25%\n"));
+  CHECK(!test::contains(screen, "of them."));
 }
 
 TEST_CASE("tour screens: what stands behind the example's query is a dot, and told of") {
@@ -237,20 +214,20 @@ TEST_CASE("tour screens: what stands behind the example's query is a dot, and to
   hand.tour.pronoun.text.source = "a b c";
   hand.tour.pronoun.text.tokens[1].end = 3;
   const std::string screen = hand.screen(4);
-  CHECK(contains(screen, "\n    90%  10%  .\n"));
-  CHECK(
-      contains(on_one_line(screen),
-               "That the text goes on \"c\" it cannot know: the model sees nothing behind \"b\"."));
+  CHECK(test::contains(screen, "\n    90%  10%  .\n"));
+  CHECK(test::contains(
+      on_one_line(screen),
+      "That the text goes on \"c\" it cannot know: the model sees nothing behind \"b\"."));
 }
 
 TEST_CASE("tour screens: a head that has two jobs, or three, is said to") {
   TourByHand hand;
   hand.tour.pronoun.score.head = {0, 2};
-  CHECK(contains(on_one_line(hand.screen(4)), " L0H2 does two of them. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H2 does two of them. "));
   hand.tour.pronoun.score.head = {0, 1};
-  CHECK(contains(on_one_line(hand.screen(4)), " L0H1 does two of them. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does two of them. "));
   hand.tour.induction.score.head = {0, 1};
-  CHECK(contains(on_one_line(hand.screen(4)), " L0H1 does all three. "));
+  CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does all three. "));
 }
 
 TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term of 0.00") {
@@ -259,9 +236,9 @@ TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term
   hand.tour.inspection.context = {-0.001f, 0.5f};
   hand.tour.inspection.weights = {0.001f, 0.997f, 0.002f};
   const std::string screen = hand.screen(2);
-  CHECK(!contains(screen, "-0.00"));
-  CHECK(contains(screen, "   2 sat  -0.01  "));
-  CHECK(contains(on_one_line(screen), "gets: 1.00·v(cat) + … = (0.00, 0.50)."));
+  CHECK(!test::contains(screen, "-0.00"));
+  CHECK(test::contains(screen, "   2 sat  -0.01  "));
+  CHECK(test::contains(on_one_line(screen), "gets: 1.00·v(cat) + … = (0.00, 0.50)."));
 }
 
 TEST_CASE("tour screens: where the head does not find what a pronoun means it is said") {
@@ -270,7 +247,7 @@ TEST_CASE("tour screens: where the head does not find what a pronoun means it is
   hand.tour.text.tokens[2].text = " she";
   const auto says_so = [&hand](std::vector<float> weights) {
     hand.tour.inspection.weights = std::move(weights);
-    return contains(on_one_line(hand.screen(2)), kMissed);
+    return test::contains(on_one_line(hand.screen(2)), kMissed);
   };
   CHECK(!says_so({0.2f, 0.1f, 0.7f}));  // no pronoun is followed
   hand.tour.follows_pronoun = true;
@@ -286,44 +263,45 @@ TEST_CASE("tour screens: where the head does not find what a pronoun means it is
 TEST_CASE("tour screens: temperatures side by side, with their entropies") {
   TourByHand hand;
   std::string screen = hand.screen(5);
-  CHECK(contains(screen, "   key      T = 0.5            T = 1          T = 2\n"));
-  CHECK(contains(screen, "   1 cat      80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
-  CHECK(contains(screen, "   entropy     0.92  bits       1.41  bits     1.54  bits\n"));
-  CHECK(contains(on_one_line(screen), "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
-  CHECK(contains(on_one_line(screen), "1.58 when 3 have the same"));  // log2 3
+  CHECK(test::contains(screen, "   key      T = 0.5            T = 1          T = 2\n"));
+  CHECK(test::contains(screen, "   1 cat      80.0%  ████████  57.6%  █████▊  45.2%  ████▌\n"));
+  CHECK(test::contains(screen, "   entropy     0.92  bits       1.41  bits     1.54  bits\n"));
+  CHECK(test::contains(on_one_line(screen),
+                       "80.0 % at T = 0.5. A large T evens out: 45.2 % at T = 2."));
+  CHECK(test::contains(on_one_line(screen), "1.58 when 3 have the same"));  // log2 3
   for (TourTemperature& row : hand.tour.temperatures) {
     row.weights = {0.5f, 0.5f, 0.0f};
   }
-  CHECK(contains(on_one_line(hand.screen(5)), "It changes nothing that can be seen here"));
+  CHECK(test::contains(on_one_line(hand.screen(5)), "It changes nothing that can be seen here"));
 }
 
 TEST_CASE("tour screens: commands name the text only where a shell takes it as it is") {
   TourByHand hand;
-  CHECK(contains(hand.screen(5), "   TEXT=\"The cat sat\"\n   attnviz \"$TEXT\"  "));
-  CHECK(contains(hand.screen(5), "   attnviz inspect \"$TEXT\" --head 0.0 --query 2  "));
+  CHECK(test::contains(hand.screen(5), "   TEXT=\"The cat sat\"\n   attnviz \"$TEXT\"  "));
+  CHECK(test::contains(hand.screen(5), "   attnviz inspect \"$TEXT\" --head 0.0 --query 2  "));
   for (const std::string text : {"cost $5 now", "say \"no\" now", "a `b` c", "wow! ok", "a\\b c"}) {
     CAPTURE(text);
     hand.tour.text.source = text;
-    CHECK(contains(hand.screen(5), "TEXT='" + text + "'\n"));
+    CHECK(test::contains(hand.screen(5), "TEXT='" + text + "'\n"));
     hand.tour.text.source = text + " it's";
-    CHECK(contains(hand.screen(5), "TEXT=\"your text\"\n"));
+    CHECK(test::contains(hand.screen(5), "TEXT=\"your text\"\n"));
   }
   for (const std::string text : {"two  spaces", "one behind ", " one before", "it's here"}) {
     CAPTURE(text);
     hand.tour.text.source = text;
-    CHECK(contains(hand.screen(5), "   TEXT=\"" + text + "\"\n"));
+    CHECK(test::contains(hand.screen(5), "   TEXT=\"" + text + "\"\n"));
   }
   for (const char* text : {"-h now", "weights", "a\x1b b", "two\nlines here"}) {
     hand.tour.text.source = text;
     CAPTURE(text);
-    CHECK(contains(hand.screen(5), "TEXT=\"your text\"\n"));
+    CHECK(test::contains(hand.screen(5), "TEXT=\"your text\"\n"));
   }
   hand.tour.text.source = "die Katze saß";
-  CHECK(contains(hand.screen(5), "TEXT=\"die Katze saß\"\n"));
-  CHECK(contains(hand.screen(5, {TerminalStyle::kAscii, ColorDepth::kNone, 80}),
-                 "TEXT=\"your text\"\n"));
+  CHECK(test::contains(hand.screen(5), "TEXT=\"die Katze saß\"\n"));
+  CHECK(test::contains(hand.screen(5, {TerminalStyle::kAscii, ColorDepth::kNone, 80}),
+                       "TEXT=\"your text\"\n"));
   hand.tour.n_whole = 300;
-  CHECK(contains(hand.screen(5), "attnviz \"$TEXT\" --head 0.0 --truncate right"));
+  CHECK(test::contains(hand.screen(5), "attnviz \"$TEXT\" --head 0.0 --truncate right"));
 }
 
 TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") {
@@ -332,8 +310,8 @@ TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") 
     return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain));
   };
   // Two characters of three bytes, in a piece each, and the space before them.
-  CHECK(contains(first_screen("猫座"), " of 7 tokens are pieces of words"));
-  CHECK(!contains(first_screen("The cat sat on the mat"), "hardly met"));
+  CHECK(test::contains(first_screen("猫座"), " of 7 tokens are pieces of words"));
+  CHECK(!test::contains(first_screen("The cat sat on the mat"), "hardly met"));
 }
 
 TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be ascii") {
@@ -374,15 +352,16 @@ TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be asc
             render_tour_screen(tour, screen, {TerminalStyle::kBlocks, ColorDepth::kNone, columns});
         const std::string colored =
             render_tour_screen(tour, screen, {TerminalStyle::kBlocks, ColorDepth::k256, columns});
-        CHECK(!contains(blocks, "\x1b"));
-        CHECK(contains(colored, "\x1b["));
-        CHECK(without_escapes(colored) == blocks);
+        CHECK(!test::contains(blocks, "\x1b"));
+        CHECK(test::contains(colored, "\x1b["));
+        CHECK(test::without_escapes(colored) == blocks);
         for (const std::string& drawn : {ascii, blocks}) {
-          for (const std::string& line : lines_of(drawn)) {
+          for (const std::string& line : test::screen_lines(drawn)) {
             CAPTURE(line);
             CHECK(display_width(line) <= std::min<std::size_t>(columns, 100));
           }
-          CHECK((columns < 80 || lines_of(drawn).size() <= 22));  // and a prompt: 24 lines
+          CHECK(
+              (columns < 80 || test::screen_lines(drawn).size() <= 22));  // and a prompt: 24 lines
         }
       }
     }

@@ -71,19 +71,10 @@ Sentence sentence(const Scene& scene, const char* between) {
   return made;
 }
 
-std::vector<TokenId> ids_of(const TokenizedText& text) {
-  std::vector<TokenId> ids;
-  ids.reserve(text.size());
-  for (const Token& token : text.tokens) {
-    ids.push_back(token.id);
-  }
-  return ids;
-}
-
 // A text as the model takes it; whoever looks at the input keeps this.
 class Input {
  public:
-  explicit Input(const TokenizedText& text) : ids_(ids_of(text)), pieces_(text.pieces()) {
+  explicit Input(const TokenizedText& text) : ids_(text.ids()), pieces_(text.pieces()) {
     input_ = ModelInput(pieces_);
     input_.ids = ids_;
   }
@@ -121,8 +112,8 @@ class Measure {
   }
 
   TourHead induction() const {
-    return shown(best_in_list(induction_looks(ids_of(list_))), kInductionExample,
-                 [](const TokenizedText& example) { return induction_looks(ids_of(example)); });
+    return shown(best_in_list(induction_looks(list_.ids())), kInductionExample,
+                 [](const TokenizedText& example) { return induction_looks(example.ids()); });
   }
 
   TourHead pronoun() const {

@@ -74,7 +74,8 @@ void check_length(const Model& model, std::size_t n_tokens) {
   if (model.config.n_ctx != 0 && n_tokens > model.config.n_ctx) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: the text has {}, but the model's context ends at {}: shorten "
-                            "it, or let --truncate left or right do it",
+                            "it, let --truncate left or right do it, or take a model that reads "
+                            "more (-m, or --random)",
                             model.config.name, counted(n_tokens, "token"), model.config.n_ctx));
   }
 }

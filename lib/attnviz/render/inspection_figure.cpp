@@ -102,6 +102,11 @@ class Figure {
                                      FigureBlocks::room(), kWarning) +
                    2);
     }
+    if (!page_.origin.empty()) {
+      blocks_.skip(sheet().paragraph(safe_message(page_.origin, false), kMargin, blocks_.y() + 2,
+                                     FigureBlocks::room(), kNote) +
+                   2);
+    }
   }
 
   void head_line(const Inspection& head) {

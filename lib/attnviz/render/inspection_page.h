@@ -51,7 +51,8 @@ std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std:
 /// One query in one or several heads, ready to be shown.
 struct InspectionPage {
   std::string title;                     // "random weights (seed 42)"
-  std::vector<std::string> notes;        // said first: "RANDOM WEIGHTS: …"
+  std::vector<std::string> notes;        // warnings, said first: "RANDOM WEIGHTS: …"
+  std::string origin;                    // of the model; may be empty
   std::vector<std::string_view> tokens;  // raw pieces: the renderer makes them safe
   std::span<const Inspection> heads;     // shown one after another
   std::vector<InspectionStep> steps;     // in order; empty: all

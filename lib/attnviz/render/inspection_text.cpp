@@ -305,6 +305,9 @@ std::string Screen::draw() {
   for (const std::string& note : page_.notes) {
     add_paragraph(safe_message(note, style_.ascii), 0);
   }
+  if (!page_.origin.empty()) {
+    add_paragraph(safe_message(page_.origin, style_.ascii), 0);
+  }
   for (const Inspection& head : page_.heads) {
     add_line("");
     head_line(head);

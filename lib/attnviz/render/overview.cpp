@@ -87,10 +87,14 @@ std::string choice_sentence(const AttentionDocument& document, const TellingHead
         "alone. This one comes closest, with a score of {}.",
         far_token(document), percent(choice.score));
   }
-  return fmt::format("On average {} of a query's weight goes to {}. {} looks at {} with {}.",
-                     percent(choice.share), far_token(document),
-                     named(document.query_tokens, choice.query),
-                     named(document.key_tokens, choice.key), percent(choice.weight));
+  const std::string example =
+      fmt::format("{} looks at {} with {}", named(document.query_tokens, choice.query),
+                  named(document.key_tokens, choice.key), percent(choice.weight));
+  if (choice.n_counted == 1) {
+    return example + "; the text is too short to say more.";
+  }
+  return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
+                     far_token(document), example);
 }
 
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {

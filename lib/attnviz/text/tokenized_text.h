@@ -31,6 +31,16 @@ struct TokenizedText {
 
   std::size_t size() const noexcept { return tokens.size(); }
 
+  /// The tokens' ids, [size()].
+  std::vector<TokenId> ids() const {
+    std::vector<TokenId> all;
+    all.reserve(tokens.size());
+    for (const Token& token : tokens) {
+      all.push_back(token.id);
+    }
+    return all;
+  }
+
   /// The tokens' texts, [size()]; views into `tokens`.
   std::vector<std::string_view> pieces() const {
     std::vector<std::string_view> views;
