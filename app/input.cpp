@@ -239,6 +239,19 @@ std::optional<InputText> TextSource::next() {
   return std::nullopt;
 }
 
+void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
+  while (const auto text = next()) {
+    try {
+      answer(*text);
+    } catch (const Error& error) {
+      if (!input_.many_texts() || error.kind() != ErrorKind::kUsage) {
+        throw;
+      }
+      throw Error(error.kind(), fmt::format("{}: {}", place(), error.what()));
+    }
+  }
+}
+
 namespace {
 
 // A text behind the other one with nothing between them is nearly always a model that takes one.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,10 @@ class TextSource {
   /// Error{kIo}, Error{kUsage} for a blank or oversized text, Error{kMalformed} naming the line for
   /// JSON that is none of ours.
   std::optional<InputText> next();
+
+  /// Gives every text to `answer`, in order. Throws as next(), and what `answer` throws; an
+  /// Error{kUsage} about one of many texts names its line.
+  void for_each(const std::function<void(const InputText&)>& answer);
 
   /// Whether there is nothing at all to read, before anything was. Waits for the first of it.
   /// Throws Error{kIo}.

@@ -11,10 +11,14 @@
 
 #include "attention_run.h"
 #include "attnviz/analysis/inspection.h"
+#include "attnviz/analysis/telling_head.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/render/attention_document.h"
 #include "attnviz/render/inspection_figure.h"
 #include "attnviz/render/inspection_json.h"
 #include "attnviz/render/inspection_text.h"
+#include "attnviz/render/overview.h"
 #include "attnviz/render/run_facts.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
@@ -31,11 +35,6 @@ namespace {
 
 constexpr std::array kFormats = {OutputFormat::kPng, OutputFormat::kJson, OutputFormat::kText};
 
-std::vector<HeadId> chosen_heads(const Model& model, const InspectOptions& options) {
-  const bool is_default = options.heads.heads.empty() && options.heads.layers.empty();
-  return select_heads(model, is_default ? "0.0" : options.heads.heads, options.heads.layers);
-}
-
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
                         bool all_queries, bool full) {
   constexpr double kCellOfATable = 100.0;  // a number of a matrix as text, while it is laid out
@@ -47,12 +46,46 @@ void require_memory_for(const Model& model, const std::vector<HeadId>& heads, st
   require_memory_for_heads(bytes, "inspecting", heads.size(), n_tokens);
 }
 
-std::size_t chosen_query(const TokenizedText& text, const InspectOptions& options) {
-  const TokenChoice choice = choose_token(text, options.query, "--query");
+// What is followed.
+struct Followed {
+  std::vector<HeadId> heads;
+  std::size_t query = 0;
+  std::string why = {};  // these, where nobody named them
+};
+
+std::size_t named_query(const TokenizedText& text, const InspectOptions& options) {
+  const TokenChoice choice = choose_token(text, options.query.value_or("-1"), "--query");
   if (!choice.note.empty() && !options.talk.quiet) {
     say(choice.note);
   }
   return choice.index;
+}
+
+// Of a trained model a head that shows something of this text, and the query that shows it best.
+Followed chosen(const Model& model, const TokenizedText& text, const InspectOptions& options) {
+  const bool is_default = options.heads.heads.empty() && options.heads.layers.empty();
+  Followed followed{
+      select_heads(model, is_default ? "0.0" : options.heads.heads, options.heads.layers),
+      named_query(text, options)};
+  const std::vector<HeadId> all = select_heads(model, "", "");
+  if (!is_default || model.config.random_weights || all.size() == 1) {
+    return followed;
+  }
+  require_memory_for_heads(
+      layer_bytes(model, text.size()) + TellingHeads::bytes(all.size(), text.size()),
+      "choosing a head among", all.size(), text.size());
+  const AttentionRequest request = request_of(options);
+  const AttentionDocument document = attention_document(model, text, request, all);
+  TellingSearch search(document, all);
+  attend("choosing a head", model, text, request, search, options.talk);
+  const TellingHead best = search.best();
+  if (best.qualifies()) {
+    followed.heads = {best.head};
+    followed.query = options.query ? followed.query : best.query;
+    followed.why = fmt::format("{} is the most telling head. {}", head_title(best.head),
+                               choice_sentence(document, best));
+  }
+  return followed;
 }
 
 std::vector<std::string> notes(const ModelFacts& facts) {
@@ -63,6 +96,12 @@ std::vector<std::string> notes(const ModelFacts& facts) {
   if (std::string note = random_embeddings_note(facts); !note.empty()) {
     lines.push_back(std::move(note));
   }
+  return lines;
+}
+
+std::vector<std::string> remarks(const ModelFacts& facts, const Followed& followed) {
+  std::vector<std::string> lines = {origin_note(facts), followed.why};
+  std::erase(lines, "");
   return lines;
 }
 
@@ -100,7 +139,6 @@ void run_inspect(const InspectOptions& options) {
   Model model = chosen_model(options);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, model);
-  const std::vector<HeadId> heads = chosen_heads(model, options);
   const auto input = source.next();
   if (!input) {
     return;
@@ -109,19 +147,20 @@ void run_inspect(const InspectOptions& options) {
   phases.done("tokenize");
   tell_randomness(options, model, text);
   tell_far_words(options, model, text);
-  const std::size_t query = chosen_query(text, options);
+  const Followed followed = chosen(model, text, options);
   // JSON always has the matrices over all queries, text when asked for.
   const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
-  require_memory_for(model, heads, text.size(), all_queries, options.full);
+  require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
   const std::vector<std::string_view> pieces = text.pieces();
-  const std::vector<Inspection> inspections = inspect_heads(
-      model, InputColumns(text).view(), request_of(options), heads, query, all_queries);
+  const std::vector<Inspection> inspections =
+      inspect_heads(model, InputColumns(text).view(), request_of(options), followed.heads,
+                    followed.query, all_queries);
   phases.done("attention");
   tell_missing_steps(options, inspections);
   const ModelFacts facts = model_facts(model, text);
   const InspectionPage page{model_title(facts),
                             notes(facts),
-                            origin_note(facts),
+                            remarks(facts, followed),
                             pieces,
                             inspections,
                             options.steps,

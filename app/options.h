@@ -113,7 +113,8 @@ struct ShowOptions : AttentionOptions {
 };
 
 struct InspectOptions : AttentionOptions {
-  std::string query = "-1";           // as choose_token takes it
+  std::optional<std::string> query;   // as choose_token takes it; without one the last token, or
+                                      // the one that speaks for the head that was chosen
   std::vector<InspectionStep> steps;  // empty: all
   bool full = false;
   bool explain = false;

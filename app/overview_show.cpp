@@ -76,11 +76,8 @@ double StreamedOverview::bytes() const {
 }
 
 void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
-  telling_.clear();
-  for (const MaskedHeads& group : heads_by_mask(*document_, heads_)) {
-    telling_.push_back(telling_heads(*document_, group));
-    sinks.push_back(telling_.back().get());
-  }
+  telling_.emplace(*document_, heads_);
+  sinks.push_back(&*telling_);
   thumbnails_ = thumbnail_grids_.sinks(heads_, *document_);
   large_ = keeps_large() ? large_grids_.sinks(heads_, *document_) : Cells{};
   for (const Cells* all : {&thumbnails_, &large_}) {
@@ -91,11 +88,7 @@ void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {
 }
 
 void StreamedOverview::finish(const ComputeAgain& compute_again) {
-  TellingHead choice = telling_.front()->best();
-  for (const auto& group : telling_) {
-    const TellingHead best = group->best();
-    choice = best.is_before(choice) ? best : choice;
-  }
+  const TellingHead choice = telling_->best();
   overview_ = overview_of(*document_, choice);
   if (large_.empty()) {
     large_ = large_grids_.sinks({choice.head}, *document_);

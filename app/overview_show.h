@@ -61,7 +61,7 @@ class StreamedOverview : public StreamedPicture {
   Overview overview_;
   PoolGrids thumbnail_grids_;
   PoolGrids large_grids_;
-  std::vector<std::unique_ptr<TellingHeads>> telling_;  // those of layers with one mask each
+  std::optional<TellingSearch> telling_;  // once it has begun
   Cells thumbnails_;
   Cells large_;
 };

@@ -188,8 +188,8 @@ void run_show(const ShowOptions& options) {
   bool is_first = true;
   bool told_flat = false;
   bool told_far = false;
-  while (const auto input = source.next()) {
-    TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
+  source.for_each([&](const InputText& input) {
+    TokenizedText text = chosen_tokens(options, model, *tokenizer, input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
     told_far = told_far || tell_far_words(options, model, text);
@@ -208,7 +208,7 @@ void run_show(const ShowOptions& options) {
       told_flat |= show_streamed(options, {model, text, heads, continuation}, predictor, *picture,
                                  !told_flat, outputs);
       phases.done("attention and render");
-      continue;
+      return;
     }
     require_memory_for(model, heads, options, text.size(), shown.size());
     const Run run{model, text, words, heads, options.talk, predictor.output()};
@@ -238,7 +238,7 @@ void run_show(const ShowOptions& options) {
     }
     outputs.write_to_standard_output(write);
     phases.done("render");
-  }
+  });
   if (options.input.many_texts()) {
     outputs.commit();
   }

@@ -82,8 +82,8 @@ void run_tokenize(const TokenizeOptions& options) {
   const auto tokenizer = chosen_tokenizer(options);
   phases.done("tokenizer");
   bool is_first = true;
-  while (const auto input = source.next()) {
-    const TokenizedText text = tokenize(*tokenizer, *input, options.input);
+  source.for_each([&](const InputText& input) {
+    const TokenizedText text = tokenize(*tokenizer, input, options.input);
     phases.done("tokenize");
     if (options.json) {
       write_tokens_json(text, tokenizer->name(), write_to_stdout);
@@ -95,7 +95,7 @@ void run_tokenize(const TokenizeOptions& options) {
     }
     is_first = false;
     phases.done("print");
-  }
+  });
 }
 
 }  // namespace attnviz::app

@@ -78,6 +78,21 @@ TEST_CASE("--lines takes each line as a text, answers each with a line, and skip
   CHECK(run.exit_code == 0);
 }
 
+TEST_CASE("--lines: an error about a text names its line, and what came before it is answered") {
+  std::string long_line;
+  for (int i = 0; i < 300; ++i) {
+    long_line += "the cat ";
+  }
+  const ProgramResult run = attnviz({"--lines", "--json"}, "The cat\n\n" + long_line + "\nsat\n");
+  CHECK(run.exit_code == 2);
+  CHECK(lines_of(run.out).size() == 1);
+  CHECK(contains(run.err, "attnviz: standard input: line 3: demo: the text has "));
+  CHECK_FALSE(contains(attnviz({long_line}).err, "line"));
+  CHECK(contains(attnviz({"--lines", "--focus", "cat"}, "a cat\na dog\n").err, "line 2: --focus"));
+  CHECK(contains(attnviz({"tokenize", "--json-lines"}, "\"a\"\n{\"ids\": [99999]}\n").err,
+                 "standard input: line 2: "));
+}
+
 TEST_CASE("--lines answers a line before the next one is there") {
   ProgramRun run;
   run.arguments = {"--random", "--lines", "--json", "-q"};

@@ -224,6 +224,28 @@ TEST_CASE("inspect: several heads one after another, several steps, files beside
   CHECK(contains(model.inspect({"--full"}).out, "   weights [3, 3]\n"));
 }
 
+TEST_CASE(
+    "inspect: without a head it follows the one that the overview shows large, and says why") {
+  const char* const text = "The cat sat on the mat because it was tired";
+  const std::string drawn = attnviz({text}).out;
+  const std::size_t caption = drawn.find(": the most telling head\n");
+  REQUIRE(caption != std::string::npos);
+  const std::string head = drawn.substr(caption - 4, 4);  // "L2H1"
+  const std::string screen = attnviz({"inspect", text}).out;
+  CHECK(contains(screen, "\n" + head + " is the most telling head. "));
+  CHECK(contains(screen, "\n" + head + "  query 8 "));  // "it", which speaks for it
+  const json document = attnviz_json({"inspect", text});
+  CHECK(document["heads"].size() == 1);
+  CHECK(document["heads"][0]["layer"] == head[1] - '0');
+  CHECK(document["heads"][0]["head"] == head[3] - '0');
+  CHECK(contains(attnviz({"inspect", text, "--query", "sat"}).out, "\n" + head + "  query 3 "));
+  const std::string named = attnviz({"inspect", text, "--head", "0.0"}).out;
+  CHECK(contains(named, "\nL0H0  query 10 "));
+  CHECK_FALSE(contains(named, "most telling"));
+  CHECK(contains(attnviz({"inspect", "The cat"}).out, "\nL0H0  query 2 "));  // too short to tell
+  CHECK(contains(attnviz({"inspect", "--random", text}).out, "\nL0H0  query 9 "));
+}
+
 TEST_CASE("inspect: a figure tells in its file what it was made from") {
   const ByHand model;
   const ProgramResult run =

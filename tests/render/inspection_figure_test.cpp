@@ -81,7 +81,7 @@ TEST_CASE("inspection figure: warnings are red, where the model comes from is no
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
   CHECK_FALSE(has_color(figure_of(sample.page), kRed));
   const int height = figure_of(sample.page).height;
-  sample.page.origin = "trained on generated text";
+  sample.page.remarks = {"trained on generated text"};
   CHECK_FALSE(has_color(figure_of(sample.page), kRed));
   CHECK(figure_of(sample.page).height > height);
   sample.page.notes = {"RANDOM WEIGHTS"};
@@ -97,7 +97,7 @@ TEST_CASE("inspection figure: nothing is clipped at the edges, for short and lon
     sample.page.explain = true;
     sample.page.title = std::string(300, 'x');
     sample.page.notes = {std::string(300, 'y')};
-    sample.page.origin = std::string(300, 'z');
+    sample.page.remarks = {std::string(300, 'z')};
     const DecodedPng picture = figure_of(sample.page);
     for (int y = 0; y < picture.height; ++y) {
       for (const int x : {0, 10, picture.width - 11, picture.width - 1}) {

@@ -97,14 +97,14 @@ class Figure {
     blocks_.skip(kMargin);
     blocks_.skip(sheet().paragraph(safe_message(title_of(page_), false), kMargin, blocks_.y(),
                                    FigureBlocks::room(), kText, FigureSheet::kTitle));
-    for (const std::string& note : page_.notes) {
-      blocks_.skip(sheet().paragraph(safe_message(note, false), kMargin, blocks_.y() + 2,
-                                     FigureBlocks::room(), kWarning) +
-                   2);
-    }
-    if (!page_.origin.empty()) {
-      blocks_.skip(sheet().paragraph(safe_message(page_.origin, false), kMargin, blocks_.y() + 2,
-                                     FigureBlocks::room(), kNote) +
+    paragraphs(page_.notes, kWarning);
+    paragraphs(page_.remarks, kNote);
+  }
+
+  void paragraphs(const std::vector<std::string>& texts, Rgb color) {
+    for (const std::string& text : texts) {
+      blocks_.skip(sheet().paragraph(safe_message(text, false), kMargin, blocks_.y() + 2,
+                                     FigureBlocks::room(), color) +
                    2);
     }
   }

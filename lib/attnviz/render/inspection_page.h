@@ -52,7 +52,7 @@ std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std:
 struct InspectionPage {
   std::string title;                     // "random weights (seed 42)"
   std::vector<std::string> notes;        // warnings, said first: "RANDOM WEIGHTS: …"
-  std::string origin;                    // of the model; may be empty
+  std::vector<std::string> remarks;      // said behind them: the model's origin, why this head
   std::vector<std::string_view> tokens;  // raw pieces: the renderer makes them safe
   std::span<const Inspection> heads;     // shown one after another
   std::vector<InspectionStep> steps;     // in order; empty: all

@@ -302,11 +302,10 @@ void Screen::full_matrices(const Inspection& head, Step step) {
 
 std::string Screen::draw() {
   add_paragraph(safe_message("inspect: " + page_.title, style_.ascii), 0, style_.bold());
-  for (const std::string& note : page_.notes) {
-    add_paragraph(safe_message(note, style_.ascii), 0);
-  }
-  if (!page_.origin.empty()) {
-    add_paragraph(safe_message(page_.origin, style_.ascii), 0);
+  for (const std::vector<std::string>* texts : {&page_.notes, &page_.remarks}) {
+    for (const std::string& text : *texts) {
+      add_paragraph(safe_message(text, style_.ascii), 0);
+    }
   }
   for (const Inspection& head : page_.heads) {
     add_line("");

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -114,26 +113,47 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   return overview;
 }
 
-std::unique_ptr<TellingHeads> telling_heads(const AttentionDocument& document,
-                                            const MaskedHeads& group) {
-  auto heads = std::make_unique<TellingHeads>(group.heads, group.mask, document.query_tokens.size(),
-                                              document.key_tokens.size());
+TellingSearch::TellingSearch(const AttentionDocument& document, const std::vector<HeadId>& heads) {
   std::vector<std::size_t> pronouns;
   for (std::size_t i = 0; i < document.query_tokens.size(); ++i) {
     if (!pronoun_of(document.query_tokens[i]).empty()) {
       pronouns.push_back(i);
     }
   }
-  heads->prefer(std::move(pronouns));
-  return heads;
+  for (const MaskedHeads& group : heads_by_mask(document, heads)) {
+    groups_.push_back(std::make_unique<TellingHeads>(
+        group.heads, group.mask, document.query_tokens.size(), document.key_tokens.size()));
+    groups_.back()->prefer(pronouns);
+  }
+}
+
+bool TellingSearch::wants(HeadId head) const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [head](const auto& group) { return group->wants(head); });
+}
+
+void TellingSearch::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                         ConstMatrix weights) {
+  for (const auto& group : groups_) {
+    if (group->wants(head)) {
+      group->rows(head, first_query, first_key, weights);
+    }
+  }
+}
+
+TellingHead TellingSearch::best() const {
+  TellingHead choice = groups_.front()->best();
+  for (const auto& group : groups_) {
+    const TellingHead best = group->best();
+    choice = best.is_before(choice) ? best : choice;
+  }
+  return choice;
 }
 
 std::optional<TellingHead> most_telling(const AttentionDocument& document) {
   constexpr float kRounding = 1.001f;
   const float most = kRounding / (1.0f - document.run.dropout);
-  std::map<HeadId, ConstMatrix> weights;
   for (const DocumentPattern& pattern : document.patterns) {
-    weights.emplace(pattern.head, pattern.weights);
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
       const auto row = pattern.weights.row(query);
       if (!std::all_of(row.begin(), row.end(),
@@ -142,17 +162,11 @@ std::optional<TellingHead> most_telling(const AttentionDocument& document) {
       }
     }
   }
-  std::optional<TellingHead> best;
-  for (const MaskedHeads& group : heads_by_mask(document, heads_of(document))) {
-    const auto heads = telling_heads(document, group);
-    for (const HeadId head : group.heads) {
-      heads->rows(head, 0, 0, weights.at(head));
-    }
-    if (const TellingHead found = heads->best(); !best || found.is_before(*best)) {
-      best = found;
-    }
+  TellingSearch search(document, heads_of(document));
+  for (const DocumentPattern& pattern : document.patterns) {
+    search.rows(pattern.head, 0, 0, pattern.weights);
   }
-  return best;
+  return search.best();
 }
 
 }  // namespace attnviz

@@ -46,10 +46,23 @@ struct OverviewGrid {
 /// is one of its heads. Throws as attention_heatmap.
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
 
-/// Scores the heads of a group by what the document's tokens are: pronouns speak for a head before
-/// others do.
-std::unique_ptr<TellingHeads> telling_heads(const AttentionDocument& document,
-                                            const MaskedHeads& group);
+/// Scores heads by what the document's tokens are, while their rows come: pronouns speak for a head
+/// before others do. As large as TellingHeads::bytes() says of a layer's heads.
+class TellingSearch : public PatternSink {
+ public:
+  /// `heads` by layer, then head, at least one; of a document that need not have weights.
+  TellingSearch(const AttentionDocument& document, const std::vector<HeadId>& heads);
+
+  bool wants(HeadId head) const override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+
+  /// The head that is before all others, once all rows have come.
+  TellingHead best() const;
+
+ private:
+  std::vector<std::unique_ptr<TellingHeads>> groups_;  // heads that have one mask
+};
 
 /// The most telling of the document's patterns; nothing when these are no attention weights:
 /// numbers from 0 to 1, or to what dropout makes of 1.
