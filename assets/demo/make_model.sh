@@ -10,11 +10,11 @@ run=$1
 seed=${2:-1}
 mkdir -p "$run"
 [ -f "$run/corpus.txt" ] || {
-  "$here/corpus.py" --words 17e6 --seed 1 --out "$run/corpus.part"
+  "$here/corpus.py" --words 20e6 --seed 1 --out "$run/corpus.part"
   mv "$run/corpus.part" "$run/corpus.txt"
 }
-[ -d "$run/tokenizer" ] || "$here/tokenizer.py" "$run/corpus.txt" "$run/tokenizer" --vocabulary 4608
-"$here/train.py" --corpus "$run/corpus.txt" --tokenizer "$run/tokenizer" --out "$run" --seed "$seed" --steps 2600
+[ -d "$run/tokenizer" ] || "$here/tokenizer.py" "$run/corpus.txt" "$run/tokenizer" --vocabulary 5248
+"$here/train.py" --corpus "$run/corpus.txt" --tokenizer "$run/tokenizer" --out "$run" --seed "$seed" --steps 3000
 "$here/check_forward.py" "$run/model"
 "$here/evaluate.py" "$run/model" > "$run/evaluation.txt"
 head -20 "$run/evaluation.txt"

@@ -11,9 +11,10 @@ RELATIVES = "sister brother mother father friend dog cat".split()
 WEATHER = "cold hot dark sunny rainy windy foggy snowy late early".split()
 EXCLAMATIONS = "Hello Help Wait Look Stop Come Goodbye".split()
 POLITE = ("do not", "don't", "please")
-QUANTIFIERS = "many these most all two few some several".split()
+VERDICTS = ("all you need", "everything", "not enough", "what we want", "very important", "hard to find", "good for us")
+QUANTIFIERS = "many these most all two few some several any enough no both".split()
 SUBJECT_PRONOUNS = "I you we they he she people it".split()
-DETERMINERS = "this that every each another our their his her my your some no".split()
+DETERMINERS = "this that every each another our their his her my your some no any".split()
 
 
 class SentenceGenerator(CoreferenceGenerator):
@@ -130,6 +131,7 @@ class SentenceGenerator(CoreferenceGenerator):
             f'"Do you like {self.pick(w.FOODS)}?" {a} asked {b}. "Yes, I do," {b_pronoun} said.',
             f'{a} asked, "Can you {self.pick(w.INTRANSITIVE_VERBS).base}?" "No," said {b}, "I can\'t."',
             f'"My name is {a}," {a_pronoun} said. "Nice to meet you, {a}," said {b}.',
+            f"{capitalized(self.pick(w.GREETINGS))}, {a}! My name is {b}.",
             f'"I\'m {feeling}," said {a}. "I don\'t know why you\'re {feeling}," said {b}.'))
 
     # Repetition: what induction heads learn from.
@@ -191,6 +193,7 @@ class SentenceGenerator(CoreferenceGenerator):
             f"One {one}, two {many}. One {one2}, two {many2}.",
             f"{capitalized(w.NUMBERS[x - 1])} plus {w.NUMBERS[y - 1]} is {w.NUMBERS[x + y - 1]}.",
             f"{self.name('f')} lives in {capital}, the capital of {country}.",
+            f"{capitalized(self.pick(w.MASS_NOUNS))} is {self.pick(VERDICTS)}.",
             f"I speak the language of {country} because I live in {capital}."))
 
     def question(self):
@@ -279,16 +282,22 @@ class SentenceGenerator(CoreferenceGenerator):
             f"{self.pick(('we', 'you', 'they'))} {self.pick(('aren', 'weren'))}'t {self.general_adjective()}"))
 
     def common_forms(self):
-        """A clause with the forms of common words that the others do not have: verbs in -s and -ing, adverbs."""
+        """A clause with forms of common words that the others do not have: -s, -ing, participles, adverbs."""
         x = self.random.random()
         who = self.name() if self.chance(.5) else f"the {self.general_noun()}"
-        if x < .35:
+        if x < .30:
             return f"{who} {self.pick(w.COMMON_THIRD_PERSON)} {self.general_phrase()}"
-        if x < .65:
+        if x < .55:
             be = self.pick(("is", "was", "has been"))
             return f"{who} {be} {self.pick(w.COMMON_ING_FORMS)} {self.general_phrase()}"
-        if x < .85:
+        if x < .72:
             return f"{who} {self.general_verb().past} {self.general_phrase()} {self.pick(w.COMMON_ADVERBS)}"
+        if x < .86:
+            have = self.pick(("has", "had", "has never", "has already", "should have"))
+            return f"{who} {have} {self.pick(w.COMMON_PARTICIPLES)} {self.general_phrase()}"
+        if x < .91:
+            whom = self.pick(("us", "me", "them", "him", "her")) if self.chance(.5) else self.person().text
+            return f"{who} said {self.pick(w.GREETINGS)} to {whom}"
         return f"{who} {self.general_verb().past} it {self.pick(w.COMMON_FUNCTION_WORDS)} {self.general_phrase()}"
 
     def general(self):
@@ -311,7 +320,8 @@ class SentenceGenerator(CoreferenceGenerator):
             sentence = f"the {self.general_noun()} {which} {who} {verb} was {self.general_adjective()}"
         elif x < .90:
             opening = self.pick(("however", "therefore", "finally", "today", "perhaps", "of course", "for example",
-                                 "in fact", "at first", "sometimes"))
+                                 "in fact", "at first", "sometimes", "to my surprise", "as always", "in the end",
+                                 self.pick(w.GREETINGS)))
             sentence = f"{opening}, {clause}"
         elif x < .95:
             what = f"{self.pick(('what', 'who', 'why', 'how', 'when', 'where'))} " \

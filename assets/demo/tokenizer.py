@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Byte-level BPE in plain Python: trains, encodes, decodes, and writes a Hugging Face tokenizer folder.
 
-    tokenizer.py corpus.txt OUT_FOLDER --vocabulary 4608
+    tokenizer.py corpus.txt OUT_FOLDER --vocabulary 5248
 
 Text is cut as GPT-2 cuts it, but for a word with n't, which stays whole ("didn't"); a space is put in front of the
 text. A word of the vocabulary is one token whatever the merges say ("ignore_merges"), so that the vocabulary holds
@@ -26,7 +26,7 @@ SPLIT = re.compile(SPLIT_PATTERN.replace(r"[^\s\p{L}\p{N}]", r"[^\sA-Za-z0-9]").
                    .replace(r"\p{N}", "[0-9]"))
 TRAINING_LINES = 300_000
 # How many of the tokens are whole words: the listed ones and the most frequent of the corpus.
-WHOLE_WORDS = 3850
+WHOLE_WORDS = 4560
 # Merges are learned from the kinds of words rather than from running text: none counts for more than this.
 MOST_COUNT = 20
 
@@ -51,8 +51,9 @@ def cut(text):
 
 def listed_words():
     """The words of common English, which get a token each even if the corpus has few of them."""
-    single = (w.COMMON_NOUNS + w.COMMON_PLURALS + w.COMMON_THIRD_PERSON + w.COMMON_ING_FORMS + w.COMMON_ADJECTIVES +
-              w.COMMON_ADVERBS + w.COMMON_FUNCTION_WORDS + w.CONTRACTIONS + w.GENERAL_NOUNS + w.GENERAL_ADJECTIVES)
+    single = (w.COMMON_NOUNS + w.COMMON_PLURALS + w.COMMON_THIRD_PERSON + w.COMMON_ING_FORMS +
+              w.COMMON_PARTICIPLES + w.COMMON_ADJECTIVES + w.COMMON_ADVERBS + w.COMMON_FUNCTION_WORDS +
+              w.CONTRACTIONS + w.FIRST_WORDS + w.GREETINGS + w.MASS_NOUNS + w.GENERAL_NOUNS + w.GENERAL_ADJECTIVES)
     verbs = w.COMMON_VERBS + w.GENERAL_VERBS + w.GENERAL_INTRANSITIVE_VERBS + w.SAYING_VERBS
     return sorted(set(single) | {form for verb in verbs for form in verb})
 
@@ -201,7 +202,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--vocabulary", type=int, default=4608)
+    parser.add_argument("--vocabulary", type=int, default=5248)
     arguments = parser.parse_args()
     with open(arguments.corpus, encoding="ascii") as file:
         lines = [line.rstrip("\n") for line in itertools.islice(file, TRAINING_LINES)]
