@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes a seeded corpus of everyday English with much co-reference, agreement and repetition.
 
-    corpus.py --words 14e6 --seed 1 --out corpus.txt
+    corpus.py --words WORDS --seed 1 --out corpus.txt
 
 One document a line. The same seed and number of words give the same bytes, whatever the machine.
 """
@@ -42,7 +42,7 @@ def documents(n_words, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--words", type=float, default=14e6)
+    parser.add_argument("--words", type=float, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=pathlib.Path, default="corpus.txt")
     arguments = parser.parse_args()

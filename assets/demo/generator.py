@@ -36,7 +36,9 @@ def is_held_out(a, b):
 
 
 def with_article(text):
-    return ("an " if unmarked(text)[0] in "aeiouAEIOU" else "a ") + text
+    """a cat, an owl; by the sound: an hour, a unit."""
+    vowel = re.match("(?!eu)[aeiou](?!ni(?!n|m)|s[eu]|ne )|hour|hon[eo]|heir", unmarked(text), re.IGNORECASE)
+    return ("an " if vowel else "a ") + text
 
 
 def capitalized(text):
@@ -44,7 +46,13 @@ def capitalized(text):
     return text[:first] + text[first].upper() + text[first + 1:]
 
 
+PLURALS = dict(w.IRREGULAR_PLURALS) | {"analysis": "analyses", "crisis": "crises", "life": "lives", "wife": "wives",
+                                       "species": "species", "series": "series", "half": "halves"}
+
+
 def plural(noun):
+    if noun in PLURALS:
+        return PLURALS[noun]
     if re.search("(s|sh|ch|x)$", noun):
         return noun + "es"
     if re.search("[^aeiou]y$", noun):

@@ -1,8 +1,8 @@
-"""Plain sentences and little texts: agreement, repetition, quotations, lists, facts, tales, general English."""
+"""Plain sentences and little texts: agreement, repetition, quotations, lists, facts, tales."""
 import words as w
 from coreference import KINDS as COREFERENCE_KINDS
-from coreference import CoreferenceGenerator
-from generator import POSSESSIVE, SUBJECT, capitalized, ing_form, plural, third_person, with_article
+from general import GeneralGenerator
+from generator import POSSESSIVE, SUBJECT, capitalized, ing_form, third_person, with_article
 
 COUNTED_NOUNS = (("key", "keys"), ("picture", "pictures"), ("book", "books"), ("letter", "letters"), ("box", "boxes"),
                  ("car", "cars"), ("friend", "friends"), ("door", "doors"), ("story", "stories"))
@@ -11,13 +11,9 @@ RELATIVES = "sister brother mother father friend dog cat".split()
 WEATHER = "cold hot dark sunny rainy windy foggy snowy late early".split()
 EXCLAMATIONS = "Hello Help Wait Look Stop Come Goodbye".split()
 POLITE = ("do not", "don't", "please")
-VERDICTS = ("all you need", "everything", "not enough", "what we want", "very important", "hard to find", "good for us")
-QUANTIFIERS = "many these most all two few some several any enough no both".split()
-SUBJECT_PRONOUNS = "I you we they he she people it".split()
-DETERMINERS = "this that every each another our their his her my your some no any".split()
 
 
-class SentenceGenerator(CoreferenceGenerator):
+class SentenceGenerator(GeneralGenerator):
     def coreference(self):
         return " ".join(COREFERENCE_KINDS[self.pick(list(COREFERENCE_KINDS))](self))
 
@@ -193,7 +189,6 @@ class SentenceGenerator(CoreferenceGenerator):
             f"One {one}, two {many}. One {one2}, two {many2}.",
             f"{capitalized(w.NUMBERS[x - 1])} plus {w.NUMBERS[y - 1]} is {w.NUMBERS[x + y - 1]}.",
             f"{self.name('f')} lives in {capital}, the capital of {country}.",
-            f"{capitalized(self.pick(w.MASS_NOUNS))} is {self.pick(VERDICTS)}.",
             f"I speak the language of {country} because I live in {capital}."))
 
     def question(self):
@@ -212,127 +207,6 @@ class SentenceGenerator(CoreferenceGenerator):
             f"if it {self.pick(('rains', 'snows'))}, we will {idle} at home",
             f"we are {ing_form(idle)} {self.pick(('in', 'near'))} the {self.pick(w.SCENES)}",
             f"{self.name()} is {ing_form(idle)} while {self.name()} is {ing_form(idle2)}"))) + "."
-
-    # General English, so that ordinary sentences meet known words.
-
-    def general_noun(self):
-        return self.pick(w.GENERAL_NOUNS if self.chance(.7) else w.COMMON_NOUNS)
-
-    def general_plural(self):
-        return plural(self.pick(w.GENERAL_NOUNS)) if self.chance(.5) else self.pick(w.COMMON_PLURALS)
-
-    def general_adjective(self):
-        return self.pick(w.GENERAL_ADJECTIVES if self.chance(.7) else w.COMMON_ADJECTIVES)
-
-    def general_verb(self):
-        return self.pick(w.GENERAL_VERBS if self.chance(.7) else w.COMMON_VERBS)
-
-    def general_phrase(self):
-        noun = self.general_noun()
-        adjective = self.general_adjective() + " " if self.chance(.35) else ""
-        x = self.random.random()
-        if x < .35:
-            return f"the {adjective}{noun}"
-        if x < .48:
-            return with_article(adjective + noun)
-        if x < .62:
-            return f"{self.pick(DETERMINERS)} {adjective}{noun}"
-        if x < .75:
-            return f"the {noun} of the {self.general_noun()}"
-        if x < .87:
-            return self.pick(w.INDEFINITE_PRONOUNS)
-        return f"{self.pick(QUANTIFIERS)} {adjective}{self.general_plural()}"
-
-    def clause(self):
-        x = self.random.random()
-        if x < .4:
-            who = self.pick(SUBJECT_PRONOUNS)
-        else:
-            who = self.person().text if x < .6 else self.general_phrase()
-        x = self.random.random()
-        if x < .38:
-            return f"{who} {self.general_verb().past} {self.general_phrase()}"
-        if x < .56:
-            adverb = self.pick(("", "", "not ", "never ", "also ", "still ", "even "))
-            return f"{who} {self.pick(w.MODAL_VERBS)} {adverb}{self.general_verb().base} {self.general_phrase()}"
-        if x < .70:
-            verb = self.pick(w.GENERAL_INTRANSITIVE_VERBS).past
-            return f"{who} {verb} {self.pick(w.PREPOSITIONS)} {self.general_phrase()}"
-        if x < .80:
-            wanted = self.pick(("wanted", "tried", "began", "had", "used", "seemed", "decided"))
-            return f"{who} {wanted} to {self.general_verb().base} {self.general_phrase()}"
-        if x < .90:
-            be = self.pick(("is", "was", "seems", "became", "has been", "will be"))
-            degree = self.pick(("", "very ", "more ", "less ", "too ", "so ", "quite "))
-            return f"the {self.general_noun()} {be} {degree}{self.general_adjective()}"
-        return self.contraction()
-
-    def contraction(self):
-        verb, thing = self.pick(w.GENERAL_VERBS).base, self.general_phrase()
-        she, they = self.pick(("he", "she", "it")), self.pick(("I", "you", "we", "they"))
-        return self.pick((
-            f"{they} {self.pick(w.CONTRACTIONS)} {verb} {thing}",
-            f"{she} {self.pick(('doesn', 'didn', 'won', 'can', 'couldn', 'wouldn', 'shouldn'))}'t {verb} {thing}",
-            f"{self.pick(('it', 'that', 'he', 'she', 'there', 'what'))}'s {self.pick(('', 'a ', 'not '))}"
-            f"{self.general_adjective()}",
-            f"{self.pick(('we', 'you', 'they'))}'re {self.general_adjective()}", f"I'm {self.general_adjective()}",
-            f"{they}'ll {verb} {thing}", f"{they}'ve {self.pick(w.GENERAL_VERBS).past} {thing}",
-            f"{they}'d {verb} {thing}", f"let's {verb} {thing}",
-            f"{she} {self.pick(('isn', 'wasn', 'hasn'))}'t {self.general_adjective()}",
-            f"{self.pick(('we', 'you', 'they'))} {self.pick(('aren', 'weren'))}'t {self.general_adjective()}"))
-
-    def common_forms(self):
-        """A clause with forms of common words that the others do not have: -s, -ing, participles, adverbs."""
-        x = self.random.random()
-        who = self.name() if self.chance(.5) else f"the {self.general_noun()}"
-        if x < .30:
-            return f"{who} {self.pick(w.COMMON_THIRD_PERSON)} {self.general_phrase()}"
-        if x < .55:
-            be = self.pick(("is", "was", "has been"))
-            return f"{who} {be} {self.pick(w.COMMON_ING_FORMS)} {self.general_phrase()}"
-        if x < .72:
-            return f"{who} {self.general_verb().past} {self.general_phrase()} {self.pick(w.COMMON_ADVERBS)}"
-        if x < .86:
-            have = self.pick(("has", "had", "has never", "has already", "should have"))
-            return f"{who} {have} {self.pick(w.COMMON_PARTICIPLES)} {self.general_phrase()}"
-        if x < .91:
-            whom = self.pick(("us", "me", "them", "him", "her")) if self.chance(.5) else self.person().text
-            return f"{who} said {self.pick(w.GREETINGS)} to {whom}"
-        return f"{who} {self.general_verb().past} it {self.pick(w.COMMON_FUNCTION_WORDS)} {self.general_phrase()}"
-
-    def general(self):
-        x, clause = self.random.random(), self.clause()
-        if x < .16:
-            sentence = clause
-        elif x < .36:
-            sentence = self.common_forms()
-        elif x < .46:
-            sentence = f"{clause} {self.pick(w.CONJUNCTIONS)} {self.clause()}"
-        elif x < .55:
-            sentence = f"{self.pick(w.CONJUNCTIONS)} {clause}, {self.clause()}"
-        elif x < .68:
-            sentence = f"{self.pick(('I', 'we', 'they', 'he', 'she'))} {self.pick(w.SAYING_VERBS).past} that {clause}"
-        elif x < .76:
-            sentence = f"{clause}, {self.pick(('and', 'but', 'so', 'or', 'yet'))} {self.clause()}"
-        elif x < .84:
-            who, verb = self.person().text, self.general_verb().past
-            which = self.pick(("that", "which"))
-            sentence = f"the {self.general_noun()} {which} {who} {verb} was {self.general_adjective()}"
-        elif x < .90:
-            opening = self.pick(("however", "therefore", "finally", "today", "perhaps", "of course", "for example",
-                                 "in fact", "at first", "sometimes", "to my surprise", "as always", "in the end",
-                                 self.pick(w.GREETINGS)))
-            sentence = f"{opening}, {clause}"
-        elif x < .95:
-            what = f"{self.pick(('what', 'who', 'why', 'how', 'when', 'where'))} " \
-                   f"{self.pick(('did', 'does', 'can', 'should', 'will'))}"
-            verb = self.general_verb().base
-            return capitalized(f"{what} the {self.general_noun()} {verb} {self.general_phrase()}?")
-        else:
-            thing = with_article(self.general_adjective() + " " + self.general_noun())
-            be = self.pick(("is", "was", "will be"))
-            sentence = f"there {be} {thing} {self.pick(w.PREPOSITIONS)} {self.general_phrase()}"
-        return capitalized(sentence) + "."
 
     # Tales.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Byte-level BPE in plain Python: trains, encodes, decodes, and writes a Hugging Face tokenizer folder.
 
-    tokenizer.py corpus.txt OUT_FOLDER --vocabulary 5248
+    tokenizer.py corpus.txt OUT_FOLDER --vocabulary SIZE
 
 Text is cut as GPT-2 cuts it, but for a word with n't, which stays whole ("didn't"); a space is put in front of the
 text. A word of the vocabulary is one token whatever the merges say ("ignore_merges"), so that the vocabulary holds
@@ -51,8 +51,10 @@ def cut(text):
 
 def listed_words():
     """The words of common English, which get a token each even if the corpus has few of them."""
-    single = (w.COMMON_NOUNS + w.COMMON_PLURALS + w.COMMON_THIRD_PERSON + w.COMMON_ING_FORMS +
-              w.COMMON_PARTICIPLES + w.COMMON_ADJECTIVES + w.COMMON_ADVERBS + w.COMMON_FUNCTION_WORDS +
+    single = (w.COMMON_NOUNS + w.COMMON_PLURALS + w.COMMON_THIRD_PERSON + w.COMMON_ING_FORMS + w.COMMON_PARTICIPLES +
+              w.INTRANSITIVE_THIRD_PERSON + w.INTRANSITIVE_ING_FORMS + w.INTRANSITIVE_PARTICIPLES +
+              w.COMMON_ADJECTIVES + w.COMPARATIVES + w.SUPERLATIVES + w.PREDICATE_ADJECTIVES + w.COMMON_ADVERBS +
+              w.OPENING_ADVERBS + w.COMMON_FUNCTION_WORDS + w.COMMON_PREPOSITIONS + w.COMMON_CONJUNCTIONS +
               w.CONTRACTIONS + w.FIRST_WORDS + w.GREETINGS + w.MASS_NOUNS + w.GENERAL_NOUNS + w.GENERAL_ADJECTIVES)
     verbs = w.COMMON_VERBS + w.GENERAL_VERBS + w.GENERAL_INTRANSITIVE_VERBS + w.SAYING_VERBS
     return sorted(set(single) | {form for verb in verbs for form in verb})
@@ -202,7 +204,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--vocabulary", type=int, default=5248)
+    parser.add_argument("--vocabulary", type=int, required=True)
     arguments = parser.parse_args()
     with open(arguments.corpus, encoding="ascii") as file:
         lines = [line.rstrip("\n") for line in itertools.islice(file, TRAINING_LINES)]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trains the demo model on a CPU: two single-threaded data-parallel processes, faster than one of two threads.
 
-    train.py --corpus corpus.txt --tokenizer TOKENIZER_FOLDER --out RUN_FOLDER --steps 2600 --seed 1
+    train.py --corpus corpus.txt --tokenizer TOKENIZER_FOLDER --out RUN_FOLDER --steps STEPS --seed 1
 
 RUN_FOLDER gets the model folder in model/, training.log, and checkpoint.pt, from which the same command goes on if
 it was interrupted. A step's batch depends on the seed and the step alone, and the checkpoint holds all state, so
@@ -249,7 +249,7 @@ def main():
     parser.add_argument("--corpus", type=pathlib.Path, default="corpus.txt")
     parser.add_argument("--tokenizer", type=pathlib.Path, default="tokenizer")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--steps", type=int, default=2600)
+    parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2, help="the result depends on their number")
     parser.add_argument("--tokens", type=int, default=4096, help="a step and process")
