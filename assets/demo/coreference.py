@@ -29,7 +29,9 @@ class CoreferenceGenerator(Generator):
         about_animal = True
         x = self.random.random()
         if x < .50:
-            if self.chance(.78):
+            if self.chance(.35):  # what comes next depends on the animal, so that "it" looks for it
+                end = f" {because} {pronoun} {mark('C', habit)}"
+            elif self.chance(.75):
                 degree = self.pick(("", "", "", "so ", "very ", "too "))
                 end = f" {because} {pronoun} was {degree}{mark('C', feeling)}"
             else:
@@ -70,9 +72,11 @@ class CoreferenceGenerator(Generator):
         else:
             antecedent, distractor, cue = "D", "A", self.pick(crossing.reasons)
             follow = (f"The {way} was dangerous.", f"The {way} was closed that day.", f"Nobody liked that {way}.")
-        degree = self.pick(("too", "too", "so", "very"))
+        reason = f"was {self.pick(('too', 'too', 'so', 'very'))} {mark('C', cue)}"
+        if antecedent == "A" and self.chance(.3):
+            reason = mark("C", self.pick(animal.habits))
         sentence = (f"{self.the(mark(antecedent, noun))} {did_not} {self.the(mark(distractor, way))} "
-                    f"{self.because()} {mark('P', 'it')} was {degree} {mark('C', cue)}")
+                    f"{self.because()} {mark('P', 'it')} {reason}")
         return [capitalized(sentence) + self.full_stop()] + self.maybe(.65, follow)
 
     def fit(self):
@@ -101,6 +105,8 @@ class CoreferenceGenerator(Generator):
             antecedent, distractor, reason, referent = "A", "D", self.pick(event.subject_reasons), agent
         else:
             antecedent, distractor, reason, referent = "D", "A", self.pick(event.object_reasons), patient
+        if self.chance(.25):
+            reason = self.pick(referent.habits)
         sentence = (f"{self.the(mark(antecedent, agent.noun))} {event.verb} "
                     f"{self.the(mark(distractor, patient.noun))} "
                     f"{self.because()} {mark('P', 'it')} {mark('C', reason)}")
