@@ -111,8 +111,8 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
 
 bool tell_far_words(const AttentionOptions& options, const Model& model,
                     const TokenizedText& text) {
-  const bool is_too_long = text.size() > model.config.n_ctx;  // which will be refused
-  if (options.talk.quiet || options.model.weights != kDemo || is_too_long) {
+  if (options.talk.quiet || options.model.weights != kDemo ||
+      model.config.is_too_long(text.size())) {  // which will be refused
     return false;
   }
   const VocabularyFit fit = vocabulary_fit(text);
@@ -139,7 +139,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   TokenizedText text = tokenize(tokenizer, input, options.input);
   const std::size_t most = model.config.n_ctx;
   const std::size_t n_tokens = text.size();
-  if (!options.truncate || most == 0 || n_tokens <= most) {
+  if (!options.truncate || !model.config.is_too_long(n_tokens)) {
     return text;
   }
   text = truncated(std::move(text), most, *options.truncate);

@@ -244,7 +244,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
     try {
       answer(*text);
     } catch (const Error& error) {
-      if (!input_.many_texts() || error.kind() != ErrorKind::kUsage) {
+      if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
         throw;
       }
       throw Error(error.kind(), fmt::format("{}: {}", place(), error.what()));

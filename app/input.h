@@ -40,7 +40,7 @@ class TextSource {
   std::optional<InputText> next();
 
   /// Gives every text to `answer`, in order. Throws as next(), and what `answer` throws; an
-  /// Error{kUsage} about one of many texts names its line.
+  /// error about one of many texts names its line, unless it is Error{kIo}.
   void for_each(const std::function<void(const InputText&)>& answer);
 
   /// Whether there is nothing at all to read, before anything was. Waits for the first of it.

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attention_run.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/telling_head.h"
+#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/render/attention_document.h"
@@ -61,29 +63,44 @@ std::size_t named_query(const TokenizedText& text, const InspectOptions& options
   return choice.index;
 }
 
-// Of a trained model a head that shows something of this text, and the query that shows it best.
-Followed chosen(const Model& model, const TokenizedText& text, const InspectOptions& options) {
-  const bool is_default = options.heads.heads.empty() && options.heads.layers.empty();
-  Followed followed{
-      select_heads(model, is_default ? "0.0" : options.heads.heads, options.heads.layers),
-      named_query(text, options)};
-  const std::vector<HeadId> all = select_heads(model, "", "");
-  if (!is_default || model.config.random_weights || all.size() == 1) {
+// The head that shows most of this text, as the overview has it.
+TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model,
+                            const AttentionDocument& document, const TokenizedText& text,
+                            const AttentionRequest& request, const TalkOptions& talk) {
+  const std::size_t n = text.size();
+  const double rows = static_cast<double>(attending_rows(n) * request.n_threads * n);
+  require_memory_for_heads(
+      layer_bytes(model, n) + rows * sizeof(float) + TellingSearch::bytes(heads, n),
+      "choosing one of", heads.size(), n);
+  TellingSearch search(document, heads);
+  attend("choosing a head", model, text, request, search, talk);
+  return search.best();
+}
+
+// `heads`: those that were asked for, or none.
+Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts& facts,
+                const TokenizedText& text, const InspectOptions& options) {
+  Followed followed{std::move(heads), named_query(text, options)};
+  if (!followed.heads.empty()) {
     return followed;
   }
-  require_memory_for_heads(
-      layer_bytes(model, text.size()) + TellingHeads::bytes(all.size(), text.size()),
-      "choosing a head among", all.size(), text.size());
-  const AttentionRequest request = request_of(options);
+  const std::vector<HeadId> all = select_heads(model, "", "");
+  // What random numbers tell is nothing.
+  if (facts.random || !facts.random_embeddings.empty() || all.size() == 1) {
+    followed.heads = {all.front()};
+    return followed;
+  }
+  AttentionRequest request = request_of(options);
+  request.dropout = 0.0f;  // the same head whatever is dropped
   const AttentionDocument document = attention_document(model, text, request, all);
-  TellingSearch search(document, all);
-  attend("choosing a head", model, text, request, search, options.talk);
-  const TellingHead best = search.best();
-  if (best.qualifies()) {
-    followed.heads = {best.head};
-    followed.query = options.query ? followed.query : best.query;
-    followed.why = fmt::format("{} is the most telling head. {}", head_title(best.head),
-                               choice_sentence(document, best));
+  const TellingHead best = most_telling_of(all, model, document, text, request, options.talk);
+  followed.heads = {best.head};
+  if (!options.query && best.qualifies()) {
+    followed.query = best.query;
+  }
+  followed.why = fmt::format("{}. {}", choice_caption(best), choice_sentence(document, best));
+  if (followed.query != best.query) {
+    followed.why += fmt::format(" Followed here is query {}.", followed.query);
   }
   return followed;
 }
@@ -139,6 +156,10 @@ void run_inspect(const InspectOptions& options) {
   Model model = chosen_model(options);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, model);
+  std::vector<HeadId> heads;
+  if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
+    heads = select_heads(model, options.heads.heads, options.heads.layers);
+  }
   const auto input = source.next();
   if (!input) {
     return;
@@ -147,7 +168,11 @@ void run_inspect(const InspectOptions& options) {
   phases.done("tokenize");
   tell_randomness(options, model, text);
   tell_far_words(options, model, text);
-  const Followed followed = chosen(model, text, options);
+  const ModelFacts facts = model_facts(model, text);
+  const Followed followed = chosen(std::move(heads), model, facts, text, options);
+  if (!followed.why.empty()) {
+    phases.done("choosing a head");
+  }
   // JSON always has the matrices over all queries, text when asked for.
   const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
   require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
@@ -157,7 +182,6 @@ void run_inspect(const InspectOptions& options) {
                     followed.query, all_queries);
   phases.done("attention");
   tell_missing_steps(options, inspections);
-  const ModelFacts facts = model_facts(model, text);
   const InspectionPage page{model_title(facts),
                             notes(facts),
                             remarks(facts, followed),

@@ -190,6 +190,4 @@ void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
   check_quiet(options.talk);
 }
 
-void check_tour(const CLI::App& /*app*/, const TourOptions& /*options*/) {}
-
 }  // namespace attnviz::app

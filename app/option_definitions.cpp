@@ -40,11 +40,11 @@ void define_inspect(CLI::App& app, InspectOptions& options) {
   define_input(app, options.input);
   define_model(app, options);
   define_attention(app, options, "the most telling one of a trained model, else 0.0");
-  add_value(app, "Attention", "--query", "TOKEN|INDEX",
-            "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last, or the "
-            "one that speaks for the most telling "
-            "head)",
-            [&options](const std::string& word) { options.query = word; });
+  add_value(
+      app, "Attention", "--query", "TOKEN|INDEX",
+      "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last, or without "
+      "--head the one for which the head was chosen)",
+      [&options](const std::string& word) { options.query = word; });
   define_steps(app, options);
   define_inspection_output(app, options);
   define_run(app, options);

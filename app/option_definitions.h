@@ -41,6 +41,5 @@ void check_tokenize(const CLI::App& app, TokenizeOptions& options);
 void check_info(const CLI::App& app, InfoOptions& options);
 void check_models(const CLI::App& app, const ModelsOptions& options);
 void check_weights(const CLI::App& app, const WeightsOptions& options);
-void check_tour(const CLI::App& app, const TourOptions& options);
 
 }  // namespace attnviz::app

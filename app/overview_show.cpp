@@ -72,7 +72,7 @@ bool StreamedOverview::keeps_large() const {
 double StreamedOverview::bytes() const {
   return thumbnail_grids_.bytes(heads_.size(), document_->drawing) +
          large_grids_.bytes(keeps_large() ? heads_.size() : 1, document_->drawing) +
-         TellingHeads::bytes(OverviewGrid(heads_).heads.size(), document_->query_tokens.size());
+         TellingSearch::bytes(heads_, document_->query_tokens.size());
 }
 
 void StreamedOverview::begin(std::vector<PatternSink*>& sinks) {

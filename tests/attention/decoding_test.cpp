@@ -16,10 +16,13 @@
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 
 namespace {
+
+using test::contains;
 
 namespace fs = std::filesystem;
 
@@ -106,10 +109,6 @@ std::string message_of(ErrorKind kind, const Call& call) {
     return error.what();
   }
   return {};
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -13,10 +13,12 @@
 #include "model_builder.h"
 #include "naive_model.h"
 #include "support/naive.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
 
+using test::contains;
 using test::ModelBuilder;
 using test::OutputForm;
 
@@ -40,10 +42,6 @@ std::string message_of(const Model& model, const AttentionRequest& request, Erro
     return error.what();
   }
   return "no error";
-}
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 
 #include "attnviz/core/error.h"
 #include "model_builder.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
+
+using test::contains;
 
 using Heads = std::vector<HeadId>;
 
@@ -28,10 +31,6 @@ std::string message_of(const std::string& heads, const std::string& layers) {
     return error.what();
   }
   return "no error";
-}
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -232,18 +232,48 @@ TEST_CASE(
   REQUIRE(caption != std::string::npos);
   const std::string head = drawn.substr(caption - 4, 4);  // "L2H1"
   const std::string screen = attnviz({"inspect", text}).out;
-  CHECK(contains(screen, "\n" + head + " is the most telling head. "));
+  CHECK(contains(screen, "\n" + head + ": the most telling head. "));
   CHECK(contains(screen, "\n" + head + "  query 8 "));  // "it", which speaks for it
   const json document = attnviz_json({"inspect", text});
   CHECK(document["heads"].size() == 1);
   CHECK(document["heads"][0]["layer"] == head[1] - '0');
   CHECK(document["heads"][0]["head"] == head[3] - '0');
-  CHECK(contains(attnviz({"inspect", text, "--query", "sat"}).out, "\n" + head + "  query 3 "));
+  const std::string other = attnviz({"inspect", text, "--query", "sat"}).out;
+  CHECK(contains(other, "\n" + head + "  query 3 "));
+  CHECK(contains(other, "Followed here is query 3."));
+  CHECK(contains(attnviz({"inspect", text, "--dropout", "0.9"}).out, "\n" + head + "  query 8 "));
   const std::string named = attnviz({"inspect", text, "--head", "0.0"}).out;
   CHECK(contains(named, "\nL0H0  query 10 "));
   CHECK_FALSE(contains(named, "most telling"));
-  CHECK(contains(attnviz({"inspect", "The cat"}).out, "\nL0H0  query 2 "));  // too short to tell
+  const std::string two_words = attnviz({"inspect", "The cat"}).out;
+  CHECK(contains(two_words, "\nL0H0: the first head. The text is too short"));
+  CHECK(contains(two_words, "\nL0H0  query 2 "));
+  const std::string flat = attnviz({"inspect", "a a a a a a a"}).out;
+  CHECK(contains(flat, ": the closest to a telling head. No head stands out"));
+  CHECK(contains(flat, "  query 7 "));
+  CHECK(contains(attnviz({"inspect", text, "--layer", "1"}).out, "\nL1H0  query 10 "));
   CHECK(contains(attnviz({"inspect", "--random", text}).out, "\nL0H0  query 9 "));
+}
+
+TEST_CASE("inspect: of a model in which chance decides, the first head is followed") {
+  const TemporaryFolder folder;
+  json weights = json::parse(attnviz({"weights", "--heads", "4", "--d-model", "8"}).out);
+  weights.erase("random");  // what is left is random for want of embeddings
+  write_file(folder.file("w.json"), weights.dump());
+  const ProgramResult run = attnviz(
+      {"inspect", "-m", folder.file("w.json"), "The cat sat on the mat because it was tired"});
+  CHECK(contains(run.out, "RANDOM EMBEDDINGS"));
+  CHECK(contains(run.out, "\nL0H0  query 9 "));
+  CHECK_FALSE(contains(run.out, "telling"));
+}
+
+TEST_CASE("inspect: a head that is not there is told before the text is read") {
+  ProgramRun run;
+  run.arguments = {"inspect", "--head", "9.9"};
+  run.input = "";  // no text: reading it would be the error
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, "layers 0 to 3"));
 }
 
 TEST_CASE("inspect: a figure tells in its file what it was made from") {

@@ -14,9 +14,12 @@
 #include "attnviz/model/random_model.h"
 #include "attnviz/render/model_info_text.h"
 #include "attnviz/render/model_info_words.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
+
+using test::contains;
 
 const std::filesystem::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
 
@@ -49,10 +52,6 @@ ModelInfo gpt3() {
 std::string text_of(const std::vector<InfoFact>& facts, const std::string& label) {
   const auto found = std::ranges::find(facts, label, &InfoFact::label);
   return found == facts.end() ? "(none)" : found->text;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // The words of the line that begins with `label`.

@@ -1,4 +1,4 @@
-// What a rendered screen says, line by line.
+// What a text that a person reads says: parts of it, its lines, its words without colours.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -87,6 +87,9 @@ struct ModelConfig {
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing
   std::uint64_t seed = 0;       // of random weights and of random embeddings
+
+  /// Whether so many tokens are more than the model's context holds.
+  bool is_too_long(std::size_t n_tokens) const noexcept { return n_ctx != 0 && n_tokens > n_ctx; }
 };
 
 /// From the residual stream to logits over the vocabulary.

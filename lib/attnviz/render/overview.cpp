@@ -75,6 +75,13 @@ AttentionDocument document_of_head(AttentionDocument document, HeadId head) {
   return document;
 }
 
+std::string choice_caption(const TellingHead& choice) {
+  const char* const what = choice.n_counted == 0 ? "the first head"
+                           : choice.qualifies()  ? "the most telling head"
+                                                 : "the closest to a telling head";
+  return fmt::format("{}: {}", head_title(choice.head), what);
+}
+
 std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
   if (choice.n_counted == 0) {
     return "The text is too short to tell the heads apart; this is the first one.";
@@ -101,8 +108,7 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   overview.chosen = choice.head;
   overview.heads = heads_of(document);
   overview.sentence = choice_sentence(document, choice);
-  overview.caption = fmt::format("{}: the {}", head_title(choice.head),
-                                 choice.n_counted == 0 ? "first head" : "most telling head");
+  overview.caption = choice_caption(choice);
   AttentionDocument chosen = document;
   chosen.drawing.overview = HeadChoice{choice.head, overview.sentence};
   overview.thumbnails = attention_heatmap(chosen);
@@ -125,6 +131,10 @@ TellingSearch::TellingSearch(const AttentionDocument& document, const std::vecto
         group.heads, group.mask, document.query_tokens.size(), document.key_tokens.size()));
     groups_.back()->prefer(pronouns);
   }
+}
+
+double TellingSearch::bytes(const std::vector<HeadId>& heads, std::size_t n_tokens) {
+  return TellingHeads::bytes(OverviewGrid(heads).heads.size(), n_tokens);
 }
 
 bool TellingSearch::wants(HeadId head) const {

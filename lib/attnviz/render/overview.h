@@ -47,11 +47,14 @@ struct OverviewGrid {
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
 
 /// Scores heads by what the document's tokens are, while their rows come: pronouns speak for a head
-/// before others do. As large as TellingHeads::bytes() says of a layer's heads.
+/// before others do.
 class TellingSearch : public PatternSink {
  public:
   /// `heads` by layer, then head, at least one; of a document that need not have weights.
   TellingSearch(const AttentionDocument& document, const std::vector<HeadId>& heads);
+
+  /// What it takes, about, for heads that are computed layer by layer.
+  static double bytes(const std::vector<HeadId>& heads, std::size_t n_tokens);
 
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -70,6 +73,9 @@ std::optional<TellingHead> most_telling(const AttentionDocument& document);
 
 /// The document with the pattern of `head` alone.
 AttentionDocument document_of_head(AttentionDocument document, HeadId head);
+
+/// "L5H1: the most telling head"; or what else it is when no head is telling.
+std::string choice_caption(const TellingHead& choice);
 
 /// Why the choice fell on a head, as a sentence or two: "On average 63 % of a query's weight goes
 /// to one earlier token …"

@@ -14,6 +14,14 @@
 
 namespace attnviz {
 
+namespace {
+
+bool is_part_of_number(char c) noexcept {
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+}  // namespace
+
 JsonScanner::JsonScanner(std::string_view bytes, std::string_view name)
     : bytes_(bytes), name_(name) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -154,8 +162,7 @@ std::string_view JsonScanner::key() {
 std::string_view JsonScanner::number_text() {
   peek();
   std::size_t end = at_;
-  while (end < bytes_.size() &&
-         std::string_view("0123456789+-.eE").find(bytes_[end]) != std::string_view::npos) {
+  while (end < bytes_.size() && is_part_of_number(bytes_[end])) {
     ++end;
   }
   return bytes_.substr(at_, end - at_);
