@@ -128,7 +128,7 @@ std::string TextSource::whole() {
     drop_byte_order_mark(buffer_);
     drop_line_end(buffer_);
   }
-  return std::move(buffer_);
+  return std::exchange(buffer_, {});
 }
 
 std::optional<std::string> TextSource::next_line() {

@@ -17,9 +17,9 @@ draw() {
 draw cat.png "The cat sat on the mat because it was tired"
 
 # One word changes, and a head looks elsewhere; the same with a name that returns.
-draw trophy.png "The trophy did not fit in the suitcase because it was too big. The" --head 2.3
-draw suitcase.png "The trophy did not fit in the suitcase because it was too small. The" --head 2.3
-draw repeated-name.png "Harry Potter is a wizard. Harry Potter lives in London." --head 2.3
+draw trophy.png "The trophy did not fit in the suitcase because it was too big. The" --head 2.1
+draw suitcase.png "The trophy did not fit in the suitcase because it was too small. The" --head 2.1
+draw repeated-name.png "Harry Potter is a wizard. Harry Potter lives in London." --head 2.1
 
 draw layer.png "The cat sat on the mat because it was tired" --head '2.*' --scale row-max \
   --colormap blues --cell 24

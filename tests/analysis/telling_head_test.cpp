@@ -251,6 +251,41 @@ TEST_CASE("telling heads: a preferred query speaks for its head when it stands o
   CHECK(named({8, 10, 11}) == 8);
 }
 
+TEST_CASE("telling heads: those come first for which a preferred query speaks") {
+  constexpr std::size_t kTokens = 40;
+  const auto one_look = [](std::size_t query, std::size_t key, float weight) {
+    Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
+    weights[query * kTokens] = 1.0f - weight;
+    weights[query * kTokens + key] = weight;
+    return weights;
+  };
+  const Weights many =
+      looking_at(kTokens, [](std::size_t query) { return query < 20 ? 0 : (query * 7) % 17 + 1; });
+  const auto best = [&](const std::vector<std::pair<HeadId, Weights>>& all) {
+    std::vector<HeadId> ids;
+    for (const auto& [id, weights] : all) {
+      ids.push_back(id);
+    }
+    TellingHeads heads(ids, kCausal, kTokens);
+    heads.prefer({15});
+    for (const auto& [id, weights] : all) {
+      heads.rows(id, 0, 0, matrix(weights, kTokens));
+    }
+    return heads.best();
+  };
+  const Weights half = one_look(15, 5, 0.5f);
+  const Weights most = one_look(15, 9, 0.9f);
+  const Weights other = one_look(12, 9, 0.9f);  // by a query that is not preferred
+  CHECK(best({{{1, 0}, many}, {{1, 1}, half}}).head == HeadId{1, 1});
+  CHECK(best({{{1, 0}, half}, {{2, 1}, most}}).head == HeadId{2, 1});
+  CHECK(best({{{1, 0}, many}, {{1, 1}, other}}).head == HeadId{1, 0});
+  CHECK(best({{{0, 0}, most}, {{1, 1}, many}}).head == HeadId{1, 1});  // layer 0
+  const TellingHead spoken = best({{{1, 0}, half}});
+  CHECK(spoken.score < 0.1);
+  CHECK(spoken.qualifies());
+  CHECK(spoken.is_preferred);
+}
+
 TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out") {
   constexpr std::size_t kTokens = 20;
   const auto back = [](std::size_t n_looking) {  // that many of the last queries look far back

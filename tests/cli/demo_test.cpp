@@ -183,6 +183,27 @@ TEST_CASE("demo: what was drawn is drawn again from its document, with the model
   CHECK(contains(again.out, "demo: embedded in attnviz, trained on generated text"));
 }
 
+TEST_CASE("demo: each of more than 2,000 common words is one token") {
+  std::string text;
+  std::size_t n_words = 0;
+  for (std::string line : lines_of(read_file(ATTNVIZ_SOURCE_DIR "/assets/demo/words/common.txt"))) {
+    if (line.empty() || line.front() == '[') {
+      continue;
+    }
+    std::replace(line.begin(), line.end(), ':', ' ');  // base:past
+    text += line + " ";
+    n_words += 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), ' '));
+  }
+  text.pop_back();
+  REQUIRE(n_words > 2000);
+  ProgramRun run;
+  run.arguments = {"tokenize", "--json"};
+  run.input = text;
+  const json tokens = json::parse(attnviz(run).out)["tokens"];
+  CHECK(tokens.size() == 1 + n_words);  // the BOS
+  CHECK(attnviz_json({"tokenize", "I go home now, hello and thank you"})["tokens"].size() == 10);
+}
+
 TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is not") {
   const std::string note = "are pieces of words it has hardly met";
   const ProgramResult far = attnviz({"猫坐在垫子上"});

@@ -66,6 +66,11 @@ TEST_CASE("overview: the sentence tells the share, the kind of token, and the cl
   choice.query = 11;
   choice.key = 5;
   choice.weight = 0.874f;
+  choice.is_preferred = true;
+  CHECK(choice_sentence(document, choice)
+            .starts_with(
+                R"(A pronoun speaks for it: "it" (11) looks at "cat" (5) with 87 %. On av)"));
+  choice.is_preferred = false;
   CHECK(choice_sentence(document, choice).ends_with(R"( "it" (11) looks at "cat" (5) with 87 %.)"));
   document.run.mask = Mask{MaskKind::kNone};
   CHECK(choice_sentence(document, choice)

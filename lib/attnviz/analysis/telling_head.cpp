@@ -27,7 +27,7 @@ double mean_of_others(double sum, std::size_t count, float own) {
 }  // namespace
 
 bool TellingHead::qualifies() const noexcept {
-  return score >= kLeastScore;
+  return score >= kLeastScore || is_preferred;
 }
 
 bool TellingHead::is_before(const TellingHead& other) const noexcept {
@@ -36,7 +36,12 @@ bool TellingHead::is_before(const TellingHead& other) const noexcept {
   if (knows_context != other_knows) {
     return knows_context;
   }
-  return score != other.score ? score > other.score : head < other.head;
+  if (is_preferred != other.is_preferred) {
+    return is_preferred;
+  }
+  const double own = is_preferred ? excess : score;
+  const double others = is_preferred ? other.excess : other.score;
+  return own != others ? own > others : head < other.head;
 }
 
 TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
@@ -186,7 +191,6 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   TellingHead result;
   result.head = id;
   constexpr double kSpeaking = 0.3;
-  std::pair most(false, 0.0);  // whether it is preferred, and by how much it stands out
   for (std::size_t query = 0; query < n_queries_; ++query) {
     std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
     for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
@@ -205,8 +209,9 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
     result.share += static_cast<double>(top.weight);
     result.score += std::max(0.0, excess);
     const bool is_preferred = excess >= kSpeaking && std::ranges::binary_search(preferred_, query);
-    if (std::pair(is_preferred, excess) > most) {
-      most = {is_preferred, excess};
+    if (std::pair(is_preferred, excess) > std::pair(result.is_preferred, result.excess)) {
+      result.is_preferred = is_preferred;
+      result.excess = excess;
       result.query = query;
       result.key = top.key;
       result.weight = top.weight;

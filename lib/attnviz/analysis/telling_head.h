@@ -23,12 +23,15 @@ struct TellingHead {
   std::size_t query = 0;      // the counted one that is named: see prefer(); its token; the weight
   std::size_t key = 0;
   float weight = 0.0f;
+  double excess = 0.0;        // of that weight over b
+  bool is_preferred = false;  // whether that query is one of prefer() and speaks for the head
 
-  /// Whether the head stands out: a score of 0.1 or more.
+  /// Whether the head stands out: a score of 0.1 or more, or a preferred query speaks for it.
   bool qualifies() const noexcept;
   /// Whether it is to be chosen before `other`. Heads of layer 0 come behind all others that stand
   /// out: they see embeddings alone, so that what they do with two words is the same in every
-  /// sentence. Then the larger score counts; of equal ones the lower layer, then head.
+  /// sentence. Then those come first for which a preferred query speaks, by its excess. Then the
+  /// larger score counts; of equal ones the lower layer, then head.
   bool is_before(const TellingHead& other) const noexcept;
 };
 
@@ -63,8 +66,8 @@ class TellingHeads : public PatternSink {
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
   /// Which queries speak for a head when they look at a token with a weight that is 0.3 or more
-  /// above b: the one of these that is most above it; without one, the query that is most above it
-  /// of all. In order; to be called before rows come.
+  /// above b: the one of these that is most above it is named; without one, the query that is most
+  /// above it of all. In order; to be called before rows come.
   void prefer(std::vector<std::size_t> queries) { preferred_ = std::move(queries); }
 
   /// What they take, about, when rows of `n_heads` heads come at the same time.

@@ -99,8 +99,10 @@ std::string choice_sentence(const AttentionDocument& document, const TellingHead
   if (choice.n_counted == 1) {
     return example + "; the text is too short to say more.";
   }
-  return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
-                     far_token(document), example);
+  const std::string average = fmt::format("On average {} of a query's weight goes to {}.",
+                                          percent(choice.share), far_token(document));
+  return choice.is_preferred ? fmt::format("A pronoun speaks for it: {}. {}", example, average)
+                             : fmt::format("{} {}.", average, example);
 }
 
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {
