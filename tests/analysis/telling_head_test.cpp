@@ -263,6 +263,7 @@ TEST_CASE("telling heads: those come first for which a preferred query speaks") 
       looking_at(kTokens, [](std::size_t query) { return query < 20 ? 0 : (query * 7) % 17 + 1; });
   const auto best = [&](const std::vector<std::pair<HeadId, Weights>>& all) {
     std::vector<HeadId> ids;
+    ids.reserve(all.size());
     for (const auto& [id, weights] : all) {
       ids.push_back(id);
     }
