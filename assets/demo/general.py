@@ -25,7 +25,7 @@ class GeneralGenerator(CoreferenceGenerator):
     def general_plural(self):
         if self.chance(.5):
             return self.pick(w.COMMON_PLURALS)
-        return plural(self.pick([noun for noun in w.GENERAL_NOUNS if noun not in w.UNCOUNTED_NOUNS]))
+        return plural(self.pick(w.COUNTED_NOUNS))
 
     def general_adjective(self):
         return self.pick(w.GENERAL_ADJECTIVES if self.chance(.7) else w.COMMON_ADJECTIVES)

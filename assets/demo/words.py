@@ -166,7 +166,7 @@ TIMES = lines("times")
 SAYINGS = lines("sayings")
 
 GENERAL_NOUNS = words("general_nouns")
-UNCOUNTED_NOUNS = set(words("uncounted_nouns"))
+COUNTED_NOUNS = [noun for noun in GENERAL_NOUNS if noun not in words("uncounted_nouns")]
 MASS_NOUNS = words("mass_nouns")
 SAYING_VERBS = pairs("saying_verbs", Verb)
 GENERAL_VERBS = pairs("general_verbs", Verb)
