@@ -239,9 +239,10 @@ TEST_CASE("telling heads: a preferred query speaks for its head when it stands o
   look(8, 2, 0.9f);
   look(10, 5, 0.6f);
   look(11, 3, 0.2f);
-  const auto named = [&weights](std::vector<std::size_t> preferred) {
+  const auto named = [&weights](std::vector<std::size_t> preferred,
+                                std::vector<std::size_t> keys = {2, 3, 5}) {
     TellingHeads heads({{1, 0}}, kCausal, kTokens);
-    heads.prefer(std::move(preferred));
+    heads.prefer(std::move(preferred), std::move(keys));
     heads.rows({1, 0}, 0, 0, matrix(weights, kTokens));
     return heads.score({1, 0}).query;
   };
@@ -249,6 +250,8 @@ TEST_CASE("telling heads: a preferred query speaks for its head when it stands o
   CHECK(named({10}) == 10);
   CHECK(named({11}) == 8);  // 0.2 is too little to speak for a head
   CHECK(named({8, 10, 11}) == 8);
+  CHECK(named({10}, {2, 3}) == 8);  // it looks at what it cannot stand for
+  CHECK(named({10}, {}) == 8);
 }
 
 TEST_CASE("telling heads: those come first for which a preferred query speaks") {
@@ -268,7 +271,7 @@ TEST_CASE("telling heads: those come first for which a preferred query speaks") 
       ids.push_back(id);
     }
     TellingHeads heads(ids, kCausal, kTokens);
-    heads.prefer({15});
+    heads.prefer({15}, {5, 9});
     for (const auto& [id, weights] : all) {
       heads.rows(id, 0, 0, matrix(weights, kTokens));
     }

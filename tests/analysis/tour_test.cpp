@@ -178,7 +178,35 @@ TEST_CASE("tour: temperatures raise the weights to the power of 1 / T") {
   }
   CHECK(tour.temperatures[0].temperature == 0.5f);
   CHECK(tour.temperatures[1].temperature == 1.0f);
-  CHECK(tour.temperatures[2].temperature == 2.0f);
+}
+
+TEST_CASE("tour: the hottest row is one in which others than the largest can be seen") {
+  std::size_t n_hotter = 0;
+  std::size_t n_texts = 0;
+  for (const char* text :
+       {kText, "The dog", "cat", "Anna and Tom ran", "one two three four five"}) {
+    CAPTURE(text);
+    const Tour tour = make_tour(model(), tokenizer(), text);
+    const auto largest_at = [&tour](double temperature) {
+      double sum = 0.0;
+      double most = 0.0;
+      for (const float weight : tour.inspection.weights) {
+        const double power = std::pow(static_cast<double>(weight), 1.0 / temperature);
+        sum += power;
+        most = std::max(most, power);
+      }
+      return most / sum;
+    };
+    const auto hottest = static_cast<double>(tour.temperatures.back().temperature);
+    CHECK(largest_at(hottest) <= 0.75);
+    CHECK((hottest == 2.0 || largest_at(hottest / 2.0) > 0.75));
+    n_hotter += hottest > 2.0 ? 1 : 0;
+    ++n_texts;
+  }
+  CHECK(n_hotter > 0);
+  CHECK(n_hotter < n_texts);
+  // One token has all at any temperature.
+  CHECK(make_tour(model(), tokenizer(), "").temperatures.back().temperature == 2.0f);
 }
 
 TEST_CASE("tour: on other words the same heads look at the previous token and continue") {

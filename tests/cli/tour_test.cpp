@@ -256,7 +256,15 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
   const json head = inspected(head_in(screen, "head\\s+"));
   const json& scores = head["for_query"]["scaled"];
   const std::size_t followed_token = followed();
-  const double temperatures[] = {0.5, 1.0, 2.0};
+  std::vector<double> temperatures;
+  for (const std::string& line : lines_of(screen)) {
+    static const std::regex column(" T = ([0-9.]+)");
+    for (std::sregex_iterator t(line.begin(), line.end(), column), end;
+         t != end && line.starts_with("   key "); ++t) {
+      temperatures.push_back(std::stod((*t)[1]));
+    }
+  }
+  REQUIRE(temperatures.size() == 3);
   std::size_t n_rows = 0;
   std::size_t n_others = 0;
   for (const std::string& line : lines_of(screen)) {

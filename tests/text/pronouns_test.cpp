@@ -7,7 +7,7 @@
 namespace attnviz {
 
 TEST_CASE("pronouns: with the space before them, as a sentence begins, and with a verb") {
-  for (const char* word : {"it", " it", " It", "IT", "it's", "It\u2019s"}) {
+  for (const char* word : {"it", " it", " It", "IT", "it's", "It\u2019s", "\u2581it", "\u0120It"}) {
     CAPTURE(std::string(word));
     CHECK(pronoun_of(word) == "it");
   }
@@ -19,6 +19,29 @@ TEST_CASE("pronouns: with the space before them, as a sentence begins, and with 
     CAPTURE(std::string(word));
     CHECK(pronoun_of(word).empty());
   }
+}
+
+TEST_CASE("pronouns: what they can stand for has a letter and is no function word") {
+  for (const char* word :
+       {"cat", " Anna", "\u0120Tom", "He", "Anna's", " one", "itself", "\u732b"}) {
+    CAPTURE(std::string(word));
+    CHECK(can_be_antecedent(word));
+  }
+  for (const char* word : {"", " ", ".", " 12", "'s", " and", "The", "\u2581was", " a", "your",
+                           " cannot", "because", " didn't", "can\u2019t", " cat\xff"}) {
+    CAPTURE(std::string(word));
+    CHECK_FALSE(can_be_antecedent(word));
+  }
+}
+
+TEST_CASE("pronouns: the spaces before a token, as they are and as tokenizers sign them") {
+  CHECK(without_spaces_before("  cat ") == "cat ");
+  CHECK(without_spaces_before("\u2581\u2581cat") == "cat");
+  CHECK(without_spaces_before("\u0120cat") == "cat");
+  CHECK(without_spaces_before("cat") == "cat");
+  CHECK(without_spaces_before("  ") == " ");
+  CHECK(without_spaces_before("\u0120") == "\u0120");
+  CHECK(without_spaces_before("") == "");
 }
 
 }  // namespace attnviz

@@ -76,6 +76,11 @@ TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
   }
 }
 
+void TellingHeads::prefer(std::vector<std::size_t> queries, std::vector<std::size_t> keys) {
+  preferred_ = std::move(queries);
+  preferred_keys_ = std::move(keys);
+}
+
 double TellingHeads::bytes(std::size_t n_heads, std::size_t n_tokens) noexcept {
   return static_cast<double>(n_heads) * static_cast<double>(n_tokens) *
          static_cast<double>(sizeof(Top) + sizeof(double));
@@ -208,7 +213,9 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
     const double excess = static_cast<double>(top.weight) - baseline(from, query);
     result.share += static_cast<double>(top.weight);
     result.score += std::max(0.0, excess);
-    const bool is_preferred = excess >= kSpeaking && std::ranges::binary_search(preferred_, query);
+    const bool is_preferred = excess >= kSpeaking &&
+                              std::ranges::binary_search(preferred_, query) &&
+                              std::ranges::binary_search(preferred_keys_, top.key);
     if (std::pair(is_preferred, excess) > std::pair(result.is_preferred, result.excess)) {
       result.is_preferred = is_preferred;
       result.excess = excess;

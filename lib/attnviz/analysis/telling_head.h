@@ -24,7 +24,7 @@ struct TellingHead {
   std::size_t key = 0;
   float weight = 0.0f;
   double excess = 0.0;        // of that weight over b
-  bool is_preferred = false;  // whether that query is one of prefer() and speaks for the head
+  bool is_preferred = false;  // whether that query is one of prefer() that speaks for the head
 
   /// Whether the head stands out: a score of 0.1 or more, or a preferred query speaks for it.
   bool qualifies() const noexcept;
@@ -65,10 +65,10 @@ class TellingHeads : public PatternSink {
   TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
-  /// Which queries speak for a head when they look at a token with a weight that is 0.3 or more
-  /// above b: the one of these that is most above it is named; without one, the query that is most
-  /// above it of all. In order; to be called before rows come.
-  void prefer(std::vector<std::size_t> queries) { preferred_ = std::move(queries); }
+  /// Which queries speak for a head when they look at one of `keys` with a weight that is 0.3 or
+  /// more above b: the one of these that is most above it is named; without one, the query that is
+  /// most above it of all. Both in order; to be called before rows come.
+  void prefer(std::vector<std::size_t> queries, std::vector<std::size_t> keys);
 
   /// What they take, about, when rows of `n_heads` heads come at the same time.
   static double bytes(std::size_t n_heads, std::size_t n_tokens) noexcept;
@@ -109,8 +109,9 @@ class TellingHeads : public PatternSink {
   std::size_t n_queries_;
   std::size_t n_keys_;
   bool same_tokens_;
-  std::vector<std::size_t> preferred_;
-  std::vector<std::size_t> n_column_;  // [n_keys]: queries that have the key in F
+  std::vector<std::size_t> preferred_;       // queries
+  std::vector<std::size_t> preferred_keys_;  // of these
+  std::vector<std::size_t> n_column_;        // [n_keys]: queries that have the key in F
   std::array<std::size_t, kSteps.size()> n_step_{};
   std::map<HeadId, Head> heads_;
   std::array<std::mutex, 64> locks_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -175,17 +176,27 @@ double entropy_of(const std::vector<float>& weights) {
   return statistics.summary({}).entropy;
 }
 
-std::vector<TourTemperature> temperatures_of(const Inspection& head) {
-  std::vector<TourTemperature> rows;
-  for (const float temperature : {0.5f, 1.0f, 2.0f}) {
-    TourTemperature row;
-    row.temperature = temperature;
-    row.weights = head.masked;
-    kernels::softmax(row.weights.data(), row.weights.size(), 1.0f / temperature);
-    row.entropy = entropy_of(row.weights);
-    rows.push_back(std::move(row));
+TourTemperature at_temperature(const std::vector<float>& scores, float temperature) {
+  TourTemperature row{temperature, scores, 0.0};
+  kernels::softmax(row.weights.data(), row.weights.size(), 1.0f / temperature);
+  row.entropy = entropy_of(row.weights);
+  return row;
+}
+
+// Of a sharp row 2 takes hardly anything away: then the last is as hot as it takes to be seen.
+std::vector<TourTemperature> temperatures_of(const std::vector<float>& scores) {
+  constexpr float kSharp = 0.75f;
+  constexpr float kHottest = 16.0f;
+  const auto is_sharp = [](const TourTemperature& row) {
+    return *std::max_element(row.weights.begin(), row.weights.end()) > kSharp;
+  };
+  const bool has_choice = std::count_if(scores.begin(), scores.end(),
+                                        [](float score) { return std::isfinite(score); }) > 1;
+  TourTemperature hot = at_temperature(scores, 2.0f);
+  while (has_choice && is_sharp(hot) && hot.temperature < kHottest) {
+    hot = at_temperature(scores, 2.0f * hot.temperature);
   }
-  return rows;
+  return {at_temperature(scores, 0.5f), at_temperature(scores, 1.0f), std::move(hot)};
 }
 
 // The mean over the queries but the first, of which the whole mean knows `first`.
@@ -281,7 +292,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());
-  tour.temperatures = temperatures_of(tour.inspection);
+  tour.temperatures = temperatures_of(tour.inspection.masked);
   return tour;
 }
 

@@ -38,7 +38,7 @@ struct Tour {
   double previous_share = 0.0;  // mean weight on the token before: previous.score.head, the same
   TourHead previous, induction, pronoun;
   Inspection inspection;                      // one token at the pronoun head, with all queries
-  std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2
+  std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2; a sharp one's last hotter
   std::size_t n_list_words = 0;  // of the list, read twice, that previous and induction are from
   bool follows_pronoun = false;  // whether the query is a pronoun
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"
@@ -26,13 +25,19 @@ std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number)
 // A token in a sentence, with its index: words come more than once. The space that a piece of a
 // tokenizer begins with belongs to the line, not to the word.
 std::string named(const std::vector<std::string>& tokens, std::size_t index) {
-  std::string_view text = tokens[index];
-  for (const std::string_view space : {" ", "\u2581", "\u0120"}) {
-    if (text.size() > space.size() && text.starts_with(space)) {
-      text.remove_prefix(space.size());
+  return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
+}
+
+// The tokens for which `is_one` holds, in order.
+template <class Predicate>
+std::vector<std::size_t> places_of(const std::vector<std::string>& tokens, Predicate is_one) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (is_one(tokens[i])) {
+      places.push_back(i);
     }
   }
-  return fmt::format("{} ({})", attnviz::quoted(text), index);
+  return places;
 }
 
 bool sees_later(const AttentionDocument& document) {
@@ -122,16 +127,13 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
 }
 
 TellingSearch::TellingSearch(const AttentionDocument& document, const std::vector<HeadId>& heads) {
-  std::vector<std::size_t> pronouns;
-  for (std::size_t i = 0; i < document.query_tokens.size(); ++i) {
-    if (!pronoun_of(document.query_tokens[i]).empty()) {
-      pronouns.push_back(i);
-    }
-  }
+  const std::vector<std::size_t> pronouns = places_of(
+      document.query_tokens, [](const std::string& token) { return !pronoun_of(token).empty(); });
+  const std::vector<std::size_t> antecedents = places_of(document.key_tokens, can_be_antecedent);
   for (const MaskedHeads& group : heads_by_mask(document, heads)) {
     groups_.push_back(std::make_unique<TellingHeads>(
         group.heads, group.mask, document.query_tokens.size(), document.key_tokens.size()));
-    groups_.back()->prefer(pronouns);
+    groups_.back()->prefer(pronouns, antecedents);
   }
 }
 

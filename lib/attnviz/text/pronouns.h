@@ -10,4 +10,13 @@ namespace attnviz {
 /// "it" for " It", "she" for "She's". Empty for all others ("its").
 std::string pronoun_of(std::string_view word);
 
+/// Whether a pronoun can stand for a word or a token, as far as that alone tells: false for what
+/// has no letter and for the function words of English that stand for nothing ("and", "the",
+/// "was").
+bool can_be_antecedent(std::string_view word);
+
+/// A token without the spaces that it begins with, or a tokenizer's signs for them (▁, Ġ). Of
+/// spaces alone the last stays.
+std::string_view without_spaces_before(std::string_view token);
+
 }  // namespace attnviz
