@@ -229,7 +229,7 @@ TEST_CASE(
   CHECK(score_of(noise(3, 3, kNone, 1), 3, kNone).n_counted == 1);  // 0 sees 2
 }
 
-TEST_CASE("telling heads: a preferred query speaks for its head when it stands out") {
+TEST_CASE("telling heads: one query speaks for its head when it stands out") {
   constexpr std::size_t kTokens = 12;
   Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
   const auto look = [&weights](std::size_t query, std::size_t key, float weight) {
@@ -239,22 +239,31 @@ TEST_CASE("telling heads: a preferred query speaks for its head when it stands o
   look(8, 2, 0.9f);
   look(10, 5, 0.6f);
   look(11, 3, 0.2f);
-  const auto named = [&weights](std::vector<std::size_t> preferred,
-                                std::vector<std::size_t> keys = {2, 3, 5}) {
+  using Look = std::pair<std::size_t, std::size_t>;
+  const auto named = [&weights](const std::vector<Look>& pronouns,
+                                const std::vector<Look>& repetitions = {}) {
     TellingHeads heads({{1, 0}}, kCausal, kTokens);
-    heads.prefer(std::move(preferred), std::move(keys));
+    heads.judge([&](std::size_t query, std::size_t key) {
+      const auto has = [&](const std::vector<Look>& looks) {
+        return std::find(looks.begin(), looks.end(), Look(query, key)) != looks.end();
+      };
+      return has(pronouns)      ? Evidence::kPronoun
+             : has(repetitions) ? Evidence::kRepetition
+                                : Evidence::kScore;
+    });
     heads.rows({1, 0}, 0, 0, matrix(weights, kTokens));
     return heads.score({1, 0}).query;
   };
   CHECK(named({}) == 8);
-  CHECK(named({10}) == 10);
-  CHECK(named({11}) == 8);  // 0.2 is too little to speak for a head
-  CHECK(named({8, 10, 11}) == 8);
-  CHECK(named({10}, {2, 3}) == 8);  // it looks at what it cannot stand for
-  CHECK(named({10}, {}) == 8);
+  CHECK(named({{10, 5}}) == 10);
+  CHECK(named({{11, 3}}) == 8);  // 0.2 is too little to speak for a head
+  CHECK(named({{10, 2}}) == 8);  // looks elsewhere
+  CHECK(named({{8, 2}, {10, 5}}) == 8);
+  CHECK(named({}, {{10, 5}}) == 10);
+  CHECK(named({{10, 5}}, {{8, 2}}) == 10);
 }
 
-TEST_CASE("telling heads: those come first for which a preferred query speaks") {
+TEST_CASE("telling heads: those come first for which one query speaks, a pronoun's before all") {
   constexpr std::size_t kTokens = 40;
   const auto one_look = [](std::size_t query, std::size_t key, float weight) {
     Weights weights = looking_at(kTokens, [](std::size_t) { return 0; });
@@ -271,23 +280,30 @@ TEST_CASE("telling heads: those come first for which a preferred query speaks") 
       ids.push_back(id);
     }
     TellingHeads heads(ids, kCausal, kTokens);
-    heads.prefer({15}, {5, 9});
+    heads.judge([](std::size_t query, std::size_t) {
+      return query == 15   ? Evidence::kPronoun
+             : query == 18 ? Evidence::kRepetition
+                           : Evidence::kScore;
+    });
     for (const auto& [id, weights] : all) {
       heads.rows(id, 0, 0, matrix(weights, kTokens));
     }
     return heads.best();
   };
-  const Weights half = one_look(15, 5, 0.5f);
+  const Weights half = one_look(15, 5, 0.6f);
+  const Weights again = one_look(18, 5, 0.9f);
   const Weights most = one_look(15, 9, 0.9f);
-  const Weights other = one_look(12, 9, 0.9f);  // by a query that is not preferred
+  const Weights other = one_look(12, 9, 0.9f);  // by a query that is no evidence
   CHECK(best({{{1, 0}, many}, {{1, 1}, half}}).head == HeadId{1, 1});
   CHECK(best({{{1, 0}, half}, {{2, 1}, most}}).head == HeadId{2, 1});
   CHECK(best({{{1, 0}, many}, {{1, 1}, other}}).head == HeadId{1, 0});
+  CHECK(best({{{1, 0}, many}, {{1, 1}, again}}).head == HeadId{1, 1});
+  CHECK(best({{{1, 0}, again}, {{1, 1}, half}}).head == HeadId{1, 1});
   CHECK(best({{{0, 0}, most}, {{1, 1}, many}}).head == HeadId{1, 1});  // layer 0
   const TellingHead spoken = best({{{1, 0}, half}});
   CHECK(spoken.score < 0.1);
   CHECK(spoken.qualifies());
-  CHECK(spoken.is_preferred);
+  CHECK(spoken.evidence == Evidence::kPronoun);
 }
 
 TEST_CASE("telling heads: one of layer 0 comes behind all others that stand out") {

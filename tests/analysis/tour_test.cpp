@@ -63,7 +63,9 @@ double entropy(const std::vector<float>& weights) {
 
 }  // namespace
 
-TEST_CASE("tour query: the first pronoun behind two words, or the last word, or the last token") {
+TEST_CASE(
+    "tour query: without weights the first pronoun behind two words, or the last word, or the last "
+    "token") {
   CHECK(query_of(kText) == "it");
   CHECK(query_of("Anna met Tom and She smiled at him") == "She");
   CHECK(query_of("It was late and it was dark") == "it");
@@ -76,6 +78,31 @@ TEST_CASE("tour query: the first pronoun behind two words, or the last word, or 
   CHECK(tour_query(twice).token == 4);  // behind BOS and three words
   CHECK(tour_query(twice).is_pronoun);
   CHECK(!tour_query(tokenizer().tokenize("The cat sat")).is_pronoun);
+}
+
+TEST_CASE("tour query: of several pronouns the first that finds a word") {
+  const TokenizedText text = tokenizer().tokenize("the dog and it and it and it");
+  const std::size_t n = text.size();
+  REQUIRE(n == 9);
+  MatrixBuffer buffer(n, n);
+  const Matrix weights = buffer.view();
+  for (std::size_t query = 0; query < n; ++query) {
+    std::fill(weights.row_data(query), weights.row_data(query) + n, 0.0f);
+  }
+  const auto followed = [&] { return tour_query(text, buffer.view()).token; };
+  CHECK(followed() == 4);
+  weights(6, 2) = 0.4f;  // too little
+  CHECK(followed() == 4);
+  weights(8, 2) = 0.6f;  // dog
+  CHECK(followed() == 8);
+  weights(6, 3) = 0.9f;  // and
+  CHECK(followed() == 8);
+  weights(6, 4) = 0.95f;  // it
+  CHECK(followed() == 8);
+  weights(4, 0) = 0.9f;  // what the tokenizer added
+  CHECK(followed() == 8);
+  weights(6, 2) = 0.97f;
+  CHECK(followed() == 6);
 }
 
 TEST_CASE("tour query: a pronoun is a whole word, and words are counted, not their pieces") {

@@ -105,6 +105,11 @@ TEST_CASE("info: weights JSON, and random ones are said to be so") {
   const ProgramResult run = attnviz({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
   CHECK(run.exit_code == 0);
   CHECK(contains(run.out, "words"));
+  // Heads of 1 to 9 dimensions, without W_O.
+  CHECK(contains(run.out, "score scale  1/sqrt(d_head), each head's own\n"));
+  CHECK(contains(run.out, "W_O value-up         0      4        0          0\n"));
+  const json made = attnviz_json({"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"});
+  CHECK(made["layers"][0]["score_scale"].is_null());
   const TemporaryFolder folder;
   const std::string file = folder.file("w.json");
   REQUIRE(attnviz({"weights", "--heads", "2", "--d-model", "8", "-q", "-o", file}).exit_code == 0);

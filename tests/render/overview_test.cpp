@@ -66,11 +66,13 @@ TEST_CASE("overview: the sentence tells the share, the kind of token, and the cl
   choice.query = 11;
   choice.key = 5;
   choice.weight = 0.874f;
-  choice.is_preferred = true;
-  CHECK(choice_sentence(document, choice)
-            .starts_with(
-                R"(A pronoun speaks for it: "it" (11) looks at "cat" (5) with 87 %. On av)"));
-  choice.is_preferred = false;
+  choice.evidence = Evidence::kPronoun;
+  CHECK(choice_sentence(document, choice) ==
+        R"(The pronoun "it" (11) looks at "cat" (5) with 87 %.)");
+  choice.evidence = Evidence::kRepetition;
+  CHECK(choice_sentence(document, choice) ==
+        R"("it" (11) came before, and looks at what followed it there, "cat" (5), with 87 %.)");
+  choice.evidence = Evidence::kScore;
   CHECK(choice_sentence(document, choice).ends_with(R"( "it" (11) looks at "cat" (5) with 87 %.)"));
   document.run.mask = Mask{MaskKind::kNone};
   CHECK(choice_sentence(document, choice)
@@ -103,6 +105,43 @@ TEST_CASE("overview: values that are no weights have no most telling head") {
   }
 }
 
+TEST_CASE(
+    "most_telling: a pronoun that looks at a word, then a word that looks at what followed it") {
+  // Two heads of layer 1 that rest on the first token but for one query each.
+  AttentionDocument document;
+  document.run.mask = Mask{MaskKind::kCausal};
+  document.query_tokens = {"^", " Anna", " met", " Tom", " and", " then", " Anna", ",", " she"};
+  document.key_tokens = document.query_tokens;
+  const std::size_t n = document.query_tokens.size();
+  std::vector<std::vector<float>> values(2, std::vector<float>(n * n));
+  const auto look = [&](std::size_t head, std::size_t query, std::size_t key, float weight) {
+    std::fill(values[head].begin(), values[head].end(), 0.0f);
+    for (std::size_t i = 0; i < n; ++i) {
+      values[head][i * n] = 1.0f;
+    }
+    values[head][query * n] = 1.0f - weight;
+    values[head][query * n + key] = weight;
+  };
+  document.patterns = {{{1, 0}, test::matrix_over(values[0], n, n)},
+                       {{1, 1}, test::matrix_over(values[1], n, n)}};
+  const auto evidence = [&] { return most_telling(document)->evidence; };
+  const auto head = [&] { return most_telling(document)->head; };
+  look(0, 6, 2, 0.9f);  // Anna, met
+  look(1, 8, 3, 0.8f);  // she, Tom
+  CHECK(head() == HeadId{1, 1});
+  CHECK(evidence() == Evidence::kPronoun);
+  look(1, 8, 4, 0.95f);  // and: no word that "she" can stand for
+  CHECK(head() == HeadId{1, 0});
+  CHECK(evidence() == Evidence::kRepetition);
+  look(0, 6, 3, 0.9f);  // not what followed
+  CHECK(evidence() == Evidence::kScore);
+  look(0, 6, 2, 0.5f);  // too little over its baseline
+  CHECK(evidence() == Evidence::kScore);
+  look(0, 6, 2, 0.9f);
+  document.key_tokens[8] = "other";  // not one text
+  CHECK(evidence() == Evidence::kScore);
+}
+
 TEST_CASE("choice_sentence: one query alone has no average") {
   const test::SampleOverview sample(2, 2, 12);
   TellingHead choice = *most_telling(sample.document);
@@ -119,6 +158,9 @@ TEST_CASE("most_telling: a column that a layer's window shows to few is still a 
   constexpr std::size_t kTokens = 160;
   constexpr std::size_t kWindow = 32;
   test::SampleOverview sample(3, 2, kTokens);
+  for (std::size_t i = 0; i < kTokens; ++i) {  // none that comes again
+    sample.document.query_tokens[i] = sample.document.key_tokens[i] = "word" + std::to_string(i);
+  }
   std::vector<float>& column = sample.values[2];
   std::vector<float>& words = sample.values[5];
   for (const std::size_t pattern : {2u, 3u, 5u}) {

@@ -194,7 +194,8 @@ TEST_CASE("tour screens: the triangle has a weight where a token is seen and a d
 TEST_CASE("tour screens: examples say what their weights say, also where it is not as expected") {
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
-  CHECK(test::contains(screen, "measured on 8 words, read twice, and on 4 sentences"));
+  CHECK(test::contains(
+      screen, "the first two on a list of 8 words, read twice, the third on 4 sentences."));
   CHECK(test::contains(screen,
                        "L0H1, previous token: 90 % of the weight is one token back (this text: "
                        "50 %)."));
@@ -255,6 +256,8 @@ TEST_CASE("tour screens: where the head does not find what a pronoun means it is
   CHECK(!says_so({0.2f, 0.7f, 0.1f}));
   hand.tour.text.tokens[1].text = "。";
   CHECK(says_so({0.2f, 0.7f, 0.1f}));
+  CHECK(says_so({0.7f, 0.2f, 0.1f}));  // "The"
+  hand.tour.text.tokens[0].text = "Anna";
   CHECK(!says_so({0.7f, 0.2f, 0.1f}));
   hand.tour.text.tokens[0].added = true;
   CHECK(says_so({0.7f, 0.2f, 0.1f}));
@@ -291,17 +294,41 @@ TEST_CASE("tour screens: commands name the text only where a shell takes it as i
     hand.tour.text.source = text;
     CHECK(test::contains(hand.screen(5), "   TEXT=\"" + text + "\"\n"));
   }
-  for (const char* text : {"-h now", "weights", "a\x1b b", "two\nlines here"}) {
+  for (const char* text : {"-h now", "a\x1b b", "two\nlines here"}) {
     hand.tour.text.source = text;
     CAPTURE(text);
-    CHECK(test::contains(hand.screen(5), "TEXT=\"your text\"\n"));
+    const std::string screen = hand.screen(5);
+    CHECK(test::contains(screen, "TEXT=\"your text\"\n"));
+    CHECK(test::contains(screen, "attnviz inspect \"$TEXT\" --head 0.0  "));  // no index in it
   }
+  hand.tour.text.source = "weights";  // the name of a command, too
+  CHECK(test::contains(hand.screen(5), "TEXT=\"weights\"\n   attnviz show \"$TEXT\"  "));
   hand.tour.text.source = "die Katze saß";
   CHECK(test::contains(hand.screen(5), "TEXT=\"die Katze saß\"\n"));
   CHECK(test::contains(hand.screen(5, {TerminalStyle::kAscii, ColorDepth::kNone, 80}),
                        "TEXT=\"your text\"\n"));
   hand.tour.n_whole = 300;
   CHECK(test::contains(hand.screen(5), "attnviz \"$TEXT\" --head 0.0 --truncate right"));
+}
+
+TEST_CASE("tour screens: a text wider than the page is assigned in lines that a shell joins") {
+  TourByHand hand;
+  const TerminalOptions narrow{TerminalStyle::kBlocks, ColorDepth::kNone, 40};
+  hand.tour.text.source = "The old man and the small dog  walked to the big house near the river";
+  CHECK(test::contains(hand.screen(5, narrow),
+                       "   TEXT=\"The old man and the small \"\\\n"
+                       "\"dog  walked to the big house near \"\\\n"
+                       "\"the river\"\n"));
+  hand.tour.text.source = "say \"no\" to the small dog near the river";
+  CHECK(test::contains(hand.screen(5, narrow),
+                       "   TEXT='say \"no\" to the small dog '\\\n'near the river'\n"));
+  hand.tour.text.source = std::string(50, 'a') + " word";
+  CHECK(test::contains(hand.screen(5, narrow), "TEXT=\"your text\"\n"));
+  hand.tour.text.source.clear();
+  for (int i = 0; i < 30; ++i) {
+    hand.tour.text.source += "word ";
+  }
+  CHECK(test::contains(hand.screen(5, narrow), "TEXT=\"your text\"\n"));
 }
 
 TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") {

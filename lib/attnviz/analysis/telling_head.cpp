@@ -27,7 +27,7 @@ double mean_of_others(double sum, std::size_t count, float own) {
 }  // namespace
 
 bool TellingHead::qualifies() const noexcept {
-  return score >= kLeastScore || is_preferred;
+  return score >= kLeastScore || evidence != Evidence::kScore;
 }
 
 bool TellingHead::is_before(const TellingHead& other) const noexcept {
@@ -36,11 +36,11 @@ bool TellingHead::is_before(const TellingHead& other) const noexcept {
   if (knows_context != other_knows) {
     return knows_context;
   }
-  if (is_preferred != other.is_preferred) {
-    return is_preferred;
+  if (evidence != other.evidence) {
+    return evidence > other.evidence;
   }
-  const double own = is_preferred ? excess : score;
-  const double others = is_preferred ? other.excess : other.score;
+  const double own = evidence != Evidence::kScore ? excess : score;
+  const double others = evidence != Evidence::kScore ? other.excess : other.score;
   return own != others ? own > others : head < other.head;
 }
 
@@ -76,9 +76,8 @@ TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
   }
 }
 
-void TellingHeads::prefer(std::vector<std::size_t> queries, std::vector<std::size_t> keys) {
-  preferred_ = std::move(queries);
-  preferred_keys_ = std::move(keys);
+void TellingHeads::judge(Judge judge) {
+  judge_ = std::move(judge);
 }
 
 double TellingHeads::bytes(std::size_t n_heads, std::size_t n_tokens) noexcept {
@@ -195,7 +194,7 @@ TellingHead TellingHeads::score(HeadId head) const {
 TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   TellingHead result;
   result.head = id;
-  constexpr double kSpeaking = 0.3;
+  constexpr double kSpeaking = 0.5;
   for (std::size_t query = 0; query < n_queries_; ++query) {
     std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
     for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
@@ -213,11 +212,10 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
     const double excess = static_cast<double>(top.weight) - baseline(from, query);
     result.share += static_cast<double>(top.weight);
     result.score += std::max(0.0, excess);
-    const bool is_preferred = excess >= kSpeaking &&
-                              std::ranges::binary_search(preferred_, query) &&
-                              std::ranges::binary_search(preferred_keys_, top.key);
-    if (std::pair(is_preferred, excess) > std::pair(result.is_preferred, result.excess)) {
-      result.is_preferred = is_preferred;
+    const Evidence evidence =
+        judge_ && excess >= kSpeaking ? judge_(query, top.key) : Evidence::kScore;
+    if (std::pair(evidence, excess) > std::pair(result.evidence, result.excess)) {
+      result.evidence = evidence;
       result.excess = excess;
       result.query = query;
       result.key = top.key;

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
@@ -14,24 +14,29 @@
 
 namespace attnviz {
 
+/// What speaks for a head, in rising order: how it looks at all tokens; one query of a word that
+/// came before, at what followed it there, as induction heads do (Olsson et al. 2022, "In-context
+/// Learning and Induction Heads"); one query that is a pronoun, at a word that it may stand for.
+enum class Evidence { kScore, kRepetition, kPronoun };
+
 /// One head and what speaks for it.
 struct TellingHead {
   HeadId head;
   double score = 0.0;         // in [0, 1]; as TellingHeads has it
   double share = 0.0;         // what the counted queries put on their tokens, in the mean
   std::size_t n_counted = 0;  // queries that see a token that counts
-  std::size_t query = 0;      // the counted one that is named: see prefer(); its token; the weight
+  std::size_t query = 0;      // the counted one that is named: see judge(); its token; the weight
   std::size_t key = 0;
   float weight = 0.0f;
-  double excess = 0.0;        // of that weight over b
-  bool is_preferred = false;  // whether that query is one of prefer() that speaks for the head
+  double excess = 0.0;  // of that weight over b
+  Evidence evidence = Evidence::kScore;
 
-  /// Whether the head stands out: a score of 0.1 or more, or a preferred query speaks for it.
+  /// Whether the head stands out: a score of 0.1 or more, or one query speaks for it.
   bool qualifies() const noexcept;
   /// Whether it is to be chosen before `other`. Heads of layer 0 come behind all others that stand
   /// out: they see embeddings alone, so that what they do with two words is the same in every
-  /// sentence. Then those come first for which a preferred query speaks, by its excess. Then the
-  /// larger score counts; of equal ones the lower layer, then head.
+  /// sentence. Then the better evidence counts, and of one query its excess; then the larger score;
+  /// of equal ones the lower layer, then head.
   bool is_before(const TellingHead& other) const noexcept;
 };
 
@@ -65,10 +70,11 @@ class TellingHeads : public PatternSink {
   TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
-  /// Which queries speak for a head when they look at one of `keys` with a weight that is 0.3 or
-  /// more above b: the one of these that is most above it is named; without one, the query that is
-  /// most above it of all. Both in order; to be called before rows come.
-  void prefer(std::vector<std::size_t> queries, std::vector<std::size_t> keys);
+  /// Tells what it is evidence of that a query looks at a key, of all in F(query), with a weight
+  /// that is half of all above b; may be called by several threads. The query with the best
+  /// evidence is named, of equal ones that which is most above b. To be set before rows come.
+  using Judge = std::function<Evidence(std::size_t query, std::size_t key)>;
+  void judge(Judge judge);
 
   /// What they take, about, when rows of `n_heads` heads come at the same time.
   static double bytes(std::size_t n_heads, std::size_t n_tokens) noexcept;
@@ -109,9 +115,8 @@ class TellingHeads : public PatternSink {
   std::size_t n_queries_;
   std::size_t n_keys_;
   bool same_tokens_;
-  std::vector<std::size_t> preferred_;       // queries
-  std::vector<std::size_t> preferred_keys_;  // of these
-  std::vector<std::size_t> n_column_;        // [n_keys]: queries that have the key in F
+  Judge judge_;
+  std::vector<std::size_t> n_column_;  // [n_keys]: queries that have the key in F
   std::array<std::size_t, kSteps.size()> n_step_{};
   std::map<HeadId, Head> heads_;
   std::array<std::mutex, 64> locks_;

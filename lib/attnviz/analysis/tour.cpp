@@ -237,11 +237,20 @@ std::vector<WordTokens> words_of(const TokenizedText& text) {
   return words;
 }
 
+// Whether half of the weight or more is on a content word.
+bool finds_word(const TokenizedText& text, std::span<const float> weights) {
+  constexpr float kHalf = 0.5f;
+  const auto largest = std::max_element(weights.begin(), weights.end());
+  const Token& token = text.tokens[static_cast<std::size_t>(largest - weights.begin())];
+  return *largest >= kHalf && !token.added && is_content_word(token.text);
+}
+
 }  // namespace
 
-TourQuery tour_query(const TokenizedText& text) {
+TourQuery tour_query(const TokenizedText& text, ConstMatrix weights) {
   constexpr std::size_t kWordsBefore = 2;
   const std::vector<WordTokens> words = words_of(text);
+  std::optional<std::size_t> first;
   std::optional<std::size_t> last;
   std::size_t n_before = 0;
   for (const WordTokens& word : words) {
@@ -250,14 +259,18 @@ TourQuery tour_query(const TokenizedText& text) {
     }
     const std::string pronoun = n_before < kWordsBefore ? "" : pronoun_of(word.word);
     for (std::size_t i = word.first; i <= word.last && !pronoun.empty(); ++i) {
-      if (pronoun_of(without_spaces(text.tokens[i].text)) == pronoun) {
+      if (pronoun_of(text.tokens[i].text) != pronoun) {
+        continue;
+      }
+      if (i < weights.rows && finds_word(text, weights.row(i))) {
         return {i, true};
       }
+      first = first.value_or(i);
     }
     last = word.last;
     ++n_before;
   }
-  return {last.value_or(text.size() - 1), false};
+  return first ? TourQuery{*first, true} : TourQuery{last.value_or(text.size() - 1), false};
 }
 
 Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view text) {
@@ -288,7 +301,8 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.previous_share =
       without_first(statistics.summary(tour.previous.score.head).previous, 0.0, tour.text.size());
   const std::array heads = {tour.pronoun.score.head};
-  const TourQuery followed = tour_query(tour.text);
+  const TourQuery followed =
+      tour_query(tour.text, measure.patterns(tour.text).pattern(heads.front()));
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());

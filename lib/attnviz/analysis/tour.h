@@ -50,10 +50,11 @@ struct TourQuery {
   bool is_pronoun = false;
 };
 
-/// The token that the tour follows: the first word behind two others that is a pronoun ("it",
-/// "she", …) and one token, else the last token of the last word with a letter or a digit, else the
-/// last token. Precondition: the text has tokens.
-TourQuery tour_query(const TokenizedText& text);
+/// The token that the tour follows: of the words behind two others that are a pronoun ("it", "she",
+/// …) and one token, the first that puts half of its weight or more on a content word in `weights`,
+/// [n_tokens, n_tokens] or empty, else the first; without a pronoun the last token of the last word
+/// with a letter or a digit, else the last token. Precondition: the text has tokens.
+TourQuery tour_query(const TokenizedText& text, ConstMatrix weights = {});
 
 /// Runs the model over `text` and the tour's own sentences, which are of simple English: `pronoun`
 /// is chosen on half of these, and its score is of the other half. What is

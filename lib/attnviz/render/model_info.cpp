@@ -1,5 +1,6 @@
 #include "attnviz/render/model_info.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace attnviz {
@@ -10,8 +11,13 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
   AttentionVariant variant;
   variant.d_head = d_head;
   variant.mask = weights.mask.value_or(model.config.mask);
-  variant.score_scale = weights.score_scale != 0.0 ? weights.score_scale
-                                                   : 1.0 / std::sqrt(static_cast<double>(d_head));
+  const bool is_alike =
+      std::all_of(weights.heads.begin(), weights.heads.end(),
+                  [d_head](const HeadWeights& head) { return head.d_head() == d_head; });
+  variant.score_scale = weights.score_scale;
+  if (weights.score_scale == 0.0 && is_alike) {
+    variant.score_scale = 1.0 / std::sqrt(static_cast<double>(d_head));
+  }
   variant.soft_cap = weights.soft_cap;
   variant.query_norm = weights.query_norm.present();
   variant.key_norm = weights.key_norm.present();

@@ -158,7 +158,7 @@ class Writer {
     count("n_heads", shape.n_heads());
     count("n_kv_heads", shape.n_kv_heads());
     text("mask", variant.mask.name());
-    number("score_scale", variant.score_scale);
+    number_or_null("score_scale", variant.score_scale);
     number_or_null("soft_cap", static_cast<double>(variant.soft_cap));
     flag("query_norm", variant.query_norm);
     flag("key_norm", variant.key_norm);

@@ -106,15 +106,18 @@ class Screen {
     std::size_t all = 0;
   };
 
-  std::string or_differ(const auto& counts, const auto& number_of) const {
-    return counts ? grouped(number_of(*counts)) : "differ";
+  std::string or_differ(const auto& counts, const auto& number_of, std::size_t all = 1) const {
+    return counts ? grouped(number_of(*counts)) : all == 0 ? "0" : "differ";
   }
 
   void add_attention(std::vector<Row>& rows, const std::string& label, std::size_t n_heads,
                      std::size_t AttentionCounts::*part) const {
     const ParameterCounts& counts = info_.parameters;
     rows.push_back(
-        {label, or_differ(counts.head, [=](const AttentionCounts& head) { return head.*part; }),
+        {label,
+         or_differ(
+             counts.head, [=](const AttentionCounts& head) { return head.*part; },
+             counts.layers.attention.*part),
          counts.layer ? grouped(n_heads) : "",
          or_differ(counts.layer, [=](const LayerCounts& layer) { return layer.attention.*part; }),
          counts.layers.attention.*part});

@@ -99,6 +99,9 @@ std::string rope_words(const AttentionVariant& variant) {
 }
 
 std::string scale_words(double scale, std::size_t d_head, bool ascii) {
+  if (scale == 0.0) {
+    return ascii ? "1/sqrt(d_head), each head's own" : "1/√d_head, each head's own";
+  }
   const double usual = 1.0 / std::sqrt(static_cast<double>(d_head));
   const std::string root = ascii ? fmt::format("1/sqrt({})", d_head) : fmt::format("1/√{}", d_head);
   constexpr double kRounding = 1e-6;

@@ -28,17 +28,47 @@ std::string named(const std::vector<std::string>& tokens, std::size_t index) {
   return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
 }
 
-// The tokens for which `is_one` holds, in order.
-template <class Predicate>
-std::vector<std::size_t> places_of(const std::vector<std::string>& tokens, Predicate is_one) {
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (is_one(tokens[i])) {
-      places.push_back(i);
+// What the tokens of a document are, for the judge of its heads.
+class TokenRoles {
+ public:
+  explicit TokenRoles(const AttentionDocument& document)
+      : queries_(words_of(document.query_tokens)),
+        keys_(words_of(document.key_tokens)),
+        is_one_text_(document.query_tokens == document.key_tokens) {}
+
+  Evidence evidence(std::size_t query, std::size_t key) const {
+    if (!keys_[key].is_content) {
+      return Evidence::kScore;
     }
+    if (queries_[query].is_pronoun) {
+      return Evidence::kPronoun;
+    }
+    const bool came_before = is_one_text_ && queries_[query].is_content && key > 0 && key < query &&
+                             keys_[key - 1].text == queries_[query].text;
+    return came_before ? Evidence::kRepetition : Evidence::kScore;
   }
-  return places;
-}
+
+ private:
+  struct Word {
+    std::string text;  // without spaces before it
+    bool is_pronoun = false;
+    bool is_content = false;
+  };
+
+  static std::vector<Word> words_of(const std::vector<std::string>& tokens) {
+    std::vector<Word> words;
+    words.reserve(tokens.size());
+    for (const std::string& token : tokens) {
+      words.push_back({std::string(without_spaces_before(token)), !pronoun_of(token).empty(),
+                       is_content_word(token)});
+    }
+    return words;
+  }
+
+  std::vector<Word> queries_;
+  std::vector<Word> keys_;
+  bool is_one_text_;
+};
 
 bool sees_later(const AttentionDocument& document) {
   return !document.run.mask || document.run.mask->kind == MaskKind::kNone;
@@ -98,16 +128,22 @@ std::string choice_sentence(const AttentionDocument& document, const TellingHead
         "alone. This one comes closest, with a score of {}.",
         far_token(document), percent(choice.score));
   }
-  const std::string example =
-      fmt::format("{} looks at {} with {}", named(document.query_tokens, choice.query),
-                  named(document.key_tokens, choice.key), percent(choice.weight));
+  const std::string query = named(document.query_tokens, choice.query);
+  const std::string key = named(document.key_tokens, choice.key);
+  const std::string weight = percent(choice.weight);
+  if (choice.evidence == Evidence::kPronoun) {
+    return fmt::format("The pronoun {} looks at {} with {}.", query, key, weight);
+  }
+  if (choice.evidence == Evidence::kRepetition) {
+    return fmt::format("{} came before, and looks at what followed it there, {}, with {}.", query,
+                       key, weight);
+  }
+  const std::string example = fmt::format("{} looks at {} with {}", query, key, weight);
   if (choice.n_counted == 1) {
     return example + "; the text is too short to say more.";
   }
-  const std::string average = fmt::format("On average {} of a query's weight goes to {}.",
-                                          percent(choice.share), far_token(document));
-  return choice.is_preferred ? fmt::format("A pronoun speaks for it: {}. {}", example, average)
-                             : fmt::format("{} {}.", average, example);
+  return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
+                     far_token(document), example);
 }
 
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {
@@ -127,13 +163,12 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
 }
 
 TellingSearch::TellingSearch(const AttentionDocument& document, const std::vector<HeadId>& heads) {
-  const std::vector<std::size_t> pronouns = places_of(
-      document.query_tokens, [](const std::string& token) { return !pronoun_of(token).empty(); });
-  const std::vector<std::size_t> antecedents = places_of(document.key_tokens, can_be_antecedent);
+  const auto roles = std::make_shared<const TokenRoles>(document);
   for (const MaskedHeads& group : heads_by_mask(document, heads)) {
     groups_.push_back(std::make_unique<TellingHeads>(
         group.heads, group.mask, document.query_tokens.size(), document.key_tokens.size()));
-    groups_.back()->prefer(pronouns, antecedents);
+    groups_.back()->judge(
+        [roles](std::size_t query, std::size_t key) { return roles->evidence(query, key); });
   }
 }
 

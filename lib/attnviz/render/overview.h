@@ -46,8 +46,8 @@ struct OverviewGrid {
 /// is one of its heads. Throws as attention_heatmap.
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
 
-/// Scores heads by what the document's tokens are, while their rows come: pronouns speak for a head
-/// before others do.
+/// Scores heads by what the document's tokens are, while their rows come: pronouns and repeated
+/// words speak for a head before others do.
 class TellingSearch : public PatternSink {
  public:
   /// `heads` by layer, then head, at least one; of a document that need not have weights.

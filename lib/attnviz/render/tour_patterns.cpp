@@ -72,7 +72,8 @@ std::string first_token_words(const TourPage& page, std::size_t n_shown) {
     }
   }
   const std::string average = percentage(static_cast<float>(tour.first_share));
-  words += " It means nothing, and a head with nothing to look for can leave its weight on it: ";
+  words +=
+      " That token says nothing, and a head with nothing to look for can leave its weight on it: ";
   const std::string over =
       fmt::format("averaged over all {} heads and every later token", tour.n_heads);
   return words + (most == 0
@@ -172,8 +173,8 @@ void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
   page.paragraph(fmt::format(
       "Nobody assigns jobs to heads: they come out of training. For each of three jobs here is the "
-      "head, of {}, that does it best, as measured on {} words, read twice, and on {} sentences "
-      "(others than it was chosen on).{}",
+      "head, of {}, that does it best: the first two on a list of {} words, read twice, the third "
+      "on {} sentences.{}",
       tour.n_heads, tour.n_list_words, tour.pronoun.score.n_looks, same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,

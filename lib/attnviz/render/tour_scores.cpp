@@ -16,6 +16,7 @@
 #include "attnviz/render/paragraph.h"
 #include "attnviz/render/percent.h"
 #include "attnviz/render/tour_page.h"
+#include "attnviz/text/pronouns.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -149,7 +150,8 @@ std::string missed_words(const TourPage& page, const Inspection& head) {
   const auto largest = static_cast<std::size_t>(
       std::max_element(head.weights.begin(), head.weights.end()) - head.weights.begin());
   const Token& token = page.tour.text.tokens[largest];
-  if (largest != head.query && !token.added && !token.special && has_letter(token.text)) {
+  if (largest != head.query && !token.added && !token.special &&
+      (is_content_word(token.text) || !pronoun_of(token.text).empty())) {
     return {};
   }
   const std::string& label = page.names.label(head.query);
@@ -185,20 +187,45 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
                                            std::log2(static_cast<double>(n_keys)), n_keys));
 }
 
-// The text as an assignment that a shell takes, where it fits and can be seen as it is.
-std::string assignment(const TourPage& page) {
+// The text as an assignment that a shell takes, in lines that can be copied together; none where it
+// cannot be seen as it is, or is long. What a line begins with counts, so that only the first is
+// indented.
+std::vector<std::string> assignment(const TourPage& page) {
+  constexpr std::size_t kMostLines = 3;
   const std::string& source = page.tour.text.source;
-  const std::size_t room = page.columns() - page.style.indent;
   const bool is_visible =
       printable_message(source) == source && source.find('\n') == std::string::npos;
   const bool is_plain = is_visible && (is_ascii(source) || !page.style.ascii);
-  // A single word may be the name of a command, and one with a dash is an option.
-  const bool is_text = source.find(' ') != std::string::npos && !source.starts_with('-');
+  const bool is_option = source.starts_with('-');
   const bool is_special = source.find_first_of("\"$`\\!") != std::string::npos;
   const bool can_be_quoted = !is_special || source.find('\'') == std::string::npos;
-  const std::string word = fmt::format("TEXT={0}{1}{0}", is_special ? '\'' : '"', source);
-  return is_plain && is_text && can_be_quoted && display_width(word) <= room ? word
-                                                                             : "TEXT=\"your text\"";
+  if (!is_plain || is_option || !can_be_quoted) {
+    return {};
+  }
+  const auto quoted_part = [is_special](std::string_view part) {
+    return fmt::format("{0}{1}{0}", is_special ? '\'' : '"', part);
+  };
+  std::vector<std::string> lines = {std::string(page.style.indent, ' ') + "TEXT="};
+  std::string part;
+  for (std::size_t begin = 0; begin < source.size();) {
+    const std::size_t end = std::min(source.find(' ', begin), source.size() - 1) + 1;
+    const std::string_view word = std::string_view(source).substr(begin, end - begin);
+    const std::size_t width = display_width(lines.back()) + display_width(part) +
+                              display_width(word) + display_width("\"\"\\");
+    if (!part.empty() && width > page.columns()) {
+      lines.back() += quoted_part(part) + '\\';
+      lines.emplace_back();
+      part.clear();
+    }
+    part += word;
+    begin = end;
+  }
+  lines.back() += quoted_part(part);
+  const bool fits = lines.size() <= kMostLines &&
+                    std::all_of(lines.begin(), lines.end(), [&page](const std::string& line) {
+                      return display_width(line) <= page.columns();
+                    });
+  return fits ? lines : std::vector<std::string>();
 }
 
 // A command in lines that can be copied together, what it does behind it where there is room.
@@ -224,13 +251,23 @@ void command(TourPage& page, const std::string& words, const char* meaning, std:
 
 void commands(TourPage& page) {
   const Inspection& head = page.tour.inspection;
+  const std::vector<std::string> text = assignment(page);
+  for (const std::string& line : text) {
+    page.line(line);
+  }
+  if (text.empty()) {
+    page.line(std::string(page.style.indent, ' ') + "TEXT=\"your text\"");
+  }
+  // A single word may be the name of a command.
+  const bool is_word = page.tour.text.source.find(' ') == std::string::npos;
+  const std::string show = !text.empty() && is_word ? "attnviz show" : "attnviz";
+  const std::string query = text.empty() ? "" : fmt::format(" --query {}", head.query);
   const std::string which = fmt::format("--head {}", head_name(head.head));
   const std::string cut = page.tour.n_whole > page.tour.text.size() ? " --truncate right" : "";
   const std::pair<std::string, const char*> lines[] = {
-      {fmt::format("attnviz \"$TEXT\"{}", cut), "every head"},
-      {fmt::format("attnviz \"$TEXT\" {}{}", which, cut), "this head, large"},
-      {fmt::format("attnviz inspect \"$TEXT\" {} --query {}{}", which, head.query, cut),
-       "each step in numbers"},
+      {fmt::format("{} \"$TEXT\"{}", show, cut), "every head"},
+      {fmt::format("{} \"$TEXT\" {}{}", show, which, cut), "this head, large"},
+      {fmt::format("attnviz inspect \"$TEXT\" {}{}{}", which, query, cut), "each step in numbers"},
       {"attnviz --help", "everything else"}};
   std::size_t width = 0;
   for (const auto& [words, meaning] : lines) {
@@ -313,7 +350,6 @@ void tour_temperature(TourPage& page) {
   page.table(table);
   page.paragraph("--temperature T does so in every head, and so changes what later layers get.");
   page.paragraph("To go on, in a shell:");
-  page.line(std::string(page.style.indent, ' ') + assignment(page));  // its spaces count
   commands(page);
 }
 

@@ -12,19 +12,22 @@ namespace {
 
 constexpr std::string_view kPronouns[] = {"it", "he", "she", "they", "him", "her", "them"};
 
-// In order. Those that may stand for something ("this", "one", "her") are not among them.
+// In order.
 constexpr std::string_view kFunctionWords[] = {
-    "a",      "about", "after",  "again",  "also", "although", "always",  "am",      "an",
-    "and",    "any",   "are",    "as",     "at",   "be",       "because", "been",    "before",
-    "behind", "being", "below",  "but",    "by",   "can",      "cannot",  "could",   "did",
-    "do",     "does",  "down",   "each",   "even", "ever",     "every",   "for",     "from",
-    "had",    "has",   "have",   "how",    "if",   "in",       "into",    "is",      "just",
-    "may",    "might", "must",   "my",     "near", "never",    "no",      "nor",     "not",
-    "now",    "of",    "off",    "often",  "on",   "only",     "or",      "our",     "out",
-    "over",   "shall", "should", "since",  "so",   "some",     "such",    "than",    "that",
-    "the",    "then",  "there",  "though", "to",   "too",      "under",   "unless",  "until",
-    "up",     "very",  "was",    "were",   "what", "when",     "where",   "whether", "which",
-    "while",  "who",   "why",    "will",   "with", "without",  "would",   "your"};
+    "a",      "about",  "after", "again", "also",  "although", "always",  "am",      "an",
+    "and",    "any",    "are",   "as",    "at",    "be",       "because", "been",    "before",
+    "behind", "being",  "below", "but",   "by",    "can",      "cannot",  "could",   "did",
+    "do",     "does",   "down",  "each",  "even",  "ever",     "every",   "for",     "from",
+    "had",    "has",    "have",  "he",    "her",   "hers",     "him",     "his",     "how",
+    "i",      "if",     "in",    "into",  "is",    "it",       "its",     "just",    "may",
+    "me",     "might",  "mine",  "must",  "my",    "near",     "never",   "no",      "nor",
+    "not",    "now",    "of",    "off",   "often", "on",       "only",    "or",      "our",
+    "ours",   "out",    "over",  "shall", "she",   "should",   "since",   "so",      "some",
+    "such",   "than",   "that",  "the",   "their", "theirs",   "them",    "then",    "there",
+    "they",   "though", "to",    "too",   "under", "unless",   "until",   "up",      "us",
+    "very",   "was",    "we",    "were",  "what",  "when",     "where",   "whether", "which",
+    "while",  "who",    "whom",  "whose", "why",   "will",     "with",    "without", "would",
+    "you",    "your",   "yours"};
 static_assert(std::ranges::is_sorted(kFunctionWords));
 
 // In lower case, up to an apostrophe: "it" of " It's". Empty for what is no UTF-8.
@@ -69,7 +72,7 @@ std::string pronoun_of(std::string_view word) {
   return is_one ? lower : std::string();
 }
 
-bool can_be_antecedent(std::string_view word) {
+bool is_content_word(std::string_view word) {
   const std::string lower = bare_word(word);
   const bool is_negated = word.ends_with("n't") || word.ends_with("n\u2019t");
   return has_letter(lower) && !is_negated &&

@@ -10,10 +10,9 @@ namespace attnviz {
 /// "it" for " It", "she" for "She's". Empty for all others ("its").
 std::string pronoun_of(std::string_view word);
 
-/// Whether a pronoun can stand for a word or a token, as far as that alone tells: false for what
-/// has no letter and for the function words of English that stand for nothing ("and", "the",
-/// "was").
-bool can_be_antecedent(std::string_view word);
+/// Whether a word or a token names or says something of its own: it has a letter and is none of
+/// English's function words, pronouns among them ("and", "the", "was", "didn't", "she").
+bool is_content_word(std::string_view word);
 
 /// A token without the spaces that it begins with, or a tokenizer's signs for them (▁, Ġ). Of
 /// spaces alone the last stays.
