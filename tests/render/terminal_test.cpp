@@ -181,6 +181,14 @@ TEST_CASE("render_terminal: small multiples show values and labels where they fi
               render_terminal(threes.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
               .at(2)),
       "L0H2"));
+  test::SampleHeatmap compared(8, 3);  // with values all three would be on a screen, one by one
+  compared.heatmap.panels_together = 3;
+  CHECK(test::contains(
+      test::without_escapes(
+          test::screen_lines(
+              render_terminal(compared.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+              .at(2)),
+      "L0H2"));
   const test::SampleHeatmap many(6, 48);
   CHECK(test::screen_lines(
             render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))

@@ -73,6 +73,7 @@ class Planner {
   std::size_t room(const TerminalLayout& layout) const { return layout.columns - layout.gutter; }
   std::size_t slot_for(std::size_t cells_width, std::size_t most) const;
   std::size_t panels_a_band(std::size_t fitting) const;
+  bool can_compare(const std::vector<Attempt>& attempts) const;
   void set_side_by_side(TerminalLayout& layout) const;
   void enlarge(TerminalLayout& layout) const;
 
@@ -223,13 +224,27 @@ void Planner::enlarge(TerminalLayout& layout) const {
   }
 }
 
+// A group alone is there to be compared.
+bool Planner::can_compare(const std::vector<Attempt>& attempts) const {
+  return n_panels() == heatmap_.panels_together &&
+         std::any_of(attempts.begin(), attempts.end(), [this](const Attempt& attempt) {
+           const std::optional<TerminalLayout> layout = unpooled(attempt);
+           return layout && layout->panels_per_band == n_panels();
+         });
+}
+
 TerminalLayout Planner::plan() const {
+  const std::vector<Attempt> all = attempts();
+  const bool compares = can_compare(all);
   std::optional<TerminalLayout> best;
-  for (const Attempt& attempt : attempts()) {
+  for (const Attempt& attempt : all) {
     const std::optional<TerminalLayout> layout = unpooled(attempt);
-    const bool splits_groups = layout && attempt.most_lines == kWindow &&
+    if (!layout || (compares && layout->panels_per_band < n_panels())) {
+      continue;
+    }
+    const bool splits_groups = attempt.most_lines == kWindow &&
                                !keeps_together(layout->panels_per_band, heatmap_.panels_together);
-    if (layout && !splits_groups && total_lines(*layout) <= attempt.most_lines &&
+    if (!splits_groups && total_lines(*layout) <= attempt.most_lines &&
         (!best || total_lines(*layout) < total_lines(*best))) {
       best = layout;
     }
@@ -237,7 +252,7 @@ TerminalLayout Planner::plan() const {
       break;
     }
   }
-  TerminalLayout layout = best ? *best : pooled(attempts().back());
+  TerminalLayout layout = best ? *best : pooled(all.back());
   enlarge(layout);
   return layout;
 }
