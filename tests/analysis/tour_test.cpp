@@ -97,7 +97,7 @@ TEST_CASE("tour query: of several pronouns the first that finds a word") {
   CHECK(followed() == 8);
   weights(6, 3) = 0.9f;  // and
   CHECK(followed() == 8);
-  weights(6, 4) = 0.95f;  // it
+  weights(6, 6) = 0.95f;  // itself
   CHECK(followed() == 8);
   weights(4, 0) = 0.9f;  // what the tokenizer added
   CHECK(followed() == 8);

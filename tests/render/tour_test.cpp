@@ -195,7 +195,7 @@ TEST_CASE("tour screens: examples say what their weights say, also where it is n
   const TourByHand hand;
   const std::string screen = on_one_line(hand.screen(4));
   CHECK(test::contains(
-      screen, "the first two on a list of 8 words, read twice, the third on 4 sentences."));
+      screen, "in a list of 8 words, read twice, or in sentences (its figures are of 4 others)."));
   CHECK(test::contains(screen,
                        "L0H1, previous token: 90 % of the weight is one token back (this text: "
                        "50 %)."));

@@ -16,7 +16,7 @@ namespace attnviz {
 
 /// What speaks for a head, in rising order: how it looks at all tokens; one query of a word that
 /// came before, at what followed it there, as induction heads do (Olsson et al. 2022, "In-context
-/// Learning and Induction Heads"); one query that is a pronoun, at a word that it may stand for.
+/// Learning and Induction Heads"); one query that is a pronoun, at a content word.
 enum class Evidence { kScore, kRepetition, kPronoun };
 
 /// One head and what speaks for it.
@@ -71,7 +71,7 @@ class TellingHeads : public PatternSink {
       : TellingHeads(heads, mask, n_tokens, n_tokens) {}
 
   /// Tells what it is evidence of that a query looks at a key, of all in F(query), with a weight
-  /// that is half of all above b; may be called by several threads. The query with the best
+  /// that is 0.5 or more above b; may be called by several threads. The query with the best
   /// evidence is named, of equal ones that which is most above b. To be set before rows come.
   using Judge = std::function<Evidence(std::size_t query, std::size_t key)>;
   void judge(Judge judge);

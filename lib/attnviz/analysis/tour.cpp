@@ -237,15 +237,20 @@ std::vector<WordTokens> words_of(const TokenizedText& text) {
   return words;
 }
 
-// Whether half of the weight or more is on a content word.
-bool finds_word(const TokenizedText& text, std::span<const float> weights) {
+// Whether half of the weight or more is on a token that the query can mean.
+bool finds_word(const TokenizedText& text, std::size_t query, std::span<const float> weights) {
   constexpr float kHalf = 0.5f;
   const auto largest = std::max_element(weights.begin(), weights.end());
-  const Token& token = text.tokens[static_cast<std::size_t>(largest - weights.begin())];
-  return *largest >= kHalf && !token.added && is_content_word(token.text);
+  const auto key = static_cast<std::size_t>(largest - weights.begin());
+  return *largest >= kHalf && key != query && can_be_meant(text.tokens[key]);
 }
 
 }  // namespace
+
+bool can_be_meant(const Token& token) {
+  return !token.added && !token.special &&
+         (is_content_word(token.text) || !pronoun_of(token.text).empty());
+}
 
 TourQuery tour_query(const TokenizedText& text, ConstMatrix weights) {
   constexpr std::size_t kWordsBefore = 2;
@@ -262,7 +267,7 @@ TourQuery tour_query(const TokenizedText& text, ConstMatrix weights) {
       if (pronoun_of(text.tokens[i].text) != pronoun) {
         continue;
       }
-      if (i < weights.rows && finds_word(text, weights.row(i))) {
+      if (i < weights.rows && finds_word(text, i, weights.row(i))) {
         return {i, true};
       }
       first = first.value_or(i);
@@ -300,9 +305,10 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   }
   tour.previous_share =
       without_first(statistics.summary(tour.previous.score.head).previous, 0.0, tour.text.size());
-  const std::array heads = {tour.pronoun.score.head};
-  const TourQuery followed =
-      tour_query(tour.text, measure.patterns(tour.text).pattern(heads.front()));
+  const std::vector heads = {tour.pronoun.score.head};
+  PatternStore pattern(heads, tour.text.size());
+  run_patterns(model, input.view(), {}, pattern);
+  const TourQuery followed = tour_query(tour.text, pattern.pattern(heads.front()));
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());

@@ -45,15 +45,18 @@ struct Tour {
   std::size_t query() const noexcept { return inspection.query; }
 };
 
+/// Whether a pronoun can mean a token: a content word of the text, or another pronoun.
+bool can_be_meant(const Token& token);
+
 struct TourQuery {
   std::size_t token = 0;
   bool is_pronoun = false;
 };
 
 /// The token that the tour follows: of the words behind two others that are a pronoun ("it", "she",
-/// …) and one token, the first that puts half of its weight or more on a content word in `weights`,
-/// [n_tokens, n_tokens] or empty, else the first; without a pronoun the last token of the last word
-/// with a letter or a digit, else the last token. Precondition: the text has tokens.
+/// …) and one token, the first that puts half of its weight or more on what it can mean in
+/// `weights`, [n_tokens, n_tokens] or empty, else the first; without a pronoun the last token of
+/// the last word with a letter or a digit, else the last token. Precondition: the text has tokens.
 TourQuery tour_query(const TokenizedText& text, ConstMatrix weights = {});
 
 /// Runs the model over `text` and the tour's own sentences, which are of simple English: `pronoun`

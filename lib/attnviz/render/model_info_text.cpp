@@ -106,18 +106,18 @@ class Screen {
     std::size_t all = 0;
   };
 
-  std::string or_differ(const auto& counts, const auto& number_of, std::size_t all = 1) const {
-    return counts ? grouped(number_of(*counts)) : all == 0 ? "0" : "differ";
+  std::string or_differ(const auto& counts, const auto& number_of) const {
+    return counts ? grouped(number_of(*counts)) : "differ";
   }
 
   void add_attention(std::vector<Row>& rows, const std::string& label, std::size_t n_heads,
                      std::size_t AttentionCounts::*part) const {
     const ParameterCounts& counts = info_.parameters;
+    const bool is_there = counts.layers.attention.*part > 0;
     rows.push_back(
         {label,
-         or_differ(
-             counts.head, [=](const AttentionCounts& head) { return head.*part; },
-             counts.layers.attention.*part),
+         is_there ? or_differ(counts.head, [=](const AttentionCounts& head) { return head.*part; })
+                  : "0",
          counts.layer ? grouped(n_heads) : "",
          or_differ(counts.layer, [=](const LayerCounts& layer) { return layer.attention.*part; }),
          counts.layers.attention.*part});

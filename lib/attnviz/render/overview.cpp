@@ -11,6 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/render/attention_heatmap.h"
 #include "attnviz/render/percent.h"
+#include "attnviz/render/token_roles.h"
 #include "attnviz/text/pronouns.h"
 
 namespace attnviz {
@@ -27,48 +28,6 @@ std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number)
 std::string named(const std::vector<std::string>& tokens, std::size_t index) {
   return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
 }
-
-// What the tokens of a document are, for the judge of its heads.
-class TokenRoles {
- public:
-  explicit TokenRoles(const AttentionDocument& document)
-      : queries_(words_of(document.query_tokens)),
-        keys_(words_of(document.key_tokens)),
-        is_one_text_(document.query_tokens == document.key_tokens) {}
-
-  Evidence evidence(std::size_t query, std::size_t key) const {
-    if (!keys_[key].is_content) {
-      return Evidence::kScore;
-    }
-    if (queries_[query].is_pronoun) {
-      return Evidence::kPronoun;
-    }
-    const bool came_before = is_one_text_ && queries_[query].is_content && key > 0 && key < query &&
-                             keys_[key - 1].text == queries_[query].text;
-    return came_before ? Evidence::kRepetition : Evidence::kScore;
-  }
-
- private:
-  struct Word {
-    std::string text;  // without spaces before it
-    bool is_pronoun = false;
-    bool is_content = false;
-  };
-
-  static std::vector<Word> words_of(const std::vector<std::string>& tokens) {
-    std::vector<Word> words;
-    words.reserve(tokens.size());
-    for (const std::string& token : tokens) {
-      words.push_back({std::string(without_spaces_before(token)), !pronoun_of(token).empty(),
-                       is_content_word(token)});
-    }
-    return words;
-  }
-
-  std::vector<Word> queries_;
-  std::vector<Word> keys_;
-  bool is_one_text_;
-};
 
 bool sees_later(const AttentionDocument& document) {
   return !document.run.mask || document.run.mask->kind == MaskKind::kNone;

@@ -173,8 +173,8 @@ void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
   page.paragraph(fmt::format(
       "Nobody assigns jobs to heads: they come out of training. For each of three jobs here is the "
-      "head, of {}, that does it best: the first two on a list of {} words, read twice, the third "
-      "on {} sentences.{}",
+      "head, of {}, that does it best: in a list of {} words, read twice, or in sentences (its "
+      "figures are of {} others).{}",
       tour.n_heads, tour.n_list_words, tour.pronoun.score.n_looks, same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
   show_head(page, tour.previous,

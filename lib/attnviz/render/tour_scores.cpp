@@ -16,7 +16,6 @@
 #include "attnviz/render/paragraph.h"
 #include "attnviz/render/percent.h"
 #include "attnviz/render/tour_page.h"
-#include "attnviz/text/pronouns.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -150,8 +149,7 @@ std::string missed_words(const TourPage& page, const Inspection& head) {
   const auto largest = static_cast<std::size_t>(
       std::max_element(head.weights.begin(), head.weights.end()) - head.weights.begin());
   const Token& token = page.tour.text.tokens[largest];
-  if (largest != head.query && !token.added && !token.special &&
-      (is_content_word(token.text) || !pronoun_of(token.text).empty())) {
+  if (largest != head.query && can_be_meant(token)) {
     return {};
   }
   const std::string& label = page.names.label(head.query);
@@ -177,7 +175,9 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
         percentage(largest(cold), 1), cold.temperature, percentage(largest(warm), 1),
         warm.temperature);
   } else {
-    words += " It changes nothing that can be seen here: all scores are alike.";
+    words += fmt::format(" It changes nothing that can be seen here: {}.",
+                         n_keys > 1 && largest(warm) > 0.5f ? "one score is far above all others"
+                                                            : "all scores are alike");
   }
   words +=
       " Chat programs' temperature is the same division, of the scores of the next token. Entropy "
@@ -188,8 +188,8 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
 }
 
 // The text as an assignment that a shell takes, in lines that can be copied together; none where it
-// cannot be seen as it is, or is long. What a line begins with counts, so that only the first is
-// indented.
+// cannot be seen as it is, would be an option, needs both kinds of quotes, or is long. What a line
+// begins with counts, so that only the first is indented.
 std::vector<std::string> assignment(const TourPage& page) {
   constexpr std::size_t kMostLines = 3;
   const std::string& source = page.tour.text.source;

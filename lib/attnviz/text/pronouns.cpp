@@ -14,27 +14,39 @@ constexpr std::string_view kPronouns[] = {"it", "he", "she", "they", "him", "her
 
 // In order.
 constexpr std::string_view kFunctionWords[] = {
-    "a",      "about",  "after", "again", "also",  "although", "always",  "am",      "an",
-    "and",    "any",    "are",   "as",    "at",    "be",       "because", "been",    "before",
-    "behind", "being",  "below", "but",   "by",    "can",      "cannot",  "could",   "did",
-    "do",     "does",   "down",  "each",  "even",  "ever",     "every",   "for",     "from",
-    "had",    "has",    "have",  "he",    "her",   "hers",     "him",     "his",     "how",
-    "i",      "if",     "in",    "into",  "is",    "it",       "its",     "just",    "may",
-    "me",     "might",  "mine",  "must",  "my",    "near",     "never",   "no",      "nor",
-    "not",    "now",    "of",    "off",   "often", "on",       "only",    "or",      "our",
-    "ours",   "out",    "over",  "shall", "she",   "should",   "since",   "so",      "some",
-    "such",   "than",   "that",  "the",   "their", "theirs",   "them",    "then",    "there",
-    "they",   "though", "to",    "too",   "under", "unless",   "until",   "up",      "us",
-    "very",   "was",    "we",    "were",  "what",  "when",     "where",   "whether", "which",
-    "while",  "who",    "whom",  "whose", "why",   "will",     "with",    "without", "would",
-    "you",    "your",   "yours"};
+    "a",          "about",  "above",    "across",     "after",   "again",   "against", "all",
+    "along",      "also",   "although", "always",     "am",      "an",      "and",     "another",
+    "any",        "anyone", "anything", "are",        "around",  "as",      "at",      "be",
+    "because",    "been",   "before",   "behind",     "being",   "below",   "between", "beyond",
+    "both",       "but",    "by",       "can",        "cannot",  "could",   "did",     "do",
+    "does",       "down",   "during",   "each",       "even",    "ever",    "every",   "everyone",
+    "everything", "few",    "for",      "from",       "had",     "has",     "have",    "he",
+    "her",        "hers",   "herself",  "him",        "himself", "his",     "how",     "i",
+    "if",         "in",     "into",     "is",         "it",      "its",     "itself",  "just",
+    "least",      "less",   "many",     "may",        "me",      "might",   "mine",    "more",
+    "most",       "much",   "must",     "my",         "myself",  "near",    "never",   "no",
+    "nobody",     "nor",    "not",      "nothing",    "now",     "of",      "off",     "often",
+    "on",         "once",   "only",     "or",         "other",   "our",     "ours",    "ourselves",
+    "out",        "over",   "own",      "same",       "shall",   "she",     "should",  "since",
+    "so",         "some",   "someone",  "something",  "such",    "than",    "that",    "the",
+    "their",      "theirs", "them",     "themselves", "then",    "there",   "these",   "they",
+    "this",       "those",  "though",   "through",    "to",      "too",     "toward",  "towards",
+    "under",      "unless", "until",    "up",         "upon",    "us",      "very",    "was",
+    "we",         "were",   "what",     "when",       "where",   "whether", "which",   "while",
+    "who",        "whom",   "whose",    "why",        "will",    "with",    "within",  "without",
+    "would",      "you",    "your",     "yours",      "yourself"};
 static_assert(std::ranges::is_sorted(kFunctionWords));
 
-// In lower case, up to an apostrophe: "it" of " It's". Empty for what is no UTF-8.
+constexpr std::string_view kSpaces[] = {" ", "\u2581", "\u0120"};
+constexpr std::string_view kLineEnd = "\u010a";
+
+// In lower case, up to an apostrophe, without punctuation around it: "it" of " It's" and of "(it,".
+// Empty for what is no UTF-8.
 std::string bare_word(std::string_view word) {
   constexpr char32_t kApostrophe = 0x2019;
   word = without_spaces_before(word);
   std::string lower;
+  std::size_t end = 0;  // of the last that is no punctuation
   for (std::size_t i = 0; i < word.size() && word[i] != '\'';) {
     const CodePoint point = decode_utf8(word, i);
     if (point.valid && point.value == kApostrophe) {
@@ -43,16 +55,30 @@ std::string bare_word(std::string_view word) {
     if (!point.valid) {
       return {};
     }
-    append_lower(lower, point.value);
     i += point.length;
+    const bool is_plain = !is_punctuation(point.value);
+    if (is_plain || !lower.empty()) {
+      append_lower(lower, point.value);
+    }
+    end = is_plain ? lower.size() : end;
   }
+  lower.resize(end);
   return lower;
+}
+
+// <|bos|>, <0x0A> and [SEP] are names, and signs of white space no words.
+bool is_sign(std::string_view token) {
+  token = without_spaces_before(token);
+  const auto is_between = [token](char first, char last) {
+    return token.size() > 1 && token.front() == first && token.back() == last;
+  };
+  return is_between('<', '>') || is_between('[', ']') || token.starts_with(kLineEnd) ||
+         std::find(std::begin(kSpaces), std::end(kSpaces), token) != std::end(kSpaces);
 }
 
 }  // namespace
 
 std::string_view without_spaces_before(std::string_view token) {
-  constexpr std::string_view kSpaces[] = {" ", "\u2581", "\u0120"};
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (const std::string_view space : kSpaces) {
@@ -75,7 +101,7 @@ std::string pronoun_of(std::string_view word) {
 bool is_content_word(std::string_view word) {
   const std::string lower = bare_word(word);
   const bool is_negated = word.ends_with("n't") || word.ends_with("n\u2019t");
-  return has_letter(lower) && !is_negated &&
+  return has_letter(lower) && !is_negated && !is_sign(word) &&
          !std::binary_search(std::begin(kFunctionWords), std::end(kFunctionWords), lower);
 }
 
