@@ -116,9 +116,11 @@ std::vector<std::string> notes(const ModelFacts& facts) {
   return lines;
 }
 
-std::vector<std::string> remarks(const ModelFacts& facts, const Followed& followed) {
+std::vector<std::string> remarks(const ModelFacts& facts, const TokenizedText& text,
+                                 const Followed& followed) {
   std::vector<std::string> lines = {origin_note(facts), followed.why};
   std::erase(lines, "");
+  lines.insert(lines.begin(), text.notes.begin(), text.notes.end());
   return lines;
 }
 
@@ -184,7 +186,7 @@ void run_inspect(const InspectOptions& options) {
   tell_missing_steps(options, inspections);
   const InspectionPage page{model_title(facts),
                             notes(facts),
-                            remarks(facts, followed),
+                            remarks(facts, text, followed),
                             pieces,
                             inspections,
                             options.steps,

@@ -212,6 +212,14 @@ TEST_CASE("demo: a text far from its vocabulary is told of, one of its own is no
   CHECK(contains(far.err, "\"猫\", \"坐\", \"在\" and 3 more"));
   CHECK(contains(attnviz({"inspect", "猫坐在垫子上"}).err, note));
   CHECK(attnviz({"-q", "猫坐在垫子上"}).err.empty());
+  // Who sees the drawing, the picture or the document later must know it, too.
+  const std::string legend = "demo: 18 of 19 tokens " + note;
+  CHECK(contains(attnviz({"-q", "猫坐在垫子上"}).out, "\n" + legend + "\n"));
+  CHECK(contains(attnviz({"inspect", "-q", "猫坐在垫子上"}).out, "\n" + legend + "\n"));
+  const json document = attnviz_json({"-q", "猫坐在垫子上"});
+  CHECK(std::find(document["notes"].begin(), document["notes"].end(), legend) !=
+        document["notes"].end());
+  CHECK_FALSE(contains(attnviz({"-q", "The dog chased the cat"}).out, note));
   CHECK_FALSE(contains(attnviz({"The dog chased the cat"}).err, note));
   CHECK_FALSE(contains(attnviz({"In 2024 the cat paid 1,000,000"}).err, note));
   CHECK_FALSE(contains(attnviz({"--random", "猫坐在垫子上"}).err, note));
