@@ -40,10 +40,9 @@ struct ModelInfo {
 /// A layer's attention as the model uses it.
 struct AttentionVariant {
   Mask mask;
-  std::size_t d_head = 0;  // of the first head
-  double score_scale =
-      0.0;  // what q·k is multiplied with; 0: 1 / √d_head, and heads differ in that
-  float soft_cap = 0.0f;  // 0: none
+  std::size_t d_head = 0;    // of the first head
+  double score_scale = 0.0;  // what q·k is multiplied with; 0: 1 / √d_head of each, which differ
+  float soft_cap = 0.0f;     // 0: none
   bool query_norm = false, key_norm = false;
 
   bool has_rope = false;  // the others are of it

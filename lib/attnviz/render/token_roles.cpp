@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
-#include "attnviz/core/utf8.h"
 #include "attnviz/text/pronouns.h"
 #include "attnviz/text/unicode_classes.h"
 
