@@ -109,42 +109,29 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   return tokenizer;
 }
 
-namespace {
-
-// How far a text is from what the embedded model has read, if it is; of other models that is not
-// known.
-std::optional<VocabularyFit> far_fit(const AttentionOptions& options, const Model& model,
-                                     const TokenizedText& text) {
+bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
+                    bool tell) {
   if (options.model.weights != kDemo ||
       model.config.is_too_long(text.size())) {  // which will be refused
-    return std::nullopt;
-  }
-  VocabularyFit fit = vocabulary_fit(text);
-  return fit.is_far() ? std::optional(std::move(fit)) : std::nullopt;
-}
-
-std::string far_words(const VocabularyFit& fit) {
-  return fmt::format("{}: {} of {} are pieces of words it has hardly met", kDemo, fit.n_in_pieces,
-                     counted(fit.n_tokens, "token"));
-}
-
-}  // namespace
-
-bool tell_far_words(const AttentionOptions& options, const Model& model,
-                    const TokenizedText& text) {
-  const auto fit = far_fit(options, model, text);
-  if (options.talk.quiet || !fit) {
     return false;
   }
-  std::vector<std::string> named;
-  for (const std::string& word : fit->named) {
-    named.push_back(attnviz::quoted(word));
+  const VocabularyFit fit = vocabulary_fit(text);
+  if (!fit.is_far()) {
+    return false;
   }
-  if (fit->n_words > named.size()) {
-    named.push_back(fmt::format("{} more", fit->n_words - named.size()));
+  const std::string note = fmt::format("{}: {} of {} are pieces of words it has hardly met", kDemo,
+                                       fit.n_in_pieces, counted(fit.n_tokens, "token"));
+  text.notes.push_back(note);
+  if (tell && !options.talk.quiet) {
+    std::vector<std::string> named;
+    for (const std::string& word : fit.named) {
+      named.push_back(attnviz::quoted(word));
+    }
+    if (fit.n_words > named.size()) {
+      named.push_back(fmt::format("{} more", fit.n_words - named.size()));
+    }
+    say(fmt::format("{} ({}); what it looks at there means little", note, joined(named, "and")));
   }
-  say(fmt::format("{} ({}); what it looks at there means little", far_words(*fit),
-                  joined(named, "and")));
   return true;
 }
 
@@ -153,17 +140,15 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   TokenizedText text = tokenize(tokenizer, input, options.input);
   const std::size_t most = model.config.n_ctx;
   const std::size_t n_tokens = text.size();
-  if (options.truncate && model.config.is_too_long(n_tokens)) {
-    text = truncated(std::move(text), most, *options.truncate);
-    text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
-                                     *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
-                                     most, n_tokens));
-    if (!options.talk.quiet) {
-      say(text.notes.back());
-    }
+  if (!options.truncate || !model.config.is_too_long(n_tokens)) {
+    return text;
   }
-  if (const auto fit = far_fit(options, model, text)) {
-    text.notes.push_back(far_words(*fit));
+  text = truncated(std::move(text), most, *options.truncate);
+  text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
+                                   *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
+                                   most, n_tokens));
+  if (!options.talk.quiet) {
+    say(text.notes.back());
   }
   return text;
 }

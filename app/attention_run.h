@@ -29,8 +29,11 @@ void tell_slip(const AttentionOptions& options);
 void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
                      bool is_first = true);
 
-/// Whether it told that much of the text is in words that the embedded model has hardly met.
-bool tell_far_words(const AttentionOptions& options, const Model& model, const TokenizedText& text);
+/// Whether much of the text is in words that the embedded model has hardly met; of other models
+/// that is not known. Then it becomes a note of the text, and is told if `tell` says so, unless
+/// quiet.
+bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
+                    bool tell = true);
 
 /// The files that the options read; of a Hugging Face model all that lie in its folder.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options);

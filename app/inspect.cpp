@@ -166,10 +166,10 @@ void run_inspect(const InspectOptions& options) {
   if (!input) {
     return;
   }
-  const TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
+  TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
   phases.done("tokenize");
   tell_randomness(options, model, text);
-  tell_far_words(options, model, text);
+  note_far_words(options, model, text);
   const ModelFacts facts = model_facts(model, text);
   const Followed followed = chosen(std::move(heads), model, facts, text, options);
   if (!followed.why.empty()) {

@@ -192,7 +192,7 @@ void run_show(const ShowOptions& options) {
     TokenizedText text = chosen_tokens(options, model, *tokenizer, input);
     phases.done("tokenize");
     tell_randomness(options, model, text, std::exchange(is_first, false));
-    told_far = told_far || tell_far_words(options, model, text);
+    told_far = note_far_words(options, model, text, /*tell=*/!told_far) || told_far;
     const std::optional<Continuation> continuation =
         continue_text(options, model, *tokenizer, text);
     if (continuation) {

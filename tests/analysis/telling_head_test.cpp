@@ -257,6 +257,10 @@ TEST_CASE("telling heads: one query speaks for its head when it stands out") {
   CHECK(named({}) == 8);
   CHECK(named({{10, 5}}) == 10);
   CHECK(named({{11, 3}}) == 8);  // 0.2 is too little to speak for a head
+  look(11, 3, 0.49f);
+  CHECK(named({{11, 3}}) == 8);
+  look(11, 3, 0.7f);
+  CHECK(named({{11, 3}}) == 11);
   CHECK(named({{10, 2}}) == 8);  // looks elsewhere
   CHECK(named({{8, 2}, {10, 5}}) == 8);
   CHECK(named({}, {{10, 5}}) == 10);
@@ -290,17 +294,17 @@ TEST_CASE("telling heads: those come first for which one query speaks, a pronoun
     }
     return heads.best();
   };
-  const Weights half = one_look(15, 5, 0.6f);
+  const Weights some = one_look(15, 5, 0.6f);
   const Weights again = one_look(18, 5, 0.9f);
   const Weights most = one_look(15, 9, 0.9f);
   const Weights other = one_look(12, 9, 0.9f);  // by a query that is no evidence
-  CHECK(best({{{1, 0}, many}, {{1, 1}, half}}).head == HeadId{1, 1});
-  CHECK(best({{{1, 0}, half}, {{2, 1}, most}}).head == HeadId{2, 1});
+  CHECK(best({{{1, 0}, many}, {{1, 1}, some}}).head == HeadId{1, 1});
+  CHECK(best({{{1, 0}, some}, {{2, 1}, most}}).head == HeadId{2, 1});
   CHECK(best({{{1, 0}, many}, {{1, 1}, other}}).head == HeadId{1, 0});
   CHECK(best({{{1, 0}, many}, {{1, 1}, again}}).head == HeadId{1, 1});
-  CHECK(best({{{1, 0}, again}, {{1, 1}, half}}).head == HeadId{1, 1});
+  CHECK(best({{{1, 0}, again}, {{1, 1}, some}}).head == HeadId{1, 1});
   CHECK(best({{{0, 0}, most}, {{1, 1}, many}}).head == HeadId{1, 1});  // layer 0
-  const TellingHead spoken = best({{{1, 0}, half}});
+  const TellingHead spoken = best({{{1, 0}, some}});
   CHECK(spoken.score < 0.1);
   CHECK(spoken.qualifies());
   CHECK(spoken.evidence == Evidence::kPronoun);

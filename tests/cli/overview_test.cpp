@@ -107,11 +107,14 @@ TEST_CASE("overview: with --merge words it is one of words") {
 
 TEST_CASE("overview: every line of --lines has its own") {
   ProgramRun run;
-  run.arguments = {"--lines", "--layers", "2", "--heads", "7", "--style", "ascii", "-q"};
-  run.input = "The cat sat on the mat because it was tired\nA dog\n";
+  run.arguments = {"--lines", "--style", "ascii", "-q"};
+  run.input =
+      "The cat sat on the mat because it was tired\nA dog\nHarry Potter is a wizard. Harry\n";
   const std::string out = attnviz(run).out;
-  CHECK(contains(out, "the most telling head\nOn average "));
+  CHECK(contains(out, "the most telling head\nThe pronoun \"it\" (8) looks at \"cat\" (2) with "));
   CHECK(contains(out, "L0H0: the first head\nThe text is too short"));
+  CHECK(contains(out,
+                 "the most telling head\n\"Harry\" (7) came before, and looks at what followed"));
 }
 
 TEST_CASE("overview: a head that is computed again is the one that was chosen") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstddef>
+#include <limits>
 #include <regex>
 #include <string>
 #include <vector>
@@ -265,6 +266,25 @@ TEST_CASE("tour: temperatures divide the scores that inspect tells") {
     }
   }
   REQUIRE(temperatures.size() == 3);
+  CHECK(temperatures[0] == 0.5);
+  CHECK(temperatures[1] == 1.0);
+  // The first of 2, 4, … at which the largest weight is no more than three quarters.
+  const auto largest_at = [&](double temperature) {
+    double sum = 0.0;
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::size_t key = 0; key <= followed_token; ++key) {
+      most = std::max(most, scores[key].get<double>() / temperature);
+    }
+    for (std::size_t key = 0; key <= followed_token; ++key) {
+      sum += std::exp(scores[key].get<double>() / temperature - most);
+    }
+    return 1.0 / sum;
+  };
+  double expected = 2.0;
+  while (largest_at(expected) > 0.75) {
+    expected *= 2.0;
+  }
+  CHECK(temperatures[2] == expected);
   std::size_t n_rows = 0;
   std::size_t n_others = 0;
   for (const std::string& line : lines_of(screen)) {

@@ -23,16 +23,17 @@ TEST_CASE("pronouns: with the space before them, as a sentence begins, and with 
 }
 
 TEST_CASE("pronouns: a content word has a letter and is no function word") {
-  for (const char* word :
-       {"cat", " Anna", "\u0120Tom", "Hello", "Anna's", " one", "dog,", "\"Tom\"", "\u732b"}) {
+  for (const char* word : {"cat", " Anna", "\u0120Tom", "Hello", "Anna's", " one", "dog,",
+                           "\"Tom\"", "\u732b", "\u010aensu"}) {
     CAPTURE(std::string(word));
     CHECK(is_content_word(word));
   }
   for (const char* word :
-       {"",          " ",      ".",      " 12",     "'s",      " and",       "The",
-        "\u2581was", " a",     "your",   " cannot", "because", " She",       "it's",
-        " didn't",   "itself", "the,",   "\"the",   " these",  "<|bos|>",    "<0x8C>",
-        "<8C>",      "[SEP]",  "\u0120", "\u010a",  "\u2581",  "can\u2019t", " cat\xff"}) {
+       {"",          " ",      ".",      " 12",     "'s",           " and",    "The",
+        "\u2581was", " a",     "your",   " cannot", "because",      " She",    "it's",
+        " didn't",   "itself", "the,",   "\"the",   " these",       "<|bos|>", "<0x8C>",
+        "<8C>",      "[SEP]",  "\u0120", "\u010a",  "\u010a\u010a", "\u2581",  "can\u2019t",
+        " cat\xff"}) {
     CAPTURE(std::string(word));
     CHECK_FALSE(is_content_word(word));
   }

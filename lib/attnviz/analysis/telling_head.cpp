@@ -39,9 +39,8 @@ bool TellingHead::is_before(const TellingHead& other) const noexcept {
   if (evidence != other.evidence) {
     return evidence > other.evidence;
   }
-  const double own = evidence != Evidence::kScore ? excess : score;
-  const double others = evidence != Evidence::kScore ? other.excess : other.score;
-  return own != others ? own > others : head < other.head;
+  const auto strength = evidence == Evidence::kScore ? &TellingHead::score : &TellingHead::excess;
+  return this->*strength != other.*strength ? this->*strength > other.*strength : head < other.head;
 }
 
 TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,

@@ -15,6 +15,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/sink_group.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/text/pronouns.h"
@@ -297,17 +298,17 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
 
   const Input input(tour.text);
   tour.embeddings = embed(model, input.view());
+  const std::vector heads = {tour.pronoun.score.head};
   HeadStatistics statistics(measure.heads(), tour.text.size());
-  run_patterns(model, input.view(), {}, statistics);
+  PatternStore pattern(heads, tour.text.size());
+  SinkGroup sinks({&statistics, &pattern});
+  run_patterns(model, input.view(), {}, sinks);
   for (const HeadId head : measure.heads()) {
     tour.first_share += without_first(statistics.summary(head).first, 1.0, tour.text.size()) /
                         static_cast<double>(tour.n_heads);
   }
   tour.previous_share =
       without_first(statistics.summary(tour.previous.score.head).previous, 0.0, tour.text.size());
-  const std::vector heads = {tour.pronoun.score.head};
-  PatternStore pattern(heads, tour.text.size());
-  run_patterns(model, input.view(), {}, pattern);
   const TourQuery followed = tour_query(tour.text, pattern.pattern(heads.front()));
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(

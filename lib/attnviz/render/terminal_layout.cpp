@@ -224,9 +224,9 @@ void Planner::enlarge(TerminalLayout& layout) const {
   }
 }
 
-// A group alone is there to be compared.
+// Whether all panels are one group, which is there to be compared, and fit side by side.
 bool Planner::can_compare(const std::vector<Attempt>& attempts) const {
-  return n_panels() == heatmap_.panels_together &&
+  return n_panels() > 1 && n_panels() == heatmap_.panels_together &&
          std::any_of(attempts.begin(), attempts.end(), [this](const Attempt& attempt) {
            const std::optional<TerminalLayout> layout = unpooled(attempt);
            return layout && layout->panels_per_band == n_panels();

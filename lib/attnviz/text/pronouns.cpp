@@ -38,7 +38,7 @@ constexpr std::string_view kFunctionWords[] = {
 static_assert(std::ranges::is_sorted(kFunctionWords));
 
 constexpr std::string_view kSpaces[] = {" ", "\u2581", "\u0120"};
-constexpr std::string_view kLineEnd = "\u010a";
+constexpr std::string_view kLineEnd = "\u010a";  // of byte-level tokenizers
 
 // In lower case, up to an apostrophe, without punctuation around it: "it" of " It's" and of "(it,".
 // Empty for what is no UTF-8.
@@ -72,7 +72,8 @@ bool is_sign(std::string_view token) {
   const auto is_between = [token](char first, char last) {
     return token.size() > 1 && token.front() == first && token.back() == last;
   };
-  return is_between('<', '>') || is_between('[', ']') || token.starts_with(kLineEnd) ||
+  return is_between('<', '>') || is_between('[', ']') ||
+         token.find_first_not_of(kLineEnd) == std::string_view::npos ||
          std::find(std::begin(kSpaces), std::end(kSpaces), token) != std::end(kSpaces);
 }
 
