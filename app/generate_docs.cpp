@@ -5,9 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "command_line.h"
-#include "completions.h"
-#include "man_page.h"
+#include "options/command_line.h"
+#include "options/completions.h"
+#include "options/man_page.h"
 
 namespace {
 

@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "command_line.h"
-#include "info.h"
-#include "inspect.h"
-#include "models.h"
-#include "output_file.h"
-#include "render.h"
-#include "show.h"
-#include "talk.h"
-#include "tokenize.h"
-#include "tour.h"
-#include "weights.h"
+#include "commands/info_command.h"
+#include "commands/inspect_command.h"
+#include "commands/models_command.h"
+#include "commands/render_command.h"
+#include "commands/show_command.h"
+#include "commands/tokenize_command.h"
+#include "commands/tour_command.h"
+#include "commands/weights_command.h"
+#include "options/command_line.h"
+#include "outputs/output_file.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 

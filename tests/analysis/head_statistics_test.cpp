@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "attention/model_builder.h"
 #include "attnviz/attention/engine.h"
+#include "support/model_builder.h"
 
 namespace attnviz {
 

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "attention/model_builder.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
 #include "support/reference_case.h"
 

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "attention/model_builder.h"
-#include "attention/naive_model.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/simd.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
+#include "support/naive_model.h"
 
 namespace attnviz {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "attention/model_builder.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
+#include "support/model_builder.h"
 
 namespace attnviz {
 

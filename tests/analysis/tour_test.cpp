@@ -15,7 +15,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/model/demo_model.h"
-#include "attnviz/text/demo_tokenizer.h"
+#include "attnviz/text/files/demo_tokenizer.h"
 
 namespace attnviz {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "attnviz/attention/logits.h"
 #include "attnviz/model/demo_model.h"
-#include "attnviz/text/demo_tokenizer.h"
+#include "attnviz/text/files/demo_tokenizer.h"
 #include "model_run.h"
 
 namespace attnviz {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "attnviz/attention/engine.h"
-#include "model_builder.h"
+#include "support/model_builder.h"
 #include "support/sanitized.h"
 
 namespace attnviz {

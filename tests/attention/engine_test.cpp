@@ -10,9 +10,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/simd.h"
-#include "model_builder.h"
-#include "naive_model.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
+#include "support/naive_model.h"
 #include "support/screen_text.h"
 
 namespace attnviz {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "model_builder.h"
+#include "support/model_builder.h"
 #include "support/screen_text.h"
 
 namespace attnviz {

@@ -8,9 +8,9 @@
 
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/kernels/simd.h"
-#include "model_builder.h"
-#include "naive_model.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
+#include "support/naive_model.h"
 
 namespace attnviz {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/model/weights_json.h"
-#include "model_builder.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
 
 namespace attnviz {

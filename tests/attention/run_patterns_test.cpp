@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "attention/model_builder.h"
-#include "attention/naive_model.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/core/error.h"
+#include "support/model_builder.h"
 #include "support/naive.h"
+#include "support/naive_model.h"
 
 namespace attnviz {
 

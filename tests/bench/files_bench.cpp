@@ -15,11 +15,11 @@
 #define STB_IMAGE_WRITE_STATIC
 #include <stb/stb_image_write.h>
 
+#include "attnviz/color/colormap.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
-#include "attnviz/render/canvas.h"
-#include "attnviz/render/colormap.h"
-#include "attnviz/render/png_encode.h"
+#include "attnviz/picture/raster/canvas.h"
+#include "attnviz/picture/raster/png_encode.h"
 #include "bench/suite.h"
 
 namespace attnviz::bench {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/model/random_model.h"
-#include "attnviz/render/pooled_patterns.h"
 #include "bench/suite.h"
 
 namespace attnviz::bench {
@@ -34,7 +34,8 @@ void long_text(benchmark::State& state, const char* kind, bool with_output) {
   const MatrixBuffer stream = random_matrix(kTokens, kHeadSize, 1);
   Drawing drawing;
   drawing.pool = kind == std::string("mean") ? PoolKind::kMean : PoolKind::kMax;
-  PooledPatterns pooled({{0, 0}}, Mask{}, drawing, {{kTokens, kBlock, 0}, {kTokens, kBlock, 0}});
+  PooledPatterns pooled({{0, 0}}, Mask{}, pooling_of(drawing),
+                        {{kTokens, kBlock, 0}, {kTokens, kBlock, 0}});
   Nothing nothing;
   PatternSink& sink = kind == std::string("nothing") ? static_cast<PatternSink&>(nothing) : pooled;
   for ([[maybe_unused]] auto _ : state) {

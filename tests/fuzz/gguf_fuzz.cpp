@@ -22,8 +22,8 @@
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/model/gguf_model.h"
-#include "attnviz/text/gguf_tokenizer.h"
-#include "attnviz/text/model_tokenizer.h"
+#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "fuzz/fuzz_target.h"
 
 namespace attnviz {

@@ -2,29 +2,61 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 namespace attnviz::test {
 namespace {
 
-struct Layer {
-  std::string_view name;
-  int floor;  // a layer includes lower floors and itself; layers of one floor are strangers
+struct Room {
+  std::string_view name;  // a folder, with those in it that are not listed
+  int floor;  // a room includes lower floors and itself; rooms of one floor are strangers
 };
 
-constexpr std::array kLayers = {
-    Layer{"core", 0}, Layer{"formats", 1},   Layer{"kernels", 1},  Layer{"model", 2},
-    Layer{"text", 2}, Layer{"attention", 3}, Layer{"analysis", 4}, Layer{"render", 5},
+// lib/attnviz, from the ground up.
+constexpr std::array kLibraryRooms = {
+    Room{"core", 0},
+    Room{"formats", 10},
+    Room{"kernels", 10},
+    Room{"model", 20},
+    Room{"text", 20},
+    Room{"text/tokenizers", 21},
+    Room{"text/files", 22},
+    Room{"attention", 30},
+    Room{"analysis", 40},
+    Room{"color", 40},
+    Room{"document/words", 50},
+    Room{"document", 51},
+    Room{"document/json", 52},
+    Room{"picture/scene", 60},
+    Room{"picture/fonts", 61},
+    Room{"picture/raster", 62},
+    Room{"picture/layout", 63},
+    Room{"picture", 64},
+    Room{"terminal/page", 60},
+    Room{"terminal", 61},
 };
 
-std::optional<Layer> layer_named(std::string_view name) {
-  const auto found = std::ranges::find(kLayers, name, &Layer::name);
-  return found == kLayers.end() ? std::nullopt : std::optional(*found);
+// app, from the ground up.
+constexpr std::array kProgramRooms = {
+    Room{"options", 0}, Room{"system", 1},   Room{"stores", 2},
+    Room{"outputs", 2}, Room{"commands", 3},
+};
+
+// The room that a path such as "text/files/bpe.h" lies in: the longest name that it begins with.
+std::optional<Room> room_of(std::string_view path, std::span<const Room> rooms) {
+  std::optional<Room> found;
+  for (const Room& room : rooms) {
+    const bool inside =
+        path.starts_with(room.name) && path.substr(room.name.size()).starts_with('/');
+    if (inside && (!found || found->name.size() < room.name.size())) {
+      found = room;
+    }
+  }
+  return found;
 }
 
-// "attnviz/text/labels.h" is in "text".
-std::string_view folder_after(std::string_view path, std::string_view prefix) {
-  path.remove_prefix(prefix.size());
+std::string_view first_folder(std::string_view path) {
   return path.substr(0, path.find('/'));
 }
 
@@ -63,43 +95,61 @@ bool is_third_party(const Include& include) {
          include.name != "unistd.h";
 }
 
-// Why the library's layer must not include it; empty when it may.
-std::string fault_in_library(const Layer& layer, const Include& include, bool is_public_header) {
+// Why one room must not include from another; empty when it may.
+std::string fault_between(const Room& from, std::string_view path, std::span<const Room> rooms) {
+  const std::optional<Room> to = room_of(path, rooms);
+  if (!to) {
+    return "there is no room " + std::string(first_folder(path));
+  }
+  const bool below = to->floor < from.floor || to->name == from.name;
+  return below ? "" : std::string(from.name) + " must not know " + std::string(to->name);
+}
+
+std::string fault_in_library(const Room& room, const Include& include, bool is_header) {
   if (include.name.starts_with("hwy/")) {
-    return layer.name == "kernels" ? "" : "SIMD lives in kernels only";
+    return room.name == "kernels" ? "" : "SIMD lives in kernels only";
   }
   if (!include.quoted) {
-    return is_public_header && is_third_party(include)
-               ? "a public header needs no third-party header"
+    return is_header && is_third_party(include)
+               ? "a header of the library needs no third-party header"
                : "";
   }
-  if (!include.name.starts_with("attnviz/")) {
-    return "the library includes its own headers as attnviz/<layer>/…";
+  constexpr std::string_view kPrefix = "attnviz/";
+  if (!include.name.starts_with(kPrefix)) {
+    return "the library includes its own headers as attnviz/<room>/…";
   }
-  const std::string_view name = folder_after(include.name, "attnviz/");
-  const std::optional<Layer> other = layer_named(name);
-  if (!other) {
-    return "there is no layer " + std::string(name);
+  return fault_between(room, include.name.substr(kPrefix.size()), kLibraryRooms);
+}
+
+std::string fault_in_program(std::string_view path, const Include& include) {
+  if (include.name.starts_with("hwy/")) {
+    return "SIMD lives in kernels only";
   }
-  const bool below = other->floor < layer.floor || other->name == layer.name;
-  return below ? "" : std::string(layer.name) + " must not know " + std::string(name);
+  const bool is_above_all = path.find('/') == std::string_view::npos;  // main.cpp
+  if (!include.quoted || include.name.starts_with("attnviz/") || is_above_all) {
+    return "";
+  }
+  const std::optional<Room> room = room_of(path, kProgramRooms);
+  return room ? fault_between(*room, include.name, kProgramRooms)
+              : "a source of the program lies in one of its rooms";
 }
 
 std::string fault_of(std::string_view path, const Include& include) {
-  if (path.starts_with("app/")) {
-    return include.name.starts_with("hwy/") ? "SIMD lives in kernels only" : "";
+  constexpr std::string_view kLibrary = "lib/attnviz/";
+  constexpr std::string_view kProgram = "app/";
+  if (path.starts_with(kProgram)) {
+    return fault_in_program(path.substr(kProgram.size()), include);
   }
   if (!path.starts_with("lib/")) {
     return "";  // tests may include everything
   }
-  constexpr std::string_view kLibrary = "lib/attnviz/";
-  const std::optional<Layer> layer =
-      path.starts_with(kLibrary) ? layer_named(folder_after(path, kLibrary)) : std::nullopt;
-  if (!layer) {
-    return "a source of the library lies in one of its layers";
+  const std::optional<Room> room = path.starts_with(kLibrary)
+                                       ? room_of(path.substr(kLibrary.size()), kLibraryRooms)
+                                       : std::nullopt;
+  if (!room) {
+    return "a source of the library lies in one of its rooms";
   }
-  const bool is_public_header = path.ends_with(".h") && !path.ends_with("-inl.h");
-  return fault_in_library(*layer, include, is_public_header);
+  return fault_in_library(*room, include, path.ends_with(".h") && !path.ends_with("-inl.h"));
 }
 
 }  // namespace
@@ -121,6 +171,27 @@ std::vector<std::string> structure_faults(std::string_view path, std::string_vie
   if (n_lines > kMaxLines) {
     faults.push_back(std::string(path) + ": " + std::to_string(n_lines) + " lines, at most " +
                      std::to_string(kMaxLines) + " fit one idea");
+  }
+  return faults;
+}
+
+std::vector<std::string> folder_faults(std::span<const std::string> paths) {
+  std::vector<std::string> faults;
+  std::map<std::string, std::size_t> sizes;      // by folder
+  std::map<std::string, std::string> header_of;  // by name
+  for (const std::string& path : paths) {
+    if (!path.starts_with("lib/") && !path.starts_with("app/")) {
+      continue;
+    }
+    const std::size_t slash = path.rfind('/');
+    if (++sizes[path.substr(0, slash)] == kMaxSources + 1) {
+      faults.push_back(path.substr(0, slash) + ": more than " + std::to_string(kMaxSources) +
+                       " sources");
+    }
+    const auto [other, is_new] = header_of.try_emplace(path.substr(slash + 1), path);
+    if (!is_new && path.ends_with(".h")) {
+      faults.push_back(path + ": has the name of " + other->second);
+    }
   }
   return faults;
 }

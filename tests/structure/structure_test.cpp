@@ -33,47 +33,65 @@ std::string first_fault(const std::string& path, const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("structure: every source keeps to its layer and to its size") {
+TEST_CASE("structure: every source keeps to its room and to its size") {
   const std::vector<fs::path> found = sources();
   REQUIRE(found.size() > 30);
+  std::vector<std::string> paths;
   for (const fs::path& source : found) {
     std::ifstream file(source, std::ios::binary);
     const std::string content(std::istreambuf_iterator<char>(file), {});
     REQUIRE(!content.empty());
-    const std::string path = fs::relative(source, ATTNVIZ_SOURCE_DIR).generic_string();
-    for (const std::string& fault : test::structure_faults(path, content)) {
+    paths.push_back(fs::relative(source, ATTNVIZ_SOURCE_DIR).generic_string());
+    for (const std::string& fault : test::structure_faults(paths.back(), content)) {
       FAIL_CHECK(fault);
     }
   }
+  for (const std::string& fault : test::folder_faults(paths)) {
+    FAIL_CHECK(fault);
+  }
 }
 
-TEST_CASE("structure: a layer may include itself and what is to its right") {
-  CHECK(first_fault("lib/attnviz/render/png.cpp", "#include \"attnviz/core/tensor.h\"\n") == "");
-  CHECK(first_fault("lib/attnviz/render/png.cpp", "#include \"attnviz/render/png.h\"\n") == "");
+TEST_CASE("structure: a room may include itself and what is below") {
+  CHECK(first_fault("lib/attnviz/picture/png.cpp", "#include \"attnviz/core/tensor.h\"\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/png.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/formats/npy.h\"\n") == "");
-  CHECK(first_fault("app/main.cpp", "#include \"attnviz/render/png.h\"\n") == "");
-  CHECK(first_fault("tests/core/a.cpp", "#include \"attnviz/render/png.h\"\n") == "");
+  CHECK(first_fault("app/main.cpp", "#include \"commands/show.h\"\n") == "");
+  CHECK(first_fault("app/commands/a.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
+  CHECK(first_fault("tests/core/a.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
 }
 
-TEST_CASE("structure: a layer that includes something to its left is a fault, with its place") {
+TEST_CASE("structure: a room that includes something above is a fault, with its place") {
   CHECK(first_fault("lib/attnviz/core/a.cpp",
                     "// A comment.\n#include <vector>\n#include \"attnviz/text/tokenizer.h\"\n") ==
         "lib/attnviz/core/a.cpp:3: includes attnviz/text/tokenizer.h: core must not know text");
-  CHECK(first_fault("lib/attnviz/attention/a.h", "  #  include\t\"attnviz/render/png.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/attention/a.h", "  #  include\t\"attnviz/color/a.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/attention/a.h", "#include \"attnviz/analysis/a.h\"") != "");
 }
 
-TEST_CASE("structure: folders on one floor are strangers") {
+TEST_CASE("structure: sub-rooms have floors of their own") {
+  CHECK(first_fault("lib/attnviz/document/json/a.cpp", "#include \"attnviz/document/a.h\"") == "");
+  CHECK(first_fault("lib/attnviz/document/a.cpp", "#include \"attnviz/document/json/a.h\"") ==
+        "lib/attnviz/document/a.cpp:1: includes attnviz/document/json/a.h: document must not know "
+        "document/json");
+  CHECK(first_fault("lib/attnviz/document/words/a.h", "#include \"attnviz/document/a.h\"") != "");
+  CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/model/families/a.h\"") == "");
+  CHECK(first_fault("app/options/a.cpp", "#include \"commands/show.h\"") ==
+        "app/options/a.cpp:1: includes commands/show.h: options must not know commands");
+}
+
+TEST_CASE("structure: rooms on one floor are strangers") {
   CHECK(first_fault("lib/attnviz/text/a.cpp", "#include \"attnviz/model/model.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/text/tokenizer.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/kernels/a.cpp", "#include \"attnviz/formats/npy.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/formats/a.cpp", "#include \"attnviz/kernels/simd.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/color/a.cpp", "#include \"attnviz/analysis/a.h\"\n") != "");
+  CHECK(first_fault("app/stores/a.cpp", "#include \"outputs/a.h\"\n") != "");
 }
 
-TEST_CASE("structure: the library knows neither the program nor a layer that does not exist") {
-  CHECK(first_fault("lib/attnviz/render/a.cpp", "#include \"app/options.h\"\n") != "");
-  CHECK(first_fault("lib/attnviz/render/a.cpp", "#include \"options.h\"\n") != "");
-  CHECK(first_fault("lib/attnviz/render/a.cpp", "#include \"attnviz/plots/a.h\"\n") != "");
+TEST_CASE("structure: the library knows neither the program nor a room that does not exist") {
+  CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include \"app/options.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include \"options.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include \"attnviz/plots/a.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/plots/a.cpp", "#include \"attnviz/core/tensor.h\"\n") != "");
 }
 
@@ -81,14 +99,28 @@ TEST_CASE("structure: SIMD outside kernels is a fault") {
   CHECK(first_fault("lib/attnviz/kernels/a.cpp", "#include <hwy/highway.h>\n") == "");
   CHECK(first_fault("lib/attnviz/kernels/dot-inl.h", "#include <hwy/highway.h>\n") == "");
   CHECK(first_fault("lib/attnviz/attention/a.cpp", "#include <hwy/highway.h>\n") != "");
-  CHECK(first_fault("app/show.cpp", "#include <hwy/highway.h>\n") != "");
+  CHECK(first_fault("app/commands/show.cpp", "#include <hwy/highway.h>\n") != "");
 }
 
-TEST_CASE("structure: a public header includes the standard library and our own headers only") {
-  CHECK(first_fault("lib/attnviz/render/a.h", "#include <string_view>\n") == "");
-  CHECK(first_fault("lib/attnviz/render/a.cpp", "#include <fmt/format.h>\n") == "");
-  CHECK(first_fault("lib/attnviz/render/a.h", "#include <fmt/format.h>\n") != "");
+TEST_CASE("structure: a header includes the standard library and our own headers only") {
+  CHECK(first_fault("lib/attnviz/picture/a.h", "#include <string_view>\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include <fmt/format.h>\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/a.h", "#include <fmt/format.h>\n") != "");
   CHECK(first_fault("lib/attnviz/text/a.h", "#include <utf8proc.h>\n") != "");
+}
+
+TEST_CASE("structure: crowded folders and headers of one name are faults") {
+  std::vector<std::string> paths = {"lib/attnviz/text/rope.h", "lib/attnviz/model/rope.h"};
+  REQUIRE(test::folder_faults(paths).size() == 1);
+  CHECK(test::folder_faults(paths).front() ==
+        "lib/attnviz/model/rope.h: has the name of lib/attnviz/text/rope.h");
+  paths.clear();
+  for (std::size_t i = 0; i <= test::kMaxSources; ++i) {
+    paths.push_back("lib/attnviz/text/" + std::to_string(i) + ".cpp");
+  }
+  REQUIRE(test::folder_faults(paths).size() == 1);
+  paths.pop_back();
+  CHECK(test::folder_faults(paths).empty());
 }
 
 TEST_CASE("structure: a source of more than 450 lines is a fault") {

@@ -1,4 +1,4 @@
-#include "attnviz/text/gguf_tokenizer.h"
+#include "attnviz/text/files/gguf_tokenizer.h"
 
 #include <doctest/doctest.h>
 
@@ -13,9 +13,9 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/text/load_tokenizer.h"
-#include "attnviz/text/model_tokenizer.h"
-#include "attnviz/text/split_patterns.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
+#include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/gguf_writer.h"
 #include "support/run_program.h"
 

@@ -1,4 +1,4 @@
-#include "attnviz/text/load_tokenizer.h"
+#include "attnviz/text/files/load_tokenizer.h"
 
 #include <doctest/doctest.h>
 

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/sentencepiece_model.h"
-#include "attnviz/text/tokenizer_json.h"
-#include "attnviz/text/vocabulary_files.h"
+#include "attnviz/text/files/sentencepiece_model.h"
+#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/vocabulary_files.h"
 
 namespace attnviz {
 namespace {

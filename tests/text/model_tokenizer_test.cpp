@@ -1,4 +1,4 @@
-#include "attnviz/text/model_tokenizer.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/text/load_tokenizer.h"
+#include "attnviz/text/files/load_tokenizer.h"
 
 namespace attnviz {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/model_tokenizer.h"
-#include "attnviz/text/tokenizer_json.h"
+#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz::test {
 

@@ -7,12 +7,12 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/json_tree.h"
-#include "attnviz/text/byte_level.h"
-#include "attnviz/text/charsmap.h"
-#include "attnviz/text/prefix_index.h"
-#include "attnviz/text/regex.h"
-#include "attnviz/text/stages_json.h"
-#include "attnviz/text/vocabulary.h"
+#include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/tokenizers/byte_level.h"
+#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/prefix_index.h"
+#include "attnviz/text/tokenizers/regex.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
 
 namespace attnviz {
 namespace {

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
-#include "attnviz/text/pronouns.h"
 #include "attnviz/text/truncation.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"

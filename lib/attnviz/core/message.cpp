@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -28,6 +30,26 @@ std::string joined(std::span<const std::string> items, std::string_view word) {
     list += items[i];
   }
   return list;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::vector<std::string_view> found;
+  for (std::size_t begin = text.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+    found.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kBlanks, end);
+  }
+  return found;
+}
+
+std::string safe_message(std::string_view text, bool ascii) {
+  std::string message;
+  for (const std::string_view word : words_of(text)) {
+    message += message.empty() ? "" : " ";
+    message += ascii ? printable_ascii(word) : printable(word);
+  }
+  return message;
 }
 
 }  // namespace attnviz

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attnviz {
 
@@ -20,5 +21,12 @@ std::string shown_name(std::string_view name);
 
 /// "a", "a and b", "a, b and c" for the word "and".
 std::string joined(std::span<const std::string> items, std::string_view word);
+
+/// What stands between blanks and line ends.
+std::vector<std::string_view> words_of(std::string_view text);
+
+/// A sentence on one line: words with one space between them, everything else made visible as in a
+/// label. `ascii`: in 7 bits.
+std::string safe_message(std::string_view text, bool ascii);
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 
@@ -173,6 +174,12 @@ CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept {
     return {static_cast<char32_t>(bytes[0]), 1, false};
   }
   return {static_cast<char32_t>(value), static_cast<std::size_t>(length), true};
+}
+
+void append_utf8(std::string& out, char32_t point) {
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(point), bytes.data());
+  out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
 }
 
 std::size_t append_invalid_bytes(std::string_view text, std::size_t begin, std::string& out) {

@@ -19,6 +19,9 @@ struct CodePoint {
 /// values above U+10FFFF are invalid.
 CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept;
 
+/// Appends the code point; precondition: it is one.
+void append_utf8(std::string& out, char32_t point);
+
 /// Appends `<F0 9F>` for the bytes from `begin` on, the first of which is no UTF-8, up to the next
 /// that are; returns where these begin.
 std::size_t append_invalid_bytes(std::string_view text, std::size_t begin, std::string& out);

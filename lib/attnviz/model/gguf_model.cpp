@@ -17,7 +17,7 @@
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
-#include "attnviz/model/families/gguf.h"
+#include "attnviz/model/families/gguf_families.h"
 
 namespace attnviz {
 

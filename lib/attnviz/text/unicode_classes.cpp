@@ -148,12 +148,6 @@ bool has_letter_or_number(std::string_view text) noexcept {
   return has_any(text, is_letter_or_number);
 }
 
-void append_utf8(std::string& out, char32_t point) {
-  std::array<utf8proc_uint8_t, 4> bytes{};
-  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(point), bytes.data());
-  out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
-}
-
 void append_lower(std::string& out, char32_t point) {
   if (point == 0x130) {  // the only character whose lower case, alone, are two: i and a dot above
     out += "i\u0307";

@@ -26,7 +26,6 @@ bool has_letter(std::string_view text) noexcept;
 /// The same, or a number.
 bool has_letter_or_number(std::string_view text) noexcept;
 
-void append_utf8(std::string& out, char32_t point);
 /// Appends the lower case of `point`: one character, and two for İ.
 void append_lower(std::string& out, char32_t point);
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/rope.h"
+#include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
 

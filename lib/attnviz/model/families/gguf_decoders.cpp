@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/families/decoder.h"
-#include "attnviz/model/families/gguf.h"
+#include "attnviz/model/families/decoder_family.h"
+#include "attnviz/model/families/gguf_families.h"
 #include "attnviz/model/families/gguf_keys.h"
-#include "attnviz/model/rope.h"
+#include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
 

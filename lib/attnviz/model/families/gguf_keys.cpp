@@ -9,7 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/model/rope.h"
+#include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
 

@@ -6,7 +6,7 @@
 
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/gpt.h"
-#include "attnviz/model/rope.h"
+#include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
 

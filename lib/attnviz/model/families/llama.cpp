@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/families.h"
 
 namespace attnviz {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "attnviz/model/families/decoder.h"
+#include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/families.h"
 
 namespace attnviz {

@@ -1,0 +1,211 @@
+#include "commands/attention_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/sink_group.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/document/run_facts.h"
+#include "attnviz/kernels/simd.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/text/vocabulary_fit.h"
+#include "options/command_line.h"
+#include "stores/model_choice.h"
+#include "stores/model_store.h"
+#include "stores/tokenizer_choice.h"
+#include "system/progress_line.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+void choose_engine(const AttentionOptions& options) {
+  if (options.simd != "auto") {
+    kernels::force_simd_target(options.simd);
+  }
+  if (!options.talk.verbose) {
+    return;
+  }
+  say(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
+                  fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
+}
+
+void tell_slip(const AttentionOptions& options) {
+  if (options.talk.quiet || !options.input.text) {
+    return;
+  }
+  const std::string& word = *options.input.text;
+  std::vector<std::string> commands = command_names();
+  commands.emplace_back("--help");
+  std::error_code ignored;  // a text need not be a possible file name
+  const auto command = closest_word(word, commands);
+  if (command && *command != word) {
+    say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
+                    *command));
+  } else if (std::filesystem::is_regular_file(word, ignored)) {
+    say(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
+                    attnviz::quoted(word)));
+  }
+}
+
+void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
+                     bool is_first) {
+  if (options.talk.quiet) {
+    return;
+  }
+  const ModelFacts facts = model_facts(model, text);
+  if (facts.random && is_first) {
+    say(options.model.weights
+            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
+                          "they are your own",
+                          options.model.weights->string())
+            : model_title(facts) +
+                  " mean nothing; without --random, --seed and sizes the "
+                  "embedded demo model is shown, and -m takes others");
+  }
+  if (const std::string note = random_embeddings_note(facts); !note.empty()) {
+    say(note);
+  }
+}
+
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
+  std::vector<std::filesystem::path> files;
+  if (options.input.file) {
+    files.push_back(*options.input.file);
+  }
+  if (options.model.weights && options.model.weights != kDemo) {
+    const std::filesystem::path path = find_model(*options.model.weights);
+    files.push_back(path);
+    if (model_kind(path) == ModelKind::kHuggingFace) {
+      std::error_code ignored;
+      for (const auto& entry :
+           std::filesystem::directory_iterator(hugging_face_folder(path), ignored)) {
+        files.push_back(entry.path());
+      }
+    }
+  }
+  return files;
+}
+
+Model chosen_model(const AttentionOptions& options) {
+  Model model = open_model(options.model);
+  if (options.tokenizer && model.config.family.empty()) {
+    model.config.tokenizer = *options.tokenizer;
+  }
+  return model;
+}
+
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model) {
+  auto tokenizer = open_tokenizer(options.tokenizer, model, options.model.weights);
+  model.config.tokenizer = tokenizer->name();
+  return tokenizer;
+}
+
+bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
+                    bool tell) {
+  if (options.model.weights != kDemo ||
+      model.config.is_too_long(text.size())) {  // which will be refused
+    return false;
+  }
+  const VocabularyFit fit = vocabulary_fit(text);
+  if (!fit.is_far()) {
+    return false;
+  }
+  const std::string note = fmt::format("{}: {} of {} are pieces of words it has hardly met", kDemo,
+                                       fit.n_in_pieces, counted(fit.n_tokens, "token"));
+  text.notes.push_back(note);
+  if (tell && !options.talk.quiet) {
+    std::vector<std::string> named;
+    for (const std::string& word : fit.named) {
+      named.push_back(attnviz::quoted(word));
+    }
+    if (fit.n_words > named.size()) {
+      named.push_back(fmt::format("{} more", fit.n_words - named.size()));
+    }
+    say(fmt::format("{} ({}); what it looks at there means little", note, joined(named, "and")));
+  }
+  return true;
+}
+
+TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
+                            const Tokenizer& tokenizer, const InputText& input) {
+  TokenizedText text = tokenize(tokenizer, input, options.input);
+  const std::size_t most = model.config.n_ctx;
+  const std::size_t n_tokens = text.size();
+  if (!options.truncate || !model.config.is_too_long(n_tokens)) {
+    return text;
+  }
+  text = truncated(std::move(text), most, *options.truncate);
+  text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
+                                   *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
+                                   most, n_tokens));
+  if (!options.talk.quiet) {
+    say(text.notes.back());
+  }
+  return text;
+}
+
+InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()), ids(text.ids()) {
+  segments.reserve(text.size());
+  for (const Token& token : text.tokens) {
+    segments.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(token.segment, 255)));
+  }
+}
+
+ModelInput InputColumns::view() const noexcept {
+  ModelInput input(pieces);
+  input.ids = ids;
+  input.segments = segments;
+  return input;
+}
+
+AttentionRequest request_of(const AttentionOptions& options) {
+  AttentionRequest request = options.request;
+  request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
+  return request;
+}
+
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+            MatrixBuffer* output) {
+  ProgressLine progress(what, talk);
+  AttentionRequest reporting = request;
+  if (progress.is_visible()) {
+    reporting.report = [&progress](double done) { progress.tell(done); };
+  }
+  const InputColumns columns(text);
+  if (output != nullptr) {
+    *output = run_all_layers(model, columns.view(), reporting, sink);
+  } else {
+    run_patterns(model, columns.view(), reporting, sink);
+  }
+}
+
+void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
+               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+               MatrixBuffer* output) {
+  if (!talk.verbose) {
+    return attend("attention", model, text, request, sink, talk, output);
+  }
+  HeadStatistics statistics(heads, text.size());
+  SinkGroup both({&sink, &statistics});
+  attend("attention", model, text, request, both, talk, output);
+  for (const HeadId head : heads) {
+    const HeadSummary mean = statistics.summary(head);
+    say(fmt::format(
+        "head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+        "token, {:.1f} % on the one before, {:.1f} % on itself",
+        head_name(head), mean.entropy, mean.distance, 100.0 * mean.first, 100.0 * mean.previous,
+        100.0 * mean.self));
+  }
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,79 @@
+// What every command that computes attention does before and around it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/tokenizer.h"
+#include "commands/input.h"
+#include "options/options.h"
+
+namespace attnviz::app {
+
+/// Chooses the SIMD target that was asked for, and tells it when asked to be verbose. Throws
+/// Error{kUsage} listing the available ones.
+void choose_engine(const AttentionOptions& options);
+
+/// A TEXT that may have been meant as a command or as a file's name is a text like any other; that
+/// is told.
+void tell_slip(const AttentionOptions& options);
+
+/// What of the model is random for this text, unless quiet. Random weights are told with the first
+/// text only.
+void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
+                     bool is_first = true);
+
+/// Whether much of the text is in words that the embedded model has hardly met; of other models
+/// that is not known. Then it becomes a note of the text, and is told if `tell` says so, unless
+/// quiet.
+bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
+                    bool tell = true);
+
+/// The files that the options read; of a Hugging Face model all that lie in its folder.
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
+
+/// The model. Throws as open_model does.
+Model chosen_model(const AttentionOptions& options);
+
+/// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
+/// open_tokenizer does.
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model);
+
+/// The tokens of a text for this model, cut to its context when that was asked for; that is told,
+/// also with the text. Throws as tokenize() does.
+TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
+                            const Tokenizer& tokenizer, const InputText& input);
+
+/// A text as models look at it; `text` must outlive it.
+struct InputColumns {
+  explicit InputColumns(const TokenizedText& text);
+
+  std::vector<std::string_view> pieces;
+  std::vector<TokenId> ids;
+  std::vector<std::uint8_t> segments;
+
+  ModelInput view() const noexcept;
+};
+
+/// The request, with the seed that dropout takes.
+AttentionRequest request_of(const AttentionOptions& options);
+
+/// run_patterns(), with a line of progress on a terminal that says `what` is under way. With
+/// `output` run_all_layers(), whose result goes there.
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+            MatrixBuffer* output = nullptr);
+
+/// The same for the attention of `heads`, all that `sink` wants. When it is to be verbose it says
+/// in a few numbers what each of them does.
+void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
+               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
+               MatrixBuffer* output = nullptr);
+
+}  // namespace attnviz::app

@@ -1,0 +1,110 @@
+#include "commands/info_command.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "attnviz/analysis/model_shape.h"
+#include "attnviz/core/error.h"
+#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/document/model_info.h"
+#include "attnviz/formats/tensor_files.h"
+#include "attnviz/terminal/model_info_text.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "outputs/output_file.h"
+#include "stores/model_choice.h"
+#include "stores/model_store.h"
+#include "stores/tokenizer_choice.h"
+#include "system/talk.h"
+#include "system/terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+void describe_special_ids(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+  const SpecialIds& ids = tokenizer.special_ids();
+  const std::pair<const char*, std::optional<TokenId>> roles[] = {
+      {"bos", ids.bos}, {"eos", ids.eos}, {"pad", ids.pad},  {"unk", ids.unk},
+      {"sep", ids.sep}, {"cls", ids.cls}, {"mask", ids.mask}};
+  for (const auto& [role, id] : roles) {
+    if (id) {
+      info.special.push_back({role, tokenizer.piece(*id), *id});
+    }
+  }
+  for (std::size_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
+    info.n_special += tokenizer.is_special(static_cast<TokenId>(id)) ? 1U : 0U;
+  }
+}
+
+void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+  bool is_before = true;
+  for (const Token& token : tokenizer.tokenize("a").tokens) {
+    if (token.added) {
+      (is_before ? info.before : info.after).push_back(token.text);
+    }
+    is_before = is_before && token.added;
+  }
+}
+
+TokenizerInfo describe_tokenizer(const std::filesystem::path& path) {
+  TokenizerInfo info;
+  try {
+    const auto tokenizer = load_own_tokenizer(path);
+    info.kind = tokenizer->name();
+    info.n_entries = tokenizer->vocabulary_size();
+    describe_special_ids(*tokenizer, info);
+    describe_added_tokens(*tokenizer, info);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kMalformed) {
+      throw;
+    }
+    info.missing = error.what();
+  }
+  return info;
+}
+
+TokenizerInfo describe_tokenizer(const Model& model) {
+  TokenizerInfo info;
+  info.kind = model.config.tokenizer;
+  info.n_entries = model.vocabulary.size();
+  return info;
+}
+
+}  // namespace
+
+void run_info(const InfoOptions& options) {
+  Phases phases(options.talk);
+  std::optional<Model> model;
+  std::optional<TensorFiles> files;
+  ModelInfo info;
+  if (options.weights) {
+    ModelOptions choice;
+    choice.weights = options.weights;
+    model = open_model(choice);
+    phases.done("model");
+    info.name = model->config.name;
+    info.model = &*model;
+    info.shape = model_shape(*model);
+    const std::filesystem::path path = find_model(*options.weights);
+    info.tokenizer =
+        model->config.family.empty() ? describe_tokenizer(*model) : describe_tokenizer(path);
+    if (model_kind(path) == ModelKind::kGguf) {
+      files = TensorFiles::open_gguf(path);
+      info.gguf = files->gguf();
+    }
+    phases.done("tokenizer");
+  } else {
+    info.name = "a model in numbers";
+    info.shape = model_shape(options.described);
+  }
+  info.parameters = count_parameters(info.shape);
+  if (options.json) {
+    write_info_json(info, write_to_stdout);
+  } else {
+    write_to_stdout(render_info(info, stdout_drawing(options.style, options.color)));
+  }
+  phases.done("print");
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,297 @@
+#include "commands/input.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "system/talk.h"
+#include "system/terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// More is no text to look at; reading on would fill the memory (/dev/zero, a wrong pipe).
+constexpr std::size_t kLongestText = 64u << 20;
+
+// White space alone makes no picture, however it is tokenized.
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
+void drop_line_end(std::string& text) {
+  if (text.ends_with('\n')) {
+    text.pop_back();
+    if (text.ends_with('\r')) {
+      text.pop_back();
+    }
+  }
+}
+
+// Some editors begin a file with one; it is no part of the text.
+void drop_byte_order_mark(std::string& text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, kByteOrderMark.size());
+  }
+}
+
+// The place and the problem of nlohmann's message, without its own names for them.
+std::string syntax_problem(std::string_view message) {
+  const std::size_t column = message.find("column ");
+  return std::string(column == std::string_view::npos ? message : message.substr(column));
+}
+
+[[noreturn]] void fail_to_read(const std::string& name, int error) {
+  throw Error(ErrorKind::kIo, fmt::format("{}: cannot read: {}", name,
+                                          std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
+}
+
+constexpr const char* kNoText =
+    "no TEXT. Try:\n"
+    "  attnviz \"The cat sat\"            draw where each word looks\n"
+    "  echo \"The cat sat\" | attnviz     the same from a pipe\n"
+    "  attnviz --help                   everything else";
+
+}  // namespace
+
+TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
+    : input_(input), quiet_(talk.quiet) {
+  if (input.ids) {
+    return;
+  }
+  if (input.text && *input.text != "-") {
+    name_ = "TEXT";
+    buffer_ = *input.text;
+    ended_ = true;
+  } else if (input.file && *input.file != "-") {
+    name_ = input.file->string();
+    fd_ = open(name_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) {
+      fail_to_read(name_, errno);
+    }
+    owns_fd_ = true;
+  } else {
+    if (!input.text && !input.file && stdin_is_terminal()) {
+      throw Error(ErrorKind::kUsage, kNoText);
+    }
+    name_ = "standard input";
+    fd_ = STDIN_FILENO;
+  }
+}
+
+TextSource::~TextSource() {
+  if (owns_fd_) {
+    close(fd_);
+  }
+}
+
+bool TextSource::fill() {
+  constexpr std::size_t kChunk = 65536;
+  buffer_.erase(0, std::exchange(consumed_, 0));
+  if (buffer_.size() > kLongestText) {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: longer than {} MiB: cut it, or use --lines",
+                                               place(), kLongestText >> 20));
+  }
+  const std::size_t size = buffer_.size();
+  buffer_.resize(size + kChunk);
+  ssize_t count = 0;
+  do {
+    count = ::read(fd_, buffer_.data() + size, kChunk);
+  } while (count < 0 && errno == EINTR);
+  const int error = errno;
+  buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count < 0) {
+    fail_to_read(name_, error);
+  }
+  ended_ = count == 0;
+  return !ended_;
+}
+
+bool TextSource::is_empty() {
+  return buffer_.empty() && (ended_ || !fill());
+}
+
+std::string TextSource::whole() {
+  while (!ended_ && fill()) {
+  }
+  if (fd_ >= 0) {
+    drop_byte_order_mark(buffer_);
+    drop_line_end(buffer_);
+  }
+  return std::exchange(buffer_, {});
+}
+
+std::optional<std::string> TextSource::next_line() {
+  std::size_t searched = consumed_;
+  std::size_t end = 0;
+  while ((end = buffer_.find('\n', searched)) == std::string::npos && !ended_) {
+    searched = buffer_.size() - consumed_;  // fill() moves what is left to the front
+    fill();
+  }
+  if (end == std::string::npos) {
+    if (consumed_ == buffer_.size()) {
+      return std::nullopt;
+    }
+    end = buffer_.size() - 1;
+  }
+  std::string line = buffer_.substr(consumed_, end + 1 - consumed_);
+  consumed_ = end + 1;
+  if (++line_ == 1 && fd_ >= 0) {
+    drop_byte_order_mark(line);
+  }
+  drop_line_end(line);
+  return line;
+}
+
+std::string TextSource::place() const {
+  return input_.many_texts() ? fmt::format("{}: line {}", name_, std::max<std::size_t>(line_, 1))
+                             : name_;
+}
+
+InputText TextSource::parse_json_line(const std::string& line) const {
+  using nlohmann::json;
+  const auto fail = [this](const std::string& what) {
+    throw Error(ErrorKind::kMalformed, fmt::format("{}: {}", place(), what));
+  };
+  json value;
+  try {
+    value = json::parse(line);
+  } catch (const json::exception& error) {
+    fail("not JSON: " + syntax_problem(error.what()));
+  }
+  if (value.is_string()) {
+    return {value.get<std::string>(), input_.pair};
+  }
+  if (!value.is_object()) {
+    fail(fmt::format("expected a string or an object, found {}", value.type_name()));
+  }
+  const bool has_text = value.contains("text");
+  if (has_text == value.contains("ids")) {
+    fail(has_text ? "\"text\" and \"ids\" exclude each other" : "expected \"text\" or \"ids\"");
+  }
+  const auto text_at = [&](const char* key) {
+    if (!value[key].is_string()) {
+      fail(fmt::format("{}: expected a string, found {}", key, value[key].type_name()));
+    }
+    return value[key].get<std::string>();
+  };
+  if (has_text) {
+    return {text_at("text"), value.contains("pair") ? text_at("pair") : input_.pair};
+  }
+  if (value.contains("pair")) {
+    fail("\"pair\" goes with \"text\": ids are taken as they are");
+  }
+  if (!value["ids"].is_array() || value["ids"].empty()) {
+    fail("ids: expected an array of token ids");
+  }
+  std::vector<TokenId> ids;
+  for (const json& id : value["ids"]) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
+      fail(fmt::format("ids[{}]: expected a token id", ids.size()));
+    }
+    ids.push_back(id.get<TokenId>());
+  }
+  return {std::move(ids)};
+}
+
+std::optional<InputText> TextSource::next() {
+  if (input_.ids) {
+    return std::exchange(finished_, true) ? std::nullopt : std::optional(InputText{*input_.ids});
+  }
+  if (!input_.many_texts()) {
+    if (std::exchange(finished_, true)) {
+      return std::nullopt;
+    }
+    std::string text = whole();
+    if (is_blank(text)) {
+      throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
+    }
+    return InputText{std::move(text), input_.pair};
+  }
+  while (auto line = next_line()) {
+    const bool blank = is_blank(*line);
+    InputText text{blank ? std::string() : *line, input_.pair};
+    if (!blank && input_.json_lines) {
+      text = parse_json_line(*line);
+    }
+    const auto* words = std::get_if<std::string>(&text.content);
+    if (words == nullptr || !is_blank(*words)) {
+      ++texts_;
+      return text;
+    }
+    if (!quiet_) {
+      say(place() + ": blank, skipped");
+    }
+  }
+  if (texts_ == 0) {
+    throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
+  }
+  return std::nullopt;
+}
+
+void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
+  while (const auto text = next()) {
+    try {
+      answer(*text);
+    } catch (const Error& error) {
+      if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
+        throw;
+      }
+      throw Error(error.kind(), fmt::format("{}: {}", place(), error.what()));
+    }
+  }
+}
+
+namespace {
+
+// A text behind the other one with nothing between them is nearly always a model that takes one.
+void require_separation(const TokenizedText& text, std::string_view tokenizer) {
+  const auto is_text = [](const Token& token) { return !token.added; };
+  const auto first = std::find_if(text.tokens.begin(), text.tokens.end(), is_text);
+  const auto last = std::find_if(text.tokens.rbegin(), text.tokens.rend(), is_text).base();
+  if (std::all_of(first, last, is_text)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--pair: this {} tokenizer puts nothing between two texts: its model "
+                            "takes one",
+                            tokenizer));
+  }
+}
+
+}  // namespace
+
+TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
+                       const InputOptions& options) {
+  const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
+  if (ids != nullptr && (options.bos || options.special || text.pair || options.pair)) {
+    throw Error(
+        ErrorKind::kUsage,
+        "--pair, --bos, --no-bos and --special say how a text becomes tokens; ids are taken "
+        "as they are");
+  }
+  attnviz::TokenizeOptions how;
+  how.bos = options.bos;
+  how.parse_special = options.special;
+  how.pair = text.pair;
+  TokenizedText tokens = ids != nullptr
+                             ? tokenizer.from_ids(*ids)
+                             : tokenizer.tokenize(std::get<std::string>(text.content), how);
+  if (tokens.tokens.empty()) {
+    throw Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at");
+  }
+  if (text.pair) {
+    require_separation(tokens, tokenizer.name());
+  }
+  return tokens;
+}
+
+}  // namespace attnviz::app

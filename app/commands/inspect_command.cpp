@@ -1,0 +1,214 @@
+#include "commands/inspect_command.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/analysis/telling_head.h"
+#include "attnviz/analysis/telling_search.h"
+#include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/document/overview.h"
+#include "attnviz/document/run_facts.h"
+#include "attnviz/picture/inspection_figure.h"
+#include "attnviz/terminal/inspection_text.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/text/token_choice.h"
+#include "attnviz/text/tokenizer.h"
+#include "commands/attention_run.h"
+#include "outputs/drawing_notes.h"
+#include "commands/input.h"
+#include "outputs/outputs.h"
+#include "system/memory.h"
+#include "system/system_fonts.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr std::array kFormats = {OutputFormat::kPng, OutputFormat::kJson, OutputFormat::kText};
+
+void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
+                        bool all_queries, bool full) {
+  constexpr double kCellOfATable = 100.0;  // a number of a matrix as text, while it is laid out
+  const auto n = static_cast<double>(n_tokens);
+  double bytes = inspection_bytes(model, heads, n_tokens, all_queries);
+  if (full) {
+    bytes += n * (n + static_cast<double>(model.config.d_model)) * kCellOfATable;
+  }
+  require_memory_for_heads(bytes, "inspecting", heads.size(), n_tokens);
+}
+
+// What is followed.
+struct Followed {
+  std::vector<HeadId> heads;
+  std::size_t query = 0;
+  std::string why = {};  // these, where nobody named them
+};
+
+std::size_t named_query(const TokenizedText& text, const InspectOptions& options) {
+  const TokenChoice choice = choose_token(text, options.query.value_or("-1"), "--query");
+  if (!choice.note.empty() && !options.talk.quiet) {
+    say(choice.note);
+  }
+  return choice.index;
+}
+
+// The head that shows most of this text, as the overview has it.
+TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model,
+                            const AttentionDocument& document, const TokenizedText& text,
+                            const AttentionRequest& request, const TalkOptions& talk) {
+  const std::size_t n = text.size();
+  const double rows = static_cast<double>(attending_rows(n) * request.n_threads * n);
+  require_memory_for_heads(
+      layer_bytes(model, n) + rows * sizeof(float) + TellingSearch::bytes(heads, n),
+      "choosing one of", heads.size(), n);
+  TellingSearch search = telling_search(document, heads);
+  attend("choosing a head", model, text, request, search, talk);
+  return search.best();
+}
+
+// `heads`: those that were asked for, or none.
+Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts& facts,
+                const TokenizedText& text, const InspectOptions& options) {
+  Followed followed{std::move(heads), named_query(text, options)};
+  if (!followed.heads.empty()) {
+    return followed;
+  }
+  const std::vector<HeadId> all = select_heads(model, "", "");
+  // What random numbers tell is nothing.
+  if (facts.random || !facts.random_embeddings.empty() || all.size() == 1) {
+    followed.heads = {all.front()};
+    return followed;
+  }
+  AttentionRequest request = request_of(options);
+  request.dropout = 0.0f;  // the same head whatever is dropped
+  const AttentionDocument document = attention_document(model, text, request, all);
+  const TellingHead best = most_telling_of(all, model, document, text, request, options.talk);
+  followed.heads = {best.head};
+  if (!options.query && best.qualifies()) {
+    followed.query = best.query;
+  }
+  followed.why = fmt::format("{}. {}", choice_caption(best), choice_sentence(document, best));
+  if (followed.query != best.query) {
+    followed.why += fmt::format(" Followed here is query {}.", followed.query);
+  }
+  return followed;
+}
+
+std::vector<std::string> notes(const ModelFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.random) {
+    lines.emplace_back("RANDOM WEIGHTS: the numbers mean nothing");
+  }
+  if (std::string note = random_embeddings_note(facts); !note.empty()) {
+    lines.push_back(std::move(note));
+  }
+  return lines;
+}
+
+std::vector<std::string> remarks(const ModelFacts& facts, const TokenizedText& text,
+                                 const Followed& followed) {
+  std::vector<std::string> lines = {origin_note(facts), followed.why};
+  std::erase(lines, "");
+  lines.insert(lines.begin(), text.notes.begin(), text.notes.end());
+  return lines;
+}
+
+// A step that was asked for and that no head takes would be missing without a word.
+void tell_missing_steps(const InspectOptions& options, const std::vector<Inspection>& inspections) {
+  for (const InspectionStep step : options.steps) {
+    const bool is_there =
+        std::any_of(inspections.begin(), inspections.end(),
+                    [step](const Inspection& head) { return has_step(head, step); });
+    if (!is_there && !options.talk.quiet) {
+      const std::string& name = inspection_step_names()[static_cast<std::size_t>(step)];
+      say(inspections.size() == 1
+              ? fmt::format("--step {}: this head takes no such step", name)
+              : fmt::format("--step {}: none of these heads takes such a step", name));
+    }
+  }
+}
+
+}  // namespace
+
+void run_inspect(const InspectOptions& options) {
+  Phases phases(options.talk);
+  choose_engine(options);
+  tell_slip(options);
+  TextSource source(options.input, options.talk);
+  const auto fonts = open_fonts(options.fonts);
+  FigureStyle figure;
+  figure.fonts = fonts.get();
+  Outputs outputs({options.output,
+                   options.talk,
+                   kFormats,
+                   {options.style, options.color},
+                   read_files(options)});
+  tell_unused(figure, options.fonts.size(), outputs, options.talk);
+  Model model = chosen_model(options);
+  phases.done("model");
+  const auto tokenizer = chosen_tokenizer(options, model);
+  std::vector<HeadId> heads;
+  if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
+    heads = select_heads(model, options.heads.heads, options.heads.layers);
+  }
+  const auto input = source.next();
+  if (!input) {
+    return;
+  }
+  TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
+  phases.done("tokenize");
+  tell_randomness(options, model, text);
+  note_far_words(options, model, text);
+  const ModelFacts facts = model_facts(model, text);
+  const Followed followed = chosen(std::move(heads), model, facts, text, options);
+  if (!followed.why.empty()) {
+    phases.done("choosing a head");
+  }
+  // JSON always has the matrices over all queries, text when asked for.
+  const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
+  require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
+  const std::vector<std::string_view> pieces = text.pieces();
+  const std::vector<Inspection> inspections =
+      inspect_heads(model, InputColumns(text).view(), request_of(options), followed.heads,
+                    followed.query, all_queries);
+  phases.done("attention");
+  tell_missing_steps(options, inspections);
+  const InspectionPage page{model_title(facts),
+                            notes(facts),
+                            remarks(facts, text, followed),
+                            pieces,
+                            inspections,
+                            options.steps,
+                            options.full,
+                            options.explain,
+                            inspection_facts(model, text, inspections)};
+  const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
+                                 const ByteSink& sink) {
+    if (format == OutputFormat::kJson) {
+      write_inspection_json(model, text, inspections, sink);
+    } else if (format == OutputFormat::kPng) {
+      sink(render_inspection_figure(page, figure));
+    } else {
+      sink(render_inspection(page, terminal));
+    }
+  };
+  outputs.write_files(write);
+  outputs.commit();
+  outputs.write_to_standard_output(write);
+  phases.done("render");
+}
+
+}  // namespace attnviz::app

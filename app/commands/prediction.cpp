@@ -1,0 +1,180 @@
+#include "commands/prediction.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/analysis/most_probable.h"
+#include "attnviz/attention/decoding.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/token_choice.h"
+#include "commands/attention_run.h"
+#include "system/memory.h"
+#include "system/progress_line.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+namespace {
+
+bool fills_gaps(const Model& model) noexcept {
+  return model.config.mask.kind == MaskKind::kNone;
+}
+
+// As it stands in documents; a model may have more ids than its tokenizer.
+std::string token_of(const Tokenizer& tokenizer, TokenId id) {
+  try {
+    return valid_utf8(tokenizer.from_ids({&id, 1}).tokens.front().text);
+  } catch (const Error&) {
+    return fmt::format("<{}>", id);
+  }
+}
+
+// Appends what the ids behind the text's own decode to; returns it.
+std::string append(const Tokenizer& tokenizer, const std::vector<TokenId>& ids,
+                   TokenizedText& text) {
+  const TokenizedText decoded = tokenizer.from_ids(ids);
+  const std::size_t n_before = text.size();
+  const std::size_t begin = decoded.tokens[n_before - 1].end;
+  const std::size_t place = text.source.size();
+  text.source += std::string_view(decoded.source).substr(begin);
+  text.tokens.reserve(decoded.size());
+  for (std::size_t i = n_before; i < decoded.size(); ++i) {
+    Token token = decoded.tokens[i];
+    token.begin = token.begin - begin + place;
+    token.end = token.end - begin + place;
+    token.generated = true;
+    text.tokens.push_back(std::move(token));
+  }
+  return text.source.substr(place);
+}
+
+// Where a model that fills gaps is most likely asked: at a special token inside of the text, as
+// [MASK] is, else at the last word.
+std::size_t likely_gap(const TokenizedText& text) {
+  std::size_t last = text.size() - 1;
+  while (last > 0 && text.tokens[last].special) {
+    --last;
+  }
+  for (std::size_t i = text.size() - 1; i-- > 1;) {
+    if (text.tokens[i].special && !text.tokens[i].added) {
+      return i;
+    }
+  }
+  return last;
+}
+
+}  // namespace
+
+void check_next_tokens(const ShowOptions& options, const Model& model) {
+  const char* const option = options.generate > 0 ? "--generate" : "--predict";
+  if (options.generate == 0 && options.predict == 0) {
+    return;
+  }
+  if (model.config.family.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} no tokens: there is attention, but no output head "
+                            "(unembedding) over a vocabulary; the embedded demo model has one, and "
+                            "so have the models that attnviz models lists",
+                            option,
+                            model.config.random_weights ? "random weights predict"
+                                                        : model.config.name + " predicts"));
+  }
+  if (model.head.unembedding.weight.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} has no output head (unembedding): it predicts no tokens",
+                            option, model.config.name));
+  }
+  if (options.generate > 0 && fills_gaps(model)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--generate: {} is a {} model: it fills gaps and does not continue "
+                            "texts, for its tokens look at those behind them, too; --predict K "
+                            "shows what it would put at a token's place",
+                            model.config.name, model.config.family));
+  }
+}
+
+std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
+                                          const Tokenizer& tokenizer, TokenizedText& text) {
+  if (options.generate == 0) {
+    return std::nullopt;
+  }
+  require_memory(continuation_bytes(model, text.size(), options.generate),
+                 fmt::format("generating {}", counted(options.generate, "token")),
+                 "take fewer, or a shorter text");
+  std::vector<TokenId> ids = InputColumns(text).ids;
+  ContinuedIds continued;
+  {
+    ProgressLine progress("generating", options.talk);
+    AttentionRequest request = request_of(options);
+    if (progress.is_visible()) {
+      request.report = [&progress](double done) { progress.tell(done); };
+    }
+    continued = continue_greedily(model, ids, options.generate, request);
+  }
+  Continuation continuation;
+  continuation.asked = options.generate;
+  continuation.end = continued.end;
+  continuation.end_of_text = continued.end_of_text;
+  if (continued.end_of_text) {
+    continuation.end_token = token_of(tokenizer, *continued.end_of_text);
+  }
+  ids.insert(ids.end(), continued.ids.begin(), continued.ids.end());
+  continuation.ids = std::move(continued.ids);
+  try {
+    continuation.text = valid_utf8(append(tokenizer, ids, text));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: the model continues with a token that its tokenizer does not "
+                            "have: {}",
+                            model.config.name, error.what()));
+  }
+  if (const std::string note = continuation_note(continuation);
+      !note.empty() && !options.talk.quiet) {
+    say(note);
+  }
+  return continuation;
+}
+
+Predictor::Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
+                     const TokenizedText& shown, std::span<const std::size_t> words)
+    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown) {
+  if (options.predict == 0) {
+    return;
+  }
+  if (options.at) {
+    const TokenChoice choice = choose_token(shown, *options.at, "--at");
+    if (!choice.note.empty() && !options.talk.quiet) {
+      say(choice.note);
+    }
+    shown_at_ = choice.index;
+  } else {
+    shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;
+  }
+  const auto word = std::find(words.rbegin(), words.rend(), shown_at_);
+  at_ = words.empty() ? shown_at_ : static_cast<std::size_t>(words.rend() - word) - 1;
+}
+
+void Predictor::add_to(AttentionDocument& document) {
+  if (!at_) {
+    return;
+  }
+  const ConstMatrix row = std::as_const(output_).view().row_block(*at_, 1);
+  const MatrixBuffer logits = run_output_head(model_, row, options_.request.n_threads);
+  Predictions predictions;
+  predictions.at = shown_at_;
+  predictions.token = valid_utf8(shown_.tokens[shown_at_].text);
+  predictions.replaces_it = fills_gaps(model_);
+  for (const ProbableToken& token : most_probable(logits.view().row(0), options_.predict)) {
+    predictions.top.push_back(
+        {token_of(tokenizer_, token.id), token.id, token.probability, token.logit});
+  }
+  document.predictions = std::move(predictions);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,56 @@
+// What --generate writes behind a text, and what --predict asks a model for.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/next_tokens.h"
+#include "attnviz/model/model.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/tokenizer.h"
+#include "options/options.h"
+
+namespace attnviz::app {
+
+/// Throws Error{kUsage}, saying why, when the model cannot do what the options ask for.
+void check_next_tokens(const ShowOptions& options, const Model& model);
+
+/// Appends the tokens that --generate asks for to the text, marked as generated; nothing without
+/// it. Says why there are fewer, unless quiet. Throws what continue_greedily throws, Error{kUsage}
+/// when memory is short, and Error{kMalformed} for a token that the tokenizer does not have.
+std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
+                                          const Tokenizer& tokenizer, TokenizedText& text);
+
+/// What --predict asks for of one text; nothing without it.
+class Predictor {
+ public:
+  /// Chooses the place among the tokens that are shown, and says so where there are several, unless
+  /// quiet. `words` has the number of each token's word where these are shown, and is empty where
+  /// tokens are: a word stands for its last token. All must outlive it. Throws Error{kUsage} when
+  /// there is no such token. Precondition: the text has tokens.
+  Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
+            const TokenizedText& shown, std::span<const std::size_t> words);
+
+  /// Where a run puts the last layer's output; null when nobody needs it.
+  MatrixBuffer* output() noexcept { return at_ ? &output_ : nullptr; }
+
+  /// What the output of the last run predicts, as the document's.
+  void add_to(AttentionDocument& document);
+
+ private:
+  const ShowOptions& options_;
+  const Model& model_;
+  const Tokenizer& tokenizer_;
+  const TokenizedText& shown_;
+  std::optional<std::size_t> at_;  // among the model's tokens
+  std::size_t shown_at_ = 0;
+  MatrixBuffer output_;
+};
+
+}  // namespace attnviz::app

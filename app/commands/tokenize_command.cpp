@@ -1,0 +1,101 @@
+#include "commands/tokenize_command.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/json/tokens_json.h"
+#include "attnviz/model/weights_json.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "attnviz/text/tokenizer.h"
+#include "commands/input.h"
+#include "outputs/output_file.h"
+#include "stores/model_store.h"
+#include "stores/tokenizer_choice.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// "special, added": what the text does not say of a token.
+std::string remarks(const Token& token) {
+  std::string words;
+  for (const auto& [is_so, word] : {std::pair{token.special, "special"},
+                                    {token.added, "added"},
+                                    {token.segment > 0, "second text"}}) {
+    if (is_so) {
+      words += (words.empty() ? "" : ", ") + std::string(word);
+    }
+  }
+  return words;
+}
+
+// Columns as wide as their widest cell; numbers to the right, words to the left.
+std::string token_table(const TokenizedText& text) {
+  std::vector<std::string> labels;
+  std::size_t widest = std::string_view("token").size();
+  for (const Token& token : text.tokens) {
+    labels.push_back(printable(token.text));
+    widest = std::max(widest, display_width(labels.back()));
+  }
+  std::string out = fmt::format("index      id  {}  bytes\n", pad_right("token", widest));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const Token& token = text.tokens[i];
+    std::string bytes = fmt::format("{}-{}", token.begin, token.end);
+    if (const std::string words = remarks(token); !words.empty()) {
+      bytes = fmt::format("{:<9}  {}", bytes, words);
+    }
+    fmt::format_to(std::back_inserter(out), "{:>5}  {:>6}  {}  {}\n", i, token.id,
+                   pad_right(labels[i], widest), bytes);
+  }
+  return out;
+}
+
+// Of a whole model only its tokenizer's files are looked at.
+std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
+  if (!options.weights) {
+    return open_tokenizer(options.tokenizer);
+  }
+  const std::filesystem::path path = find_model(*options.weights);
+  if (model_kind(path) == ModelKind::kWeightsJson) {
+    return open_tokenizer(options.tokenizer, load_weights_json(path), path);
+  }
+  if (options.tokenizer && is_tokenizer_name(*options.tokenizer)) {
+    refuse_other_tokenizer(*options.tokenizer, options.weights->string());
+  }
+  return options.tokenizer ? load_tokenizer(*options.tokenizer) : load_own_tokenizer(path);
+}
+
+}  // namespace
+
+void run_tokenize(const TokenizeOptions& options) {
+  Phases phases(options.talk);
+  TextSource source(options.input, options.talk);
+  const auto tokenizer = chosen_tokenizer(options);
+  phases.done("tokenizer");
+  bool is_first = true;
+  source.for_each([&](const InputText& input) {
+    const TokenizedText text = tokenize(*tokenizer, input, options.input);
+    phases.done("tokenize");
+    if (options.json) {
+      write_tokens_json(text, tokenizer->name(), write_to_stdout);
+    } else {
+      if (!is_first) {
+        write_to_stdout("\n");
+      }
+      write_to_stdout(token_table(text));
+    }
+    is_first = false;
+    phases.done("print");
+  });
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,39 @@
+#include "commands/weights_command.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/weights_json.h"
+#include "outputs/output_file.h"
+#include "stores/model_choice.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+void run_weights(const WeightsOptions& options) {
+  Phases phases(options.talk);
+  if (options.output == "-") {
+    const Model model = open_model(options.model);
+    phases.done("model");
+    write_weights_json(model, write_to_stdout);
+    phases.done("write");
+    return;
+  }
+  const std::string extension = std::filesystem::path(options.output).extension().string();
+  if (extension == ".png" || extension == ".npy" || extension == ".txt") {
+    throw Error(ErrorKind::kUsage, "-o " + options.output + ": weights are written as .json");
+  }
+  OutputFile file(options.output);
+  const Model model = open_model(options.model);
+  phases.done("model");
+  write_weights_json(model, [&file](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+  phases.done("write");
+  if (!options.talk.quiet) {
+    say("wrote " + options.output);
+  }
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,137 @@
+#include "options/option_values.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/json_tree.h"
+
+namespace attnviz::app {
+
+namespace {
+
+[[noreturn]] void fail(std::string_view option, std::string_view expected, std::string_view found) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: expected {}, found \"{}\"", option, expected, found));
+}
+
+template <class Number>
+std::optional<Number> read_number(std::string_view word) {
+  Number number{};
+  const char* end = word.data() + word.size();
+  const auto result = std::from_chars(word.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+}  // namespace
+
+void refuse_equals_sign(std::string_view option, std::string_view word) {
+  if (word.starts_with('=')) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a value, found \"{}\": leave out the =", option, word));
+  }
+}
+
+std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
+                          std::uint64_t high) {
+  const auto number = read_number<std::uint64_t>(word);
+  if (!number || *number < low || *number > high) {
+    fail(option, fmt::format("a whole number from {} to {}", low, high), word);
+  }
+  return *number;
+}
+
+float parse_decimal(std::string_view option, std::string_view word) {
+  const auto number = read_number<float>(word);
+  if (!number || !std::isfinite(*number)) {
+    fail(option, "a number such as 0.5", word);
+  }
+  return *number;
+}
+
+ValueRange parse_range(std::string_view option, std::string_view word) {
+  const std::size_t colon = word.find(':');
+  const auto low = read_number<float>(word.substr(0, colon));
+  const auto high =
+      colon == std::string_view::npos ? std::nullopt : read_number<float>(word.substr(colon + 1));
+  if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high) || *low >= *high) {
+    fail(option, "LO:HI with LO below HI, as in 0:0.5, or auto", word);
+  }
+  return {*low, *high};
+}
+
+std::vector<std::string> parse_tokens(std::string_view option, std::string_view word) {
+  std::vector<std::string> tokens;
+  if (word.starts_with('[')) {
+    try {
+      const JsonTree tree = JsonTree::parse(word, option);
+      for (const JsonNode& token : tree.root().as_list("a list of strings")) {
+        tokens.emplace_back(token.as_string());
+      }
+    } catch (const Error& error) {
+      throw Error(ErrorKind::kUsage, error.what());
+    }
+    return tokens;
+  }
+  for (std::size_t begin = word.find_first_not_of(' '); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(word.find(' ', begin), word.size());
+    tokens.emplace_back(word.substr(begin, end - begin));
+    begin = word.find_first_not_of(' ', end);
+  }
+  if (tokens.empty()) {
+    fail(option, "tokens with spaces between them", word);
+  }
+  return tokens;
+}
+
+std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
+  std::vector<TokenId> ids;
+  for (std::size_t begin = 0; begin <= word.size();) {
+    const std::size_t end = std::min(word.find(',', begin), word.size());
+    std::string_view item = word.substr(begin, end - begin);
+    while (item.starts_with(' ')) {
+      item.remove_prefix(1);
+    }
+    while (item.ends_with(' ')) {
+      item.remove_suffix(1);
+    }
+    const auto id = read_number<TokenId>(item);
+    if (!id) {
+      fail(option, "token ids such as 5,17,3", word);
+    }
+    ids.push_back(*id);
+    begin = end + 1;
+  }
+  return ids;
+}
+
+std::size_t parse_choice(std::string_view option, std::string_view word,
+                         const std::vector<std::string>& choices) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] == word) {
+      return i;
+    }
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: expected {}, found \"{}\"{}", option, fmt::join(choices, ", "), word,
+                          did_you_mean(word, choices)));
+}
+
+std::vector<std::string> split_choices(std::string_view choices) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= choices.size();) {
+    const std::size_t end = std::min(choices.find('|', begin), choices.size());
+    parts.emplace_back(choices.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace attnviz::app

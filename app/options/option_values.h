@@ -1,0 +1,43 @@
+// Words of the command line to values; every error names the option.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/suggest.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz::app {
+
+/// Only long names take an equals sign: -o=FILE would write a file named =FILE. Throws
+/// Error{kUsage}.
+void refuse_equals_sign(std::string_view option, std::string_view word);
+
+/// A whole number in [low, high]. Throws Error{kUsage}.
+std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
+                          std::uint64_t high);
+
+/// A finite decimal number. Throws Error{kUsage}.
+float parse_decimal(std::string_view option, std::string_view word);
+
+/// "0:0.5": two finite numbers, the first one less. Throws Error{kUsage}.
+ValueRange parse_range(std::string_view option, std::string_view word);
+
+/// Words with spaces between them, or a JSON list of strings. Throws Error{kUsage}.
+std::vector<std::string> parse_tokens(std::string_view option, std::string_view word);
+
+/// "5,17,3". Throws Error{kUsage} when one is no id, or there is none.
+std::vector<TokenId> parse_ids(std::string_view option, std::string_view word);
+
+/// The index of `word` in `choices`. Throws Error{kUsage} listing them, with did-you-mean.
+std::size_t parse_choice(std::string_view option, std::string_view word,
+                         const std::vector<std::string>& choices);
+
+/// "a|b|c" as its parts.
+std::vector<std::string> split_choices(std::string_view choices);
+
+}  // namespace attnviz::app

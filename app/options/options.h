@@ -1,0 +1,185 @@
+// What the command line asks for, as plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/analysis/average.h"
+#include "attnviz/analysis/model_shape.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "attnviz/model/model.h"
+#include "attnviz/model/random_model.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/text/tokenized_text.h"
+#include "attnviz/text/truncation.h"
+#include "options/side_by_side.h"
+
+namespace attnviz::app {
+
+inline constexpr std::uint64_t kDefaultSeed = 42;
+
+/// What --model calls the embedded model: a name before any file's.
+inline constexpr const char* kDemo = "demo";
+
+enum class OutputFormat { kPng, kJson, kNpy, kText };
+enum class StyleChoice { kAuto, kAscii, kBlocks, kDots, kNumbers, kMask };
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// Where the texts come from. Nothing given: standard input.
+struct InputOptions {
+  std::optional<std::string> text;  // "-" is standard input
+  std::optional<std::filesystem::path> file;
+  std::optional<std::vector<TokenId>> ids;
+  bool lines = false;
+  bool json_lines = false;
+  std::optional<std::string> pair;  // a second text
+  std::optional<bool> bos;          // with or without it; absent: as the tokenizer does
+  bool special = false;             // names of special tokens in the text are these tokens
+
+  bool many_texts() const noexcept { return lines || json_lines; }
+};
+
+/// A model's weights or random ones.
+struct ModelOptions {
+  std::optional<std::filesystem::path> weights;  // as find_model() takes it; absent: random ones
+  std::optional<std::uint64_t> seed;
+  RandomShape shape;
+  std::optional<Positions> positions;
+};
+
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// How pictures look, for every command that draws attention.
+struct DrawingOptions {
+  DrawingRequest request;
+  std::vector<std::filesystem::path> fonts;  // for what the embedded font lacks
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  FigureStyle figure;  // of PNG files
+};
+
+/// Which heads, as select_heads takes them.
+struct HeadOptions {
+  std::string layers;
+  std::string heads;
+};
+
+/// Where a command's result goes besides the drawing.
+struct OutputOptions {
+  std::vector<std::string> files;  // "-" is standard output
+  std::optional<OutputFormat> format;
+  bool json = false;
+};
+
+/// What every command that computes attention takes.
+struct AttentionOptions {
+  InputOptions input;
+  ModelOptions model;
+  std::optional<std::string> tokenizer;
+  std::optional<TruncateSide> truncate;  // of a text that is longer than the model's context
+  AttentionRequest request;
+  HeadOptions heads;
+  OutputOptions output;
+  std::string simd = "auto";
+  TalkOptions talk;
+};
+
+/// What of the patterns is drawn.
+struct PatternOptions {
+  std::optional<AverageOver> average;
+  std::optional<std::string> focus;  // as choose_token takes it
+  bool as_key = false;               // the focus
+};
+
+struct ShowOptions : AttentionOptions {
+  PatternOptions pattern;
+  std::vector<Variant> side_by_side;
+  bool merge_words = false;
+  std::size_t predict = 0;        // the most probable tokens
+  std::optional<std::string> at;  // the place of these, as choose_token takes it
+  std::size_t generate = 0;       // tokens behind the text
+  DrawingOptions drawing;
+};
+
+struct InspectOptions : AttentionOptions {
+  std::optional<std::string> query;   // as choose_token takes it; without one the last token, or
+                                      // the one that speaks for the head that was chosen
+  std::vector<InspectionStep> steps;  // empty: all
+  bool full = false;
+  bool explain = false;
+  std::vector<std::filesystem::path> fonts;  // of the figure, for what the embedded font lacks
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
+struct RenderOptions {
+  std::optional<std::filesystem::path> file;  // "-" or absent is standard input
+  GivenTokens tokens;
+  HeadOptions heads;
+  std::optional<Mask> mask;
+  PatternOptions pattern;
+  OutputOptions output;
+  DrawingOptions drawing;
+  TalkOptions talk;
+};
+
+struct TokenizeOptions {
+  InputOptions input;
+  std::optional<std::filesystem::path> weights;
+  std::optional<std::string> tokenizer;
+  bool json = false;
+  TalkOptions talk;
+};
+
+struct WeightsOptions {
+  ModelOptions model;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+/// A model's file, or its sizes.
+struct InfoOptions {
+  std::optional<std::filesystem::path> weights;
+  DescribedModel described;
+  bool json = false;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  TalkOptions talk;
+};
+
+/// The models on this machine.
+struct ModelsOptions {
+  bool json = false;
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+  TalkOptions talk;
+};
+
+/// Screens about attention, with numbers of the embedded model.
+struct TourOptions {
+  InputOptions input;  // no text: one of the tour's own
+  bool all = false;    // at once
+  StyleChoice style = StyleChoice::kAuto;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
+/// --help or --version: text for standard output.
+struct PrintText {
+  std::string text;
+};
+
+using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
+                             InfoOptions, ModelsOptions, WeightsOptions, TourOptions, PrintText>;
+
+}  // namespace attnviz::app

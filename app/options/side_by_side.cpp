@@ -1,0 +1,96 @@
+#include "options/side_by_side.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "options/option_values.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr std::string_view kOption = "--side-by-side";
+
+std::string_view trimmed(std::string_view word) {
+  while (word.starts_with(' ')) {
+    word.remove_prefix(1);
+  }
+  while (word.ends_with(' ')) {
+    word.remove_suffix(1);
+  }
+  return word;
+}
+
+Variant parse_variant(std::string_view word) {
+  const bool named = word.starts_with("T=") || word.starts_with("t=");
+  const bool number = !word.empty() && std::string_view("0123456789.-+").find(word.front()) !=
+                                           std::string_view::npos;
+  Variant variant;
+  if (named || number) {
+    variant.temperature = parse_temperature(kOption, named ? word.substr(2) : word);
+    return variant;
+  }
+  try {
+    variant.mask = parse_mask(word);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("{}: {}, or a temperature such as 0.5", kOption, error.what()));
+  }
+  return variant;
+}
+
+}  // namespace
+
+std::string Variant::name() const {
+  return mask ? mask->name() : fmt::format("T {}", temperature.value_or(1.0f));
+}
+
+AttentionRequest Variant::applied_to(AttentionRequest request) const {
+  if (mask) {
+    request.mask = mask;
+  }
+  request.temperature = temperature.value_or(request.temperature);
+  return request;
+}
+
+std::vector<Variant> parse_variants(std::string_view list) {
+  std::vector<Variant> variants;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const Variant variant = parse_variant(trimmed(list.substr(begin, end - begin)));
+    const auto same = [&variant](const Variant& other) { return other.name() == variant.name(); };
+    if (std::any_of(variants.begin(), variants.end(), same)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{}: {} stands there twice", kOption, variant.name()));
+    }
+    variants.push_back(variant);
+    begin = end + 1;
+  }
+  if (variants.size() < 2) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected two or more masks or temperatures, such as causal,none "
+                            "or 0.5,1,2; found {}",
+                            kOption, attnviz::quoted(list)));
+  }
+  return variants;
+}
+
+float parse_temperature(std::string_view option, std::string_view word) {
+  const float temperature = parse_decimal(option, word);
+  if (!std::isnormal(temperature) || temperature < 0.0f) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format(
+            "{}: expected a number from 1e-37 to 1e38 (the smaller, the more of a row goes to its "
+            "largest score), found {}",
+            option, attnviz::quoted(word)));
+  }
+  return temperature;
+}
+
+}  // namespace attnviz::app

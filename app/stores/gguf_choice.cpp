@@ -1,0 +1,126 @@
+#include "stores/gguf_choice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/shard_name.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExtension = ".gguf";
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return out;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Whether a part of a file's name is that of a quantisation: Q4_K_M, IQ2_XS, F16, MXFP4.
+bool is_quantisation(std::string_view part) {
+  const std::string name = lower(part);
+  for (const char* exact : {"f16", "bf16", "f32"}) {
+    if (name == exact) {
+      return true;
+    }
+  }
+  for (const std::string_view begin : {"q", "iq", "tq", "mxfp"}) {
+    if (name.starts_with(begin) && name.size() > begin.size() && is_digit(name[begin.size()])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The last part of a stem that is the name of a quantisation; empty: none.
+std::string quantisation_in(std::string_view stem) {
+  while (!stem.empty()) {
+    const std::size_t mark = stem.find_last_of("-.");
+    const std::string_view part = mark == std::string_view::npos ? stem : stem.substr(mark + 1);
+    if (is_quantisation(part)) {
+      return std::string(part);
+    }
+    stem = stem.substr(0, mark == std::string_view::npos ? 0 : mark);
+  }
+  return {};
+}
+
+void add_files(const fs::path& folder, std::string_view prefix, std::vector<GgufChoice>& files) {
+  for (const std::string& name : names_in(folder)) {
+    if (!name.ends_with(kExtension) || !name.starts_with(prefix) ||
+        lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
+      continue;
+    }
+    const std::optional<ShardName> shard = parse_shard_name(name);
+    if (shard && shard->number != 1) {
+      continue;
+    }
+    std::string_view stem = shard ? shard->name : std::string_view(name);
+    stem.remove_prefix(std::min(prefix.size(), stem.size()));
+    stem.remove_suffix(shard ? 0 : kExtension.size());
+    files.push_back({folder / name, std::string(stem)});
+  }
+}
+
+}  // namespace
+
+std::vector<GgufChoice> gguf_files_in(const fs::path& folder, std::string_view prefix) {
+  std::vector<GgufChoice> files;
+  add_files(folder, prefix, files);
+  for (const std::string& name : prefix.empty() ? names_in(folder) : std::vector<std::string>()) {
+    std::error_code ignored;
+    if (fs::is_directory(folder / name, ignored)) {
+      add_files(folder / name, {}, files);
+    }
+  }
+  std::vector<std::string> short_tags;
+  short_tags.reserve(files.size());
+  for (const GgufChoice& file : files) {
+    short_tags.push_back(quantisation_in(file.tag));
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (!short_tags[i].empty() && std::ranges::count(short_tags, short_tags[i]) == 1) {
+      files[i].tag = short_tags[i];
+    }
+  }
+  return files;
+}
+
+std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const ModelName& name) {
+  const bool is_any = name.tag.empty() || name.tag == "latest";
+  if (is_any && files.size() == 1) {
+    return files.front().path;
+  }
+  const std::string wanted = lower(is_any ? "Q4_K_M" : name.tag);
+  const auto found = std::ranges::find_if(
+      files, [&](const GgufChoice& file) { return lower(file.tag) == wanted; });
+  if (found != files.end()) {
+    return found->path;
+  }
+  if (is_any && !files.empty()) {
+    std::vector<std::string> names;
+    names.reserve(files.size());
+    for (const GgufChoice& file : files) {
+      names.push_back(is_there(name.path()) ? file.path.string() : name.path() + ":" + file.tag);
+    }
+    throw Error(ErrorKind::kUsage,
+                fmt::format("model {}: there are several files, and none is Q4_K_M; give one of {}",
+                            attnviz::quoted(name.text()), joined(names, "and")));
+  }
+  return std::nullopt;
+}
+
+}  // namespace attnviz::app

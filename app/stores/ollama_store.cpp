@@ -1,0 +1,164 @@
+#include "stores/ollama_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/json_tree.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHost = "registry.ollama.ai";
+constexpr const char* kNamespace = "library";
+constexpr const char* kTag = "latest";
+
+// What a manifest, or a layer of it, says under a key; empty when that is no text.
+std::string text_of(const JsonNode& node, std::string_view key) {
+  const auto value = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
+  return value && value->kind() == JsonKind::kString ? std::string(value->as_string())
+                                                     : std::string();
+}
+
+// The blob that a layer names.
+fs::path blob_of(const fs::path& root, const JsonNode& layer) {
+  constexpr std::string_view kPrefix = "sha256:";
+  constexpr std::size_t kDigits = 64;
+  const JsonNode node = layer.at("digest");
+  const std::string_view digest = node.as_string();
+  const bool is_digest =
+      digest.starts_with(kPrefix) && digest.size() == kPrefix.size() + kDigits &&
+      digest.find_first_not_of("0123456789abcdefABCDEF", kPrefix.size()) == std::string_view::npos;
+  if (!is_digest) {
+    node.fail(fmt::format("expected sha256: and 64 hexadecimal digits, found {}",
+                          attnviz::quoted(digest)));
+  }
+  return root / "blobs" / fmt::format("sha256-{}", digest.substr(kPrefix.size()));
+}
+
+// Where a model without weights on this machine runs; empty when it is none of these.
+std::string remote_host(const fs::path& root, const JsonNode& manifest) {
+  const auto config = manifest.find("config");
+  if (!config || config->kind() != JsonKind::kObject) {
+    return {};
+  }
+  const fs::path path = blob_of(root, *config);
+  if (!is_file(path)) {
+    return {};
+  }
+  const MappedFile file(path);
+  return text_of(JsonTree::parse(file.bytes(), path.string()).root(), "remote_host");
+}
+
+fs::path model_of(const fs::path& root, const fs::path& path) {
+  const MappedFile file(path);
+  const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
+  const JsonNode manifest = tree.root();
+  const auto list = manifest.kind() == JsonKind::kObject ? manifest.find("layers") : std::nullopt;
+  const std::vector<JsonNode> layers = list && list->kind() == JsonKind::kList
+                                           ? list->as_list("a list of layers")
+                                           : std::vector<JsonNode>();
+  bool has_tensors = false;
+  for (const JsonNode& layer : layers) {
+    const std::string type = text_of(layer, "mediaType");
+    has_tensors = has_tensors || type == "application/vnd.ollama.image.tensor";
+    if (type != "application/vnd.ollama.image.model") {
+      continue;
+    }
+    fs::path blob = blob_of(root, layer);
+    if (!is_file(blob)) {
+      throw Error(ErrorKind::kIo,
+                  fmt::format("{}: its blob {} is missing: the download is not complete; pull the "
+                              "model again",
+                              path.string(), blob.string()));
+    }
+    return blob;
+  }
+  if (has_tensors) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: the model has a blob a tensor; attnviz reads those in one GGUF "
+                            "file",
+                            path.string()));
+  }
+  const std::string host = manifest.kind() == JsonKind::kObject ? remote_host(root, manifest) : "";
+  throw Error(
+      host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
+      fmt::format("{}: expected a layer with a model, found none{}", path.string(),
+                  host.empty() ? "" : fmt::format("; it runs at {}", attnviz::quoted(host))));
+}
+
+std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
+  std::vector<std::string> parts = name.parts;
+  if (parts.size() == 1) {
+    parts.insert(parts.begin(), kNamespace);
+  }
+  if (parts.size() == 2) {
+    parts.insert(parts.begin(), kHost);
+  }
+  fs::path path = root / "manifests";
+  for (const std::string& part : parts) {
+    path /= part;
+  }
+  path /= name.tag.empty() ? kTag : name.tag;
+  return is_file(path) ? std::optional(model_of(root, path)) : std::nullopt;
+}
+
+std::string short_name(const std::string& host, const std::string& owner, const std::string& model,
+                       const std::string& tag) {
+  std::string name = model + ":" + tag;
+  if (host != kHost) {
+    return host + "/" + owner + "/" + name;
+  }
+  return owner == kNamespace ? name : owner + "/" + name;
+}
+
+std::vector<StoreEntry> list(const fs::path& root) {
+  std::vector<StoreEntry> entries;
+  const fs::path manifests = root / "manifests";
+  for (const std::string& host : names_in(manifests)) {
+    for (const std::string& owner : names_in(manifests / host)) {
+      for (const std::string& model : names_in(manifests / host / owner)) {
+        for (const std::string& tag : names_in(manifests / host / owner / model)) {
+          const fs::path path = manifests / host / owner / model / tag;
+          if (!is_file(path)) {
+            continue;
+          }
+          StoreEntry entry{short_name(host, owner, model, tag), {}, {}};
+          try {
+            entry.path = model_of(root, path);
+          } catch (const Error& error) {
+            entry.problem = error.what();
+          }
+          entries.push_back(std::move(entry));
+        }
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<Store> ollama_stores() {
+  const auto store = [](const fs::path& root) { return Store{"Ollama", root, find, list}; };
+  if (const auto root = environment("OLLAMA_MODELS")) {
+    return {store(*root)};
+  }
+  std::vector<Store> stores;
+  if (const auto home = environment("HOME")) {
+    stores.push_back(store(fs::path(*home) / ".ollama" / "models"));
+  }
+  stores.push_back(store("/usr/share/ollama/.ollama/models"));
+  return stores;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,130 @@
+#include "stores/store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAllowed =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+bool is_part(std::string_view part) {
+  return !part.empty() && part.front() != '.' &&
+         part.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string ModelName::path() const {
+  return fmt::format("{}", fmt::join(parts, "/"));
+}
+
+std::string ModelName::text() const {
+  return tag.empty() ? path() : path() + ":" + tag;
+}
+
+std::optional<ModelName> parse_model_name(std::string_view text) {
+  constexpr std::size_t kMostParts = 3;
+  ModelName name;
+  const std::size_t slash = text.rfind('/');
+  const std::size_t colon = text.find(':', slash == std::string_view::npos ? 0 : slash);
+  if (colon != std::string_view::npos) {
+    name.tag = text.substr(colon + 1);
+    text = text.substr(0, colon);
+    if (!is_part(name.tag)) {
+      return std::nullopt;
+    }
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    name.parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  for (std::size_t i = 0; i < name.parts.size(); ++i) {
+    std::string part = name.parts[i];
+    if (i == 0 && name.parts.size() == kMostParts) {  // a host may have a port
+      std::ranges::replace(part, ':', '.');
+    }
+    if (!is_part(part)) {
+      return std::nullopt;
+    }
+  }
+  return name.parts.size() <= kMostParts ? std::optional(std::move(name)) : std::nullopt;
+}
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<fs::path> cache_home() {
+  if (const auto cache = environment("XDG_CACHE_HOME")) {
+    return *cache;
+  }
+  const auto home = environment("HOME");
+  return home ? std::optional(fs::path(*home) / ".cache") : std::nullopt;
+}
+
+bool is_barred(const fs::path& path) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (error == std::errc::permission_denied) {
+    return true;
+  }
+  if (is_folder) {
+    const fs::directory_iterator entries(path, error);
+  }
+  return error == std::errc::permission_denied;
+}
+
+std::string first_line(const fs::path& path) {
+  constexpr std::size_t kMost = 256;
+  std::string line(kMost, '\0');
+  if (!is_file(path)) {
+    return {};
+  }
+  std::ifstream file(path, std::ios::binary);
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return line.substr(0, line.find_first_of("\r\n"));
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool has_safetensors(const fs::path& folder) {
+  return is_there(folder / "config.json") && (is_there(folder / "model.safetensors") ||
+                                              is_there(folder / "model.safetensors.index.json"));
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  while (!error && entries != fs::directory_iterator()) {
+    std::string name = entries->path().filename().string();
+    if (!name.starts_with('.')) {
+      names.push_back(std::move(name));
+    }
+    entries.increment(error);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,125 @@
+#include "system/system_fonts.h"
+
+#include <dlfcn.h>
+#include <fontconfig/fontconfig.h>
+#include <utf8proc.h>
+
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The functions of fontconfig in use, with the types that its headers give them.
+struct Fontconfig {
+#define ATTNVIZ_FONTCONFIG_FUNCTIONS(use)                                                        \
+  use(CharSetAddChar) use(CharSetCreate) use(CharSetDestroy) use(CharSetHasChar)                 \
+      use(ConfigSubstitute) use(DefaultSubstitute) use(FontMatch) use(PatternAddBool)            \
+          use(PatternAddCharSet) use(PatternAddInteger) use(PatternAddString) use(PatternCreate) \
+              use(PatternDestroy) use(PatternGetCharSet) use(PatternGetInteger)                  \
+                  use(PatternGetString)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
+#define ATTNVIZ_FONTCONFIG_MEMBER(name) decltype(&Fc##name) name;
+  ATTNVIZ_FONTCONFIG_FUNCTIONS(ATTNVIZ_FONTCONFIG_MEMBER)
+#undef ATTNVIZ_FONTCONFIG_MEMBER
+};
+
+// Opened when a character is first looked for: the program starts without it and works without it.
+std::optional<Fontconfig> load() noexcept {
+  void* library = dlopen("libfontconfig.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    return std::nullopt;
+  }
+  Fontconfig functions = {};
+#define ATTNVIZ_FONTCONFIG_LOAD(name)                                                      \
+  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, "Fc" #name)); \
+  if (functions.name == nullptr) {                                                         \
+    return std::nullopt;                                                                   \
+  }
+  ATTNVIZ_FONTCONFIG_FUNCTIONS(ATTNVIZ_FONTCONFIG_LOAD)
+#undef ATTNVIZ_FONTCONFIG_LOAD
+  return functions;
+}
+
+const Fontconfig* fontconfig() noexcept {
+  static const std::optional<Fontconfig> loaded = load();
+  return loaded ? &*loaded : nullptr;
+}
+
+const FcChar8* family_for(char32_t code_point) {
+  const auto* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point));
+  const bool is_emoji = property->boundclass == UTF8PROC_BOUNDCLASS_EXTENDED_PICTOGRAPHIC ||
+                        property->boundclass == UTF8PROC_BOUNDCLASS_REGIONAL_INDICATOR ||
+                        (code_point >= 0x1F3FB && code_point <= 0x1F3FF);  // skin tones
+  return reinterpret_cast<const FcChar8*>(is_emoji ? "emoji" : "sans-serif");
+}
+
+using Pattern = std::unique_ptr<FcPattern, decltype(&FcPatternDestroy)>;
+
+FontFile font_file(const fs::path& path, unsigned face) {
+  auto file = std::make_shared<const MappedFile>(path);
+  FontFile font = {path.string(), file->bytes(), nullptr, face};
+  font.owner = std::move(file);
+  check_font_file(font);
+  return font;
+}
+
+}  // namespace
+
+std::optional<FontFile> find_system_font(char32_t code_point) {
+  const Fontconfig* fc = fontconfig();
+  if (fc == nullptr) {
+    return std::nullopt;
+  }
+  const Pattern wanted(fc->PatternCreate(), fc->PatternDestroy);
+  const std::unique_ptr<FcCharSet, decltype(&FcCharSetDestroy)> characters(fc->CharSetCreate(),
+                                                                           fc->CharSetDestroy);
+  fc->CharSetAddChar(characters.get(), code_point);
+  fc->PatternAddCharSet(wanted.get(), FC_CHARSET, characters.get());
+  fc->PatternAddString(wanted.get(), FC_FAMILY, family_for(code_point));
+  fc->PatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  fc->PatternAddInteger(wanted.get(), FC_WEIGHT, FC_WEIGHT_REGULAR);
+  fc->PatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  fc->ConfigSubstitute(nullptr, wanted.get(), FcMatchPattern);
+  fc->DefaultSubstitute(wanted.get());
+  FcResult result = FcResultNoMatch;
+  const Pattern match(fc->FontMatch(nullptr, wanted.get(), &result), fc->PatternDestroy);
+  FcCharSet* has = nullptr;
+  FcChar8* path = nullptr;
+  int face = 0;
+  if (match == nullptr ||
+      fc->PatternGetCharSet(match.get(), FC_CHARSET, 0, &has) != FcResultMatch ||
+      fc->CharSetHasChar(has, code_point) == FcFalse ||
+      fc->PatternGetString(match.get(), FC_FILE, 0, &path) != FcResultMatch ||
+      fc->PatternGetInteger(match.get(), FC_INDEX, 0, &face) != FcResultMatch) {
+    return std::nullopt;
+  }
+  try {
+    // The upper half numbers the named instances of a variable font.
+    return font_file(reinterpret_cast<const char*>(path), static_cast<unsigned>(face) & 0xFFFF);
+  } catch (const Error&) {
+    return std::nullopt;  // listed but gone or broken: as good as not installed
+  }
+}
+
+std::unique_ptr<FontSet> open_fonts(std::span<const fs::path> files) {
+  std::vector<FontFile> fonts;
+  fonts.reserve(files.size());
+  for (const fs::path& path : files) {
+    fonts.push_back(font_file(path, 0));
+  }
+  if (!fonts.empty() && !can_draw_other_fonts()) {
+    throw Error(ErrorKind::kUnsupported,
+                "--font: fonts are drawn with HarfBuzz, which this system lacks; install "
+                "libharfbuzz0b");
+  }
+  return std::make_unique<FontSet>(std::move(fonts), find_system_font);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,27 @@
+#include "system/talk.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "attnviz/core/utf8.h"
+
+namespace attnviz::app {
+
+void say(std::string_view message) {
+  const std::string line = "attnviz: " + printable_message(message) + '\n';
+  // When standard error is gone there is nobody left to tell.
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+void Phases::done(std::string_view phase) {
+  const auto now = Clock::now();
+  if (verbose_) {
+    const std::chrono::duration<double, std::milli> took = now - begin_;
+    say(fmt::format("{} took {:.3f} ms", phase, took.count()));
+  }
+  begin_ = now;
+}
+
+}  // namespace attnviz::app

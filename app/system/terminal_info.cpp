@@ -1,0 +1,108 @@
+#include "system/terminal_info.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr std::size_t kWidestTerminal = 10'000;
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  return value == nullptr ? std::string_view() : value;
+}
+
+std::size_t columns() {
+  const std::string_view word = environment("COLUMNS");
+  std::size_t width = 0;
+  const auto result = std::from_chars(word.data(), word.data() + word.size(), width);
+  if (result.ec == std::errc() && result.ptr == word.data() + word.size() && width > 0 &&
+      width <= kWidestTerminal) {
+    return width;
+  }
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return size.ws_col;
+  }
+  constexpr std::size_t kUnknownWidth = 80;
+  return kUnknownWidth;
+}
+
+ColorDepth color_depth() {
+  const std::string_view color_term = environment("COLORTERM");
+  const std::string_view term = environment("TERM");
+  if (color_term == "truecolor" || color_term == "24bit" || term.ends_with("-direct")) {
+    return ColorDepth::kTrueColor;
+  }
+  if (term.find("256color") != std::string_view::npos) {
+    return ColorDepth::k256;
+  }
+  return ColorDepth::k16;
+}
+
+bool can_do_colors() {
+  const std::string_view term = environment("TERM");
+  return stdout_is_terminal() && !term.empty() && term != "dumb";
+}
+
+bool wants_color(ColorChoice choice) {
+  if (choice != ColorChoice::kAuto) {
+    return choice == ColorChoice::kAlways;
+  }
+  if (!environment("NO_COLOR").empty()) {
+    return false;
+  }
+  const std::string_view force = environment("CLICOLOR_FORCE");
+  return (!force.empty() && force != "0") || can_do_colors();
+}
+
+TerminalStyle drawn_style(StyleChoice choice, TerminalStyle automatic) {
+  switch (choice) {
+    case StyleChoice::kAscii:
+      return TerminalStyle::kAscii;
+    case StyleChoice::kBlocks:
+      return TerminalStyle::kBlocks;
+    case StyleChoice::kDots:
+      return TerminalStyle::kDots;
+    case StyleChoice::kNumbers:
+      return TerminalStyle::kNumbers;
+    case StyleChoice::kMask:
+      return TerminalStyle::kMask;
+    case StyleChoice::kAuto:
+      break;
+  }
+  return automatic;
+}
+
+}  // namespace
+
+bool stdin_is_terminal() {
+  return isatty(STDIN_FILENO) == 1;
+}
+
+bool stdout_is_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
+
+TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color) {
+  const auto automatic = can_do_colors() ? TerminalStyle::kBlocks : TerminalStyle::kAscii;
+  return {drawn_style(style, automatic), wants_color(color) ? color_depth() : ColorDepth::kNone,
+          columns()};
+}
+
+TerminalOptions file_drawing(StyleChoice style, ColorChoice color) {
+  constexpr std::size_t kFileColumns = 120;
+  const bool colored = color == ColorChoice::kAlways;
+  return {drawn_style(style, TerminalStyle::kAscii), colored ? color_depth() : ColorDepth::kNone,
+          kFileColumns};
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,22 @@
+// What standard output is: a terminal or not, how wide, with which colours.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/terminal/page/terminal_options.h"
+#include "options/options.h"
+
+namespace attnviz::app {
+
+bool stdin_is_terminal();
+bool stdout_is_terminal();
+
+/// How to draw on standard output. Colour: `color`, else NO_COLOR, else CLICOLOR_FORCE, else
+/// whether it is a terminal. Style auto: blocks on a terminal that can do more than TERM=dumb, else
+/// ascii. Width: COLUMNS, else the terminal's, else 80.
+TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color);
+
+/// How to draw into a text file: 120 columns, ascii and no colour unless chosen otherwise.
+TerminalOptions file_drawing(StyleChoice style, ColorChoice color);
+
+}  // namespace attnviz::app

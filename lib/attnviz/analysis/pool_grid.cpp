@@ -1,0 +1,45 @@
+#include "attnviz/analysis/pool_grid.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most) noexcept {
+  const std::size_t cells = std::max<std::size_t>(most, 1);
+  return {size, std::max<std::size_t>(size / cells + (size % cells != 0 ? 1 : 0), 1), 0};
+}
+
+std::size_t PoolAxis::end(std::size_t cell) const noexcept {
+  return std::min(size, begin(cell) + block);
+}
+
+std::string PoolAxis::range(std::size_t cell, const char* dash) const {
+  const std::string first_number = std::to_string(number(cell));
+  const std::size_t last = end(cell) - 1;
+  return last == begin(cell) ? first_number : first_number + dash + std::to_string(first + last);
+}
+
+std::string_view pool_name(PoolKind kind) noexcept {
+  return kind == PoolKind::kMax ? "largest" : "mean";
+}
+
+std::string_view pool_option(PoolKind kind) noexcept {
+  return kind == PoolKind::kMax ? "max" : "mean";
+}
+
+PoolKind parse_pool(std::string_view option) {
+  for (const PoolKind kind : {PoolKind::kMax, PoolKind::kMean}) {
+    if (option == pool_option(kind)) {
+      return kind;
+    }
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("pool: expected max or mean, found {}", attnviz::quoted(option)));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,71 @@
+// Coarser grids of cells, each of which stands for the weights under it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// What stands for several cells where a picture has room for one.
+enum class PoolKind { kMax, kMean };
+
+/// One axis of `size` entries cut into blocks of `block`; the last one may be shorter.
+struct PoolAxis {
+  std::size_t size = 0;
+  std::size_t block = 1;
+  std::size_t first = 0;  // the number that the first entry goes by
+
+  /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
+  static PoolAxis at_most(std::size_t size, std::size_t most) noexcept;
+
+  std::size_t cells() const noexcept { return size / block + (size % block != 0 ? 1 : 0); }
+  std::size_t begin(std::size_t cell) const noexcept { return cell * block; }
+  std::size_t end(std::size_t cell) const noexcept;
+  bool pooled() const noexcept { return block > 1; }
+  /// What the first entry of a cell is called.
+  std::size_t number(std::size_t cell) const noexcept { return first + begin(cell); }
+  std::size_t largest_number() const noexcept { return first + size - 1; }
+
+  /// What a cell stands for: "7", or "8<dash>11" for several entries.
+  std::string range(std::size_t cell, const char* dash = "–") const;
+};
+
+/// How both axes of a picture's panels are cut.
+struct PoolGrid {
+  PoolAxis queries;
+  PoolAxis keys;
+
+  /// Whether they cut into the same cells, whatever these are called.
+  bool same_cells(const PoolGrid& other) const noexcept {
+    return queries.size == other.queries.size && queries.block == other.queries.block &&
+           keys.size == other.keys.size && keys.block == other.keys.block;
+  }
+};
+
+/// "largest" or "mean": what each cell is of the weights under it.
+std::string_view pool_name(PoolKind kind) noexcept;
+
+/// "max" or "mean", as options and documents call it. Throws Error{kUsage} for another word.
+std::string_view pool_option(PoolKind kind) noexcept;
+PoolKind parse_pool(std::string_view option);
+
+/// What is left of one panel, [rows, cols].
+struct PooledMatrix {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::vector<float> values;          // 0 where nothing is visible, NaN where a visible weight is
+  std::vector<float> shares;          // of the largest in its row; empty unless the scale asks
+  std::vector<std::uint8_t> visible;  // whether anything visible lies under the cell
+
+  float value(std::size_t row, std::size_t col) const { return values[row * cols + col]; }
+  /// What the colour scale is asked for.
+  float shown(std::size_t row, std::size_t col) const {
+    return shares.empty() ? value(row, col) : shares[row * cols + col];
+  }
+  bool is_visible(std::size_t row, std::size_t col) const { return visible[row * cols + col] != 0; }
+};
+
+}  // namespace attnviz

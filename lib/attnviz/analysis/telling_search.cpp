@@ -1,0 +1,50 @@
+#include "attnviz/analysis/telling_search.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace attnviz {
+
+TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& groups,
+                             std::size_t n_queries, std::size_t n_keys) {
+  const auto shared = std::make_shared<const TokenRoles>(std::move(roles));
+  for (const MaskedHeads& group : groups) {
+    groups_.push_back(std::make_unique<TellingHeads>(group.heads, group.mask, n_queries, n_keys));
+    groups_.back()->judge(
+        [shared](std::size_t query, std::size_t key) { return shared->evidence(query, key); });
+  }
+}
+
+double TellingSearch::bytes(const std::vector<HeadId>& heads, std::size_t n_tokens) {
+  std::set<std::size_t> of_a_layer;
+  for (const HeadId head : heads) {
+    of_a_layer.insert(head.head);
+  }
+  return TellingHeads::bytes(of_a_layer.size(), n_tokens);
+}
+
+bool TellingSearch::wants(HeadId head) const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [head](const auto& group) { return group->wants(head); });
+}
+
+void TellingSearch::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                         ConstMatrix weights) {
+  for (const auto& group : groups_) {
+    if (group->wants(head)) {
+      group->rows(head, first_query, first_key, weights);
+    }
+  }
+}
+
+TellingHead TellingSearch::best() const {
+  TellingHead choice = groups_.front()->best();
+  for (const auto& group : groups_) {
+    const TellingHead best = group->best();
+    choice = best.is_before(choice) ? best : choice;
+  }
+  return choice;
+}
+
+}  // namespace attnviz

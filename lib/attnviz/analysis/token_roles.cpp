@@ -1,0 +1,82 @@
+#include "attnviz/analysis/token_roles.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/analysis/pronouns.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+bool has_space_before(const std::string& token) {
+  return without_spaces_before(token).size() != token.size();
+}
+
+bool is_word_byte(char byte) {
+  return (static_cast<unsigned char>(byte) & 0x80u) != 0 || has_letter_or_number({&byte, 1});
+}
+
+// Whether a piece goes on with the word before it, as far as the two tell: WordPiece says so, and
+// where a space begins words it has none. Of other scripts' letters a byte is enough.
+bool goes_on(const std::string& before, const std::string& token, bool space_begins_words) {
+  constexpr std::string_view kContinuation = "##";
+  if (token.size() > kContinuation.size() && token.starts_with(kContinuation)) {
+    return true;
+  }
+  return space_begins_words && !token.empty() && !before.empty() && !has_space_before(token) &&
+         is_word_byte(token.front()) && is_word_byte(before.back());
+}
+
+}  // namespace
+
+TokenRoles::TokenRoles(const std::vector<std::string>& queries,
+                       const std::vector<std::string>& keys, const TokenMarks& marks)
+    : queries_(words_of(queries)), keys_(words_of(keys)), is_one_text_(queries == keys) {
+  for (const auto* marked : {&marks.special, &marks.added}) {
+    for (const std::size_t token : *marked) {
+      if (token >= queries_.size()) {
+        continue;
+      }
+      queries_[token] = {};
+      if (is_one_text_) {
+        keys_[token] = {};
+      }
+    }
+  }
+}
+
+std::vector<TokenRoles::Word> TokenRoles::words_of(const std::vector<std::string>& tokens) {
+  const bool space_begins_words = std::any_of(tokens.begin(), tokens.end(), has_space_before);
+  std::vector<Word> words;
+  words.reserve(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    Word word;
+    word.text = without_spaces_before(tokens[i]);
+    word.is_pronoun = !pronoun_of(tokens[i]).empty();
+    word.is_content = is_content_word(tokens[i]);
+    if (i > 0 && goes_on(tokens[i - 1], tokens[i], space_begins_words)) {
+      word.is_whole = false;
+      words.back().is_whole = false;
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+Evidence TokenRoles::evidence(std::size_t query, std::size_t key) const {
+  const Word& from = queries_[query];
+  if (!from.is_whole || !keys_[key].is_content) {
+    return Evidence::kScore;
+  }
+  const bool came_before =
+      is_one_text_ && key > 0 && key < query && keys_[key - 1].text == from.text;
+  if (came_before) {
+    return from.is_content ? Evidence::kRepetition : Evidence::kScore;
+  }
+  return from.is_pronoun ? Evidence::kPronoun : Evidence::kScore;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,79 @@
+#include "attnviz/color/color_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/suggest.h"
+
+namespace attnviz {
+
+namespace {
+
+// In the order of ScaleKind.
+constexpr std::array<std::string_view, 4> kNames = {"linear", "sqrt", "log", "row-max"};
+
+}  // namespace
+
+std::string_view scale_name(ScaleKind kind) noexcept {
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+ScaleKind parse_scale(std::string_view name) {
+  const auto* const found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) {
+    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    throw Error(ErrorKind::kUsage,
+                fmt::format("scale: expected {}, found \"{}\"{}", fmt::join(known, ", "), name,
+                            did_you_mean(name, known)));
+  }
+  return static_cast<ScaleKind>(found - kNames.begin());
+}
+
+float ColorScale::position(float value) const noexcept {
+  switch (kind) {
+    case ScaleKind::kSqrt:
+      return std::isnan(value) ? value : std::sqrt(std::max(value - low, 0.0f) / (high - low));
+    case ScaleKind::kLog:
+      return std::isnan(value) ? value
+                               : std::log(std::max(value, low) / low) / std::log(high / low);
+    case ScaleKind::kLinear:
+    case ScaleKind::kRowMax:
+      break;
+  }
+  return (value - low) / (high - low);
+}
+
+float ColorScale::value_at(float position) const noexcept {
+  switch (kind) {
+    case ScaleKind::kSqrt:
+      return low + position * position * (high - low);
+    case ScaleKind::kLog:
+      return low * std::pow(high / low, position);
+    case ScaleKind::kLinear:
+    case ScaleKind::kRowMax:
+      break;
+  }
+  return low + position * (high - low);
+}
+
+void check(const ColorScale& scale) {
+  if (!(scale.low < scale.high) || !std::isfinite(scale.high - scale.low)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("picture: a colour scale from {} to {} cannot be drawn", scale.low,
+                            scale.high));
+  }
+  if (scale.kind == ScaleKind::kLog && scale.low <= 0.0f) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("picture: a logarithmic colour scale begins above 0, found {}; choose "
+                            "a range such as 0.001:1",
+                            scale.low));
+  }
+}
+
+}  // namespace attnviz

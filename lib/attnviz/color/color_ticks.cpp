@@ -1,0 +1,99 @@
+#include "attnviz/color/color_ticks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attnviz/color/round_step.h"
+
+namespace attnviz {
+
+namespace {
+
+std::string written(double value, double step) {
+  // Multiples come with rounding errors; a hundredth of a step is far more than those.
+  const double exact = std::round(value / (step / 100.0)) * (step / 100.0);
+  return fmt::format("{:.4g}", exact == 0.0 ? 0.0 : exact);
+}
+
+std::string end_label(float value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::vector<ColorTick> linear_ticks(double low, double high, std::size_t most) {
+  const double step = round_step((high - low) / (static_cast<double>(most) - 1.0));
+  const double margin = 2.0 / 3.0 * step;
+  std::vector<ColorTick> ticks;
+  for (double i = std::ceil((low + margin) / step); i * step <= high - margin; ++i) {
+    ticks.push_back({(i * step - low) / (high - low), written(i * step, step)});
+  }
+  return ticks;
+}
+
+// Powers of ten first, then their fives, then their twos, each where the ones before leave room; no
+// fives or twos at all where there would be too many of them, because some alone look like a gap.
+std::vector<ColorTick> uneven_ticks(const ColorScale& scale, std::size_t most) {
+  constexpr int kLeastPower = -38;
+  constexpr int kMostPower = 38;
+  const double distance = 0.8 / (static_cast<double>(most) - 1.0);
+  std::vector<ColorTick> ticks;
+  for (const double factor : {1.0, 5.0, 2.0}) {
+    std::vector<ColorTick> more = ticks;
+    for (int power = kMostPower; power >= kLeastPower; --power) {
+      const double value = factor * std::pow(10.0, power);
+      if (value <= scale.low || value >= scale.high) {
+        continue;
+      }
+      const double position = scale.position(static_cast<float>(value));
+      const auto crowds = [position, distance](const ColorTick& tick) {
+        return std::abs(tick.position - position) < distance;
+      };
+      const bool wanted = factor > 1.0 || more.size() + 2 < most;
+      if (wanted && position >= distance && position <= 1.0 - distance &&
+          std::none_of(more.begin(), more.end(), crowds)) {
+        more.push_back({position, fmt::format("{:.4g}", value)});
+      }
+    }
+    if (more.size() + 2 > most) {
+      break;
+    }
+    ticks = std::move(more);
+  }
+  std::sort(ticks.begin(), ticks.end(),
+            [](const ColorTick& a, const ColorTick& b) { return a.position < b.position; });
+  return ticks;
+}
+
+}  // namespace
+
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most) {
+  std::vector<ColorTick> ticks;
+  if (most > 2) {
+    const bool even = scale.kind == ScaleKind::kLinear || scale.kind == ScaleKind::kRowMax;
+    ticks = even ? linear_ticks(scale.low, scale.high, most) : uneven_ticks(scale, most);
+  }
+  ticks.insert(ticks.begin(), {0.0, end_label(scale.low)});
+  ticks.push_back({1.0, end_label(scale.high)});
+  return ticks;
+}
+
+std::string CellNumbers::format(float value) const {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
+  if (is_zero && text.front() == '-') {
+    text.erase(0, 1);
+  }
+  return text;
+}
+
+CellNumbers cell_numbers(float low, float high) {
+  const float largest = std::max(std::abs(low), std::abs(high));
+  CellNumbers numbers;
+  numbers.decimals = largest < 10.0f ? 2 : (largest < 100.0f ? 1 : 0);
+  numbers.columns = std::max(numbers.format(low).size(), numbers.format(high).size());
+  return numbers;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,33 @@
+// Round numbers along a colour bar, and numbers short enough for a cell.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/color/color_scale.h"
+
+namespace attnviz {
+
+struct ColorTick {
+  double position = 0.0;  // 0 at the low end of the scale, 1 at the high one
+  std::string label;
+};
+
+/// low, high and round numbers between them, in rising order: at most `most` (at least 2), none
+/// crowding another or an end. Linear scales get the multiples of 1, 2 or 5 times a power of ten;
+/// the others the roundest numbers that their distances leave room for. Precondition: check(scale).
+std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most);
+
+/// How a cell's value is written: as many decimals as tell values in [low, high] apart, two for
+/// probabilities.
+struct CellNumbers {
+  int decimals = 2;
+  std::size_t columns = 4;  // of the longest number in the range
+
+  std::string format(float value) const;
+};
+
+CellNumbers cell_numbers(float low, float high);
+
+}  // namespace attnviz

@@ -1,0 +1,225 @@
+#include "attnviz/document/attention_document.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/word_groups.h"
+
+namespace attnviz {
+
+namespace {
+
+// Everything but the patterns.
+AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
+                               const AttentionRequest& request) {
+  AttentionDocument document;
+  document.text = valid_utf8(text.source);
+  for (const Token& token : text.tokens) {
+    document.query_tokens.push_back(valid_utf8(token.text));
+    document.token_ids.push_back(token.id);
+  }
+  document.key_tokens = document.query_tokens;
+  document.marks = token_marks(text);
+  document.notes = text.notes;
+  document.model = model_facts(model, text);
+  document.run = run_facts(model, request);
+  return document;
+}
+
+// Means of groups of heads as the document's patterns.
+void take_means(AttentionDocument& document, const std::vector<std::vector<HeadId>>& groups,
+                std::vector<MatrixBuffer> matrices, AverageOver over) {
+  const auto owned = std::make_shared<std::vector<MatrixBuffer>>(std::move(matrices));
+  document.average = DocumentAverage{over, {}};
+  document.patterns.clear();
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const std::vector<HeadId>& heads = groups[group];
+    document.average->heads.insert(document.average->heads.end(), heads.begin(), heads.end());
+    const HeadId head{over == AverageOver::kHeads ? heads.front().layer : 0,
+                      over == AverageOver::kLayers ? heads.front().head : 0};
+    document.patterns.push_back({head, (*owned)[group].view()});
+  }
+  std::sort(document.average->heads.begin(), document.average->heads.end());
+  document.storage = owned;
+  name_means(document);
+}
+
+}  // namespace
+
+Pooling pooling_of(const Drawing& drawing) noexcept {
+  return {drawing.pool, drawing.scale.kind == ScaleKind::kRowMax};
+}
+
+std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
+  const bool of_one_layer = !average || average->over == AverageOver::kHeads;
+  const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
+  if (words || !of_one_layer || layer == run.layers.end() || layer->window == 0) {
+    return run.mask;
+  }
+  return Mask{MaskKind::kWindow, layer->window};
+}
+
+std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
+                                       const std::vector<HeadId>& heads) {
+  std::vector<MaskedHeads> groups;
+  for (const HeadId head : heads) {
+    const Mask mask = document.mask_of(head).value_or(Mask{MaskKind::kNone});
+    auto group = std::ranges::find(groups, mask, &MaskedHeads::mask);
+    if (group == groups.end()) {
+      group = groups.insert(group, {mask, {}});
+    }
+    group->heads.push_back(head);
+  }
+  return groups;
+}
+
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const PatternStore& patterns) {
+  AttentionDocument document = facts_of_run(model, text, request);
+  std::vector<HeadId> heads(patterns.heads().begin(), patterns.heads().end());
+  std::sort(heads.begin(), heads.end());
+  for (const HeadId head : heads) {
+    document.patterns.push_back({head, patterns.pattern(head)});
+  }
+  return document;
+}
+
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads) {
+  AttentionDocument document = facts_of_run(model, text, request);
+  document.patterns.reserve(heads.size());
+  for (const HeadId head : heads) {
+    document.patterns.push_back({head, {}});
+  }
+  return document;
+}
+
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, AverageSink& means,
+                                     AverageOver over) {
+  AttentionDocument document = facts_of_run(model, text, request);
+  std::vector<MatrixBuffer> matrices;
+  matrices.reserve(means.groups().size());
+  for (std::size_t group = 0; group < means.groups().size(); ++group) {
+    matrices.push_back(means.take_mean(group));
+  }
+  take_means(document, means.groups(), std::move(matrices), over);
+  return document;
+}
+
+void name_words(AttentionDocument& document, const TokenizedText& text,
+                std::span<const std::size_t> numbers) {
+  const TokenizedText merged = merged_words(text, numbers);
+  DocumentWords words;
+  document.query_tokens.clear();
+  document.token_ids.clear();
+  for (const Token& word : merged.tokens) {
+    document.query_tokens.push_back(valid_utf8(word.text));
+    words.sources.push_back({word.begin, word.end, {}});
+  }
+  document.key_tokens = document.query_tokens;
+  document.marks = token_marks(merged);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    words.sources[numbers[i]].ids.push_back(text.tokens[i].id);
+  }
+  std::optional<Mask>& mask = document.run.mask;
+  if (mask && mask->kind != MaskKind::kNone && mask->kind != MaskKind::kCausal) {
+    words.mask = std::exchange(mask, Mask{});
+  }
+  document.words = std::move(words);
+}
+
+void average_patterns(AttentionDocument& document, AverageOver over) {
+  if (document.average) {
+    throw Error(ErrorKind::kUsage, "--average: the patterns are means already");
+  }
+  std::map<HeadId, ConstMatrix> weights;
+  std::vector<HeadId> all;
+  for (const DocumentPattern& pattern : document.patterns) {
+    weights.emplace(pattern.head, pattern.weights);
+    all.push_back(pattern.head);
+  }
+  const auto groups = average_groups(all, over);
+  std::vector<MatrixBuffer> matrices;
+  for (const std::vector<HeadId>& heads : groups) {
+    const ConstMatrix& first = weights.at(heads.front());
+    MatrixBuffer mean(first.rows, first.cols);
+    for (std::size_t query = 0; query < first.rows; ++query) {
+      for (std::size_t key = 0; key < first.cols; ++key) {
+        double sum = 0.0;
+        for (const HeadId head : heads) {
+          sum += static_cast<double>(weights.at(head)(query, key));
+        }
+        mean.view()(query, key) = static_cast<float>(sum / static_cast<double>(heads.size()));
+      }
+    }
+    matrices.push_back(std::move(mean));
+  }
+  take_means(document, groups, std::move(matrices), over);
+}
+
+void name_means(AttentionDocument& document) {
+  if (!document.average) {
+    return;
+  }
+  std::set<std::size_t> layers;
+  std::set<std::size_t> heads;
+  for (const HeadId head : document.average->heads) {
+    layers.insert(head.layer);
+    heads.insert(head.head);
+  }
+  for (DocumentPattern& pattern : document.patterns) {
+    switch (document.average->over) {
+      case AverageOver::kHeads:
+        pattern.title =
+            fmt::format("L{} mean of {}", pattern.head.layer, counted(heads.size(), "head"));
+        break;
+      case AverageOver::kLayers:
+        pattern.title =
+            fmt::format("H{} mean of {}", pattern.head.head, counted(layers.size(), "layer"));
+        break;
+      case AverageOver::kAll:
+        pattern.title = "mean of " + counted(document.average->heads.size(), "head");
+        break;
+    }
+  }
+}
+
+std::vector<HeadId> heads_of(const AttentionDocument& document) {
+  std::vector<HeadId> heads;
+  heads.reserve(document.patterns.size());
+  for (const DocumentPattern& pattern : document.patterns) {
+    heads.push_back(pattern.head);
+  }
+  return heads;
+}
+
+void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads) {
+  std::erase_if(document.patterns, [heads](const DocumentPattern& pattern) {
+    return std::find(heads.begin(), heads.end(), pattern.head) == heads.end();
+  });
+  if (!document.average || document.average->over == AverageOver::kAll) {
+    return;
+  }
+  const bool by_layer = document.average->over == AverageOver::kHeads;
+  std::erase_if(document.average->heads, [&document, by_layer](HeadId head) {
+    return std::none_of(document.patterns.begin(), document.patterns.end(),
+                        [head, by_layer](const DocumentPattern& pattern) {
+                          return by_layer ? pattern.head.layer == head.layer
+                                          : pattern.head.head == head.head;
+                        });
+  });
+  name_means(document);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,142 @@
+// Everything a picture or a document says of some attention: tokens, model, run, patterns, and how
+// they are drawn.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/analysis/average.h"
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/analysis/telling_search.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/color/color_scale.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/next_tokens.h"
+#include "attnviz/document/run_facts.h"
+#include "attnviz/text/token_marks.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+/// The only token whose attention is drawn: what it looks at, or as a key: who looks at it.
+struct Focus {
+  std::size_t token = 0;
+  bool as_key = false;
+};
+
+/// The head that an overview of all heads shows large.
+struct HeadChoice {
+  HeadId head;
+  std::string reason;  // in words
+};
+
+/// How weights become colours. Part of the document, so that its picture can be made again.
+struct Drawing {
+  ColorScale scale;
+  PoolKind pool = PoolKind::kMax;
+  bool drop_sink = false;            // leave the first key out; its rows' rest sums to 1 again
+  std::optional<std::string> title;  // in place of the usual one
+  std::optional<Focus> focus;
+  std::vector<std::string> side_by_side;  // names of the documents that are drawn together
+  std::optional<HeadChoice> overview;     // every head as a thumbnail and this one large
+};
+
+/// What the cells of a pooled picture are, drawn so.
+Pooling pooling_of(const Drawing& drawing) noexcept;
+
+/// One head's weights, or the mean of several heads'.
+struct DocumentPattern {
+  HeadId head;             // of a mean: 0 on the axis that was averaged
+  ConstMatrix weights;     // [n_queries, n_keys]
+  std::string title = {};  // "L0 mean of 4 heads"; empty: the head's name
+};
+
+/// Says that every pattern is a mean.
+struct DocumentAverage {
+  AverageOver over = AverageOver::kHeads;
+  std::vector<HeadId> heads;  // all that went into the means
+};
+
+/// Says that what is called tokens are words, each of one token or several of the text.
+struct DocumentWords {
+  struct Source {
+    std::size_t begin = 0;  // bytes of the text; empty where a tokenizer added the token
+    std::size_t end = 0;
+    std::vector<TokenId> ids;
+  };
+  std::vector<Source> sources;  // of each word; empty: not known
+  std::optional<Mask> mask;     // between tokens, where it is another than that between words
+};
+
+/// Views into `storage`, or into the patterns that it was made from.
+struct AttentionDocument {
+  std::optional<std::string> text;        // what was read; valid UTF-8, as all strings here
+  std::vector<std::string> query_tokens;  // [n_queries]
+  std::vector<std::string> key_tokens;  // [n_keys]; the same tokens unless this is cross-attention
+  std::vector<TokenId> token_ids;       // of the queries; may be empty
+  TokenMarks marks;                     // of the queries, and of the keys unless these are others
+  std::optional<ModelFacts> model;
+  RunFacts run;
+  std::vector<std::string> notes;         // whatever else a reader must know, one line each
+  std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
+  std::optional<DocumentAverage> average;
+  std::optional<DocumentWords> words;
+  std::optional<Continuation> continuation;  // the last tokens
+  std::optional<Predictions> predictions;
+  Drawing drawing;
+  std::shared_ptr<const void> storage;
+
+  /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent
+  /// where it is not known. Words and means over layers have that of the run.
+  std::optional<Mask> mask_of(HeadId head) const;
+
+  /// Whether the mask lets `query` see `key`; true where no mask is known.
+  bool sees(std::size_t query, std::size_t key) const noexcept {
+    return !run.mask || run.mask->visible(query, key);
+  }
+};
+
+/// Those of `heads` together that have one mask; without a known one every key is seen.
+std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
+                                       const std::vector<HeadId>& heads);
+
+/// Of the patterns, in their order.
+std::vector<HeadId> heads_of(const AttentionDocument& document);
+
+/// Keeps the patterns of `heads`, at least one, and of a mean what went into them.
+void keep_patterns(AttentionDocument& document, std::span<const HeadId> heads);
+
+/// The document of a run whose wanted heads `patterns` has kept, drawn as usual.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, const PatternStore& patterns);
+
+/// The same of a run whose weights nobody keeps, of `heads` by layer, then head: the patterns have
+/// none.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads);
+
+/// The same of a run whose heads `means` has averaged; takes the means out of it.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, AverageSink& means,
+                                     AverageOver over);
+
+/// Names words in place of tokens, for patterns over words: `numbers` are those of the text's
+/// tokens, as word_numbers() gives them. A mask that hides more than what comes behind a query does
+/// so between tokens; between words it is causal.
+void name_words(AttentionDocument& document, const TokenizedText& text,
+                std::span<const std::size_t> numbers);
+
+/// Puts means in the place of the patterns; the sums are in double precision. Throws Error{kUsage}
+/// when the patterns are means already, and for heads that average_groups() refuses.
+void average_patterns(AttentionDocument& document, AverageOver over);
+
+/// Gives the patterns of an averaged document their titles.
+void name_means(AttentionDocument& document);
+
+}  // namespace attnviz

@@ -1,0 +1,252 @@
+#include "attnviz/document/attention_heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/drop_sink.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/document/focus_heatmap.h"
+#include "attnviz/document/words/token_signs.h"
+
+namespace attnviz {
+
+namespace {
+
+// The heads of each of several layers; 1 where there is no such order to keep.
+std::size_t panels_together(const std::vector<HeadId>& heads) {
+  const std::size_t first_layer = heads.front().layer;
+  if (heads.back().layer == first_layer || !is_rectangle(heads)) {
+    return 1;
+  }
+  return static_cast<std::size_t>(
+      std::count_if(heads.begin(), heads.end(),
+                    [first_layer](HeadId head) { return head.layer == first_layer; }));
+}
+
+// Those that are drawn, in order, each once; of a mean all that went into it.
+std::vector<std::size_t> layers_of(const AttentionDocument& document) {
+  std::set<std::size_t> layers;
+  for (const DocumentPattern& pattern : document.patterns) {
+    if (!document.average) {
+      layers.insert(pattern.head.layer);
+    }
+  }
+  if (document.average) {
+    for (const HeadId head : document.average->heads) {
+      layers.insert(head.layer);
+    }
+  }
+  return {layers.begin(), layers.end()};
+}
+
+std::vector<std::string> notes(const AttentionDocument& document) {
+  std::vector<std::string> lines;
+  const auto append = [&lines](std::vector<std::string> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(lines));
+  };
+  if (document.model) {
+    append(model_notes(*document.model));
+  }
+  if (document.run.mask) {
+    lines.push_back("mask " + document.run.mask->name());
+  }
+  append(layer_notes(document.run, layers_of(document)));
+  append(run_notes(document.run));
+  if (document.words) {
+    lines.emplace_back("tokens merged to words: sums over keys, means over queries");
+    if (document.words->mask) {
+      lines.push_back(fmt::format("mask {} between tokens", document.words->mask->name()));
+    }
+  }
+  append(document.notes);
+  if (std::string note = marks_note(document.marks); !note.empty()) {
+    lines.push_back(std::move(note));
+  }
+  if (document.drawing.drop_sink) {
+    lines.push_back(
+        fmt::format("first token ({}) left out, what is left of each row scaled to sum to 1",
+                    document.key_tokens.front()));
+  }
+  return lines;
+}
+
+std::string value_name(ScaleKind kind) {
+  switch (kind) {
+    case ScaleKind::kLinear:
+      break;
+    case ScaleKind::kSqrt:
+      return "attention weight (square root scale)";
+    case ScaleKind::kLog:
+      return "attention weight (log scale)";
+    case ScaleKind::kRowMax:
+      return "share of the row's largest weight";
+  }
+  return "attention weight";
+}
+
+// What may be negative are scores: their rows sum to nothing in particular.
+void refuse_negative(const HeatmapPanel& panel) {
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    for (const float value : panel.values.row(query)) {
+      if (value < 0.0f) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("--drop-sink: {}, query {}: expected attention weights, found {}",
+                                panel.title, query, value));
+      }
+    }
+  }
+}
+
+// Panels without the first key, and without the first query where it sees nothing else.
+void drop_first_key(Heatmap& heatmap) {
+  if (heatmap.n_keys() < 2) {
+    throw Error(ErrorKind::kUsage, "--drop-sink: there is only one key; nothing would be left");
+  }
+  const std::size_t n_keys = heatmap.n_keys();
+  const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {
+    for (std::size_t key = 1; key < n_keys; ++key) {
+      if (panel.is_visible(0, key)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const std::size_t first_query =
+      heatmap.n_queries() > 1 &&
+              std::all_of(heatmap.panels.begin(), heatmap.panels.end(), sees_only_the_first)
+          ? 1
+          : 0;
+  const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
+  owned->reserve(heatmap.panels.size());
+  for (HeatmapPanel& panel : heatmap.panels) {
+    if (!panel.values.empty()) {
+      refuse_negative(panel);
+      owned->push_back(without_first_key(
+          panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
+      panel.values = owned->back().view();
+    }
+    if (panel.visible) {
+      panel.visible = [first_query, visible = std::move(panel.visible)](std::size_t query,
+                                                                        std::size_t key) {
+        return visible(query + first_query, key + 1);
+      };
+    }
+  }
+  heatmap.key_labels.erase(heatmap.key_labels.begin());
+  heatmap.query_labels.erase(
+      heatmap.query_labels.begin(),
+      heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
+  heatmap.first_key = 1;
+  heatmap.first_query = first_query;
+  heatmap.storage = owned;
+}
+
+// Lines that every document says.
+std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents) {
+  std::vector<std::string> shared = notes(documents.front());
+  for (const AttentionDocument& document : documents.subspan(1)) {
+    const std::vector<std::string> others = notes(document);
+    std::erase_if(shared, [&others](const std::string& line) {
+      return std::find(others.begin(), others.end(), line) == others.end();
+    });
+  }
+  if (documents.size() > 1) {
+    const bool temperatures = std::any_of(
+        documents.begin(), documents.end(),
+        [](const AttentionDocument& document) { return document.run.temperature != 1.0f; });
+    shared.push_back(
+        fmt::format("side by side: {}{}", fmt::join(documents.front().drawing.side_by_side, ", "),
+                    temperatures ? " (T: temperature, which divides the scores)" : " (masks)"));
+  }
+  return shared;
+}
+
+HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
+  const DocumentPattern& pattern = document.patterns[index];
+  HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
+                     pattern.weights};
+  if (const auto mask = document.mask_of(pattern.head)) {
+    panel.mask = mask->name();
+    if (mask->kind != MaskKind::kNone) {
+      panel.visible = [mask = *mask](std::size_t query, std::size_t key) {
+        return mask.visible(query, key);
+      };
+    }
+  }
+  return panel;
+}
+
+}  // namespace
+
+Heatmap attention_heatmap(const AttentionDocument& document) {
+  return attention_heatmap(std::span(&document, 1));
+}
+
+void set_cells(Heatmap& heatmap, const AttentionDocument& document,
+               const std::vector<std::shared_ptr<const PooledPatterns>>& pictures) {
+  for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
+    heatmap.panels[i].pooled = [pictures, head = document.patterns[i].head](const PoolGrid& grid) {
+      const auto found =
+          std::find_if(pictures.begin(), pictures.end(), [&grid, head](const auto& picture) {
+            return picture->wants(head) && picture->grid().same_cells(grid);
+          });
+      if (found == pictures.end()) {
+        throw std::logic_error("a picture was cut in another way than planned");
+      }
+      return (*found)->cells(head);
+    };
+  }
+}
+
+Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
+  const AttentionDocument& document = documents.front();
+  const Drawing& drawing = document.drawing;
+  Heatmap heatmap;
+  for (std::size_t i = 0; i < document.patterns.size(); ++i) {
+    for (std::size_t variant = 0; variant < documents.size(); ++variant) {
+      heatmap.panels.push_back(panel_of(documents[variant], i));
+      if (documents.size() > 1) {
+        heatmap.panels.back().title += " " + drawing.side_by_side[variant];
+      }
+    }
+  }
+  heatmap.panels_together =
+      documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
+  heatmap.query_labels = document.query_tokens;
+  heatmap.key_labels = document.key_tokens;
+  mark_labels(document.marks, heatmap.query_labels);
+  if (document.key_tokens == document.query_tokens) {
+    mark_labels(document.marks, heatmap.key_labels);
+  }
+  heatmap.value_name = value_name(drawing.scale.kind);
+  heatmap.scale = drawing.scale;
+  heatmap.pool = drawing.pool;
+  heatmap.title = "attention";
+  if (drawing.focus) {
+    heatmap.title = focus_title(document);
+  }
+  if (document.model) {
+    heatmap.title += ": " + model_title(*document.model);
+  }
+  heatmap.title = drawing.title.value_or(heatmap.title);
+  heatmap.notes = shared_notes(documents);
+  if (drawing.drop_sink) {
+    drop_first_key(heatmap);
+  }
+  if (drawing.focus) {
+    return focus_heatmap(heatmap, *drawing.focus, document.query_tokens.size(),
+                         document.key_tokens.size());
+  }
+  return heatmap;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,30 @@
+// The picture of attention documents: panels, labels, and what a reader must know about them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/heatmap.h"
+
+namespace attnviz {
+
+/// The panels are views into the document's weights, or into the heatmap's own storage where the
+/// document asks for changed ones. Throws Error{kUsage} when its first key is to be dropped and
+/// there is no other.
+Heatmap attention_heatmap(const AttentionDocument& document);
+
+/// Gives the panels of a document without weights their cells. `pictures` has those of every grid
+/// that is drawn: pooling into another one throws std::logic_error.
+void set_cells(Heatmap& heatmap, const AttentionDocument& document,
+               const std::vector<std::shared_ptr<const PooledPatterns>>& pictures);
+
+/// The same of documents of one text and the same heads, each head's panels side by side, named as
+/// the first document's drawing.side_by_side says. What they share stands in the notes. With
+/// drawing.focus the one panel has a row for each head and a column for each token.
+/// Precondition: at least one document, as many names as documents when there are several.
+Heatmap attention_heatmap(std::span<const AttentionDocument> documents);
+
+}  // namespace attnviz

@@ -1,0 +1,108 @@
+#include "attnviz/document/drawing_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace attnviz {
+
+namespace {
+
+constexpr float kLogDecades = 1000.0f;  // from the low to the high end of a logarithmic range
+
+ValueRange automatic_range(const ValueRange& values) {
+  if (values.low < 0.0f) {
+    const float largest = std::max(-values.low, values.high);
+    return {-largest, largest};
+  }
+  return {0.0f, values.high > 0.0f ? values.high : 1.0f};
+}
+
+}  // namespace
+
+ValueRange value_range(const AttentionDocument& document) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  ValueRange range{kInfinity, -kInfinity};
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
+        const float weight = pattern.weights(query, key);
+        const bool widens = weight < range.low || weight > range.high;
+        if (widens && std::isfinite(weight) && document.sees(query, key)) {
+          range.low = std::min(range.low, weight);
+          range.high = std::max(range.high, weight);
+        }
+      }
+    }
+  }
+  return range.low <= range.high ? range : ValueRange{};
+}
+
+bool needs_values(const DrawingRequest& request) noexcept {
+  // Without the first key each row is scaled to sum to 1 again, so that its range is known.
+  return request.automatic_range && !request.range && !request.drop_sink &&
+         request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kRowMax;
+}
+
+Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  return choose_drawing(request, document.run.dropout,
+                        needs_values(request) ? value_range(document) : ValueRange{});
+}
+
+Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values) {
+  const ScaleKind kind = request.scale.value_or(ScaleKind::kLinear);
+  ValueRange range{0.0f, 1.0f};
+  if (request.range) {
+    range = *request.range;
+  } else if (kind != ScaleKind::kRowMax) {
+    if (needs_values(request)) {
+      range = automatic_range(values);
+    } else if (!request.drop_sink) {
+      range = {0.0f, 1.0f / (1.0f - dropout)};
+    }
+    if (kind == ScaleKind::kLog) {
+      range.low = range.high / kLogDecades;
+    }
+  }
+  const bool is_signed = !request.range && range.low < 0.0f;
+  Drawing drawing;
+  drawing.scale.colormap = Colormap(request.colormap.value_or(is_signed ? "blue-red" : "viridis"));
+  drawing.scale.kind = kind;
+  drawing.scale.low = range.low;
+  drawing.scale.high = range.high;
+  check(drawing.scale);
+  drawing.pool = request.pool.value_or(PoolKind::kMax);
+  drawing.drop_sink = request.drop_sink;
+  drawing.title = request.title;
+  return drawing;
+}
+
+Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  const Drawing& before = document.drawing;
+  DrawingRequest all = request;
+  all.scale = request.scale.value_or(before.scale.kind);
+  // Shares of a row and weights have nothing in common; logarithms begin above 0.
+  const bool same_values =
+      (*all.scale == ScaleKind::kRowMax) == (before.scale.kind == ScaleKind::kRowMax);
+  if (!all.range && !all.automatic_range && same_values) {
+    all.range = ValueRange{before.scale.low, before.scale.high};
+    if (*all.scale == ScaleKind::kLog && all.range->low <= 0.0f) {
+      all.range->low = all.range->high / kLogDecades;
+    }
+  }
+  if (!all.colormap) {
+    all.colormap = before.scale.colormap.name();
+  }
+  all.pool = request.pool.value_or(before.pool);
+  all.drop_sink = request.drop_sink || before.drop_sink;
+  if (!all.title) {
+    all.title = before.title;
+  }
+  Drawing drawing = choose_drawing(all, document);
+  drawing.focus = before.focus;
+  drawing.side_by_side = before.side_by_side;
+  return drawing;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,67 @@
+// What every picture of attention is made from: values, labels, colour scale.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/color/color_scale.h"
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// One head (or other matrix) to draw.
+struct HeatmapPanel {
+  std::string title;   // "L0H3"
+  ConstMatrix values;  // [n_queries, n_keys]; a view
+  /// Whether a cell exists; masked cells are drawn apart from zero. Empty: every cell does.
+  std::function<bool(std::size_t query, std::size_t key)> visible = nullptr;
+  /// Name of who may see whom ("causal"): panels that share it have the same visible cells.
+  std::string mask = {};
+  /// For ScaleKind::kRowMax where a row is not one query's weights: each value's share of the
+  /// largest of its query, of the shape of `values`; a view. Empty: of the largest in its row.
+  ConstMatrix shares = {};
+  /// Of a matrix that nobody kept, in place of `values`: its cells, for the grids that were asked
+  /// for before it was computed.
+  std::function<PooledMatrix(const PoolGrid& grid)> pooled = nullptr;
+
+  bool is_visible(std::size_t query, std::size_t key) const {
+    return !visible || visible(query, key);
+  }
+};
+
+/// One picture: panels that share labels and colour scale. Row = query, row 0 on top; column = key.
+struct Heatmap {
+  std::vector<HeatmapPanel> panels;       // at least one, all of one shape
+  std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
+  std::vector<std::string> query_labels;  // [n_queries], raw pieces: the renderer makes them safe
+  std::vector<std::string> key_labels;    // [n_keys]
+  std::size_t first_query = 0;  // the token that the first row stands for, and the first column
+  std::size_t first_key = 0;
+  std::string query_axis = "query (attending)";
+  std::string key_axis = "key (attended to)";
+  std::string value_name = "attention weight";  // along the colour bar
+  ColorScale scale;
+  PoolKind pool = PoolKind::kMax;
+  std::string title;                    // "attention: random weights (seed 42)"
+  std::vector<std::string> notes;       // said in the legend: "RANDOM WEIGHTS: …", "mask causal"
+  std::shared_ptr<const void> storage;  // keeps values alive that nobody else owns; may be empty
+
+  std::size_t n_queries() const noexcept { return query_labels.size(); }
+  std::size_t n_keys() const noexcept { return key_labels.size(); }
+};
+
+/// Throws Error{kUsage} for a heatmap without cells, with panels of another shape than the labels,
+/// or with a scale that cannot be drawn.
+void check(const Heatmap& heatmap);
+
+/// Whether in rows of `n_panels` every group of `together` panels begins a row, or rows hold whole
+/// groups.
+inline bool keeps_together(std::size_t n_panels, std::size_t together) noexcept {
+  return n_panels % together == 0 || together % n_panels == 0;
+}
+
+}  // namespace attnviz

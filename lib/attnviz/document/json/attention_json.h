@@ -1,0 +1,48 @@
+// The attention JSON format `attnviz.attention/1`, written as a stream.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/formats/json_writer.h"
+
+namespace attnviz {
+
+/// Writes one document on one line, ending in '\n'. Numbers are the shortest decimals that read
+/// back to the same float. Heads that are no rectangle of layers × heads are written as `selected`.
+void write_attention_json(const AttentionDocument& document, const ByteSink& sink);
+
+/// The same document written while its weights come: pattern after pattern as the document lists
+/// them, each from its first query on. The document's own weights are not looked at.
+class AttentionJsonStream {
+ public:
+  /// Writes what stands before the weights. `document` must outlive the stream.
+  AttentionJsonStream(const AttentionDocument& document, ByteSink sink);
+
+  /// The next rows of the pattern, or the first ones of the next pattern: `n_rows` rows as
+  /// append_json_row() makes them. No rows of two patterns at once.
+  void rows(std::size_t n_rows, std::string_view items);
+
+  /// Writes what stands behind the weights: the document's predictions, which may have come after
+  /// them. Precondition: every row has come.
+  void finish();
+
+ private:
+  void begin_pattern();
+  void end_pattern();
+
+  const AttentionDocument& document_;
+  JsonWriter json_;
+  bool is_array_;
+  std::size_t heads_a_layer_;
+  std::size_t pattern_ = 0;
+  std::size_t row_ = 0;
+};
+
+/// The same document without its weights, as one line without '\n': for a picture's metadata.
+std::string attention_facts(const AttentionDocument& document);
+
+}  // namespace attnviz

@@ -1,0 +1,328 @@
+#include "attnviz/document/json/attention_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/json/attention_facts_reader.h"
+#include "attnviz/document/json/marks_json.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/npy_reader.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/text/token_marks.h"
+
+namespace attnviz {
+
+namespace {
+
+[[noreturn]] void fail(ErrorKind kind, std::string_view name, const std::string& what) {
+  throw Error(kind, fmt::format("{}: {}", name, what));
+}
+
+std::string file_name(std::string_view path) {
+  return valid_utf8(path.substr(path.find_last_of('/') + 1));
+}
+
+// [layer][head] of a rectangle; `layers` and `heads` name them, else they count from 0.
+void read_layers(const std::vector<JsonNode>& layers, const std::vector<std::size_t>& layer_names,
+                 const std::vector<std::size_t>& head_names, AttentionDocument& document) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto heads = layers[i].as_list("a list of heads' [query][key] matrices");
+    if (heads.size() != head_names.size()) {
+      layers[i].fail(fmt::format("expected {} heads, found {}", head_names.size(), heads.size()));
+    }
+    for (std::size_t j = 0; j < heads.size(); ++j) {
+      document.patterns.push_back({{layer_names[i], head_names[j]}, heads[j].as_matrix()});
+    }
+  }
+}
+
+std::vector<std::size_t> counted_from_zero(std::size_t count) {
+  std::vector<std::size_t> names(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    names[i] = i;
+  }
+  return names;
+}
+
+// What went into the means: the heads in `averaged`, else every head of every layer that is listed.
+DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
+  DocumentAverage average{parsed(node, parse_average), {}};
+  if (const auto averaged = root.find("averaged")) {
+    for (const JsonNode& entry : averaged->as_list("a list of heads")) {
+      const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
+      if (!average.heads.empty() && head <= average.heads.back()) {
+        entry.fail("expected different heads in rising order");
+      }
+      average.heads.push_back(head);
+    }
+    if (average.heads.empty()) {
+      averaged->fail("expected at least one head, found none");
+    }
+    return average;
+  }
+  constexpr std::size_t kMostHeads = 1'000'000;
+  const std::vector<std::size_t> heads = read_indices(root.at("heads"));
+  const std::vector<std::size_t> layers = read_indices(root.at("layers"));
+  if (layers.size() > kMostHeads / std::max<std::size_t>(heads.size(), 1)) {
+    node.fail(fmt::format("expected at most {} heads in layers and heads", kMostHeads));
+  }
+  for (const std::size_t layer : layers) {
+    for (const std::size_t head : heads) {
+      average.heads.push_back({layer, head});
+    }
+  }
+  return average;
+}
+
+void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDocument& document) {
+  const auto layers = attention.as_list("a list of layers");
+  if (layers.empty()) {
+    attention.fail("expected at least one layer, found none");
+  }
+  const auto average = root.find("average");
+  if (average) {
+    document.average = read_average(root, *average);
+  }
+  const auto names = [&root, &document](std::string_view key, std::size_t count,
+                                        AverageOver averaged) {
+    const auto node = root.find(key);
+    const bool is_mean = document.average && (document.average->over == averaged ||
+                                              document.average->over == AverageOver::kAll);
+    if (!node || (is_mean && count == 1)) {
+      return counted_from_zero(count);
+    }
+    std::vector<std::size_t> list = read_indices(*node);
+    if (list.size() != count || !std::is_sorted(list.begin(), list.end()) ||
+        std::adjacent_find(list.begin(), list.end()) != list.end()) {
+      node->fail(fmt::format("expected {} different indices in rising order", count));
+    }
+    return list;
+  };
+  const std::size_t n_heads =
+      layers.front().as_list("a list of heads' [query][key] matrices").size();
+  read_layers(layers, names("layers", layers.size(), AverageOver::kLayers),
+              names("heads", n_heads, AverageOver::kHeads), document);
+  name_means(document);
+}
+
+void read_selected(const JsonNode& selected, AttentionDocument& document) {
+  for (const JsonNode& entry : selected.as_list("a list of heads")) {
+    const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
+    if (!document.patterns.empty() && head <= document.patterns.back().head) {
+      entry.fail("expected different heads in rising order");
+    }
+    document.patterns.push_back({head, entry.at("attention").as_matrix()});
+  }
+  if (document.patterns.empty()) {
+    selected.fail("expected at least one head, found none");
+  }
+}
+
+// Three nested lists of heads or four of layers; the innermost two are matrices.
+void read_nested_list(const JsonNode& root, AttentionDocument& document) {
+  if (root.kind() != JsonKind::kList) {
+    document.patterns.push_back({{0, 0}, root.as_matrix()});
+    return;
+  }
+  const auto items = root.as_list("[q][k], [head][q][k] or [layer][head][q][k]");
+  if (items.front().kind() == JsonKind::kList) {
+    const std::size_t n_heads = items.front().as_list("a list of heads").size();
+    return read_layers(items, counted_from_zero(items.size()), counted_from_zero(n_heads),
+                       document);
+  }
+  for (std::size_t head = 0; head < items.size(); ++head) {
+    document.patterns.push_back({{0, head}, items[head].as_matrix()});
+  }
+}
+
+void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocument& document) {
+  const ConstMatrix first = document.patterns.front().weights;
+  for (const DocumentPattern& pattern : document.patterns) {
+    if (pattern.weights.rows != first.rows || pattern.weights.cols != first.cols) {
+      fail(ErrorKind::kMalformed, name,
+           fmt::format("head {}: expected [{}, {}] weights as of the first head, found [{}, {}]",
+                       head_name(pattern.head), first.rows, first.cols, pattern.weights.rows,
+                       pattern.weights.cols));
+    }
+  }
+  const auto settle = [name](std::vector<std::string>& tokens,
+                             const std::optional<std::vector<std::string>>& asked,
+                             std::size_t count, const char* option, const char* key) {
+    const bool from_file = !asked && !tokens.empty();
+    if (asked) {
+      tokens = *asked;
+    }
+    if (tokens.empty()) {
+      for (std::size_t i = 0; i < count; ++i) {
+        tokens.push_back(std::to_string(i));
+      }
+    }
+    if (tokens.size() != count) {
+      const std::string found =
+          fmt::format("expected {}, found {}", counted(count, "token"), tokens.size());
+      fail(from_file ? ErrorKind::kMalformed : ErrorKind::kUsage,
+           from_file ? fmt::format("{}: {}", name, key) : option, found);
+    }
+    for (std::string& token : tokens) {
+      token = valid_utf8(token);
+    }
+  };
+  const bool square = first.rows == first.cols;
+  const bool keys_follow = square && document.key_tokens.empty();
+  if (given.queries || given.keys) {
+    document.text.reset();
+    document.token_ids.clear();
+    document.marks = {};
+  }
+  settle(document.query_tokens, given.queries, first.rows, "--tokens", "tokens");
+  if (keys_follow && !given.keys) {
+    document.key_tokens = document.query_tokens;
+  }
+  settle(document.key_tokens, given.keys, first.cols, "--key-tokens", "key_tokens");
+  if (!document.token_ids.empty() && document.token_ids.size() != first.rows) {
+    fail(ErrorKind::kMalformed, name,
+         fmt::format("token_ids: expected {} of them, found {}", first.rows,
+                     document.token_ids.size()));
+  }
+}
+
+ReadDocument read_json(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
+  const JsonTree tree = JsonTree::parse(bytes, name);
+  const JsonNode root = tree.root();
+  ReadDocument read;
+  AttentionDocument& document = read.document;
+  document.storage = tree.numbers();
+  if (root.kind() != JsonKind::kObject) {
+    read_nested_list(root, document);
+    document.model = ModelFacts{};
+    document.model->name = file_name(name);
+  } else {
+    constexpr std::string_view kSchema = "attnviz.attention/1";
+    if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
+      const bool is_model = schema->as_string().starts_with("attnviz.weights/");
+      schema->fail(fmt::format("expected \"{}\", found \"{}\"{}", kSchema, schema->as_string(),
+                               is_model ? "; weights are for attnviz -m FILE TEXT" : ""));
+    }
+    if (const auto text = root.find("text")) {
+      document.text = text->as_string();
+    }
+    if (const auto list = root.find("tokens")) {
+      document.query_tokens = read_strings(*list, "a list of tokens");
+    }
+    if (const auto list = root.find("key_tokens")) {
+      document.key_tokens = read_strings(*list, "a list of tokens");
+    }
+    if (const auto list = root.find("token_ids")) {
+      for (const std::size_t id : read_indices(*list)) {
+        document.token_ids.push_back(static_cast<TokenId>(id));
+      }
+    }
+    if (const auto marks = root.find("marks")) {
+      document.marks = read_marks(*marks, document.query_tokens.size());
+    }
+    if (const auto notes = root.find("notes")) {
+      document.notes = read_strings(*notes, "a list of notes");
+    }
+    if (const auto merged = root.find("merged")) {
+      if (merged->as_string() != "words") {
+        merged->fail(fmt::format("expected \"words\", found {}", quoted(merged->as_string())));
+      }
+      document.words.emplace();
+      if (const auto mask = root.find("token_mask")) {
+        document.words->mask = parsed(*mask, parse_mask);
+      }
+    }
+    if (const auto model = root.find("model")) {
+      document.model = read_model(*model);
+    }
+    document.run = read_run(root);
+    if (const auto drawing = root.find("drawing")) {
+      document.drawing = read_drawing(*drawing);
+      read.drawn_before = true;
+    }
+    if (const auto selected = root.find("selected")) {
+      read_selected(*selected, document);
+    } else {
+      read_rectangle(root, root.at("attention"), document);
+    }
+  }
+  name_tokens(tokens, name, document);
+  return read;
+}
+
+ReadDocument read_array(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
+  const auto array = std::make_shared<NpyArray>(read_npy(bytes, name));
+  const std::vector<std::size_t>& shape = array->shape;
+  if (shape.size() < 2 || shape.size() > 4) {
+    fail(
+        ErrorKind::kUnsupported, name,
+        fmt::format("expected axes [q, k], [head, q, k] or [layer, head, q, k], found {} of them{}",
+                    shape.size(),
+                    shape.size() == 5 ? "; of a batch take one text, as in array[:, 0]" : ""));
+  }
+  const std::size_t n_heads = shape.size() < 3 ? 1 : shape[shape.size() - 3];
+  const std::size_t n_layers = shape.size() < 4 ? 1 : shape[0];
+  ReadDocument read;
+  for (std::size_t layer = 0; layer < n_layers; ++layer) {
+    for (std::size_t head = 0; head < n_heads; ++head) {
+      read.document.patterns.push_back({{layer, head}, array->matrix(layer * n_heads + head)});
+    }
+  }
+  read.document.storage = array;
+  read.document.model = ModelFacts{};
+  read.document.model->name = file_name(name);
+  name_tokens(tokens, name, read.document);
+  return read;
+}
+
+// The documents of JSON lines: more than one line, each an object.
+std::vector<std::string_view> object_lines(std::string_view bytes) {
+  std::vector<std::string_view> lines;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string_view::npos) {
+      continue;
+    }
+    if (line[begin] != '{' || line[line.find_last_not_of(" \t\r")] != '}') {
+      return {};
+    }
+    lines.push_back(line);
+  }
+  return lines.size() > 1 ? lines : std::vector<std::string_view>{};
+}
+
+}  // namespace
+
+std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
+                                         const GivenTokens& tokens) {
+  std::vector<ReadDocument> documents;
+  if (bytes.starts_with("PK\x03\x04")) {
+    fail(ErrorKind::kUnsupported, name,
+         "expected one array, found an archive (.npz); np.save writes one");
+  }
+  if (is_npy(bytes)) {
+    documents.push_back(read_array(bytes, name, tokens));
+    return documents;
+  }
+  const std::vector<std::string_view> lines = object_lines(bytes);
+  if (lines.empty()) {
+    documents.push_back(read_json(bytes, name, tokens));
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    documents.push_back(read_json(lines[i], fmt::format("{}: line {}", name, i + 1), tokens));
+  }
+  return documents;
+}
+
+}  // namespace attnviz

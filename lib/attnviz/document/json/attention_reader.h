@@ -1,0 +1,34 @@
+// Attention computed by any tool, read as documents: our JSON, nested lists, NumPy arrays.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/document/attention_document.h"
+
+namespace attnviz {
+
+/// Tokens for a file that has none, or in place of its own.
+struct GivenTokens {
+  std::optional<std::vector<std::string>> queries;
+  std::optional<std::vector<std::string>> keys;  // absent: as the queries, when as many
+};
+
+/// What one file, or one line of it, says. Weights lie in the document's storage.
+struct ReadDocument {
+  AttentionDocument document;
+  bool drawn_before = false;  // the file says how it was drawn
+};
+
+/// One document, or several when the file is JSON lines of `attnviz.attention/1`. Besides that
+/// format: a nested JSON list or an .npy array of [q][k], [head][q][k] or [layer][head][q][k].
+/// Where nobody names the tokens they are called by their indices.
+///
+/// `name` stands in front of every message. Throws Error{kMalformed}, Error{kUnsupported}, and
+/// Error{kUsage} when tokens were given in another number than the file has.
+std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
+                                         const GivenTokens& tokens);
+
+}  // namespace attnviz

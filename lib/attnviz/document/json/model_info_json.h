@@ -1,0 +1,34 @@
+// A model's sizes, parameters and memory as the JSON document `attnviz.info/1`.
+#pragma once
+
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/document/model_info.h"
+
+namespace attnviz {
+
+/// All counts are whole numbers, all sizes bytes; what a model does not have is null. Keys:
+///
+/// model       {name, origin, family, described, random}: described: told in numbers, without
+///             weights; origin only where there is one
+/// shape       {n_ctx, n_vocab, n_layers, n_heads, n_kv_heads, d_model, d_head, d_value, d_ff,
+///             gated_mlp, tied}; n_heads to d_value are those of the first layer's first head
+/// facts       {positions, order, norm, norm_epsilon, activation, embedding_scale,
+///             logit_soft_cap}; null when described
+/// layers      [{layer, n_heads, n_kv_heads, mask, score_scale, soft_cap, query_norm, key_norm,
+///             rope: {base, n_rotated, scaling, factor, original_n_ctx}}]; null when described
+/// parameters  {token_embeddings, positions, segments, head, layer, attention, mlp, norms,
+///             output_head, total}; head, attention and layer.attention: {W_Q, W_K, W_V, W_O,
+///             biases, total}; layer: {attention, mlp, norms, total}; head counts keys and values
+///             whole where heads share them; head and layer are null where they differ
+/// weights     {stored: [{type, tensors, numbers, bytes}], unused_tensors, unused_bytes,
+/// float32_bytes,
+///             float16_bytes}: stored: of the files' tensors that the model is made of
+/// memory      [{tokens, beyond_context, pattern_head, pattern, kv_float32, kv_float16}]
+/// tokenizer   {kind, entries, special_tokens, special: {bos: {piece, id}, …}, before, after,
+///             missing}; null when described
+/// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
+/// file, whose
+///             lists are {list_of, size}; null for models in another form
+void write_info_json(const ModelInfo& info, const ByteSink& sink);
+
+}  // namespace attnviz

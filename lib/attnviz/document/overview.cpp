@@ -1,0 +1,145 @@
+#include "attnviz/document/overview.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "attnviz/analysis/pronouns.h"
+#include "attnviz/analysis/telling_search.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/words/percent.h"
+
+namespace attnviz {
+
+namespace {
+
+std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number) noexcept {
+  return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), number) -
+                                  sorted.begin());
+}
+
+// A token in a sentence, with its index: words come more than once. The space that a piece of a
+// tokenizer begins with belongs to the line, not to the word.
+std::string named(const std::vector<std::string>& tokens, std::size_t index) {
+  return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
+}
+
+bool sees_later(const AttentionDocument& document) {
+  return !document.run.mask || document.run.mask->kind == MaskKind::kNone;
+}
+
+// Which tokens count, in words.
+std::string far_token(const AttentionDocument& document) {
+  if (document.query_tokens.size() != document.key_tokens.size()) {
+    return "one key that is not the first";
+  }
+  return sees_later(document) ? "one token that is neither the first, nor the query itself, nor "
+                                "beside it"
+                              : "one earlier token that is neither the first nor the one before";
+}
+
+}  // namespace
+
+OverviewGrid::OverviewGrid(const std::vector<HeadId>& all) {
+  std::set<std::size_t> rows;
+  std::set<std::size_t> columns;
+  for (const HeadId head : all) {
+    rows.insert(head.layer);
+    columns.insert(head.head);
+  }
+  layers.assign(rows.begin(), rows.end());
+  heads.assign(columns.begin(), columns.end());
+}
+
+std::size_t OverviewGrid::row(HeadId head) const noexcept {
+  return place_of(layers, head.layer);
+}
+
+std::size_t OverviewGrid::column(HeadId head) const noexcept {
+  return place_of(heads, head.head);
+}
+
+AttentionDocument document_of_head(AttentionDocument document, HeadId head) {
+  keep_patterns(document, std::span(&head, 1));
+  return document;
+}
+
+std::string choice_caption(const TellingHead& choice) {
+  const char* const what = choice.n_counted == 0 ? "the first head"
+                           : choice.qualifies()  ? "the most telling head"
+                                                 : "the closest to a telling head";
+  return fmt::format("{}: {}", head_title(choice.head), what);
+}
+
+std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
+  if (choice.n_counted == 0) {
+    return "The text is too short to tell the heads apart; this is the first one.";
+  }
+  const auto percent = [](double share) { return percentage(static_cast<float>(share)); };
+  if (!choice.qualifies()) {
+    return fmt::format(
+        "No head stands out: none puts much of its weight on {} and that other queries leave "
+        "alone. This one comes closest, with a score of {}.",
+        far_token(document), percent(choice.score));
+  }
+  const std::string query = named(document.query_tokens, choice.query);
+  const std::string key = named(document.key_tokens, choice.key);
+  const std::string weight = percent(choice.weight);
+  if (choice.evidence == Evidence::kPronoun) {
+    return fmt::format("The pronoun {} looks at {} with {}.", query, key, weight);
+  }
+  if (choice.evidence == Evidence::kRepetition) {
+    return fmt::format("{} came before, and looks at what followed it there, {}, with {}.", query,
+                       key, weight);
+  }
+  const std::string example = fmt::format("{} looks at {} with {}", query, key, weight);
+  if (choice.n_counted == 1) {
+    return example + "; the text is too short to say more.";
+  }
+  return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
+                     far_token(document), example);
+}
+
+Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {
+  Overview overview;
+  overview.chosen = choice.head;
+  overview.heads = heads_of(document);
+  overview.sentence = choice_sentence(document, choice);
+  overview.caption = choice_caption(choice);
+  overview.thumbnails = attention_heatmap(document);
+  overview.large = attention_heatmap(document_of_head(document, choice.head));
+  overview.large.title.clear();
+  overview.large.notes.clear();
+  return overview;
+}
+
+TellingSearch telling_search(const AttentionDocument& document, const std::vector<HeadId>& heads) {
+  return {TokenRoles(document.query_tokens, document.key_tokens, document.marks),
+          heads_by_mask(document, heads), document.query_tokens.size(), document.key_tokens.size()};
+}
+
+std::optional<TellingHead> most_telling(const AttentionDocument& document) {
+  constexpr float kRounding = 1.001f;
+  const float most = kRounding / (1.0f - document.run.dropout);
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      const auto row = pattern.weights.row(query);
+      if (!std::all_of(row.begin(), row.end(),
+                       [most](float weight) { return weight >= 0.0f && weight <= most; })) {
+        return std::nullopt;
+      }
+    }
+  }
+  TellingSearch search = telling_search(document, heads_of(document));
+  for (const DocumentPattern& pattern : document.patterns) {
+    search.rows(pattern.head, 0, 0, pattern.weights);
+  }
+  return search.best();
+}
+
+}  // namespace attnviz

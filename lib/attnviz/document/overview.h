@@ -1,0 +1,68 @@
+// A deep model in one picture: every head as a thumbnail, and the most telling one large.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnviz/analysis/telling_head.h"
+#include "attnviz/analysis/telling_search.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/pooling.h"
+
+namespace attnviz {
+
+/// Its parts, as ordinary pictures are made from.
+struct Overview {
+  Heatmap thumbnails;  // a panel for each head; with what the whole picture says: title, notes
+  std::vector<HeadId> heads;  // of its panels, by layer, then head
+  Heatmap large;              // the chosen head alone; without title and notes
+  HeadId chosen;
+  std::string caption;   // "L5H1: the most telling head"
+  std::string sentence;  // why it was chosen
+};
+
+/// How both parts of a picture are cut into cells; looks at no weight, nor at which head is large.
+struct OverviewCells {
+  PoolGrid thumbnails;
+  PoolGrid large;
+};
+
+/// Where each head's thumbnail stands: a row for each layer, a column for each head's number.
+struct OverviewGrid {
+  std::vector<std::size_t> layers;  // in order, as many as there are rows
+  std::vector<std::size_t> heads;   // in order, as many as there are columns
+
+  explicit OverviewGrid(const std::vector<HeadId>& all);
+
+  /// Precondition: `head` is one of those that the grid was made for.
+  std::size_t row(HeadId head) const noexcept;
+  std::size_t column(HeadId head) const noexcept;
+};
+
+/// The overview of a document's patterns, whose facts say which head was chosen and why. `choice`
+/// is one of its heads. Throws as attention_heatmap.
+Overview overview_of(const AttentionDocument& document, const TellingHead& choice);
+
+/// The search for the most telling of `heads`, by layer, then head, at least one; the document need
+/// not have weights.
+TellingSearch telling_search(const AttentionDocument& document, const std::vector<HeadId>& heads);
+
+/// The most telling of the document's patterns; nothing when these are no attention weights:
+/// numbers from 0 to 1, or to what dropout makes of 1.
+std::optional<TellingHead> most_telling(const AttentionDocument& document);
+
+/// The document with the pattern of `head` alone.
+AttentionDocument document_of_head(AttentionDocument document, HeadId head);
+
+/// "L5H1: the most telling head"; or what else it is when no head is telling.
+std::string choice_caption(const TellingHead& choice);
+
+/// Why the choice fell on a head, as a sentence or two: "On average 63 % of a query's weight goes
+/// to one earlier token …"
+std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice);
+
+}  // namespace attnviz

@@ -1,0 +1,214 @@
+#include "attnviz/document/run_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/attention/head_math.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+// How many pairs of key and value matrices the heads of a layer share.
+std::size_t n_key_value_heads(const LayerWeights& layer) {
+  const std::vector<std::size_t> numbers = key_value_heads(layer);
+  return 1 + *std::max_element(numbers.begin(), numbers.end());
+}
+
+// What `size_of` says of every one of `items`; 0 where they differ.
+template <class Items, class SizeOf>
+std::size_t common_size(const Items& items, const SizeOf& size_of) {
+  const std::size_t size = items.empty() ? 0 : size_of(items.front());
+  const bool all = std::all_of(items.begin(), items.end(),
+                               [&](const auto& item) { return size_of(item) == size; });
+  return all ? size : 0;
+}
+
+std::size_t common_head_size(const Model& model, std::size_t (HeadWeights::*size)() const) {
+  return common_size(model.layers, [size](const LayerWeights& layer) {
+    return common_size(layer.heads, [size](const HeadWeights& head) { return (head.*size)(); });
+  });
+}
+
+// What all layers see; where they differ, what the model says of itself.
+Mask common_mask(const Model& model, const AttentionRequest& request) {
+  const Mask first = mask_of(model, 0, request);
+  for (std::size_t layer = 1; layer < model.n_layers(); ++layer) {
+    if (mask_of(model, layer, request) != first) {
+      return model.config.mask;
+    }
+  }
+  return first;
+}
+
+std::string layer_text(const LayerFacts& layer) {
+  std::vector<std::string> parts;
+  if (layer.window > 0) {
+    parts.push_back(fmt::format("window {}", layer.window));
+  }
+  if (layer.soft_cap > 0.0f) {
+    parts.push_back(fmt::format("soft cap {}", layer.soft_cap));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// "layer 3", "layers 0 to 25", "layers 0, 2 and 4", "layers 0, 2 ... 24".
+std::string layer_names(const std::vector<std::size_t>& layers) {
+  constexpr std::size_t kMostNamed = 4;
+  if (layers.size() == 1) {
+    return fmt::format("layer {}", layers.front());
+  }
+  const std::size_t step = layers[1] - layers[0];
+  bool even = true;
+  for (std::size_t i = 1; i < layers.size(); ++i) {
+    even = even && layers[i] - layers[i - 1] == step;
+  }
+  if (even && step == 1) {
+    return fmt::format("layers {} to {}", layers.front(), layers.back());
+  }
+  if (even && layers.size() > kMostNamed) {
+    return fmt::format("layers {}, {} ... {}", layers[0], layers[1], layers.back());
+  }
+  std::vector<std::string> names;
+  names.reserve(kMostNamed + 1);
+  for (std::size_t i = 0; i < std::min(layers.size(), kMostNamed); ++i) {
+    names.push_back(std::to_string(layers[i]));
+  }
+  if (layers.size() > kMostNamed) {
+    names.push_back(fmt::format("{} more", layers.size() - kMostNamed));
+  }
+  return "layers " + joined(names, "and");
+}
+
+}  // namespace
+
+ModelFacts model_facts(const Model& model, const TokenizedText& text) {
+  const ModelConfig& config = model.config;
+  ModelFacts facts;
+  facts.name = valid_utf8(config.name);
+  facts.origin = config.origin;
+  facts.family = config.family;
+  facts.random = config.random_weights;
+  // Of a random model every token's vector is random, which need not be listed.
+  if (!facts.random) {
+    const std::vector<std::string_view> pieces = text.pieces();
+    for (const std::string_view piece : random_pieces(model, pieces)) {
+      facts.random_embeddings.push_back(valid_utf8(piece));
+    }
+  }
+  if (facts.random || !facts.random_embeddings.empty()) {
+    facts.seed = config.seed;
+  }
+  facts.n_layers = model.n_layers();
+  facts.n_heads = model.n_heads();
+  facts.n_kv_heads = common_size(model.layers, n_key_value_heads);
+  facts.d_model = config.d_model;
+  facts.d_head = common_head_size(model, &HeadWeights::d_head);
+  facts.d_value = common_head_size(model, &HeadWeights::d_value);
+  facts.positions = config.positions;
+  facts.tokenizer = config.tokenizer;
+  return facts;
+}
+
+RunFacts run_facts(const Model& model, const AttentionRequest& request) {
+  RunFacts facts{common_mask(model, request),
+                 request.temperature,
+                 request.scale,
+                 request.dropout,
+                 request.dropout_seed,
+                 {}};
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    const Mask mask = mask_of(model, layer, request);
+    const bool slides = mask.kind == MaskKind::kWindow && mask != facts.mask;
+    const LayerFacts own{layer, slides ? mask.size : 0, model.layers[layer].soft_cap};
+    if (own.window > 0 || own.soft_cap > 0.0f) {
+      facts.layers.push_back(own);
+    }
+  }
+  return facts;
+}
+
+std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
+  for (const LayerFacts& layer : facts.layers) {
+    if (std::find(layers.begin(), layers.end(), layer.layer) == layers.end()) {
+      continue;
+    }
+    const std::string text = layer_text(layer);
+    const auto found = std::find_if(alike.begin(), alike.end(),
+                                    [&text](const auto& line) { return line.first == text; });
+    (found == alike.end() ? alike.emplace_back(text, std::vector<std::size_t>{}) : *found)
+        .second.push_back(layer.layer);
+  }
+  std::vector<std::string> lines;
+  lines.reserve(alike.size());
+  for (const auto& [text, list] : alike) {
+    lines.push_back(fmt::format("{}: {}", layer_names(list), text));
+  }
+  return lines;
+}
+
+std::string model_title(const ModelFacts& facts) {
+  if (!facts.random) {
+    return facts.name;
+  }
+  return facts.seed ? fmt::format("random weights (seed {})", *facts.seed) : "random weights";
+}
+
+std::string origin_note(const ModelFacts& facts) {
+  return facts.origin.empty() ? std::string() : fmt::format("{}: {}", facts.name, facts.origin);
+}
+
+std::string random_embeddings_note(const ModelFacts& facts) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::string>& random = facts.random_embeddings;
+  if (random.empty()) {
+    return {};
+  }
+  std::string named;
+  for (std::size_t i = 0; i < std::min(random.size(), kMostNamed); ++i) {
+    named += (i == 0 ? "" : ", ") + attnviz::quoted(random[i]);
+  }
+  if (random.size() > kMostNamed) {
+    named += fmt::format(" and {} more", random.size() - kMostNamed);
+  }
+  return fmt::format("RANDOM EMBEDDINGS (seed {}): {} has none for {}", facts.seed.value_or(0),
+                     facts.name, named);
+}
+
+std::vector<std::string> model_notes(const ModelFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.random) {
+    lines.emplace_back("RANDOM WEIGHTS: the pattern means nothing");
+  }
+  for (const std::string& note : {origin_note(facts), random_embeddings_note(facts)}) {
+    if (!note.empty()) {
+      lines.push_back(note);
+    }
+  }
+  if (facts.positions != Positions::kNone) {
+    lines.push_back(fmt::format("positions {}", positions_name(facts.positions)));
+  }
+  return lines;
+}
+
+std::vector<std::string> run_notes(const RunFacts& facts) {
+  std::vector<std::string> lines;
+  if (facts.temperature != 1.0f) {
+    lines.push_back(fmt::format("temperature {}", facts.temperature));
+  }
+  if (!facts.scale) {
+    lines.emplace_back("scores not scaled");
+  }
+  if (facts.dropout > 0.0f) {
+    lines.push_back(fmt::format("dropout {} (seed {})", facts.dropout, facts.dropout_seed));
+  }
+  return lines;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,242 @@
+#include "attnviz/formats/json_scanner.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_syntax_error.h"
+
+namespace attnviz {
+
+namespace {
+
+bool is_part_of_number(char c) noexcept {
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+}  // namespace
+
+JsonScanner::JsonScanner(std::string_view bytes, std::string_view name)
+    : bytes_(bytes), name_(name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (bytes_.starts_with(kByteOrderMark)) {
+    bytes_.remove_prefix(kByteOrderMark.size());
+  }
+}
+
+char JsonScanner::peek() noexcept {
+  while (at_ < bytes_.size() && (bytes_[at_] == ' ' || bytes_[at_] == '\n' || bytes_[at_] == '\r' ||
+                                 bytes_[at_] == '\t')) {
+    ++at_;
+  }
+  return at_ < bytes_.size() ? bytes_[at_] : '\0';
+}
+
+bool JsonScanner::take(char c) noexcept {
+  if (peek() != c || at_ == bytes_.size()) {
+    return false;
+  }
+  ++at_;
+  return true;
+}
+
+void JsonScanner::expect(char c) {
+  if (!take(c)) {
+    fail(fmt::format("a {}", c));
+  }
+}
+
+bool JsonScanner::next_item(char closing, bool& is_first) {
+  if (take(closing)) {
+    return false;
+  }
+  if (!is_first) {
+    if (!take(',')) {
+      fail(fmt::format("a comma or a {}", closing));
+    }
+  }
+  is_first = false;
+  return true;
+}
+
+std::string_view JsonScanner::string() {
+  if (!take('"')) {
+    fail("a string");
+  }
+  const std::size_t begin = at_;
+  skip_plain();
+  const std::string_view text = bytes_.substr(begin, at_ - begin);
+  if (at_ < bytes_.size() && bytes_[at_] == '\\') {
+    return unescaped(begin);
+  }
+  if (at_ == bytes_.size() || bytes_[at_] != '"') {
+    fail("a string that ends, without control characters");
+  }
+  ++at_;
+  return text;
+}
+
+// Goes on to the next quote, backslash or control character.
+void JsonScanner::skip_plain() noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x8080808080808080;
+  // The high bit of each byte that is 0 (and of some above one that is).
+  const auto zeros = [](std::uint64_t x) { return (x - kOnes) & ~x & kHigh; };
+  for (std::uint64_t eight = 0; bytes_.size() - at_ >= sizeof eight; at_ += sizeof eight) {
+    std::memcpy(&eight, bytes_.data() + at_, sizeof eight);
+    const std::uint64_t below_space = (eight - 0x20 * kOnes) & ~eight & kHigh;
+    if ((zeros(eight ^ ('"' * kOnes)) | zeros(eight ^ ('\\' * kOnes)) | below_space) != 0) {
+      break;
+    }
+  }
+  while (at_ < bytes_.size() && bytes_[at_] != '"' && bytes_[at_] != '\\' &&
+         static_cast<unsigned char>(bytes_[at_]) >= 0x20) {
+    ++at_;
+  }
+}
+
+char32_t JsonScanner::hex4() {
+  std::uint32_t value = 0;
+  const std::string_view digits = bytes_.substr(at_, 4);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (error != std::errc() || end != digits.data() + 4) {
+    fail("four hexadecimal digits");
+  }
+  at_ += 4;
+  return value;
+}
+
+// The same for a string with escapes.
+std::string_view JsonScanner::unescaped(std::size_t begin) {
+  std::string& text = decoded_.emplace_back();
+  for (at_ = begin; at_ < bytes_.size() && bytes_[at_] != '"';) {
+    if (static_cast<unsigned char>(bytes_[at_]) < 0x20) {
+      fail("a string without control characters");
+    }
+    if (bytes_[at_] != '\\') {
+      text += bytes_[at_++];
+      continue;
+    }
+    constexpr std::string_view kNames = "\"\\/bfnrtu";
+    constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
+    ++at_;
+    const std::size_t which =
+        at_ < bytes_.size() ? kNames.find(bytes_[at_]) : std::string_view::npos;
+    if (which == std::string_view::npos) {
+      fail("an escape sequence");
+    }
+    ++at_;
+    if (which < kValues.size()) {
+      text += kValues[which];
+      continue;
+    }
+    char32_t point = hex4();
+    if (point >= 0xD800 && point < 0xDC00 && bytes_.substr(at_, 2) == "\\u") {
+      at_ += 2;
+      const char32_t low = hex4();
+      point = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00)
+                                            : 0xD800;
+    }
+    if (point >= 0xD800 && point < 0xE000) {
+      fail("a pair of surrogates");
+    }
+    append_utf8(text, point);
+  }
+  expect('"');
+  return text;
+}
+
+std::string_view JsonScanner::key() {
+  const std::string_view name = string();
+  expect(':');
+  return name;
+}
+
+std::string_view JsonScanner::number_text() {
+  peek();
+  std::size_t end = at_;
+  while (end < bytes_.size() && is_part_of_number(bytes_[end])) {
+    ++end;
+  }
+  return bytes_.substr(at_, end - at_);
+}
+
+std::uint32_t JsonScanner::whole_number() {
+  const std::string_view text = number_text();
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail("a whole number below 2^32");
+  }
+  at_ += text.size();
+  return value;
+}
+
+double JsonScanner::number() {
+  const std::string_view text = number_text();
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail("a number");
+  }
+  at_ += text.size();
+  return value;
+}
+
+void JsonScanner::skip_string() {
+  ++at_;
+  for (skip_plain(); at_ < bytes_.size() && bytes_[at_] != '"'; skip_plain()) {
+    at_ = std::min(bytes_.size(), at_ + (bytes_[at_] == '\\' ? 2u : 1u));
+  }
+  if (at_ >= bytes_.size()) {
+    at_ = bytes_.size();
+    fail("the end of a string");
+  }
+  ++at_;
+}
+
+std::string_view JsonScanner::raw_value() {
+  const char first = peek();
+  const std::size_t begin = at_;
+  if (first == '"') {
+    skip_string();
+    return bytes_.substr(begin, at_ - begin);
+  }
+  std::size_t depth = 0;
+  for (; at_ < bytes_.size(); ++at_) {
+    const char c = bytes_[at_];
+    if (c == '"') {
+      skip_string();
+      --at_;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (depth == 0 && (c == ',' || c == '}' || c == ']' || c == ':')) {
+      break;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  if (depth > 0 || at_ == begin) {
+    fail("a value");
+  }
+  return bytes_.substr(begin, at_ - begin);
+}
+
+void JsonScanner::fail(std::string_view expected) {
+  peek();
+  const std::size_t at = std::min(at_, bytes_.size());
+  const std::string found = at == bytes_.size() ? std::string("the end of the file")
+                                                : quoted(valid_utf8(bytes_.substr(at, 12)));
+  throw Error(ErrorKind::kMalformed,
+              fmt::format("{}: {}: expected {}, found {}", name_,
+                          line_and_column(bytes_, at == bytes_.size() && at > 0 ? at - 1 : at),
+                          expected, found));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,290 @@
+#include "attnviz/model/rope_scaling.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+#include <optional>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+// What is to be scaled.
+struct RopeShape {
+  std::size_t n_rotated = 0;
+  double base = 0.0;
+  std::size_t n_ctx = 0;
+  std::size_t original_n_ctx = 0;  // when the config names it outside of the scaling
+};
+
+constexpr double kTurn = 2.0 * std::numbers::pi;
+
+// A context that grew by `factor`.
+std::size_t stretched(std::size_t n_ctx, double factor) noexcept {
+  constexpr double kMost = 2147483648.0;
+  const double longer = std::min(static_cast<double>(n_ctx) * std::max(factor, 1.0), kMost);
+  return static_cast<std::size_t>(longer);
+}
+
+// Llama 3.1: long wavelengths are stretched, short ones stay, those between are blended.
+void scale_llama3(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  const double factor = scaling.positive("factor");
+  const double low = scaling.positive("low_freq_factor");
+  const double high = scaling.positive("high_freq_factor");
+  const auto n_ctx =
+      static_cast<double>(scaling.size_or("original_max_position_embeddings", shape.n_ctx));
+  if (!(low < high)) {
+    scaling.node().fail("expected low_freq_factor below high_freq_factor");
+  }
+  for (double& frequency : rope.inverse_frequencies) {
+    const double turns = n_ctx * frequency / kTurn;  // in the original context
+    const double kept = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+    frequency = (1.0 - kept) * frequency / factor + kept * frequency;
+  }
+}
+
+double config_yarn_magnitude(const HfConfig& scaling, double factor) {
+  if (scaling.has("attention_factor")) {
+    return scaling.positive("attention_factor");
+  }
+  if (scaling.has("mscale") && scaling.has("mscale_all_dim")) {
+    return yarn_magnitude(factor, scaling.positive("mscale")) /
+           yarn_magnitude(factor, scaling.positive("mscale_all_dim"));
+  }
+  return yarn_magnitude(factor);
+}
+
+void scale_config_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  YarnScaling yarn;
+  yarn.factor = scaling.positive("factor");
+  yarn.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.n_ctx);
+  yarn.beta_fast = scaling.positive_or("beta_fast", yarn.beta_fast);
+  yarn.beta_slow = scaling.positive_or("beta_slow", yarn.beta_slow);
+  yarn.truncate = scaling.flag_or("truncate", yarn.truncate);
+  scale_yarn(yarn, rope);
+  rope.magnitude = static_cast<float>(config_yarn_magnitude(scaling, yarn.factor));
+}
+
+std::vector<double> divided_by(const std::vector<double>& frequencies, const HfConfig& scaling,
+                               std::string_view key) {
+  const JsonNode node = scaling.node().at(key);
+  const std::span<const float> factors = node.as_numbers();
+  if (factors.size() != frequencies.size()) {
+    node.fail(fmt::format("expected {}, found {}", counted(frequencies.size(), "number"),
+                          factors.size()));
+  }
+  if (!std::ranges::all_of(factors, [](float factor) { return factor > 0.0f; })) {
+    node.fail("expected numbers above 0");
+  }
+  return divided(frequencies, factors);
+}
+
+// Ding et al. 2024: a factor for each dimension, others for long texts.
+void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  const std::size_t original =
+      scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+  const std::vector<double> plain = rope.inverse_frequencies;
+  rope.inverse_frequencies = divided_by(plain, scaling, "short_factor");
+  rope.long_inverse_frequencies = divided_by(plain, scaling, "long_factor");
+  rope.short_text = original;
+  const double grown = static_cast<double>(shape.n_ctx) / static_cast<double>(original);
+  const double factor = scaling.positive_or("factor", grown);
+  const double magnitude =
+      factor <= 1.0 ? 1.0
+                    : std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original)));
+  rope.magnitude = static_cast<float>(scaling.positive_or("attention_factor", magnitude));
+}
+
+void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  rope.dynamic_factor = scaling.positive("factor");
+  rope.n_ctx = stretched(shape.n_ctx, rope.dynamic_factor);
+  rope.base = shape.base;
+  rope.short_text = shape.n_ctx;
+}
+
+// In words that outlive the config.
+void describe(const HfConfig& scaling, std::string_view type, const RopeShape& shape, Rope& rope) {
+  static constexpr std::string_view kTypes[] = {"linear", "dynamic", "yarn", "llama3", "longrope"};
+  const std::string_view name = type == "su" ? "longrope" : type;
+  const auto* const known = std::ranges::find(kTypes, name);
+  if (known == std::end(kTypes)) {
+    return;
+  }
+  rope.scaling = *known;
+  double grown = 1.0;
+  if (name != "linear" && name != "dynamic") {
+    rope.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
+    grown = static_cast<double>(shape.n_ctx) / static_cast<double>(rope.original_n_ctx);
+  }
+  rope.factor = scaling.positive_or("factor", grown);
+}
+
+Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
+  Rope rope = plain_rope(shape.n_rotated, shape.base, shape.n_ctx);
+  if (!scaling) {
+    return rope;
+  }
+  const std::string_view type = scaling->text_or("rope_type", scaling->text_or("type", "default"));
+  describe(*scaling, type, shape, rope);
+  if (type == "linear") {
+    scale_linear(scaling->positive("factor"), rope);
+  } else if (type == "dynamic") {
+    scale_dynamic(*scaling, shape, rope);
+  } else if (type == "yarn") {
+    scale_config_yarn(*scaling, shape, rope);
+  } else if (type == "llama3") {
+    scale_llama3(*scaling, shape, rope);
+  } else if (type == "longrope" || type == "su") {
+    scale_longrope(*scaling, shape, rope);
+  } else if (type != "default") {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}rope_type {}: expected default, linear, dynamic, yarn, llama3 or "
+                            "longrope",
+                            scaling->node().where(), quoted(type)));
+  }
+  if (!is_finite(rope)) {
+    scaling->node().fail("the numbers make frequencies that are not finite");
+  }
+  return rope;
+}
+
+// Whole pairs of dimensions.
+std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
+  if (share > 1.0) {
+    config.node().fail(fmt::format("expected to rotate a share of at most 1, found {}", share));
+  }
+  constexpr double kRounding = 1e-3;  // of shares that went through a float
+  return static_cast<std::size_t>(share * static_cast<double>(d_head) + kRounding) / 2 * 2;
+}
+
+}  // namespace
+
+Rope plain_rope(std::size_t n_rotated, double base, std::size_t n_ctx) {
+  Rope rope;
+  rope.inverse_frequencies = inverse_frequencies(n_rotated, base);
+  rope.n_ctx = n_ctx;
+  rope.theta = base;
+  return rope;
+}
+
+void scale_linear(double factor, Rope& rope) {
+  for (double& frequency : rope.inverse_frequencies) {
+    frequency /= factor;
+  }
+  rope.n_ctx = stretched(rope.n_ctx, factor);
+}
+
+void scale_yarn(const YarnScaling& scaling, Rope& rope) {
+  constexpr double kNarrowest = 0.001;
+  const auto n_ctx = static_cast<double>(scaling.original_n_ctx);
+  const auto width = static_cast<double>(rope.n_rotated());
+  const auto dimension = [&](double turns) {
+    return width * std::log(n_ctx / (turns * kTurn)) / (2.0 * std::log(rope.theta));
+  };
+  double first = dimension(scaling.beta_fast);
+  double last = dimension(scaling.beta_slow);
+  if (scaling.truncate) {
+    first = std::floor(first);
+    last = std::ceil(last);
+  }
+  first = std::max(first, 0.0);
+  last = std::min(last, width - 1.0);
+  if (first == last) {
+    last += kNarrowest;
+  }
+  for (std::size_t i = 0; i < rope.inverse_frequencies.size(); ++i) {
+    const double ramp = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
+    double& frequency = rope.inverse_frequencies[i];
+    frequency = ramp * frequency / scaling.factor + (1.0 - ramp) * frequency;
+  }
+  rope.n_ctx = std::max(rope.n_ctx, stretched(scaling.original_n_ctx, scaling.factor));
+}
+
+double yarn_magnitude(double factor, double scale) {
+  return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+}
+
+std::vector<double> divided(const std::vector<double>& frequencies,
+                            std::span<const float> factors) {
+  std::vector<double> result = frequencies;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] /= static_cast<double>(factors[i]);
+  }
+  return result;
+}
+
+bool is_finite(const Rope& rope) noexcept {
+  const auto finite = [](double number) { return std::isfinite(number); };
+  return std::isfinite(rope.magnitude) && std::ranges::all_of(rope.inverse_frequencies, finite) &&
+         std::ranges::all_of(rope.long_inverse_frequencies, finite);
+}
+
+std::vector<double> inverse_frequencies(std::size_t n_rotated, double base) {
+  std::vector<double> frequencies;
+  frequencies.reserve(n_rotated / 2);
+  for (std::size_t i = 0; i < n_rotated / 2; ++i) {
+    frequencies.push_back(
+        std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(n_rotated)));
+  }
+  return frequencies;
+}
+
+std::vector<double> Rope::frequencies(std::size_t n_tokens) const {
+  if (short_text == 0 || n_tokens <= short_text) {
+    return inverse_frequencies;
+  }
+  if (dynamic_factor == 0.0) {
+    return long_inverse_frequencies;
+  }
+  const auto width = static_cast<double>(n_rotated());
+  const double longer = static_cast<double>(n_tokens) / static_cast<double>(short_text);
+  const double stretched = dynamic_factor * longer - (dynamic_factor - 1.0);
+  return attnviz::inverse_frequencies(n_rotated(),
+                                      base * std::pow(stretched, width / (width - 2.0)));
+}
+
+bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {
+  if (short_text == 0 || n_tokens == other) {
+    return true;
+  }
+  const bool both_short = std::max(n_tokens, other) <= short_text;
+  const bool both_long = std::min(n_tokens, other) > short_text;
+  return both_short || (both_long && dynamic_factor == 0.0);
+}
+
+Rope read_config_rope(const HfConfig& config, const RopeFacts& facts) {
+  std::optional<HfConfig> scaling = config.object("rope_scaling");
+  if (auto parameters = config.object("rope_parameters")) {
+    const auto by_kind = facts.kind.empty() ? std::nullopt : parameters->object(facts.kind);
+    scaling = by_kind ? by_kind : parameters;
+  }
+  const auto number = [&](std::string_view key, std::string_view older, double otherwise) {
+    const double in_config = config.positive_or(key, config.positive_or(older, otherwise));
+    return scaling ? scaling->positive_or(key, in_config) : in_config;
+  };
+  RopeShape shape;
+  shape.n_rotated = rotated(config, facts.d_head,
+                            number("partial_rotary_factor", "rotary_pct", facts.rotated_share));
+  shape.base = number("rope_theta", "rotary_emb_base", facts.base);
+  shape.n_ctx = facts.n_ctx;
+  shape.original_n_ctx = config.size_or("original_max_position_embeddings", facts.n_ctx);
+  return read_scaled(scaling, shape);
+}
+
+Rope read_local_rope(const HfConfig& config, const RopeFacts& facts) {
+  constexpr std::string_view kKind = "sliding_attention";
+  double base = config.positive_or("rope_local_base_freq", 10000.0);
+  const auto parameters = config.object("rope_parameters");
+  if (const auto sliding = parameters ? parameters->object(kKind) : std::nullopt) {
+    base = sliding->positive_or("rope_theta", base);
+  }
+  return plain_rope(facts.d_head / 2 * 2, base, /*n_ctx=*/0);
+}
+
+}  // namespace attnviz

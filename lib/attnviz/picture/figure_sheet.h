@@ -1,0 +1,92 @@
+// A sheet that grows downwards: texts, rectangles and rows of coloured cells, painted at the end.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/document/words/number_group.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/picture/scene/pixel_geometry.h"
+
+namespace attnviz {
+
+/// A text with the top left corner of its box at (x, y).
+struct SheetText {
+  std::string text;
+  int x = 0;
+  int y = 0;
+  int column_width = 7;
+  Rgb color;
+};
+
+struct SheetBox {
+  PixelRect rect;
+  Rgb color;
+};
+
+/// Where the cells of vectors stand: as many side by side as there are dimensions, with numbers
+/// when each has room for one. More cells than pixels: evenly chosen ones.
+struct CellRow {
+  int x = 0;
+  int cell_width = 1;
+  std::size_t n_values = 0;  // of the vector
+  std::size_t n_cells = 0;   // that are drawn
+  bool has_numbers = false;
+
+  /// For vectors of `n_values` numbers, each at most `number_columns` wide, in `room` pixels.
+  CellRow(int left, int room, std::size_t n_values, std::size_t number_columns);
+  std::size_t value_of(std::size_t cell) const noexcept { return cell * n_values / n_cells; }
+  int width() const noexcept { return static_cast<int>(n_cells) * cell_width; }
+  int gap() const noexcept {
+    return cell_width >= 5 ? 1 : 0;
+  }  // between cells that are wide enough
+};
+
+class FigureSheet {
+ public:
+  static constexpr int kSmallText = 6;  // column widths
+  static constexpr int kText = 7;
+  static constexpr int kTitle = 9;
+
+  /// The fonts of `style` must outlive it.
+  FigureSheet(int width, const FigureStyle& style) : width_(width), style_(style) {}
+
+  int width() const noexcept { return width_; }
+
+  /// The text cut to `room` pixels; returns the pixels that it takes.
+  int text(std::string_view text, int x, int y, int room, Rgb color, int column_width = kText);
+  /// Right-aligned, ending before `right`.
+  void text_to(std::string_view text, int right, int y, Rgb color, int column_width = kText);
+  /// Broken into lines of at most `room` pixels; returns the height.
+  int paragraph(std::string_view text, int x, int y, int room, Rgb color, int column_width = kText);
+  void box(const PixelRect& rect, Rgb color) { boxes_.push_back({rect, color}); }
+
+  /// The ground of rows of cells that are `height` high together: what their gaps show.
+  void cell_border(const CellRow& row, int y, int height);
+  /// One row of cells `height` high, coloured from -largest to largest.
+  void cells(const CellRow& row, int y, int height, std::span<const float> values, float largest,
+             const NumberGroup& numbers);
+
+  std::span<const SheetText> texts() const noexcept { return texts_; }
+  std::span<const SheetBox> boxes() const noexcept { return boxes_; }
+
+  /// A sheet of this height as PNG. Throws Error{kUsage} when it is too high.
+  std::string paint(int height) const;
+
+ private:
+  int width_;
+  FigureStyle style_;
+  Colormap signed_colors_{"blue-red"};
+  std::vector<SheetText> texts_;
+  std::vector<SheetBox> boxes_;
+};
+
+/// The largest value without sign of what is finite, at least the smallest normal float.
+float largest_size(ConstMatrix values) noexcept;
+
+}  // namespace attnviz

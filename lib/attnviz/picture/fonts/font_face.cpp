@@ -1,0 +1,214 @@
+#include "attnviz/picture/fonts/font_face.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/picture/fonts/harfbuzz-inl.h"
+
+#define STB_IMAGE_STATIC
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS 1024
+#include <stb/stb_image.h>
+
+namespace attnviz {
+
+// A face and what it is made from, with the functions that close them.
+struct FontFace::Handles {
+  const HarfBuzz* hb = nullptr;
+  std::shared_ptr<const void> bytes;
+  hb_blob_t* blob = nullptr;
+  hb_face_t* face = nullptr;
+  hb_font_t* font = nullptr;
+  hb_draw_funcs_t* pen = nullptr;
+  double unit = 0.0;  // in ems
+  bool has_images = false;
+};
+
+namespace {
+
+// The widest letters are ligatures of whole phrases, some ten ems long.
+constexpr double kLargestGlyph = 32.0;
+
+constexpr std::size_t kMostPoints = 100'000;
+
+// What the pen draws on.
+struct Drawing {
+  Outline outline;
+  double unit = 0.0;
+  std::size_t n_points = 0;
+  bool is_too_large = false;
+
+  PixelPoint point(float x, float y) {
+    const PixelPoint scaled = {x * unit, y * unit};
+    is_too_large = is_too_large || ++n_points > kMostPoints ||
+                   !(std::abs(scaled.x) < kLargestGlyph && std::abs(scaled.y) < kLargestGlyph);
+    return is_too_large ? PixelPoint{} : scaled;
+  }
+
+  std::vector<PixelPoint>& contour() {
+    if (outline.empty()) {
+      outline.emplace_back();
+    }
+    return outline.back();
+  }
+};
+
+void move_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float x, float y, void*) {
+  auto& drawing = *static_cast<Drawing*>(data);
+  drawing.outline.push_back({drawing.point(x, y)});
+}
+
+void line_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float x, float y, void*) {
+  auto& drawing = *static_cast<Drawing*>(data);
+  drawing.contour().push_back(drawing.point(x, y));
+}
+
+void quadratic_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float control_x, float control_y,
+                  float x, float y, void*) {
+  auto& drawing = *static_cast<Drawing*>(data);
+  const PixelPoint control = drawing.point(control_x, control_y);
+  add_curve(drawing.contour(), control, drawing.point(x, y));
+}
+
+void cubic_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float control1_x, float control1_y,
+              float control2_x, float control2_y, float x, float y, void*) {
+  auto& drawing = *static_cast<Drawing*>(data);
+  const PixelPoint control1 = drawing.point(control1_x, control1_y);
+  const PixelPoint control2 = drawing.point(control2_x, control2_y);
+  add_curve(drawing.contour(), control1, control2, drawing.point(x, y));
+}
+
+void close_path(hb_draw_funcs_t*, void*, hb_draw_state_t*, void*) {}
+
+GlyphImage decoded(const char* bytes, unsigned length) {
+  GlyphImage image;
+  int channels = 0;
+  const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes), static_cast<int>(length),
+                            &image.width, &image.height, &channels, 4),
+      &stbi_image_free);
+  if (pixels == nullptr) {
+    return {};
+  }
+  const std::size_t size =
+      static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 4;
+  image.rgba.assign(pixels.get(), pixels.get() + size);
+  return image;
+}
+
+}  // namespace
+
+void FontFace::Closer::operator()(Handles* handles) const noexcept {
+  const HarfBuzz& hb = *handles->hb;
+  hb.draw_funcs_destroy(handles->pen);
+  hb.font_destroy(handles->font);
+  hb.face_destroy(handles->face);
+  hb.blob_destroy(handles->blob);
+  delete handles;
+}
+
+std::unique_ptr<FontFace> FontFace::open(const FontFile& file) {
+  const HarfBuzz* hb = harfbuzz();
+  if (hb == nullptr || file.bytes.size() > std::numeric_limits<unsigned>::max()) {
+    return nullptr;
+  }
+  std::unique_ptr<FontFace> face(new FontFace);
+  face->handles_.reset(new Handles);
+  Handles& handles = *face->handles_;
+  handles.hb = hb;
+  handles.bytes = file.owner;
+  handles.blob = hb->blob_create(file.bytes.data(), static_cast<unsigned>(file.bytes.size()),
+                                 HB_MEMORY_MODE_READONLY, nullptr, nullptr);
+  handles.face = hb->face_create(handles.blob, file.face);
+  handles.font = hb->font_create(handles.face);
+  handles.unit = 1.0 / std::max(1u, hb->face_get_upem(handles.face));
+  handles.has_images = hb->ot_color_has_png(handles.face) != 0;
+  handles.pen = hb->draw_funcs_create();
+  hb->draw_funcs_set_move_to_func(handles.pen, move_to, nullptr, nullptr);
+  hb->draw_funcs_set_line_to_func(handles.pen, line_to, nullptr, nullptr);
+  hb->draw_funcs_set_quadratic_to_func(handles.pen, quadratic_to, nullptr, nullptr);
+  hb->draw_funcs_set_cubic_to_func(handles.pen, cubic_to, nullptr, nullptr);
+  hb->draw_funcs_set_close_path_func(handles.pen, close_path, nullptr, nullptr);
+  if (hb->face_get_glyph_count(handles.face) == 0) {
+    return nullptr;
+  }
+  return face;
+}
+
+bool FontFace::has(char32_t code_point) const noexcept {
+  hb_codepoint_t glyph = 0;
+  return handles_->hb->font_get_nominal_glyph(handles_->font, code_point, &glyph) != 0 &&
+         glyph != 0;
+}
+
+std::vector<ShapedGlyph> FontFace::shape(std::span<const char32_t> text, bool right_to_left) const {
+  const HarfBuzz& hb = *handles_->hb;
+  const std::unique_ptr<hb_buffer_t, decltype(hb.buffer_destroy)> buffer(hb.buffer_create(),
+                                                                         hb.buffer_destroy);
+  const std::vector<hb_codepoint_t> points(text.begin(), text.end());
+  const auto size = static_cast<int>(points.size());
+  hb.buffer_add_codepoints(buffer.get(), points.data(), size, 0, size);
+  hb.buffer_set_direction(buffer.get(), right_to_left ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
+  hb.buffer_guess_segment_properties(buffer.get());
+  hb.shape(handles_->font, buffer.get(), nullptr, 0);
+
+  unsigned count = 0;
+  const hb_glyph_info_t* infos = hb.buffer_get_glyph_infos(buffer.get(), &count);
+  const hb_glyph_position_t* positions = hb.buffer_get_glyph_positions(buffer.get(), nullptr);
+  std::vector<ShapedGlyph> glyphs;
+  double pen_x = 0.0;
+  double pen_y = 0.0;
+  for (unsigned i = 0; i < count; ++i) {
+    const double advance = positions[i].x_advance * handles_->unit;
+    glyphs.push_back({infos[i].codepoint, pen_x + positions[i].x_offset * handles_->unit,
+                      pen_y + positions[i].y_offset * handles_->unit, advance});
+    pen_x += advance;
+    pen_y += positions[i].y_advance * handles_->unit;
+  }
+  return glyphs;
+}
+
+GlyphExtents FontFace::extents(std::uint32_t glyph) const noexcept {
+  hb_glyph_extents_t box = {};
+  if (handles_->hb->font_get_glyph_extents(handles_->font, glyph, &box) == 0) {
+    return {};
+  }
+  const double unit = handles_->unit;
+  const GlyphExtents extents = {box.x_bearing * unit, (1.0 * box.y_bearing + box.height) * unit,
+                                (1.0 * box.x_bearing + box.width) * unit, box.y_bearing * unit};
+  const bool is_sane =
+      std::abs(extents.left) < kLargestGlyph && std::abs(extents.right) < kLargestGlyph &&
+      std::abs(extents.top) < kLargestGlyph && std::abs(extents.bottom) < kLargestGlyph;
+  return is_sane ? extents : GlyphExtents{};
+}
+
+Outline FontFace::outline(std::uint32_t glyph) const {
+  Drawing drawing;
+  drawing.unit = handles_->unit;
+  handles_->hb->font_get_glyph_shape(handles_->font, glyph, handles_->pen, &drawing);
+  return drawing.is_too_large ? Outline{} : std::move(drawing.outline);
+}
+
+const GlyphImage* FontFace::image(std::uint32_t glyph) const {
+  if (!handles_->has_images) {
+    return nullptr;
+  }
+  const auto [found, is_new] = images_.try_emplace(glyph);
+  if (is_new) {
+    const HarfBuzz& hb = *handles_->hb;
+    hb_blob_t* png = hb.ot_color_glyph_reference_png(handles_->font, glyph);
+    unsigned length = 0;
+    const char* bytes = hb.blob_get_data(png, &length);
+    if (bytes != nullptr && length > 0) {
+      found->second = decoded(bytes, length);
+    }
+    hb.blob_destroy(png);
+  }
+  return found->second.rgba.empty() ? nullptr : &found->second;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,108 @@
+#include "attnviz/picture/fonts/font_set.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/picture/fonts/font_fallback.h"
+#include "attnviz/picture/fonts/harfbuzz-inl.h"
+
+namespace attnviz {
+
+namespace {
+
+// The end of the longest run of whole clusters, of those that end at `ends`, whose columns are at
+// most `columns`; 0 when the first is too wide.
+template <class Columns>
+std::size_t fitting_end(const std::vector<std::size_t>& ends, std::size_t columns,
+                        Columns columns_up_to) {
+  const auto too_far = std::partition_point(
+      ends.begin(), ends.end(), [&](std::size_t end) { return columns_up_to(end) <= columns; });
+  return too_far == ends.begin() ? 0 : *std::prev(too_far);
+}
+
+}  // namespace
+
+const FontSet& FontSet::embedded() {
+  static const FontSet set;
+  return set;
+}
+
+FontSet::FontSet() = default;
+
+FontSet::FontSet(std::vector<FontFile> given, FindFont find)
+    : fallback_(std::make_unique<FontFallback>(std::move(given), std::move(find))) {}
+
+FontSet::~FontSet() = default;
+
+GlyphRun FontSet::run(std::string_view text) const {
+  return glyph_run(text, fallback_.get());
+}
+
+std::size_t FontSet::columns(std::string_view text) const {
+  return run(text).columns;
+}
+
+std::size_t FontSet::fitting_bytes(std::string_view text, std::size_t columns) const {
+  std::vector<std::size_t> ends;
+  std::size_t end = 0;
+  for (const std::string_view cluster : grapheme_clusters(text)) {
+    ends.push_back(end += cluster.size());
+  }
+  return fitting_end(ends, columns,
+                     [&](std::size_t bytes) { return this->columns(text.substr(0, bytes)); });
+}
+
+std::string FontSet::ended_by_ellipsis(std::string_view text, std::size_t columns) const {
+  return std::string(text.substr(0, fitting_bytes(text, columns - 1))).append("…");
+}
+
+// One line's worth of `text`, in bytes, ending before a space when there is one.
+std::size_t FontSet::line_bytes(std::string_view text, std::size_t columns) const {
+  const std::size_t fitting = fitting_bytes(text, columns);
+  if (fitting == text.size() || text[fitting] == ' ') {
+    return fitting;
+  }
+  const std::size_t space = text.substr(0, fitting).rfind(' ');
+  if (space != std::string_view::npos && space > 0) {
+    return space;
+  }
+  return std::max(fitting, grapheme_clusters(text).front().size());
+}
+
+std::string FontSet::shorten(std::string_view text, std::size_t columns) const {
+  return this->columns(text) <= columns ? std::string(text) : ended_by_ellipsis(text, columns);
+}
+
+std::vector<std::string> FontSet::wrap(std::string_view text, std::size_t columns,
+                                       std::size_t max_lines) const {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t feed = std::min(text.find('\n'), text.size());
+    const std::string_view paragraph = text.substr(0, feed);
+    const std::size_t bytes = paragraph.empty() ? 0 : line_bytes(paragraph, columns);
+    std::string_view rest = text.substr(bytes);
+    const bool more = rest.find_first_not_of(" \n") != std::string_view::npos;
+    if (lines.size() + 1 == max_lines && more) {
+      lines.push_back(ended_by_ellipsis(paragraph, columns));
+      break;
+    }
+    const std::string_view line = text.substr(0, bytes);
+    lines.emplace_back(line.substr(0, line.find_last_not_of(' ') + 1));
+    while (!rest.empty() && rest.front() == ' ') {
+      rest.remove_prefix(1);
+    }
+    if (!rest.empty() && rest.front() == '\n') {
+      rest.remove_prefix(1);
+    }
+    text = rest;
+  }
+  return lines;
+}
+
+bool can_draw_other_fonts() noexcept {
+  return harfbuzz() != nullptr;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,75 @@
+#include "attnviz/picture/fonts/text_order.h"
+
+#include <fribidi/fribidi.h>
+#include <unictype.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace attnviz {
+
+namespace {
+
+bool reads_right_to_left(char32_t code_point) {
+  return FRIBIDI_IS_RTL(fribidi_get_bidi_type(static_cast<FriBidiChar>(code_point))) != 0;
+}
+
+}  // namespace
+
+OrderedText order_text(std::u32string characters) {
+  OrderedText ordered;
+  ordered.forms = characters;
+  ordered.levels.assign(characters.size(), 0);
+  ordered.characters = std::move(characters);
+  const std::u32string& text = ordered.characters;
+  if (std::none_of(text.begin(), text.end(), reads_right_to_left)) {
+    return ordered;
+  }
+  const auto size = static_cast<FriBidiStrIndex>(text.size());
+  std::vector<FriBidiChar> forms(text.begin(), text.end());
+  std::vector<FriBidiCharType> types(text.size());
+  std::vector<FriBidiBracketType> brackets(text.size());
+  std::vector<FriBidiLevel> levels(text.size());
+  fribidi_get_bidi_types(forms.data(), size, types.data());
+  fribidi_get_bracket_types(forms.data(), size, types.data(), brackets.data());
+  FriBidiParType direction = FRIBIDI_PAR_ON;
+  if (fribidi_get_par_embedding_levels_ex(types.data(), brackets.data(), size, &direction,
+                                          levels.data()) == 0) {
+    return ordered;  // out of memory, or deeper than the algorithm goes
+  }
+  std::vector<FriBidiArabicProp> joining(text.size());
+  fribidi_get_joining_types(forms.data(), size, joining.data());
+  fribidi_join_arabic(types.data(), size, levels.data(), joining.data());
+  fribidi_shape(FRIBIDI_FLAGS_ARABIC | FRIBIDI_FLAG_SHAPE_MIRRORING, levels.data(), size,
+                joining.data(), forms.data());
+  ordered.forms.assign(forms.begin(), forms.end());
+  std::transform(levels.begin(), levels.end(), ordered.levels.begin(), [](FriBidiLevel level) {
+    return static_cast<std::uint8_t>(std::max<int>(level, 0));
+  });
+  return ordered;
+}
+
+std::vector<std::size_t> visual_order(std::span<const std::uint8_t> levels) {
+  std::vector<std::size_t> order(levels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const int highest = levels.empty() ? 0 : *std::max_element(levels.begin(), levels.end());
+  for (int level = highest; level > 0; --level) {
+    const auto is_inside = [&](std::size_t item) { return levels[item] >= level; };
+    for (auto begin = order.begin(); begin != order.end();) {
+      begin = std::find_if(begin, order.end(), is_inside);
+      const auto end = std::find_if_not(begin, order.end(), is_inside);
+      std::reverse(begin, end);
+      begin = end;
+    }
+  }
+  return order;
+}
+
+std::string_view script_of(char32_t code_point) noexcept {
+  const uc_script_t* script = uc_script(code_point);
+  const std::string_view name = script == nullptr ? "Common" : script->name;
+  return name == "Common" || name == "Inherited" ? std::string_view() : name;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,179 @@
+#include "attnviz/picture/layout/figure_grid.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+
+namespace {
+
+struct Size {
+  int width;
+  int height;
+};
+
+constexpr Size kLargestBody = {3700, 3600};  // all panels; labels, title and notes come on top
+constexpr std::size_t kMostCells = 2000;
+constexpr int kThinnestPanel = 24;  // a title such as L63H63 fits above it
+constexpr int kSmallestPanel = 8;   // thousands of panels: their cells are pooled down to this
+constexpr double kWantedAspect = 1.6;
+
+std::size_t divided_up(std::size_t a, std::size_t b) {
+  return (a + b - 1) / b;
+}
+
+// What all panels together take when there is no need to be larger.
+Size usual_body(std::size_t n_panels) {
+  if (n_panels == 1) {
+    return {1450, 960};
+  }
+  return n_panels <= 16 ? Size{1900, 1300} : Size{2500, 1700};
+}
+
+// Few tokens get large cells, but not so large that the figure fills a wall.
+int largest_pitch(std::size_t n_panels, std::size_t n_cells) {
+  const int n = static_cast<int>(std::min<std::size_t>(n_cells, 1000));
+  return n_panels == 1 ? std::clamp(640 / n, 40, 80) : std::clamp(480 / n, 24, 64);
+}
+
+PoolAxis pooled_axis(std::size_t n_tokens, int room) {
+  const auto pixels = static_cast<std::size_t>(std::max(room, kSmallestPanel));
+  return PoolAxis::at_most(n_tokens, std::min(kMostCells, pixels));
+}
+
+int gap_between_cells(int pitch) {
+  if (pitch >= 40) {
+    return 2;
+  }
+  return pitch >= 10 ? 1 : 0;
+}
+
+int room_a_panel(int body, std::size_t n_panels, int around) {
+  return static_cast<int>(static_cast<std::size_t>(body) / n_panels) - around;
+}
+
+// The panels to be placed, and how.
+struct Request {
+  std::size_t n_panels;
+  std::size_t n_queries;
+  std::size_t n_keys;
+  std::size_t together;
+  const FigureStyle& style;
+};
+
+constexpr int kAbove = kPanelGap + kPanelTitleHeight;
+
+// What stands for the tokens of both axes when the size of the cells is not given. Cells cannot
+// shrink below a pixel: a coarse resolution leaves room for fewer of them.
+void pool_axes(const Request& request, FigureGrid& grid) {
+  const double coarse = std::min(1.0, static_cast<double>(request.style.dpi) / kUsualDpi);
+  const auto room = [coarse](int body, std::size_t n_panels, int around) {
+    return static_cast<int>(coarse * room_a_panel(body, n_panels, around));
+  };
+  PoolAxis& queries = grid.queries.tokens;
+  PoolAxis& keys = grid.keys.tokens;
+  queries = pooled_axis(request.n_queries, room(kLargestBody.height, grid.rows, kAbove));
+  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelGap));
+  if (request.n_queries == request.n_keys) {  // a square stays one
+    queries.block = keys.block = std::max(queries.block, keys.block);
+  }
+}
+
+// In pixels at 96 dpi.
+int usual_pitch(const Request& request, const FigureGrid& grid) {
+  const std::size_t queries = grid.queries.n_cells();
+  const std::size_t keys = grid.keys.n_cells();
+  const Size body = usual_body(request.n_panels);
+  const int high = room_a_panel(body.height, grid.rows, kAbove) / static_cast<int>(queries);
+  const int wide = room_a_panel(body.width, grid.columns, kPanelGap) / static_cast<int>(keys);
+  const int most = largest_pitch(request.n_panels, std::max(queries, keys));
+  return std::max(1, std::min({high, wide, most}));
+}
+
+FigureGrid fill_grid(const Request& request, std::size_t columns) {
+  const FigureStyle& style = request.style;
+  FigureGrid grid;
+  grid.columns = columns;
+  grid.rows = divided_up(request.n_panels, columns);
+  grid.queries.tokens.size = request.n_queries;
+  grid.keys.tokens.size = request.n_keys;
+  int pitch = style.cell;
+  if (pitch == 0) {
+    pool_axes(request, grid);
+    pitch = usual_pitch(request, grid);
+  }
+  for (CellAxis* axis : {&grid.queries, &grid.keys}) {
+    const auto thinnest = static_cast<int>(divided_up(kThinnestPanel, axis->n_cells()));
+    axis->pitch = style.pixels(std::max(pitch, thinnest));
+    axis->gap = style.pixels(gap_between_cells(pitch));
+  }
+  return grid;
+}
+
+struct BodySize {
+  double width;
+  double height;
+};
+
+BodySize body_size(const FigureGrid& grid, const FigureStyle& style) {
+  const auto side = [](const CellAxis& axis) {
+    return static_cast<double>(axis.n_cells()) * axis.pitch;
+  };
+  return {static_cast<double>(grid.columns) * (side(grid.keys) + style.pixels(kPanelGap)),
+          static_cast<double>(grid.rows) * (side(grid.queries) + style.pixels(kAbove))};
+}
+
+// Smaller is better.
+double misfit(const FigureGrid& grid, const Request& request) {
+  const std::size_t together = request.together;
+  const BodySize body = body_size(grid, request.style);
+  const double places = static_cast<double>(grid.rows) * static_cast<double>(grid.columns);
+  const double empty = places / static_cast<double>(request.n_panels) - 1.0;
+  double torn = keeps_together(grid.columns, together) ? 0.0 : 1.5;
+  if (together > 1 && grid.columns > together) {
+    torn += 0.5;  // one group a row reads better than two
+  }
+  return std::abs(std::log(body.width / body.height / kWantedAspect)) + 1.5 * empty + torn;
+}
+
+}  // namespace
+
+void check_size(double width, double height, const FigureStyle& style) {
+  if (width * height <= kMostPixels) {
+    return;
+  }
+  std::string remedy = style.cell > 0 ? "choose smaller cells (--cell)" : "";
+  if (style.dpi > kUsualDpi) {
+    remedy += fmt::format("{}a lower resolution (--dpi)", remedy.empty() ? "choose " : " or ");
+  }
+  throw Error(ErrorKind::kUsage,
+              fmt::format("picture: it would have {:.0f} x {:.0f} pixels, {:.0f} million; at most "
+                          "{:.0f} million are drawn: {}",
+                          width, height, width * height / 1e6, kMostPixels / 1e6,
+                          remedy.empty() ? "draw fewer heads" : remedy));
+}
+
+FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+                       std::size_t together, const FigureStyle& style) {
+  const Request request = {n_panels, n_queries, n_keys, together, style};
+  FigureGrid best = fill_grid(request, 1);
+  double least = misfit(best, request);
+  for (std::size_t columns = 2; columns <= n_panels; ++columns) {
+    const FigureGrid grid = fill_grid(request, columns);
+    const double current = misfit(grid, request);
+    if (current < least) {
+      best = grid;
+      least = current;
+    }
+  }
+  const BodySize body = body_size(best, style);
+  check_size(body.width, body.height, style);
+  return best;
+}
+
+}  // namespace attnviz

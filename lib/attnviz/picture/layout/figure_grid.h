@@ -1,0 +1,48 @@
+// How many panels stand side by side in a figure, and how large their cells are.
+#pragma once
+
+#include <cstddef>
+
+#include "attnviz/document/pooling.h"
+#include "attnviz/picture/layout/figure_style.h"
+
+namespace attnviz {
+
+/// The cells along one side of a panel. Cell i begins at pixel i * pitch.
+struct CellAxis {
+  PoolAxis tokens;  // which of them each cell stands for
+  int pitch = 1;    // pixels from one cell to the next
+  int gap = 0;      // pixels of it that stay empty
+
+  std::size_t n_cells() const noexcept { return tokens.cells(); }
+  int length() const noexcept { return static_cast<int>(n_cells()) * pitch - gap; }
+};
+
+struct FigureGrid {
+  std::size_t rows = 0;     // of panels
+  std::size_t columns = 0;  // of panels
+  CellAxis queries;         // downwards
+  CellAxis keys;            // to the right
+};
+
+/// Room around each panel, in pixels at 96 dpi.
+constexpr int kPanelGap = 24;          // between neighbours
+constexpr int kPanelTitleHeight = 20;  // above each panel
+
+/// More than these are not drawn: 450 MB of memory.
+constexpr double kMostPixels = 150e6;
+
+/// Throws Error{kUsage} when a figure of such a size has more than kMostPixels.
+void check_size(double width, double height, const FigureStyle& style);
+
+/// The grid for `n_panels` panels of [n_queries, n_keys] cells (all at least 1): landscape, about
+/// 3:2 to 2:1 where the shape of the panels allows it, with few empty places, and unless that
+/// makes it far too wide or high, keeping groups of `together` panels in rows of their own. Cells
+/// are square unless one side has so few that a panel would be thinner than 24 pixels; they are as
+/// large as a figure of a usual size allows, and at least one pixel: what would then take more than
+/// about 3700 pixels or 2000 cells a side is pooled. These are pixels at 96 dpi; the grid's are the
+/// figure's. With style.cell, cells have that size and nothing is pooled. Throws as check_size.
+FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+                       std::size_t together = 1, const FigureStyle& style = {});
+
+}  // namespace attnviz

@@ -1,0 +1,105 @@
+#include "attnviz/picture/layout/figure_labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kLongestLabel = 20;  // columns
+constexpr int kLargestColumn = 9;          // this and what follows at 96 dpi
+constexpr int kRoomyColumn = 8;            // from here on text leaves half of a row empty
+constexpr int kThinnedColumn = 6;
+constexpr int kSmallestColumn = 5;
+
+int ceiled(double x) {
+  return static_cast<int>(std::ceil(x));
+}
+
+// The largest text that a pitch has room for, else small text at every k-th place.
+int column_width_for(int pitch, const FigureStyle& style) {
+  for (int width = kLargestColumn; width >= kSmallestColumn; --width) {
+    const int column_width = style.pixels(width);
+    const int lines = width >= kRoomyColumn ? 2 : 1;
+    if (lines * line_height(column_width) <= pitch) {
+      return column_width;
+    }
+  }
+  return style.pixels(kThinnedColumn);
+}
+
+// The least of 1, 2, 3, 4, 5, 10, 20, 30, 40, 50, 100, … that keeps labels `needed` pixels apart.
+std::size_t thinning(double needed, int pitch) {
+  const auto least = static_cast<std::size_t>(std::max(1, ceiled(needed / pitch)));
+  std::size_t power = 1;
+  while (5 * power < least) {
+    power *= 10;
+  }
+  return (least + power - 1) / power * power;
+}
+
+void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, const FontSet& fonts,
+                 AxisLabels& axis_labels) {
+  const bool indexed = axis_labels.step > 1 || axis.tokens.pooled();
+  for (std::size_t cell = 0; cell < axis.n_cells(); cell += axis_labels.step) {
+    const std::size_t token = axis.tokens.begin(cell);
+    AxisLabel label;
+    label.text = fonts.shorten(printable(raw[token]), kLongestLabel);
+    if (label.text.empty()) {
+      label.text = "∅";
+    }
+    label.text_columns = fonts.columns(label.text);
+    label.columns = label.text_columns;
+    if (indexed) {
+      label.index = std::to_string(axis.tokens.number(cell));
+      label.columns += 1 + label.index.size();
+    }
+    axis_labels.longest = std::max(axis_labels.longest, label.columns);
+    axis_labels.labels.push_back(std::move(label));
+  }
+}
+
+}  // namespace
+
+int AxisLabels::height() const noexcept {
+  const int high = line_height(column_width);
+  if (angle == TextAngle::kLevel) {
+    return high;
+  }
+  return ceiled((static_cast<double>(longest) * column_width + high) * kSlope) + 1;
+}
+
+AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
+                             const FigureStyle& style) {
+  AxisLabels labels;
+  labels.column_width = column_width_for(axis.pitch, style);
+  labels.step = thinning(line_height(labels.column_width), axis.pitch);
+  take_labels(axis, raw, *style.fonts, labels);
+  return labels;
+}
+
+AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
+                           const FigureStyle& style, int largest_column_width) {
+  AxisLabels labels;
+  labels.column_width = largest_column_width;
+  // Slanted lines of text lie closer together than their anchors by the slope.
+  const auto needed = [](int column_width) { return line_height(column_width) / kSlope; };
+  const int smallest = std::min(style.pixels(kSmallestColumn), largest_column_width);
+  if (needed(largest_column_width) > axis.pitch && needed(smallest) <= axis.pitch) {
+    labels.column_width = smallest;
+  }
+  labels.step = thinning(needed(labels.column_width), axis.pitch);
+  take_labels(axis, raw, *style.fonts, labels);
+  const auto widest = static_cast<double>(labels.longest + 1) * largest_column_width;
+  const bool level = widest <= axis.pitch;
+  if (level) {
+    labels.column_width = largest_column_width;
+  }
+  labels.angle = level ? TextAngle::kLevel : TextAngle::kRising;
+  return labels;
+}
+
+}  // namespace attnviz

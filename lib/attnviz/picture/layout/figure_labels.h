@@ -1,0 +1,48 @@
+// The labels of one axis of a heatmap figure: which are shown, how large, in which direction.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/picture/layout/figure_grid.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/picture/raster/text_rasterizer.h"
+
+namespace attnviz {
+
+/// One cell's label. Where not every token has one, its index tells which this is; it stands behind
+/// the text, next to the cells.
+struct AxisLabel {
+  std::string text;   // valid UTF-8 that is safe to show, never empty
+  std::string index;  // empty when every token has a label
+  std::size_t text_columns = 0;
+  std::size_t columns = 0;  // of text, space and index
+};
+
+/// Every step-th cell's label, in one size and direction.
+struct AxisLabels {
+  std::vector<AxisLabel> labels;  // of cell 0, step, 2 * step, …
+  std::size_t step = 1;
+  std::size_t longest = 0;  // in columns
+  int column_width = 0;
+  TextAngle angle = TextAngle::kLevel;
+
+  /// Pixels below the panel.
+  int height() const noexcept;
+};
+
+/// Sine and cosine of 45°.
+constexpr double kSlope = 0.70710678118654752;
+
+/// Of the rows of a panel: level, as large as the rows are high; small at every k-th row, k a round
+/// number, where they are lower than text. `raw` are the pieces of all tokens.
+AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
+                             const FigureStyle& style);
+
+/// Of the columns of a panel: level where all fit side by side, else rising; at most as large as
+/// `largest_column_width`.
+AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
+                           const FigureStyle& style, int largest_column_width);
+
+}  // namespace attnviz

@@ -1,0 +1,406 @@
+#include "attnviz/picture/layout/figure_layout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attnviz/color/color_ticks.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/picture/layout/figure_labels.h"
+
+namespace attnviz {
+
+namespace {
+
+// Lengths are pixels at 96 dpi.
+constexpr int kTitleColumn = 9;
+constexpr int kTextColumn = 7;
+constexpr std::size_t kMostTitleLines = 3;
+constexpr std::size_t kMostNoteLines = 4;     // of one note
+constexpr std::size_t kMostBarNameLines = 3;  // beside the colour bar
+constexpr int kLeastWidth = 420;
+constexpr int kTickLength = 4;
+constexpr int kLabelGap = 3;  // between a tick and its label
+constexpr int kSpace = 10;    // between the parts of the figure
+constexpr int kBarWidth = 14;
+constexpr int kShortestBar = 120;
+constexpr int kLongestBar = 480;
+constexpr int kTickDistance = 56;
+constexpr int kSwatch = 12;
+constexpr const char* kMaskedName = "masked";
+constexpr const char* kNanName = "not a number";
+
+int ceiled(double x) {
+  return static_cast<int>(std::ceil(x));
+}
+
+bool has_masked(const Heatmap& heatmap, const HeatmapPanel& panel) {
+  if (!panel.visible) {
+    return false;
+  }
+  for (std::size_t query = 0; query < heatmap.n_queries(); ++query) {
+    for (std::size_t key = 0; key < heatmap.n_keys(); ++key) {
+      if (!panel.visible(query, key)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool has_nan(const HeatmapPanel& panel) {
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    for (std::size_t key = 0; key < panel.values.cols; ++key) {
+      if (std::isnan(panel.values(query, key)) && panel.is_visible(query, key)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Lays a figure out from the top left to the bottom right; each step uses what those before it set.
+class Builder {
+ public:
+  Builder(const Heatmap& heatmap, const FigureStyle& style)
+      : heatmap_(heatmap),
+        style_(style),
+        fonts_(*style.fonts),
+        grid_(heatmap_grid(heatmap, style)) {
+    layout_.grid = grid_;
+    layout_.margin = px(kFigureMargin);
+    layout_.line = px(1);
+    queries_ = query_axis_labels(grid_.queries, heatmap.query_labels, style);
+    keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width);
+    ticks_ =
+        color_ticks(heatmap.scale, static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
+    bar_name_ =
+        fonts_.wrap(printable_message(heatmap.value_name),
+                    static_cast<std::size_t>(bar_height() / text_column_), kMostBarNameLines);
+  }
+
+  FigureLayout build() {
+    measure_width();
+    place_title();
+    const int body_top = y_;
+    place_panels();
+    const int grid_bottom = y_;
+    place_legend(body_top);
+    place_axis_names(body_top, grid_bottom);
+    place_notes();
+    choose_value_size();
+    layout_.width = width_;
+    layout_.height = y_ + layout_.margin;
+    check_size(layout_.width, layout_.height, style_);
+    return std::move(layout_);
+  }
+
+ private:
+  // At least 1, for lengths that something is divided by.
+  int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
+
+  int panel_width() const { return grid_.keys.length(); }
+  int panel_height() const { return grid_.queries.length(); }
+
+  // All panels and the gaps between them.
+  int body_width() const {
+    const auto columns = static_cast<int>(grid_.columns);
+    return columns * panel_width() + (columns - 1) * px(kPanelGap);
+  }
+
+  int bar_height() const {
+    return std::clamp(panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2)),
+                      px(kShortestBar), px(kLongestBar));
+  }
+
+  // From the edge of a panel or the colour bar to a label: outline, tick, gap.
+  int tick_room() const { return layout_.line + px(kTickLength) + px(kLabelGap); }
+
+  int text_width(std::string_view text) const {
+    return static_cast<int>(fonts_.columns(text)) * text_column_;
+  }
+
+  void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
+    const std::size_t columns = fonts_.columns(text);
+    layout_.texts.push_back({role, std::move(text), columns, column_width, angle, x, y});
+  }
+
+  // The label's text at (x, y), its index behind it along the same line.
+  void add_label(TextRole role, const AxisLabels& axis, const AxisLabel& label, double x,
+                 double y) {
+    const double slope = axis.angle == TextAngle::kLevel ? 0.0 : kSlope;
+    const double along = axis.angle == TextAngle::kLevel ? 1.0 : kSlope;
+    const auto place = [&](TextRole piece, const std::string& text, std::size_t column) {
+      const double offset = static_cast<double>(column) * axis.column_width;
+      add(piece, text, axis.column_width, axis.angle,
+          static_cast<int>(std::lround(x + offset * along)),
+          static_cast<int>(std::lround(y - offset * slope)));
+    };
+    place(role, label.text, 0);
+    if (!label.index.empty()) {
+      place(TextRole::kIndex, label.index, label.text_columns + 1);
+    }
+  }
+
+  void measure_width() {
+    const int name = line_height(text_column_) + px(kSpace) / 2;
+    int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room();
+    if (keys_.angle == TextAngle::kRising) {
+      // The first key labels reach to the left of their panel.
+      for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
+        const double anchor = (static_cast<double>(i * keys_.step) + 0.5) * grid_.keys.pitch;
+        const auto wide = static_cast<double>(keys_.labels[i].columns) * keys_.column_width;
+        const double reach = (wide + line_height(keys_.column_width) / 2.0) * kSlope;
+        labels = std::max(labels, ceiled(reach - anchor) + 1);
+      }
+    }
+    std::size_t tick_columns = 0;
+    for (const ColorTick& tick : ticks_) {
+      tick_columns = std::max(tick_columns, tick.label.size());
+    }
+    const int bar = px(kBarWidth) + tick_room() + static_cast<int>(tick_columns) * text_column_ +
+                    px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
+    int swatches = 0;
+    for (const HeatmapPanel& panel : heatmap_.panels) {
+      has_masked_ = has_masked_ || has_masked(heatmap_, panel);
+      has_nan_ = has_nan_ || has_nan(panel);
+    }
+    for (const char* name_shown : {has_masked_ ? kMaskedName : "", has_nan_ ? kNanName : ""}) {
+      swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));
+    }
+    const int legend = 2 * px(kSpace) + std::max(bar, swatches);
+
+    const int content = name + labels + body_width() + legend;
+    width_ = std::max(px(kLeastWidth), content + 2 * layout_.margin);
+    name_x_ = (width_ - content) / 2;
+    body_x_ = name_x_ + name + labels;
+    legend_x_ = body_x_ + body_width() + 2 * px(kSpace);
+  }
+
+  void place_lines(TextRole role, const std::string& text, int column_width,
+                   std::size_t most_lines) {
+    const int room = width_ - 2 * layout_.margin;
+    for (std::string& line : fonts_.wrap(
+             printable_message(text), static_cast<std::size_t>(room / column_width), most_lines)) {
+      const int wide = static_cast<int>(fonts_.columns(line)) * column_width;
+      const int x = role == TextRole::kTitle ? (width_ - wide) / 2 : layout_.margin;
+      add(role, std::move(line), column_width, TextAngle::kLevel, x, y_);
+      y_ += line_height(column_width) + px(1);
+    }
+  }
+
+  void place_title() {
+    y_ = layout_.margin;
+    if (!heatmap_.title.empty()) {
+      place_lines(TextRole::kTitle, heatmap_.title, px(kTitleColumn), kMostTitleLines);
+      y_ += px(kSpace);
+    }
+    // Where cells are lower than text, the first query's label rises above them.
+    y_ += std::max(0, (line_height(queries_.column_width) - grid_.queries.pitch) / 2 + 1);
+  }
+
+  void place_panels() {
+    const std::size_t n_panels = heatmap_.panels.size();
+    const bool titled = std::any_of(heatmap_.panels.begin(), heatmap_.panels.end(),
+                                    [](const HeatmapPanel& panel) { return !panel.title.empty(); });
+    for (std::size_t row = 0; row < grid_.rows; ++row) {
+      const std::size_t first = row * grid_.columns;
+      const std::size_t end = std::min(first + grid_.columns, n_panels);
+      // A row that lacks a panel under one of its own shows its keys itself.
+      const bool labelled = first + 2 * grid_.columns > n_panels;
+      y_ += titled ? px(kPanelTitleHeight) : 0;
+      for (std::size_t i = first; i < end; ++i) {
+        const int x = body_x_ + static_cast<int>(i - first) * (panel_width() + px(kPanelGap));
+        const PixelRect panel = {x, y_, panel_width(), panel_height()};
+        layout_.panels.push_back(panel);
+        place_panel_title(panel, heatmap_.panels[i].title);
+        if (labelled) {
+          place_key_labels(panel);
+        }
+      }
+      place_query_labels(layout_.panels[first]);
+      y_ += panel_height();
+      if (labelled) {
+        y_ += tick_room() + keys_.height();
+      }
+      y_ += row + 1 < grid_.rows ? px(kPanelGap) : 0;
+    }
+  }
+
+  void place_panel_title(const PixelRect& panel, const std::string& title) {
+    const int room =
+        grid_.columns == 1 ? std::max(panel.width, px(160)) : panel.width + px(kPanelGap) / 2;
+    const int column_width = px(panel.width < px(80) ? 6 : 8);
+    const auto columns = static_cast<std::size_t>(room / column_width);
+    if (title.empty() || columns < 2) {
+      return;
+    }
+    std::string text = fonts_.shorten(printable_message(title), columns);
+    const int wide = static_cast<int>(fonts_.columns(text)) * column_width;
+    add(TextRole::kPanelTitle, std::move(text), column_width, TextAngle::kLevel,
+        panel.x + (panel.width - wide) / 2, panel.y - line_height(column_width) - px(2));
+  }
+
+  void place_query_labels(const PixelRect& panel) {
+    const CellAxis& axis = grid_.queries;
+    const int half_line = line_height(queries_.column_width) / 2;
+    for (std::size_t i = 0; i < queries_.labels.size(); ++i) {
+      const int middle =
+          panel.y + static_cast<int>(i * queries_.step) * axis.pitch + (axis.pitch - axis.gap) / 2;
+      layout_.ticks.push_back({panel.x - layout_.line - px(kTickLength), middle - layout_.line / 2,
+                               px(kTickLength), layout_.line});
+      const AxisLabel& label = queries_.labels[i];
+      const int wide = static_cast<int>(label.columns) * queries_.column_width;
+      add_label(TextRole::kQueryLabel, queries_, label, panel.x - tick_room() - wide,
+                middle - half_line);
+    }
+  }
+
+  void place_key_labels(const PixelRect& panel) {
+    const CellAxis& axis = grid_.keys;
+    const double half_line = line_height(keys_.column_width) / 2.0;
+    for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
+      const int middle =
+          panel.x + static_cast<int>(i * keys_.step) * axis.pitch + (axis.pitch - axis.gap) / 2;
+      const int top = panel.bottom() + tick_room();
+      layout_.ticks.push_back({middle - layout_.line / 2, panel.bottom() + layout_.line,
+                               layout_.line, px(kTickLength)});
+      const AxisLabel& label = keys_.labels[i];
+      const double wide = static_cast<double>(label.columns) * keys_.column_width;
+      if (keys_.angle == TextAngle::kLevel) {
+        add_label(TextRole::kKeyLabel, keys_, label, middle - std::floor(wide / 2), top);
+        continue;
+      }
+      // The end of the text is what points at the column: its upper right corner lies on top, half
+      // a line to the left of the tick.
+      add_label(TextRole::kKeyLabel, keys_, label, middle - (half_line + wide) * kSlope,
+                top - px(kLabelGap) / 2.0 + wide * kSlope);
+    }
+  }
+
+  void place_legend(int top) {
+    const PixelRect bar = {legend_x_, layout_.panels.front().y, px(kBarWidth), bar_height()};
+    layout_.color_bar = bar;
+    const int line = line_height(text_column_);
+    const int labels_x = bar.right() + tick_room();
+    int widest = 0;
+    for (ColorTick& tick : ticks_) {
+      const int y =
+          bar.bottom() - 1 - static_cast<int>(std::lround(tick.position * (bar.height - 1)));
+      layout_.ticks.push_back(
+          {bar.right() + layout_.line, y - layout_.line / 2, px(kTickLength), layout_.line});
+      widest = std::max(widest, static_cast<int>(tick.label.size()) * text_column_);
+      add(TextRole::kLegend, std::move(tick.label), text_column_, TextAngle::kLevel, labels_x,
+          std::max(y - line / 2, top));
+    }
+    int name_x = labels_x + widest + px(kSpace) / 2;
+    for (const std::string& name : bar_name_) {
+      add(TextRole::kLegend, name, text_column_, TextAngle::kUp, name_x,
+          bar.y + (bar.height + text_width(name)) / 2);
+      name_x += line;
+    }
+    int bottom = bar.bottom() + line / 2;
+    const auto add_swatch = [&](PixelRect& swatch, const char* name) {
+      const int size = px(kSwatch);
+      const int y = bottom + px(kSpace);
+      swatch = {legend_x_, y, size, size};
+      add(TextRole::kLegend, name, text_column_, TextAngle::kLevel,
+          legend_x_ + size + px(kSpace) / 2, y + (size - line) / 2);
+      bottom = y + (size + line) / 2;
+    };
+    if (has_masked_) {
+      add_swatch(layout_.masked_swatch, kMaskedName);
+    }
+    if (has_nan_) {
+      add_swatch(layout_.nan_swatch, kNanName);
+    }
+    y_ = std::max(y_, bottom);
+  }
+
+  void place_axis_names(int top, int grid_bottom) {
+    const int query_length = text_width(heatmap_.query_axis);
+    const int first_y = layout_.panels.front().y;
+    const int last_y = layout_.panels.back().bottom();
+    const int bottom = std::max((first_y + last_y + query_length) / 2, top + query_length);
+    add(TextRole::kAxisName, heatmap_.query_axis, text_column_, TextAngle::kUp, name_x_, bottom);
+
+    const int key_length = text_width(heatmap_.key_axis);
+    const int key_y = std::max(grid_bottom, bottom) + px(kSpace) / 2;
+    // Under a narrow panel the name would reach below the legend.
+    const int key_x =
+        std::min(body_x_ + (body_width() - key_length) / 2, legend_x_ - px(kSpace) - key_length);
+    add(TextRole::kAxisName, heatmap_.key_axis, text_column_, TextAngle::kLevel, key_x, key_y);
+    y_ = std::max(y_, key_y + line_height(text_column_));
+  }
+
+  void place_notes() {
+    std::vector<std::string> notes = heatmap_.notes;
+    const PoolAxis& queries = grid_.queries.tokens;
+    const PoolAxis& keys = grid_.keys.tokens;
+    if (queries.pooled() || keys.pooled()) {
+      notes.push_back(
+          fmt::format("pooled: {} x {} weights on {} x {} cells, each the {} of {} x {}",
+                      queries.size, keys.size, queries.cells(), keys.cells(),
+                      pool_name(heatmap_.pool), queries.block, keys.block));
+    }
+    if (!notes.empty()) {
+      y_ += px(kSpace);
+    }
+    for (const std::string& note : notes) {
+      place_lines(TextRole::kNote, note, text_column_, kMostNoteLines);
+    }
+  }
+
+  void choose_value_size() {
+    if (grid_.queries.tokens.pooled() || grid_.keys.tokens.pooled()) {
+      return;
+    }
+    const auto columns =
+        static_cast<int>(cell_numbers(heatmap_.scale.low, heatmap_.scale.high).columns);
+    for (const int width : {8, 7, 6}) {
+      const int column_width = px(width);
+      const bool fits = columns * column_width + px(4) <= grid_.keys.pitch - grid_.keys.gap &&
+                        line_height(column_width) <= grid_.queries.pitch - grid_.queries.gap;
+      if (fits) {
+        layout_.value_column_width = column_width;
+        return;
+      }
+    }
+  }
+
+  const Heatmap& heatmap_;
+  const FigureStyle& style_;
+  const FontSet& fonts_;
+  const int text_column_ = style_.pixels(kTextColumn);
+  FigureGrid grid_;
+  AxisLabels queries_;
+  AxisLabels keys_;
+  std::vector<ColorTick> ticks_;
+  std::vector<std::string> bar_name_;  // in lines
+  bool has_masked_ = false;
+  bool has_nan_ = false;
+  FigureLayout layout_;
+  int width_ = 0;
+  int name_x_ = 0;
+  int body_x_ = 0;
+  int legend_x_ = 0;
+  int y_ = 0;  // below what was placed so far
+};
+
+}  // namespace
+
+FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
+                                heatmap.panels_together, style);
+  grid.queries.tokens.first = heatmap.first_query;
+  grid.keys.tokens.first = heatmap.first_key;
+  return grid;
+}
+
+FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
+  return Builder(heatmap, style).build();
+}
+
+}  // namespace attnviz

@@ -1,0 +1,67 @@
+// Where everything in a heatmap figure goes, computed before anything is painted.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/document/heatmap.h"
+#include "attnviz/picture/layout/figure_grid.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/scene/pixel_geometry.h"
+
+namespace attnviz {
+
+/// kIndex: the index behind a label, where not every token has one.
+enum class TextRole {
+  kTitle,
+  kPanelTitle,
+  kAxisName,
+  kQueryLabel,
+  kKeyLabel,
+  kIndex,
+  kLegend,
+  kNote
+};
+
+/// A text and the box it is drawn in: text_corners with its top left corner at (x, y).
+struct PlacedText {
+  TextRole role = TextRole::kNote;
+  std::string text;  // valid UTF-8 that is safe to show
+  std::size_t columns = 0;
+  int column_width = 0;
+  TextAngle angle = TextAngle::kLevel;
+  int x = 0;
+  int y = 0;
+};
+
+/// The blank ring around every figure, in pixels at 96 dpi.
+constexpr int kFigureMargin = 14;
+
+/// All in the figure's own pixels.
+struct FigureLayout {
+  int width = 0;
+  int height = 0;
+  int margin = 0;  // the blank ring
+  int line = 1;    // the thickness of outlines and ticks
+  FigureGrid grid;
+  std::vector<PixelRect> panels;  // the cells of each panel, in the heatmap's order
+  PixelRect color_bar;            // low at its bottom
+  PixelRect masked_swatch;        // empty when no cell is masked
+  PixelRect nan_swatch;           // empty when every visible weight is a number
+  std::vector<PixelRect> ticks;
+  std::vector<PlacedText> texts;
+  int value_column_width = 0;  // of the numbers in the cells; 0: none fit
+};
+
+/// The grid of a heatmap's panels. Throws as choose_grid.
+FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style);
+
+/// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
+/// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them, each
+/// with its index) where cells are smaller than text. Precondition: at least one panel, query and
+/// key, and check(style). Throws as check_size.
+FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style = {});
+
+}  // namespace attnviz

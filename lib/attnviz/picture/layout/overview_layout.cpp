@@ -1,0 +1,291 @@
+#include "attnviz/picture/layout/overview_layout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+
+namespace attnviz {
+
+namespace {
+
+// Lengths are pixels at 96 dpi.
+constexpr int kTitleColumn = 9;
+constexpr int kCaptionColumn = 8;
+constexpr int kTextColumn = 7;
+constexpr int kSpace = 10;               // between the parts of the figure
+constexpr int kSectionGap = 40;          // between thumbnails and the large head
+constexpr int kGutter = 7;               // between thumbnails: the frame stands in it
+constexpr double kWantedGrid = 900.0;    // a side of all thumbnails, if they are a square
+constexpr double kLongestGrid = 1200.0;  // their longer side
+constexpr int kSmallestThumbnail = 24;
+constexpr int kLargestThumbnail = 96;
+constexpr std::size_t kMostLines = 4;  // of a title, of the sentence, of a note
+constexpr double kWantedAspect = 1.5;
+
+// The cells of one side of a thumbnail of about `wanted` pixels.
+CellAxis thumbnail_axis(std::size_t n_tokens, int wanted, const FigureStyle& style) {
+  constexpr std::size_t kFewestCells = 8;
+  constexpr double kTooLarge = 1.5;  // is worse than too small
+  constexpr double kCoarser = 0.15;
+  CellAxis best;
+  int best_pitch = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t block = 1; block == 1 || n_tokens / block >= kFewestCells; ++block) {
+    CellAxis axis;
+    axis.tokens = {n_tokens, block, 0};
+    const auto n_cells = static_cast<double>(axis.n_cells());
+    const int pitch = std::max(1, static_cast<int>(std::lround(wanted / n_cells)));
+    const double off = std::log(pitch * n_cells / wanted);
+    const double misfit =
+        (off > 0.0 ? kTooLarge * off : -off) + kCoarser * std::log(static_cast<double>(block));
+    if (misfit < least) {
+      least = misfit;
+      best = axis;
+      best_pitch = pitch;
+    }
+  }
+  best.pitch = style.pixels(best_pitch);
+  best.gap = best_pitch >= 10 ? style.pixels(1) : 0;
+  return best;
+}
+
+void shift(FigureLayout& layout, int dx, int dy) {
+  const auto move = [dx, dy](auto& thing) {
+    thing.x += dx;
+    thing.y += dy;
+  };
+  std::for_each(layout.panels.begin(), layout.panels.end(), move);
+  std::for_each(layout.ticks.begin(), layout.ticks.end(), move);
+  std::for_each(layout.texts.begin(), layout.texts.end(), move);
+  for (PixelRect* rect : {&layout.color_bar, &layout.masked_swatch, &layout.nan_swatch}) {
+    move(*rect);
+  }
+}
+
+struct SectionSize {
+  int width = 0;
+  int height = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Overview& overview, const FigureStyle& style)
+      : overview_(overview),
+        style_(style),
+        fonts_(*style.fonts),
+        places_(overview.heads),
+        grid_(thumbnail_figure_grid(places_.layers.size(), places_.heads.size(),
+                                    overview.thumbnails, style)) {
+    layout_.thumbnails.grid = grid_;
+    layout_.thumbnails.margin = px(kFigureMargin);
+    layout_.thumbnails.line = px(1);
+    Heatmap large = overview.large;
+    large.panels.front().title.clear();  // the caption says it
+    layout_.large = lay_out_figure(large, style);
+  }
+
+  OverviewLayout build() {
+    measure();
+    const int margin = px(kFigureMargin);
+    const bool beside = stands_beside();
+    const int gap = px(kSectionGap);
+    const int body = beside ? grid_size_.width + gap + large_size_.width
+                            : std::max(grid_size_.width, large_size_.width);
+    layout_.width = body + 2 * margin;
+    y_ = margin;
+    const std::string& title = overview_.thumbnails.title;
+    if (!title.empty()) {
+      place_lines(TextRole::kTitle, title, px(kTitleColumn), margin, body, /*centred=*/true);
+      y_ += px(kSpace);
+    }
+    const int top = y_;
+    const auto centred = [&](int width) { return margin + (body - width) / 2; };
+    place_grid(beside ? margin : centred(grid_size_.width));
+    const int grid_bottom = y_;
+    if (beside) {
+      place_notes(margin, grid_size_.width);
+      const int notes_bottom = y_;
+      y_ = top;
+      place_large(margin + grid_size_.width + gap);
+      y_ = std::max(y_, notes_bottom);
+    } else {
+      y_ = grid_bottom + gap;
+      place_large(centred(large_size_.width));
+      place_notes(margin, body);
+    }
+    layout_.height = y_ + margin;
+    check_size(layout_.width, layout_.height, style_);
+    return std::move(layout_);
+  }
+
+ private:
+  int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
+  int text_line() const { return line_height(px(kTextColumn)); }
+  int caption_height() const { return line_height(px(kCaptionColumn)) + px(kSpace) / 2; }
+  int text_width(std::string_view text, int column_width) const {
+    return static_cast<int>(fonts_.columns(text)) * column_width;
+  }
+  // From one thumbnail to the next.
+  int step_x() const { return grid_.keys.length() + px(kGutter); }
+  int step_y() const { return grid_.queries.length() + px(kGutter); }
+  // What stands to the left of the thumbnails, and above them below the caption.
+  int left() const {
+    const std::string last = std::to_string(places_.layers.back());
+    return text_line() + px(kSpace) / 2 + text_width(last, px(kTextColumn)) + px(kSpace);
+  }
+  int above() const { return 2 * text_line() + px(kSpace); }
+
+  void measure() {
+    const auto columns = static_cast<int>(places_.heads.size());
+    const auto rows = static_cast<int>(places_.layers.size());
+    const int caption = text_width(grid_caption(), px(kCaptionColumn));
+    grid_size_.width = std::max(left() + columns * step_x() - px(kGutter), caption);
+    grid_size_.height = caption_height() + above() + rows * step_y() - px(kGutter);
+    large_size_.width = layout_.large.width - 2 * layout_.large.margin;
+    sentence_ =
+        fonts_.wrap(printable_message(overview_.sentence),
+                    static_cast<std::size_t>(large_size_.width / px(kTextColumn)), kMostLines);
+    large_size_.height = caption_height() + static_cast<int>(sentence_.size()) * text_line() +
+                         px(kSpace) + layout_.large.height - 2 * layout_.large.margin;
+  }
+
+  bool stands_beside() const {
+    const auto misfit = [](int width, int height) {
+      return std::abs(std::log(static_cast<double>(width) / height / kWantedAspect));
+    };
+    const int gap = px(kSectionGap);
+    return misfit(grid_size_.width + gap + large_size_.width,
+                  std::max(grid_size_.height, large_size_.height)) <=
+           misfit(std::max(grid_size_.width, large_size_.width),
+                  grid_size_.height + gap + large_size_.height);
+  }
+
+  std::string grid_caption() const {
+    return fmt::format("{} × {}", counted(places_.layers.size(), "layer"),
+                       counted(places_.heads.size(), "head"));
+  }
+
+  void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
+    const std::size_t columns = fonts_.columns(text);
+    layout_.thumbnails.texts.push_back({role, std::move(text), columns, column_width, angle, x, y});
+  }
+
+  void place_lines(TextRole role, const std::string& text, int column_width, int x, int room,
+                   bool centred) {
+    for (std::string& line : fonts_.wrap(
+             printable_message(text), static_cast<std::size_t>(room / column_width), kMostLines)) {
+      const int spare = centred ? (room - text_width(line, column_width)) / 2 : 0;
+      add(role, std::move(line), column_width, TextAngle::kLevel, x + spare, y_);
+      y_ += line_height(column_width) + px(1);
+    }
+  }
+
+  void place_grid(int x) {
+    add(TextRole::kPanelTitle, grid_caption(), px(kCaptionColumn), TextAngle::kLevel, x, y_);
+    const int first_x = x + left();
+    const int first_y = y_ + caption_height() + above();
+    const int text = px(kTextColumn);
+    const int width = static_cast<int>(places_.heads.size()) * step_x() - px(kGutter);
+    const int height = static_cast<int>(places_.layers.size()) * step_y() - px(kGutter);
+    add(TextRole::kAxisName, "head", text, TextAngle::kLevel,
+        first_x + (width - text_width("head", text)) / 2, y_ + caption_height());
+    add(TextRole::kAxisName, "layer", text, TextAngle::kUp, x,
+        first_y + (height + text_width("layer", text)) / 2);
+    for (std::size_t column = 0; column < places_.heads.size(); ++column) {
+      const std::string number = std::to_string(places_.heads[column]);
+      const int middle = first_x + static_cast<int>(column) * step_x() + grid_.keys.length() / 2;
+      add(TextRole::kKeyLabel, number, text, TextAngle::kLevel,
+          middle - text_width(number, text) / 2, first_y - text_line() - px(kSpace) / 2);
+    }
+    for (std::size_t row = 0; row < places_.layers.size(); ++row) {
+      const std::string number = std::to_string(places_.layers[row]);
+      const int middle = first_y + static_cast<int>(row) * step_y() + grid_.queries.length() / 2;
+      add(TextRole::kQueryLabel, number, text, TextAngle::kLevel,
+          first_x - px(kSpace) - text_width(number, text), middle - text_line() / 2);
+    }
+    layout_.thumbnails.panels.reserve(overview_.heads.size());
+    for (const HeadId head : overview_.heads) {
+      const PixelRect panel = {first_x + static_cast<int>(places_.column(head)) * step_x(),
+                               first_y + static_cast<int>(places_.row(head)) * step_y(),
+                               grid_.keys.length(), grid_.queries.length()};
+      layout_.thumbnails.panels.push_back(panel);
+      if (head == overview_.chosen) {
+        layout_.chosen = panel;
+      }
+    }
+    y_ = first_y + height;
+  }
+
+  void place_large(int x) {
+    const int caption = px(kCaptionColumn);
+    const int size = px(kSpace);
+    layout_.swatch = {x + px(kFrameWidth), y_ + (line_height(caption) - size) / 2, size, size};
+    const int text_x = layout_.swatch.right() + px(kFrameWidth) + px(kSpace);
+    add(TextRole::kPanelTitle, overview_.caption, caption, TextAngle::kLevel, text_x, y_);
+    y_ += caption_height();
+    for (std::string& line : sentence_) {
+      add(TextRole::kLegend, std::move(line), px(kTextColumn), TextAngle::kLevel, x, y_);
+      y_ += text_line();
+    }
+    y_ += px(kSpace);
+    shift(layout_.large, x - layout_.large.margin, y_ - layout_.large.margin);
+    y_ += layout_.large.height - 2 * layout_.large.margin;
+  }
+
+  void place_notes(int x, int room) {
+    std::vector<std::string> notes = overview_.thumbnails.notes;
+    const PoolAxis& queries = grid_.queries.tokens;
+    const PoolAxis& keys = grid_.keys.tokens;
+    if (queries.pooled() || keys.pooled()) {
+      notes.push_back(fmt::format("thumbnails: each cell the {} of {} x {} weights",
+                                  pool_name(overview_.thumbnails.pool), queries.block, keys.block));
+    }
+    y_ += notes.empty() ? 0 : px(kSpace);
+    for (const std::string& note : notes) {
+      place_lines(TextRole::kNote, note, px(kTextColumn), x, room, /*centred=*/false);
+    }
+  }
+
+  const Overview& overview_;
+  const FigureStyle& style_;
+  const FontSet& fonts_;
+  OverviewGrid places_;
+  FigureGrid grid_;
+  SectionSize grid_size_;
+  SectionSize large_size_;
+  std::vector<std::string> sentence_;  // in lines
+  OverviewLayout layout_;
+  int y_ = 0;  // below what was placed so far
+};
+
+}  // namespace
+
+FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const Heatmap& thumbnails,
+                                 const FigureStyle& style) {
+  const double side =
+      std::min(kWantedGrid / std::sqrt(static_cast<double>(rows) * static_cast<double>(columns)),
+               kLongestGrid / static_cast<double>(std::max(rows, columns)));
+  const int wanted = std::clamp(static_cast<int>(side), kSmallestThumbnail, kLargestThumbnail);
+  FigureGrid grid;
+  grid.rows = rows;
+  grid.columns = columns;
+  grid.queries = thumbnail_axis(thumbnails.n_queries(), wanted, style);
+  grid.keys = thumbnail_axis(thumbnails.n_keys(), wanted, style);
+  grid.queries.tokens.first = thumbnails.first_query;
+  grid.keys.tokens.first = thumbnails.first_key;
+  return grid;
+}
+
+OverviewLayout lay_out_overview(const Overview& overview, const FigureStyle& style) {
+  return Builder(overview, style).build();
+}
+
+}  // namespace attnviz

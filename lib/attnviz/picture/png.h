@@ -1,0 +1,30 @@
+// Heatmaps as PNG.
+#pragma once
+
+#include <string>
+
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/pooling.h"
+#include "attnviz/picture/layout/figure_style.h"
+
+namespace attnviz {
+
+/// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left,
+/// key labels, named axes, one colour bar. At most about 4096 pixels a side at 96 dpi; more cells
+/// than that are pooled (each pixel the largest weight under it, or the mean) and the picture says
+/// so. Cells that do not exist are grey, hatched where there is room; NaN has a colour of its own.
+///
+/// The file tells its resolution and, as iTXt chunks, `Title`, `Software`, the style as JSON in
+/// `attnviz-figure` and, where `facts` is not empty, these (what the picture was made from, as
+/// JSON) as `attnviz`. The same heatmap, style and facts give the same bytes.
+///
+/// Throws Error{kUsage} for a heatmap or a style that check() refuses, and for a picture of more
+/// than kMostPixels, before memory is taken.
+std::string render_png(const Heatmap& heatmap, const FigureStyle& style = {},
+                       std::string facts = {});
+
+/// How render_png cuts the panels into cells; looks at no weight. Throws Error{kUsage} for a
+/// picture that is too large.
+PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style = {});
+
+}  // namespace attnviz

@@ -1,0 +1,72 @@
+// An 8-bit sRGB picture in memory: rectangles and text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/core/large_memory.h"
+#include "attnviz/picture/raster/pixel_palette.h"
+#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/scene/pixel_geometry.h"
+
+namespace attnviz {
+
+/// Of one colour at first. Everything drawn is cut off at the edges.
+///
+/// A pixel is the number of its colour as long as at most 256 colours have been drawn, and its
+/// three channels from then on: a third of the memory to write, and no colours to count for a PNG.
+class Canvas {
+ public:
+  /// Throws Error{kUsage} when a side is not positive or the bytes overflow.
+  Canvas(int width, int height, Rgb background = {255, 255, 255});
+
+  int width() const noexcept { return width_; }
+  int height() const noexcept { return height_; }
+  /// Precondition: inside.
+  Rgb at(int x, int y) const noexcept;
+
+  bool has_palette() const noexcept { return channels_ == 1; }
+  /// What the pixels number, when there is a palette.
+  std::span<const Rgb> palette() const noexcept { return palette_.colors(); }
+  /// Shape [height, width] with a palette, [height, width, 3] without.
+  std::span<const std::uint8_t> pixels() const noexcept { return pixels_; }
+
+  void fill(const PixelRect& rect, Rgb color);
+
+  /// Draws lines from the lower left to the upper right, `thickness` wide to the right and
+  /// `spacing` apart, which go on in every other rectangle hatched alike.
+  void hatch(const PixelRect& rect, Rgb color, int spacing, int thickness);
+
+  /// Copies the topmost row of `rect` over its other rows.
+  void repeat_top_row(const PixelRect& rect) noexcept;
+
+  /// Puts `color` where the ink is, mixed with what lies below by its amount in fifteenths, and its
+  /// image over it, with the origin of the ink at (x, y). Mixed in sRGB, not in linear light, where
+  /// small dark text turns too thin.
+  void draw(const InkMap& ink, int x, int y, Rgb color);
+
+ private:
+  using Pixels = std::vector<std::uint8_t, ZeroedAllocator<std::uint8_t>>;
+  /// A pixel's bytes; with a palette the first one alone.
+  using Code = std::array<std::uint8_t, 3>;
+
+  PixelRect clipped(const PixelRect& rect) const noexcept;
+  std::uint8_t* pixel(int x, int y) noexcept { return pixels_.data() + offset(x, y); }
+  std::size_t offset(int x, int y) const noexcept;
+  /// Gives the palette up when it is full: pointers to pixels change.
+  Code code(Rgb color);
+  void widen();
+  void paint_row(int x, int y, int count, const Code& code) noexcept;
+
+  int width_;
+  int height_;
+  std::size_t channels_ = 1;
+  PixelPalette palette_;
+  Pixels pixels_;
+};
+
+}  // namespace attnviz

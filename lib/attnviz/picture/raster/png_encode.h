@@ -1,0 +1,21 @@
+// Pixels as the bytes of a PNG file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "attnviz/picture/raster/canvas.h"
+
+namespace attnviz {
+
+/// Encodes 8-bit sRGB pixels, `rgb` of shape [height, width, 3]. The same pixels give the same
+/// bytes. Throws Error{kUsage} when a size is 0 or the picture has 2^30 bytes or more, and
+/// Error{kIo} when memory runs out.
+std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height);
+
+/// The same for a picture, with its palette when it has one.
+std::string encode_png(const Canvas& canvas);
+
+}  // namespace attnviz

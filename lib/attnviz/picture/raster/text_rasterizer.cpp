@@ -1,0 +1,204 @@
+#include "attnviz/picture/raster/text_rasterizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "attnviz/picture/fonts/font_face.h"
+#include "attnviz/picture/raster/glyph_image.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr int kFractions = 4;
+
+int baseline(int column_width) noexcept {
+  return static_cast<int>(std::lround(embedded_metrics().ascent * column_width));
+}
+
+struct Direction {
+  double cosine;
+  double sine;
+};
+
+Direction direction(TextAngle angle) noexcept {
+  switch (angle) {
+    case TextAngle::kLevel:
+      return {1.0, 0.0};
+    case TextAngle::kRising:
+      return {1.0 / std::numbers::sqrt2, 1.0 / std::numbers::sqrt2};
+    case TextAngle::kUp:
+      return {0.0, 1.0};
+  }
+  return {1.0, 0.0};
+}
+
+// The pixel `along` to the right and `down` from the origin, as the reader of the text sees it.
+PixelPoint turned(double along, double down, TextAngle angle) noexcept {
+  const Direction d = direction(angle);
+  return {along * d.cosine + down * d.sine, -along * d.sine + down * d.cosine};
+}
+
+Outline glyph_outline(Glyph::Kind kind, std::uint32_t id, const FontFace* face) {
+  switch (kind) {
+    case Glyph::Kind::kEmbedded:
+      return embedded_outline(id);
+    case Glyph::Kind::kBox:
+      return code_point_box(id);
+    case Glyph::Kind::kFace:
+      return face->outline(id);
+  }
+  return {};
+}
+
+// Turned, and `scale` times as large; y stays upwards.
+void turn(Outline& outline, double scale, TextAngle angle) {
+  for (std::vector<PixelPoint>& contour : outline) {
+    for (PixelPoint& point : contour) {
+      const PixelPoint pixel = turned(point.x * scale, -point.y * scale, angle);
+      point = {pixel.x, -pixel.y};
+    }
+  }
+}
+
+// What two maps of the same kind of pixels have in common: adds a glyph's rows to a text's.
+template <class Mix>
+void mix_rows(const InkMap& glyph, int x, int y, const InkMap& text, Mix mix) {
+  const int first_row = std::max(0, text.top - y - glyph.top);
+  const int end_row = std::min(glyph.height, text.top + text.height - y - glyph.top);
+  const int first_column = std::max(0, text.left - x - glyph.left);
+  const int end_column = std::min(glyph.width, text.left + text.width - x - glyph.left);
+  const int count = std::max(0, end_column - first_column);
+  for (int row = first_row; row < end_row; ++row) {
+    const int text_row = row + y + glyph.top - text.top;
+    const int text_column = first_column + x + glyph.left - text.left;
+    auto from = static_cast<std::size_t>(row) * static_cast<std::size_t>(glyph.width) +
+                static_cast<std::size_t>(first_column);
+    auto to = static_cast<std::size_t>(text_row) * static_cast<std::size_t>(text.width) +
+              static_cast<std::size_t>(text_column);
+    for (int i = 0; i < count; ++i) {
+      mix(from++, to++);
+    }
+  }
+}
+
+// Adds a glyph's ink at (x, y); what falls outside is cut off.
+void add_glyph(const InkMap& glyph, int x, int y, InkMap& text) {
+  if (!glyph.ink.empty()) {
+    mix_rows(glyph, x, y, text, [&](std::size_t from, std::size_t to) {
+      text.ink[to] = static_cast<std::uint8_t>(std::min(255, text.ink[to] + glyph.ink[from]));
+    });
+  }
+  if (!glyph.image.empty()) {
+    text.image.resize(4 * text.ink.size(), 0);
+    mix_rows(glyph, x, y, text, [&](std::size_t from, std::size_t to) {
+      const int alpha = glyph.image[4 * from + 3];
+      for (std::size_t i = 0; i < 4; ++i) {
+        std::uint8_t& below = text.image[4 * to + i];
+        const int mixed = glyph.image[4 * from + i] + (below * (255 - alpha) + 127) / 255;
+        below = static_cast<std::uint8_t>(std::min(255, mixed));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+int line_height(int column_width) noexcept {
+  const double descent = embedded_metrics().descent * column_width;
+  return baseline(column_width) + static_cast<int>(std::ceil(descent));
+}
+
+std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
+                                       TextAngle angle) noexcept {
+  const double width = static_cast<double>(columns) * column_width;
+  const double height = line_height(column_width);
+  std::array<PixelPoint, 4> corners = {turned(0, 0, angle), turned(width, 0, angle),
+                                       turned(width, height, angle), turned(0, height, angle)};
+  for (PixelPoint& corner : corners) {
+    corner.x += origin.x;
+    corner.y += origin.y;
+  }
+  return corners;
+}
+
+const Outline& TextRasterizer::outline(const OutlineKey& key) {
+  const auto [place, is_new] = outlines_.try_emplace(key);
+  if (is_new) {
+    const auto [kind, id, face] = key;
+    place->second = glyph_outline(kind, id, face);
+  }
+  return place->second;
+}
+
+const InkMap& TextRasterizer::glyph_ink(const InkKey& key) {
+  const auto [place, is_new] = glyphs_.try_emplace(key);
+  if (!is_new) {
+    return place->second;
+  }
+  const auto [glyph, em, column_width, angle, x_quarters, y_quarters] = key;
+  const auto [kind, id, face] = glyph;
+  const double x = static_cast<double>(x_quarters) / kFractions;
+  const double y = static_cast<double>(y_quarters) / kFractions;
+  const double scale = column_width * (kind == Glyph::Kind::kFace ? em : 1.0);
+  const GlyphImage* image = face == nullptr ? nullptr : face->image(id);
+  if (image != nullptr) {
+    const GlyphExtents box = face->extents(id);
+    std::array<PixelPoint, 4> corners = {turned(box.left * scale, -box.top * scale, angle),
+                                         turned(box.right * scale, -box.top * scale, angle),
+                                         turned(box.right * scale, -box.bottom * scale, angle),
+                                         turned(box.left * scale, -box.bottom * scale, angle)};
+    for (PixelPoint& corner : corners) {
+      corner = {corner.x + x, corner.y + y};
+    }
+    place->second = draw_image(*image, corners);
+  } else {
+    Outline in_pixels = outline(glyph);
+    turn(in_pixels, scale, angle);
+    place->second = fill_outline(in_pixels, x, y);
+  }
+  return place->second;
+}
+
+const InkMap& TextRasterizer::rasterize(std::string_view text, int column_width, TextAngle angle) {
+  const auto [place, is_new] = texts_.try_emplace({std::string(text), column_width, angle});
+  if (is_new) {
+    place->second = drawn(text, column_width, angle);
+  }
+  return place->second;
+}
+
+InkMap TextRasterizer::drawn(std::string_view text, int column_width, TextAngle angle) {
+  const GlyphRun run = fonts_.run(text);
+  const auto corners = text_corners({0.0, 0.0}, run.columns, column_width, angle);
+  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
+  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
+  InkMap map;
+  map.left = static_cast<int>(std::floor(left));
+  map.top = static_cast<int>(std::floor(top));
+  map.width = static_cast<int>(std::ceil(right)) - map.left;
+  map.height = static_cast<int>(std::ceil(bottom)) - map.top;
+  map.ink.assign(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height), 0);
+  for (const Glyph& glyph : run.glyphs) {
+    const PixelPoint pen =
+        turned(glyph.x * column_width, baseline(column_width) - glyph.y * column_width, angle);
+    const auto quarters_x = static_cast<int>(std::lround(pen.x * kFractions));
+    const auto quarters_y = static_cast<int>(std::lround(pen.y * kFractions));
+    const int x = static_cast<int>(std::floor(static_cast<double>(quarters_x) / kFractions));
+    const int y = static_cast<int>(std::floor(static_cast<double>(quarters_y) / kFractions));
+    add_glyph(glyph_ink({{glyph.kind, glyph.id, glyph.face},
+                         glyph.em,
+                         column_width,
+                         angle,
+                         quarters_x - x * kFractions,
+                         quarters_y - y * kFractions}),
+              x, y, map);
+  }
+  return map;
+}
+
+}  // namespace attnviz

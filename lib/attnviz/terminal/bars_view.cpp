@@ -1,0 +1,299 @@
+#include "attnviz/terminal/bars_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/color/round_step.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/percent.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/bar.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/terminal/page/terminal_palette.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kLeastColumns = 20;
+constexpr std::size_t kAllTokens = 40;  // are all shown
+constexpr std::size_t kTopTokens = 20;  // of more, these
+constexpr std::size_t kGap = 2;         // between heads
+constexpr std::size_t kLeastBar = 4;
+constexpr std::size_t kMostBar = 24;
+constexpr std::size_t kMostBarAlone = 50;
+constexpr std::string_view kBold = "1";
+constexpr std::string_view kDim = "2";
+
+class Bars {
+ public:
+  Bars(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options)
+      : focus_(focus),
+        subject_(subject),
+        options_(options),
+        panel_(focus.panels.front()),
+        palette_(focus.scale.colormap, options.color),
+        ascii_(options.style == TerminalStyle::kAscii || options.style == TerminalStyle::kMask) {}
+
+  std::string draw();
+
+ private:
+  std::size_t n_heads() const { return focus_.n_queries(); }
+  std::size_t n_tokens() const { return focus_.n_keys(); }
+  bool colored() const { return options_.color != ColorDepth::kNone; }
+  std::string_view style(std::string_view sgr) const { return colored() ? sgr : ""; }
+  std::string safe(const std::string& label) const {
+    return ascii_ ? printable_ascii(label) : printable(label);
+  }
+
+  void choose_tokens();
+  void lay_out();
+  void heading();
+  void band(std::size_t first, std::size_t count);
+  void number(AnsiLine& line, std::string_view text, std::string_view sgr) const;
+  void bar(AnsiLine& line, float value) const;
+  float others(std::size_t head) const;
+  void legend();
+  void add_line(std::string_view line) { out_.append(line).append("\n"); }
+  void add_lines(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      add_line(line);
+    }
+  }
+
+  const Heatmap& focus_;
+  const BarsSubject& subject_;
+  TerminalOptions options_;
+  const HeatmapPanel& panel_;
+  TerminalPalette palette_;
+  bool ascii_;
+  std::vector<std::size_t> shown_;   // tokens, in order
+  std::vector<std::size_t> others_;  // seen by some head, not shown
+  std::size_t left_out_ = 0;         // masked in every head and not shown
+  bool has_masked_ = false;          // among those that are shown
+  double full_ = 1.0;                // what a whole bar stands for
+  std::size_t gutter_ = 0;
+  std::size_t number_ = 4;
+  std::size_t bar_ = kLeastBar;
+  std::size_t per_band_ = 1;
+  int decimals_ = 0;
+  std::vector<std::string> labels_;  // of shown_
+  std::string others_label_;
+  std::string out_;
+};
+
+void Bars::choose_tokens() {
+  std::vector<float> largest(n_tokens(), -1.0f);  // over the heads that see it
+  for (std::size_t head = 0; head < n_heads(); ++head) {
+    for (std::size_t token = 0; token < n_tokens(); ++token) {
+      if (panel_.is_visible(head, token)) {
+        largest[token] = std::max(largest[token], std::max(panel_.values(head, token), 0.0f));
+      }
+    }
+  }
+  shown_.resize(n_tokens());
+  std::iota(shown_.begin(), shown_.end(), 0);
+  if (n_tokens() > kAllTokens) {
+    std::stable_sort(shown_.begin(), shown_.end(),
+                     [&largest](std::size_t a, std::size_t b) { return largest[a] > largest[b]; });
+    const auto top = shown_.begin() + kTopTokens;
+    const auto seen = std::find_if(shown_.begin(), top,
+                                   [&largest](std::size_t token) { return largest[token] < 0.0f; });
+    for (auto token = seen; token != shown_.end(); ++token) {
+      if (largest[*token] < 0.0f) {
+        ++left_out_;
+      } else {
+        others_.push_back(*token);
+      }
+    }
+    shown_.erase(seen, shown_.end());
+    std::sort(shown_.begin(), shown_.end());
+  }
+  float most = 0.0f;
+  for (const std::size_t token : shown_) {
+    most = std::max(most, largest[token]);
+  }
+  full_ = round_step(static_cast<double>(most));
+}
+
+void Bars::lay_out() {
+  const std::size_t index_width = std::to_string(subject_.first_index + n_tokens() - 1).size();
+  std::size_t widest = 0;
+  for (const std::size_t token : shown_) {
+    const std::string index = std::to_string(subject_.first_index + token);
+    labels_.push_back(pad_left(index, index_width) + " " + safe(focus_.key_labels[token]));
+    widest = std::max(widest, display_width(labels_.back()));
+  }
+  if (!others_.empty()) {
+    others_label_ = counted(others_.size(), "other");
+    widest = std::max(widest, others_label_.size());
+  }
+  const std::size_t most_gutter = std::max<std::size_t>(options_.columns * 3 / 10, 7);
+  gutter_ = std::min(widest, std::max(most_gutter, others_label_.size())) + 1;
+  const std::size_t room = options_.columns - gutter_;
+  const auto fit = [this, room](int decimals) {
+    decimals_ = decimals;
+    number_ = decimals == 0 ? 4 : 5;
+    for (std::size_t head = 0; head < n_heads(); ++head) {
+      for (const std::size_t token : shown_) {
+        number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
+      }
+      if (!others_.empty()) {
+        number_ = std::max(number_, percent_cell(others(head), decimals).size());
+      }
+    }
+    const std::size_t least = number_ + 1 + kLeastBar;
+    const std::size_t fitting =
+        std::clamp<std::size_t>((room + kGap) / (least + kGap), 1, n_heads());
+    const std::size_t bands = (n_heads() + fitting - 1) / fitting;
+    per_band_ = (n_heads() + bands - 1) / bands;
+    const std::size_t block = (room + kGap) / per_band_ - kGap;
+    const std::size_t most = n_heads() == 1 ? kMostBarAlone : kMostBar;
+    bar_ = block > number_ + 1 ? std::min(block - number_ - 1, most) : 0;
+  };
+  constexpr std::size_t kBarForDecimals = 12;
+  constexpr double kSmall = 0.1;  // where whole percents tell little apart
+  fit(0);
+  if (bar_ >= kBarForDecimals || full_ <= kSmall) {
+    fit(1);
+  }
+}
+
+void Bars::heading() {
+  for (const std::string& text : wrap(safe_message(focus_.title, ascii_), options_.columns)) {
+    AnsiLine line;
+    line.put(text, style(kBold));
+    add_line(line.finish());
+  }
+  if (!focus_.title.empty()) {
+    add_line("");
+  }
+}
+
+void Bars::number(AnsiLine& line, std::string_view text, std::string_view sgr) const {
+  const std::size_t width = display_width(text);
+  line.put(std::string(number_ - std::min(number_, width), ' '));
+  line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style(sgr));
+}
+
+void Bars::bar(AnsiLine& line, float value) const {
+  const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
+  const std::string text = attnviz::bar(share, bar_, ascii_);
+  const auto t = static_cast<float>(std::clamp(share, 0.0, 1.0));
+  line.put(text, colored() ? palette_.ink(focus_.scale.colormap.diverging() ? 0.5f + t / 2.0f : t)
+                           : std::string());
+  line.put(std::string(bar_ - display_width(text), ' '));
+}
+
+// Of a query its share in all that are not shown, of a key the most of one of them.
+float Bars::others(std::size_t head) const {
+  double sum = 0.0;
+  float most = 0.0f;
+  for (const std::size_t token : others_) {
+    if (panel_.is_visible(head, token)) {
+      const float value = panel_.values(head, token);
+      sum += static_cast<double>(value);
+      most = std::max(most, value);
+    }
+  }
+  return subject_.as_key ? most : static_cast<float>(sum);
+}
+
+void Bars::band(std::size_t first, std::size_t count) {
+  const std::size_t block = number_ + 1 + bar_;
+  AnsiLine line;
+  const auto across = [&](auto&& draw_head) {
+    for (std::size_t head = first; head < first + count; ++head) {
+      if (head > first) {
+        line.put(std::string(kGap, ' '));
+      }
+      draw_head(head);
+    }
+    add_line(line.finish());
+  };
+  line.put(std::string(gutter_, ' '));
+  across([&](std::size_t head) {
+    const std::string title =
+        fit_width(safe_message(focus_.query_labels[head], ascii_), block, ascii_ ? ".." : "…");
+    line.put(title, style(kBold));
+    line.put(std::string(block - display_width(title), ' '));
+  });
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    const std::size_t token = shown_[i];
+    const std::string label = fit_width(labels_[i], gutter_ - 1, ascii_ ? ".." : "…");
+    line.put(label, style(subject_.first_index + token == subject_.token ? kBold : ""));
+    line.put(std::string(gutter_ - display_width(label), ' '));
+    across([&](std::size_t head) {
+      if (!panel_.is_visible(head, token)) {
+        has_masked_ = true;
+        number(line, ascii_ ? "." : "·", kDim);
+        line.put(std::string(1 + bar_, ' '));
+        return;
+      }
+      const float value = panel_.values(head, token);
+      number(line, percent_cell(value, decimals_), "");
+      line.put(" ");
+      bar(line, value);
+    });
+  }
+  if (!others_.empty()) {
+    line.put(pad_right(others_label_, gutter_), style(kDim));
+    across([&](std::size_t head) {
+      number(line, percent_cell(others(head), decimals_), kDim);
+      line.put(std::string(1 + bar_, ' '));
+    });
+  }
+  add_line("");
+}
+
+void Bars::legend() {
+  std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full_ * 100.0)};
+  if (has_masked_) {
+    texts.emplace_back(ascii_ ? ". = masked" : "· = masked");
+  }
+  if (left_out_ > 0) {
+    texts.push_back(counted(left_out_, "masked token") + " left out");
+  }
+  if (!others_.empty()) {
+    texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
+  }
+  std::vector<InlineItem> items;
+  for (const std::string& text : texts) {
+    const std::string fitted = fit_width(text, options_.columns, "");
+    items.push_back({fitted, display_width(fitted)});
+  }
+  add_lines(flow(items, 3, options_.columns));
+  for (const std::string& note : focus_.notes) {
+    add_lines(wrap(safe_message(note, ascii_), options_.columns));
+  }
+}
+
+std::string Bars::draw() {
+  choose_tokens();
+  lay_out();
+  heading();
+  for (std::size_t first = 0; first < n_heads(); first += per_band_) {
+    band(first, std::min(per_band_, n_heads() - first));
+  }
+  legend();
+  return std::move(out_);
+}
+
+}  // namespace
+
+std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
+                        const TerminalOptions& options) {
+  TerminalOptions effective = options;
+  effective.columns = std::max(options.columns, kLeastColumns);
+  return Bars(focus, subject, effective).draw();
+}
+
+}  // namespace attnviz

@@ -1,0 +1,27 @@
+// One token's attention as bars with percentages, for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "attnviz/document/heatmap.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+/// What a picture made by focus_heatmap does not say itself.
+struct BarsSubject {
+  std::size_t token = 0;        // the one in focus, among the columns' tokens
+  std::size_t first_index = 0;  // of the first column
+  bool as_key = false;          // columns are queries: their weights do not add up to a whole
+};
+
+/// Lines ending in '\n', none wider than options.columns (at least 20 are assumed): a list of bars
+/// for each row of `focus`, as many side by side as fit, tokens in the order of the text. Of more
+/// tokens than a screen holds those with the largest weights, and what the others have. All bars
+/// have one scale, which the legend tells. Styles kAscii and kMask are 7-bit; ColorDepth::kNone has
+/// no escape code.
+std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
+                        const TerminalOptions& options);
+
+}  // namespace attnviz

@@ -1,0 +1,272 @@
+#include "attnviz/terminal/cell_painter.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/color/color_ticks.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+// From about zero to one end of the scale. A blank is a masked cell. The dots are of the signs that
+// all fonts for terminals have (WGL4), each one column wide.
+constexpr std::array kAsciiRamp = {"."sv, ":"sv, "-"sv, "="sv, "+"sv, "*"sv, "#"sv, "%"sv, "@"sv};
+constexpr std::array kShadeRamp = {"·"sv, "░"sv, "▒"sv, "▓"sv, "█"sv};
+constexpr std::array kDotRamp = {"·"sv, "◦"sv, "•"sv, "○"sv, "●"sv};
+constexpr std::array kSignedDotRamp = {"○"sv, "◦"sv, "·"sv, "•"sv, "●"sv};
+constexpr std::string_view kDim = "2";
+constexpr std::string_view kBold = "1";
+constexpr std::size_t kScaleWidth = 16;
+constexpr std::size_t kTickedWidth = 45;    // shared evenly by ramps of nine and of five
+constexpr std::size_t kTickColumns = 7;     // of one number below the scale
+constexpr std::size_t kLeastValueCell = 4;  // a colour cell that shows its value: " .46"
+
+std::string repeated(std::string_view text, std::size_t count) {
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) {
+    out += text;
+  }
+  return out;
+}
+
+std::string spaces(std::size_t count) {
+  return std::string(count, ' ');
+}
+
+std::size_t value_columns(const TerminalOptions& options, float low, float high,
+                          std::size_t cell_width) {
+  const std::size_t room = cell_width - 1;
+  // Over colours two decimals are enough: the colour says the rest.
+  return options.style == TerminalStyle::kNumbers ? room
+                                                  : std::min(room, number_width(low, high, 2));
+}
+
+InlineItem item(std::string text) {
+  const std::size_t width = display_width(text);
+  return {std::move(text), width};
+}
+
+std::string_view kind_name(ScaleKind kind) {
+  switch (kind) {
+    case ScaleKind::kSqrt:
+      return "sqrt scale";
+    case ScaleKind::kLog:
+      return "log scale";
+    case ScaleKind::kRowMax:
+      return "share of the row's largest";
+    case ScaleKind::kLinear:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+CellPainter::CellPainter(const TerminalOptions& options, const ColorScale& scale,
+                         std::size_t cell_width)
+    : options_(options),
+      scale_(scale),
+      palette_(scale.colormap, options.color),
+      width_(cell_width),
+      format_(scale.low, scale.high, value_columns(options, scale.low, scale.high, cell_width)),
+      blank_masked_(!blocks() && options.style != TerminalStyle::kNumbers) {}
+
+std::span<const std::string_view> CellPainter::ramp() const {
+  switch (options_.style) {
+    case TerminalStyle::kAscii:
+      return kAsciiRamp;
+    case TerminalStyle::kDots:
+      return scale_.colormap.diverging() ? kSignedDotRamp : kDotRamp;
+    default:
+      return kShadeRamp;
+  }
+}
+
+std::string_view CellPainter::sign(float t) const {
+  if (std::isnan(t)) {
+    return "?";
+  }
+  const auto levels = static_cast<float>(ramp().size());
+  return ramp()[static_cast<std::size_t>(std::clamp(std::floor(t * levels), 0.0f, levels - 1.0f))];
+}
+
+// Signs have a colour of their own only where their shape leaves room for it: a ramp of characters
+// says all. With 16 colours numbers differ in weight.
+std::string CellPainter::ink(float t) const {
+  if (options_.style == TerminalStyle::kNumbers && options_.color == ColorDepth::k16) {
+    constexpr float kWeak = 0.1f;
+    return std::string(t >= 0.5f ? kBold : t < kWeak ? kDim : ""sv);
+  }
+  const bool inked =
+      options_.style == TerminalStyle::kNumbers || options_.style == TerminalStyle::kDots;
+  return inked ? palette_.ink(t) : "";
+}
+
+void CellPainter::swatch(AnsiLine& line, float t, std::string_view text) const {
+  const TerminalColor color = palette_.color(t);
+  const bool blank = text.find_first_not_of(' ') == std::string_view::npos;
+  line.put(text, blank ? color.background : color.background + ";" + color.text_on_it);
+}
+
+void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
+  saw_nan_ = saw_nan_ || (value && std::isnan(value->value));
+  const float t = value ? scale_.position(value->shown) : 0.0f;
+  if (options_.style == TerminalStyle::kNumbers) {
+    const std::string text = value ? format_.text(value->value) : "·";
+    line.put(spaces(width_ - std::min(width_, display_width(text))));
+    line.put(text, value ? ink(t) : std::string(colored() ? kDim : ""sv));
+  } else if (options_.style == TerminalStyle::kMask) {
+    line.put(value ? "#" : ".");
+    line.put(spaces(width_ - 1));
+  } else if (options_.style == TerminalStyle::kDots) {
+    line.put(value && show_value ? sign(t) : " ", ink(t));
+    line.put(spaces(width_ - 1));
+  } else if (!blocks()) {
+    const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space tells cells apart
+    line.put(value ? repeated(sign(t), filled) : spaces(filled));
+    line.put(spaces(width_ - filled));
+  } else if (!value) {
+    const std::size_t before = width_ / 2;
+    line.put(spaces(before));
+    line.put(show_value ? "·" : " ", show_value ? kDim : ""sv);
+    line.put(spaces(width_ - before - 1));
+  } else {
+    const bool has_room = width_ >= kLeastValueCell;
+    const std::string text = show_value && has_room ? format_.text(value->value) : "";
+    const std::size_t before = (width_ - text.size() + 1) / 2;
+    swatch(line, t, pad_right(spaces(before) + text, width_));
+  }
+}
+
+void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
+  saw_nan_ = saw_nan_ || (upper && std::isnan(upper->value)) || (lower && std::isnan(lower->value));
+  blank_masked_ = true;
+  const auto color = [this](const CellValue& value) {
+    return palette_.color(scale_.position(value->shown));
+  };
+  if (!upper && !lower) {
+    line.put(" ");
+  } else if (upper && lower) {
+    line.put("▀", color(upper).foreground + ";" + color(lower).background);
+  } else if (upper) {
+    line.put("▀", color(upper).foreground);
+  } else {
+    line.put("▄", color(lower).foreground);
+  }
+}
+
+// The scale from its low end to its high one, in exactly so many columns.
+void CellPainter::bar(AnsiLine& line, std::size_t columns) const {
+  for (std::size_t i = 0; i < columns; ++i) {
+    const float t = (static_cast<float>(i) + 0.5f) / static_cast<float>(columns);
+    if (blocks()) {
+      swatch(line, t, " ");
+    } else {
+      line.put(sign(t), ink(t));
+    }
+  }
+}
+
+std::optional<InlineItem> CellPainter::scale_item(std::size_t columns) const {
+  const std::string low = fmt::format("{:.4g}", scale_.low);
+  const std::string high = fmt::format("{:.4g}", scale_.high);
+  if (options_.style == TerminalStyle::kMask) {
+    return item("# = sees");
+  }
+  if (options_.style == TerminalStyle::kNumbers) {
+    // Shares are what colours show; the numbers are the weights.
+    return scale_.kind == ScaleKind::kRowMax ? std::nullopt
+                                             : std::optional(item("values " + low + " to " + high));
+  }
+  if (ticked()) {
+    return std::nullopt;
+  }
+  const std::size_t ends = low.size() + high.size() + 2;
+  const std::size_t width =
+      blocks() ? std::min(kScaleWidth, columns - std::min(columns - 1, ends)) : ramp().size();
+  AnsiLine line;
+  line.put(low + " ");
+  bar(line, width);
+  line.put(" " + high);
+  return InlineItem{line.finish(), ends + width};
+}
+
+std::optional<InlineItem> CellPainter::masked_item() const {
+  if (options_.style == TerminalStyle::kMask) {
+    return item(". = masked");
+  }
+  if (blank_masked_) {
+    return item("blank = masked");
+  }
+  AnsiLine line;
+  line.put("·", colored() ? kDim : ""sv);
+  line.put(" = masked");
+  return InlineItem{line.finish(), 10};
+}
+
+InlineItem CellPainter::nan_item() const {
+  AnsiLine line;
+  if (blocks()) {
+    swatch(line, std::numeric_limits<float>::quiet_NaN(), "  ");
+  } else {
+    line.put(options_.style == TerminalStyle::kNumbers ? "nan" : "?");
+  }
+  line.put(" = NaN");
+  return {line.finish(), 9};
+}
+
+std::vector<InlineItem> CellPainter::legend(bool has_masked, std::size_t columns) const {
+  std::vector<InlineItem> items;
+  if (const auto scale = scale_item(columns)) {
+    items.push_back(*scale);
+  }
+  const bool says_kind = options_.style != TerminalStyle::kMask &&
+                         (options_.style != TerminalStyle::kNumbers || colored());
+  if (const std::string_view kind = kind_name(scale_.kind); says_kind && !kind.empty()) {
+    items.push_back(item(fit_width(kind, columns, "")));
+  }
+  if (has_masked) {
+    items.push_back(*masked_item());
+  }
+  if (saw_nan_ && options_.style != TerminalStyle::kMask) {
+    items.push_back(nan_item());
+  }
+  return items;
+}
+
+std::vector<std::string> CellPainter::ticked_scale(std::size_t columns) const {
+  if (!ticked()) {
+    return {};
+  }
+  const std::size_t width = std::min(kTickedWidth, columns);
+  AnsiLine line;
+  bar(line, width);
+  std::string numbers;
+  const std::vector<ColorTick> ticks =
+      color_ticks(scale_, std::max<std::size_t>(2, width / kTickColumns));
+  const std::size_t last = width - std::min(width, ticks.back().label.size());
+  for (const ColorTick& tick : ticks) {
+    const auto at = static_cast<std::size_t>(tick.position * static_cast<double>(width));
+    const std::size_t half = tick.label.size() / 2;
+    const bool is_last = &tick == &ticks.back();
+    const std::size_t begin = is_last ? last : at - std::min(at, half);
+    const bool fits = begin >= numbers.size() + (numbers.empty() ? 0 : 1) &&
+                      (is_last || begin + tick.label.size() < last);
+    if (fits) {
+      numbers = pad_right(numbers, begin) + tick.label;
+    }
+  }
+  return {line.finish(), numbers};
+}
+
+}  // namespace attnviz

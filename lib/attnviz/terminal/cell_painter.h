@@ -1,0 +1,79 @@
+// What one weight looks like on a terminal, in each style.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/document/pooling.h"
+#include "attnviz/document/words/number_format.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/terminal/page/terminal_palette.h"
+
+namespace attnviz {
+
+/// A value, and what the colour scale is asked for.
+struct CellNumber {
+  float value;
+  float shown;
+};
+
+/// One cell of a panel; absent when masked.
+using CellValue = std::optional<CellNumber>;
+
+inline CellValue cell_of(const PooledMatrix& matrix, std::size_t row, std::size_t col) {
+  if (row >= matrix.rows || !matrix.is_visible(row, col)) {
+    return std::nullopt;
+  }
+  return CellNumber{matrix.value(row, col), matrix.shown(row, col)};
+}
+
+/// Draws cells of one width and knows how to explain them.
+class CellPainter {
+ public:
+  /// `scale` must outlive the painter.
+  CellPainter(const TerminalOptions& options, const ColorScale& scale, std::size_t cell_width);
+
+  /// Appends cell_width columns. Only one line of a high cell shows its value.
+  void cell(AnsiLine& line, CellValue value, bool show_value);
+
+  /// Appends one column with two cells, one above the other. Only for colours.
+  void two_cells(AnsiLine& line, CellValue upper, CellValue lower);
+
+  /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
+  std::vector<InlineItem> legend(bool has_masked, std::size_t columns) const;
+
+  /// A scale whose steps are uneven, with round numbers below it; else empty.
+  std::vector<std::string> ticked_scale(std::size_t columns) const;
+
+ private:
+  bool colored() const { return options_.color != ColorDepth::kNone; }
+  bool blocks() const { return options_.style == TerminalStyle::kBlocks && colored(); }
+  bool ticked() const {
+    return options_.style != TerminalStyle::kNumbers && options_.style != TerminalStyle::kMask &&
+           (scale_.kind == ScaleKind::kSqrt || scale_.kind == ScaleKind::kLog);
+  }
+  std::span<const std::string_view> ramp() const;
+  std::string_view sign(float t) const;
+  std::string ink(float t) const;
+  void swatch(AnsiLine& line, float t, std::string_view text) const;
+  void bar(AnsiLine& line, std::size_t columns) const;
+  std::optional<InlineItem> scale_item(std::size_t columns) const;
+  std::optional<InlineItem> masked_item() const;
+  InlineItem nan_item() const;
+
+  TerminalOptions options_;
+  const ColorScale& scale_;
+  TerminalPalette palette_;
+  std::size_t width_;
+  NumberFormat format_;
+  bool blank_masked_;  // else a dot
+  bool saw_nan_ = false;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,277 @@
+#include "attnviz/terminal/heatmap_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/pooling.h"
+#include "attnviz/terminal/cell_painter.h"
+#include "attnviz/terminal/heatmap_view_layout.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kLeastColumns = 20;
+constexpr std::size_t kLegendGap = 3;
+constexpr std::string_view kBold = "1";
+
+class Screen {
+ public:
+  Screen(const Heatmap& heatmap, const TerminalOptions& options)
+      : heatmap_(heatmap),
+        options_(options),
+        labels_(heatmap, options.style),
+        layout_(plan_layout(heatmap, labels_, options)),
+        painter_(options, heatmap.scale, layout_.cell_width) {}
+
+  std::string draw();
+
+ private:
+  void add_line(std::string_view line) { out_.append(line).append("\n"); }
+  void add_lines(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      add_line(line);
+    }
+  }
+  std::string_view bold() const { return options_.color == ColorDepth::kNone ? "" : kBold; }
+
+  void heading();
+  void band(std::size_t first_panel, std::size_t n_panels);
+  void cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_line, bool show_value);
+  std::string header() const;
+  std::string aligned(std::string_view text) const;
+  void key_list();
+  void legend();
+
+  const Heatmap& heatmap_;
+  const TerminalOptions& options_;
+  TerminalLabels labels_;
+  TerminalLayout layout_;
+  CellPainter painter_;
+  bool has_masked_ = false;
+  std::string out_;
+};
+
+void Screen::heading() {
+  for (const std::string& text :
+       wrap(safe_message(heatmap_.title, labels_.ascii), layout_.columns)) {
+    AnsiLine line;
+    line.put(text, bold());
+    add_line(line.finish());
+  }
+  if (!heatmap_.title.empty()) {
+    add_line("");
+  }
+}
+
+// A label over or beside a cell, where the cell's own text stands.
+std::string Screen::aligned(std::string_view text) const {
+  const std::size_t width = layout_.cell_width;
+  const std::string fitted = fit_width(text, width, labels_.ellipsis());
+  if (options_.style == TerminalStyle::kNumbers) {
+    return pad_left(fitted, width);
+  }
+  const bool centred = layout_.filled_cells && width > 2;
+  const std::size_t before = centred ? (width - display_width(fitted) + 1) / 2 : 0;
+  return pad_right(std::string(before, ' ') + fitted, width);
+}
+
+// Column labels, or indices at every so many cells that they do not touch.
+std::string Screen::header() const {
+  std::string text;
+  const std::size_t n_cells = layout_.keys.cells();
+  if (!layout_.indexed_header) {
+    for (std::size_t cell = 0; cell < n_cells; ++cell) {
+      text += aligned(labels_.keys[cell]);
+    }
+    return text;
+  }
+  const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
+  std::size_t step = 1;
+  for (const std::size_t factor : std::initializer_list<std::size_t>{1, 2, 5, 10, 20, 50, 100}) {
+    step = factor;
+    if (step * layout_.cell_width >= widest) {
+      break;
+    }
+  }
+  for (std::size_t cell = 0; cell < n_cells; cell += step) {
+    const std::string index = std::to_string(layout_.keys.number(cell));
+    const std::size_t start = cell * layout_.cell_width;
+    if (step == 1) {
+      text += aligned(index);
+    } else if (start + index.size() <= layout_.slot) {
+      text = pad_right(text, start).append(index);
+    }
+  }
+  return text;
+}
+
+void Screen::cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_line,
+                   bool show_value) {
+  for (std::size_t col = 0; col < panel.cols; ++col) {
+    if (layout_.half_blocks) {
+      painter_.two_cells(line, cell_of(panel, 2 * text_line, col),
+                         cell_of(panel, 2 * text_line + 1, col));
+    } else {
+      painter_.cell(line, cell_of(panel, text_line, col), show_value);
+    }
+  }
+}
+
+void Screen::band(std::size_t first_panel, std::size_t n_panels) {
+  std::vector<PooledMatrix> panels;
+  panels.reserve(n_panels);
+  for (std::size_t i = first_panel; i < first_panel + n_panels; ++i) {
+    panels.push_back(pool(heatmap_, heatmap_.panels[i], layout_.queries, layout_.keys));
+  }
+  const auto has_masked = [](const PooledMatrix& panel) {
+    return std::find(panel.visible.begin(), panel.visible.end(), 0) != panel.visible.end();
+  };
+  has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
+
+  AnsiLine line;
+  const std::size_t rest = layout_.slot - layout_.cells_width();
+  const auto across = [&](auto&& draw_panel) {
+    for (std::size_t i = 0; i < n_panels; ++i) {
+      if (i > 0) {
+        line.put(std::string(kPanelGap, ' '));
+      }
+      draw_panel(i);
+    }
+    add_line(line.finish());
+  };
+  const std::string margin(layout_.gutter, ' ');
+  line.put(margin);
+  across([&](std::size_t i) {
+    const std::string title =
+        fit_width(labels_.titles[first_panel + i], layout_.slot, labels_.ellipsis());
+    line.put(title, bold());
+    line.put(std::string(layout_.slot - display_width(title), ' '));
+  });
+  line.put(margin);
+  across([&](std::size_t) { line.put(pad_right(header(), layout_.slot)); });
+  for (std::size_t row = 0; row < layout_.lines.cells(); ++row) {
+    for (std::size_t part = 0; part < layout_.cell_height; ++part) {
+      const bool middle = part == (layout_.cell_height - 1) / 2;
+      const std::string label = middle ? labels_.entries(labels_.queries, layout_.lines, row,
+                                                         layout_.indexed_header, layout_.gutter - 1)
+                                       : "";
+      line.put(pad_right(label, layout_.gutter));
+      across([&](std::size_t i) {
+        cells(line, panels[i], row, middle);
+        line.put(std::string(rest, ' '));
+      });
+    }
+  }
+  add_line("");
+}
+
+// What the column indices stand for, when no row label says it.
+void Screen::key_list() {
+  if (!layout_.indexed_header || labels_.same) {
+    return;
+  }
+  constexpr std::size_t kMostLabel = 24;
+  std::vector<InlineItem> items = {{"keys:", 5}};
+  for (std::size_t cell = 0; cell < layout_.keys.cells(); ++cell) {
+    std::string label = labels_.entries(labels_.keys, layout_.keys, cell, /*with_index=*/true,
+                                        std::min(kMostLabel, layout_.columns));
+    label.erase(0, label.find_first_not_of(' '));
+    const std::size_t width = display_width(label);
+    items.push_back({std::move(label), width});
+  }
+  add_lines(flow(items, 2, layout_.columns));
+}
+
+void Screen::legend() {
+  add_lines(painter_.ticked_scale(layout_.columns));
+  std::vector<InlineItem> items = painter_.legend(has_masked_, layout_.columns);
+  for (const char* text : {"row = query", "column = key"}) {
+    items.push_back({text, std::string_view(text).size()});
+  }
+  add_lines(flow(items, kLegendGap, layout_.columns));
+  if (layout_.queries.pooled() || layout_.keys.pooled()) {
+    const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
+                                          labels_.ascii ? "x" : "×", layout_.keys.block);
+    const bool mask = options_.style == TerminalStyle::kMask;
+    add_lines(wrap(mask ? fmt::format("pooled: # where anything of {} is seen", block)
+                        : fmt::format("pooled: each cell is the {} of {} weights",
+                                      pool_name(heatmap_.pool), block),
+                   layout_.columns));
+  }
+  for (const std::string& note : heatmap_.notes) {
+    add_lines(wrap(safe_message(note, labels_.ascii), layout_.columns));
+  }
+}
+
+std::string Screen::draw() {
+  heading();
+  const std::size_t n_panels = heatmap_.panels.size();
+  for (std::size_t first = 0; first < n_panels; first += layout_.panels_per_band) {
+    band(first, std::min(layout_.panels_per_band, n_panels - first));
+  }
+  key_list();
+  legend();
+  return std::move(out_);
+}
+
+}  // namespace
+
+namespace {
+
+// The first panel of each mask, and those whose mask nobody knows.
+Heatmap one_panel_a_mask(const Heatmap& heatmap) {
+  Heatmap masks = heatmap;
+  masks.panels.clear();
+  masks.panels_together = 1;
+  for (const HeatmapPanel& panel : heatmap.panels) {
+    const auto same = [&panel](const HeatmapPanel& other) {
+      return panel.mask.empty() ? !panel.visible && !other.visible : panel.mask == other.mask;
+    };
+    if (std::none_of(masks.panels.begin(), masks.panels.end(), same)) {
+      masks.panels.push_back(panel);
+      if (!panel.mask.empty()) {
+        masks.panels.back().title = "mask " + panel.mask;
+      }
+    }
+  }
+  return masks;
+}
+
+// What is drawn where, in place of what was asked for.
+struct Sheet {
+  Heatmap heatmap;
+  TerminalOptions options;
+};
+
+Sheet sheet_of(const Heatmap& heatmap, const TerminalOptions& options) {
+  Sheet sheet{options.style == TerminalStyle::kMask ? one_panel_a_mask(heatmap) : heatmap, options};
+  sheet.options.columns = std::max(options.columns, kLeastColumns);
+  return sheet;
+}
+
+}  // namespace
+
+std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
+  const Sheet sheet = sheet_of(heatmap, options);
+  return Screen(sheet.heatmap, sheet.options).draw();
+}
+
+PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options) {
+  const Sheet sheet = sheet_of(heatmap, options);
+  const TerminalLabels labels(sheet.heatmap, sheet.options.style);
+  const TerminalLayout layout = plan_layout(sheet.heatmap, labels, sheet.options);
+  return {layout.queries, layout.keys};
+}
+
+}  // namespace attnviz

@@ -1,0 +1,18 @@
+// One query on a terminal: numbered steps, a table of keys, numbers that are the same at any width.
+#pragma once
+
+#include <string>
+
+#include "attnviz/document/inspection_page.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+/// The page as lines ending in '\n', none wider than options.columns (at least 20 are assumed).
+/// Tables that are too wide go on below; vectors that are too long are shown by their first and
+/// last numbers and the count of those between. TerminalStyle::kAscii: 7-bit; every other style:
+/// signs such as · and √. With ColorDepth::kNone there is no escape code. Precondition: page.full
+/// needs the heads' matrices over all queries.
+std::string render_inspection(const InspectionPage& page, const TerminalOptions& options);
+
+}  // namespace attnviz

@@ -1,0 +1,19 @@
+// What a model wrote, and what it holds probable, as text for a terminal.
+#pragma once
+
+#include <string>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/document/next_tokens.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+/// Lines ending in '\n', none wider than options.columns: what was written, and what is predicted
+/// as a table with bars, where there is any. kAscii and kMask are 7-bit; ColorDepth::kNone has no
+/// escape code. `variant` names the run among several ("T 0.5"), or is empty.
+std::string render_continuation(const Continuation& continuation, const TerminalOptions& options);
+std::string render_predictions(const Predictions& predictions, const std::string& variant,
+                               const Colormap& colormap, const TerminalOptions& options);
+
+}  // namespace attnviz

@@ -1,0 +1,292 @@
+#include "attnviz/terminal/overview_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/terminal/cell_painter.h"
+#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_options.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kNarrowest = 5;  // columns of a thumbnail
+constexpr std::size_t kWidest = 16;
+constexpr std::size_t kMostLines = 60;  // of the whole grid
+constexpr std::size_t kLeastColumns = 20;
+constexpr std::string_view kBold = "1";
+
+std::size_t divide_up(std::size_t a, std::size_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+// Sizes in columns and lines of text.
+struct ThumbnailLayout {
+  std::size_t gutter = 0;      // the layers' names
+  std::size_t together = 1;    // heads side by side
+  std::size_t slot = 0;        // one thumbnail, or its name when that is wider
+  std::size_t cell_width = 1;  // with half blocks also the height, in halves of a line
+  std::size_t cell_height = 1;
+  bool half_blocks = false;
+  std::size_t height = 0;  // of a thumbnail
+  std::size_t pitch = 0;   // from one row of thumbnails to the next
+  PoolAxis queries;
+  PoolAxis keys;
+
+  std::size_t width() const noexcept { return keys.cells() * cell_width; }
+};
+
+class Planner {
+ public:
+  Planner(const Heatmap& thumbnails, const OverviewGrid& places, const TerminalOptions& options)
+      : thumbnails_(thumbnails), places_(places), options_(options) {}
+
+  ThumbnailLayout plan() const {
+    ThumbnailLayout best = laid_out(kNarrowest);
+    for (std::size_t width = kNarrowest + 1; width <= kWidest; ++width) {
+      const ThumbnailLayout larger = laid_out(width);
+      if (n_groups(larger) <= n_groups(best) &&
+          lines(larger) <= std::max(kMostLines, lines(best)) && larger.width() >= best.width()) {
+        best = larger;
+      }
+    }
+    return best;
+  }
+
+ private:
+  std::size_t n_groups(const ThumbnailLayout& layout) const {
+    return divide_up(places_.heads.size(), layout.together);
+  }
+  std::size_t lines(const ThumbnailLayout& layout) const {
+    return n_groups(layout) * places_.layers.size() * layout.pitch;
+  }
+
+  // Thumbnails of at most `width` columns, and as high as they look wide.
+  ThumbnailLayout laid_out(std::size_t width) const {
+    constexpr std::size_t kLargestCell = 4;  // few tokens need not fill a screen
+    ThumbnailLayout layout;
+    layout.half_blocks =
+        options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
+    layout.queries = PoolAxis::at_most(thumbnails_.n_queries(), width);
+    layout.keys = PoolAxis::at_most(thumbnails_.n_keys(), width);
+    const std::size_t most_cells = std::max(layout.queries.cells(), layout.keys.cells());
+    std::size_t cell = std::min(width / most_cells, kLargestCell);
+    if (layout.half_blocks) {
+      cell = std::min<std::size_t>(cell, 3);
+      layout.height = divide_up(layout.queries.cells() * cell, 2);
+      layout.pitch = layout.queries.cells() * cell / 2 + 1;  // half a line will do as a gap
+    } else {
+      // A character is about twice as high as wide.
+      cell -= cell > 1 ? cell % 2 : std::size_t{0};
+      layout.queries.block *= cell == 1 && thumbnails_.n_queries() > 1 ? 2u : 1u;
+      layout.cell_height = std::max<std::size_t>(cell / 2, 1);
+      layout.height = layout.queries.cells() * layout.cell_height;
+      layout.pitch = layout.height + 1;
+    }
+    layout.cell_width = cell;
+    layout.queries.first = thumbnails_.first_query;
+    layout.keys.first = thumbnails_.first_key;
+    const auto name_width = [](const std::vector<std::size_t>& numbers) {
+      return std::to_string(numbers.back()).size() + 1;
+    };
+    layout.gutter = name_width(places_.layers);
+    layout.slot = std::max(layout.width(), name_width(places_.heads));
+    const std::size_t room = options_.columns - layout.gutter - 1;
+    const std::size_t most = std::max<std::size_t>(room / (layout.slot + 1), 1);
+    layout.together = divide_up(places_.heads.size(), divide_up(places_.heads.size(), most));
+    return layout;
+  }
+
+  const Heatmap& thumbnails_;
+  const OverviewGrid& places_;
+  const TerminalOptions& options_;
+};
+
+// What stands where, for options that have been made possible.
+struct Sheet {
+  TerminalOptions options;
+  TerminalOptions thumbnail_options;
+  Heatmap large;
+  OverviewGrid places;
+  ThumbnailLayout layout;
+
+  Sheet(const Overview& overview, const TerminalOptions& asked)
+      : options(asked), large(overview.large), places(overview.heads) {
+    options.columns = std::max(options.columns, kLeastColumns);
+    thumbnail_options = options;
+    if (options.style == TerminalStyle::kNumbers) {
+      thumbnail_options.style = TerminalStyle::kBlocks;
+    }
+    large.panels.front().title.clear();  // the caption says it
+    layout = Planner(overview.thumbnails, places, thumbnail_options).plan();
+  }
+};
+
+class Screen {
+ public:
+  Screen(const Overview& overview, const Sheet& sheet)
+      : overview_(overview),
+        sheet_(sheet),
+        layout_(sheet.layout),
+        ascii_(sheet.options.style == TerminalStyle::kAscii),
+        painter_(sheet.thumbnail_options, overview.thumbnails.scale, layout_.cell_width) {}
+
+  std::string draw() {
+    const Heatmap& thumbnails = overview_.thumbnails;
+    add_text(thumbnails.title, bold());
+    if (!thumbnails.title.empty()) {
+      out_ += '\n';
+    }
+    const std::size_t n_heads = sheet_.places.heads.size();
+    for (std::size_t first = 0; first < n_heads; first += layout_.together) {
+      group(first, std::min(layout_.together, n_heads - first));
+    }
+    add_text(overview_.caption, bold());
+    add_text(overview_.sentence, {});
+    out_ += render_terminal(sheet_.large, sheet_.options);
+    if (layout_.queries.pooled() || layout_.keys.pooled()) {
+      add_text(fmt::format("thumbnails: each cell is the {} of up to {} {} {} weights",
+                           pool_name(thumbnails.pool), layout_.queries.block, ascii_ ? "x" : "×",
+                           layout_.keys.block),
+               {});
+    }
+    for (const std::string& note : thumbnails.notes) {
+      add_text(note, {});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::string_view bold() const { return sheet_.options.color == ColorDepth::kNone ? "" : kBold; }
+
+  void add_text(std::string_view text, std::string_view style) {
+    for (const std::string& part : wrap(safe_message(text, ascii_), sheet_.options.columns)) {
+      AnsiLine line;
+      line.put(part, style);
+      out_ += line.finish() + '\n';
+    }
+  }
+
+  // The panel of a head, or the number of panels where there is no such head.
+  std::size_t panel_of(HeadId head) const {
+    return static_cast<std::size_t>(
+        std::lower_bound(overview_.heads.begin(), overview_.heads.end(), head) -
+        overview_.heads.begin());
+  }
+
+  // All layers of some heads.
+  void group(std::size_t first, std::size_t count) {
+    const OverviewGrid& places = sheet_.places;
+    std::string names(layout_.gutter, ' ');
+    for (std::size_t i = first; i < first + count; ++i) {
+      names += ' ' + pad_right(fmt::format("H{}", places.heads[i]), layout_.slot);
+    }
+    names.erase(names.find_last_not_of(' ') + 1);
+    out_ += names + '\n';
+    for (const std::size_t layer : places.layers) {
+      std::vector<PooledMatrix> thumbnails(count);  // empty where a layer has no such head
+      std::vector<bool> chosen(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const HeadId head{layer, places.heads[first + i]};
+        const std::size_t panel = panel_of(head);
+        if (panel < overview_.heads.size() && overview_.heads[panel] == head) {
+          thumbnails[i] = pool(overview_.thumbnails, overview_.thumbnails.panels[panel],
+                               layout_.queries, layout_.keys);
+        }
+        chosen[i] = head == overview_.chosen;
+      }
+      for (std::size_t text_line = 0; text_line < layout_.pitch; ++text_line) {
+        AnsiLine line;
+        line.put(pad_right(text_line == 0 ? fmt::format("L{}", layer) : "", layout_.gutter));
+        bool is_open = false;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::string_view close = is_open ? bracket(text_line, /*closes=*/true) : " ";
+          line.put(chosen[i] ? bracket(text_line, /*closes=*/false) : close,
+                   chosen[i] || is_open ? bold() : "");
+          thumbnail(line, thumbnails[i], text_line);
+          is_open = chosen[i];
+          if (is_open && layout_.slot > layout_.width()) {
+            line.put(bracket(text_line, /*closes=*/true), bold());
+            line.put(std::string(layout_.slot - layout_.width() - 1, ' '));
+            is_open = false;
+          } else {
+            line.put(std::string(layout_.slot - layout_.width(), ' '));
+          }
+        }
+        if (is_open) {
+          line.put(bracket(text_line, /*closes=*/true), bold());
+        }
+        out_ += line.finish() + '\n';
+      }
+    }
+    if (layout_.pitch == layout_.height) {
+      out_ += '\n';
+    }
+  }
+
+  std::string_view bracket(std::size_t text_line, bool closes) const {
+    if (text_line >= layout_.height) {
+      return " ";
+    }
+    if (ascii_ || layout_.height == 1) {
+      return closes ? "]" : "[";
+    }
+    if (text_line == 0) {
+      return closes ? "┐" : "┌";
+    }
+    if (text_line + 1 == layout_.height) {
+      return closes ? "┘" : "└";
+    }
+    return "│";
+  }
+
+  // One line of a thumbnail, as wide as all are.
+  void thumbnail(AnsiLine& line, const PooledMatrix& cells, std::size_t text_line) {
+    if (cells.rows == 0 || text_line >= layout_.height) {
+      line.put(std::string(layout_.width(), ' '));
+      return;
+    }
+    const std::size_t cell = layout_.cell_width;
+    for (std::size_t col = 0; col < cells.cols; ++col) {
+      if (!layout_.half_blocks) {
+        painter_.cell(line, cell_of(cells, text_line / layout_.cell_height, col),
+                      /*show_value=*/text_line % layout_.cell_height == 0);
+        continue;
+      }
+      const CellValue upper = cell_of(cells, 2 * text_line / cell, col);
+      const CellValue lower = cell_of(cells, (2 * text_line + 1) / cell, col);
+      for (std::size_t i = 0; i < cell; ++i) {
+        painter_.two_cells(line, upper, lower);
+      }
+    }
+  }
+
+  const Overview& overview_;
+  const Sheet& sheet_;
+  const ThumbnailLayout& layout_;
+  bool ascii_;
+  CellPainter painter_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string render_terminal(const Overview& overview, const TerminalOptions& options) {
+  const Sheet sheet(overview, options);
+  return Screen(overview, sheet).draw();
+}
+
+OverviewCells terminal_cells(const Overview& overview, const TerminalOptions& options) {
+  const Sheet sheet(overview, options);
+  return {{sheet.layout.queries, sheet.layout.keys}, terminal_grid(sheet.large, sheet.options)};
+}
+
+}  // namespace attnviz

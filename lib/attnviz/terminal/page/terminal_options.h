@@ -1,0 +1,22 @@
+// How text is drawn for a terminal.
+#pragma once
+
+#include <cstddef>
+
+namespace attnviz {
+
+/// blocks   cells filled with colour, or without colour with shades.
+/// ascii    a ramp of 7-bit characters.
+/// dots     bigger dots for more; a scale around zero has rings below it.
+/// numbers  the weights.
+/// mask     only who may see whom: # and ., 7-bit. Panels with one mask are drawn once.
+enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask };
+enum class ColorDepth { kNone, k16, k256, kTrueColor };
+
+struct TerminalOptions {
+  TerminalStyle style = TerminalStyle::kAscii;
+  ColorDepth color = ColorDepth::kNone;
+  std::size_t columns = 80;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,163 @@
+#include "attnviz/terminal/tour_page.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/percent.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/terminal/tour_view.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kWidest = 100;         // longer lines are hard to read
+constexpr std::ptrdiff_t kMostLines = 22;    // of the 24 of a terminal, two are the prompt's
+constexpr std::size_t kColumnsOfLines = 80;  // narrower screens are as long as they get
+
+TerminalOptions readable(TerminalOptions options) {
+  options.columns = std::min(options.columns, kWidest);
+  options.style =
+      options.style == TerminalStyle::kAscii ? TerminalStyle::kAscii : TerminalStyle::kBlocks;
+  return options;
+}
+
+// No line ends between a number and its percent sign: a space that is none to wrap().
+constexpr std::string_view kSpaced = " %";
+constexpr std::string_view kGlued = "\u00A0%";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+std::string glued(std::string text) {
+  return replaced(std::move(text), kSpaced, kGlued);
+}
+std::string unglued(std::string text) {
+  return replaced(std::move(text), kGlued, kSpaced);
+}
+
+struct Lesson {
+  const char* title;
+  void (*write)(TourPage& page);
+};
+
+constexpr Lesson kLessons[kTourScreens] = {
+    {"Tokens and embeddings", tour_tokens},
+    {"Query, key and value", tour_vectors},
+    {"q·k, scaling and softmax", tour_scores},
+    {"The causal mask", tour_mask},
+    {"Heads that specialise", tour_heads},
+    {"Temperature, and where to go next", tour_temperature},
+};
+
+}  // namespace
+
+std::vector<std::string_view> bare_pieces(const TokenizedText& text) {
+  std::vector<std::string_view> pieces = text.pieces();
+  for (std::string_view& piece : pieces) {
+    if (piece.size() > 1 && piece.front() == ' ' && piece[1] != ' ') {
+      piece.remove_prefix(1);
+    }
+  }
+  return pieces;
+}
+
+TourPage::TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows)
+    : tour(shown),
+      style(readable(options)),
+      names(bare_pieces(shown.text), style.ascii),
+      fewer_rows_(fewer_rows),
+      palette_(Colormap(), options.color) {}
+
+std::size_t TourPage::rows(std::size_t most) const noexcept {
+  return most > fewer_rows_ ? most - fewer_rows_ : 1;
+}
+
+void TourPage::paragraph(std::string_view text, std::size_t indent, const std::string& code) {
+  const std::size_t room = columns() - std::min(columns() - 1, indent);
+  for (const std::string& text_line : wrap(glued(style.sign(text)), room)) {
+    AnsiLine styled;
+    styled.put(std::string(indent, ' '));
+    styled.put(unglued(text_line), code);
+    line(styled.finish());
+  }
+}
+
+void TourPage::table(const TextTable& table) {
+  out_ += draw_table(table, columns(), style.ellipsis());
+}
+
+StyledText TourPage::token_label(std::size_t token) const {
+  return {names.indexed(token), token == tour.query() ? style.bold() : std::string()};
+}
+
+std::string TourPage::bar_ink(float weight) const {
+  return style.options.color == ColorDepth::kNone ? std::string() : palette_.ink(weight);
+}
+
+StyledText TourPage::weight_cell(const std::string& text, float weight) const {
+  if (style.options.color == ColorDepth::kNone) {
+    return {text, {}};
+  }
+  const TerminalColor color = palette_.color(weight);
+  return {text, fmt::format("{};{}", color.background, color.text_on_it)};
+}
+
+std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
+                                  std::size_t most) {
+  std::vector<std::size_t> keys(std::min(n_visible, weights.size()));
+  std::iota(keys.begin(), keys.end(), 0);
+  if (keys.size() > most) {
+    std::stable_sort(keys.begin(), keys.end(), [weights](std::size_t a, std::size_t b) {
+      return weights[a] != weights[b] ? weights[a] > weights[b] : a > b;
+    });
+    keys.resize(most);
+    std::sort(keys.begin(), keys.end());
+  }
+  return keys;
+}
+
+std::string largest_share(const TokenNames& names, std::span<const float> weights,
+                          std::size_t query, int decimals) {
+  const auto largest = std::max_element(weights.begin(), weights.end());
+  const auto key = static_cast<std::size_t>(largest - weights.begin());
+  const std::string whom = key == query ? std::string("itself") : names.quoted(key);
+  if (std::count(weights.begin(), weights.end(), *largest) > 1) {
+    return fmt::format("{} gives no token more than {}", names.quoted(query),
+                       percentage(*largest, decimals));
+  }
+  return fmt::format("{} gives its largest share, {}, to {}", names.quoted(query),
+                     percentage(*largest, decimals), whom);
+}
+
+std::string render_tour_screen(const Tour& tour, std::size_t screen,
+                               const TerminalOptions& options) {
+  constexpr std::size_t kMostFewer = 4;
+  const Lesson& lesson = kLessons[screen];
+  std::string lines;
+  // Where long names take more lines of words, fewer are left to the tables.
+  for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
+    TourPage page(tour, options, fewer);
+    page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), 0,
+                   page.style.bold());
+    page.blank();
+    lesson.write(page);
+    lines = page.take();
+    if (options.columns < kColumnsOfLines ||
+        std::count(lines.begin(), lines.end(), '\n') <= kMostLines) {
+      break;
+    }
+  }
+  return lines;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,73 @@
+// One screen of the tour while it is written, and what its lessons have in common.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/tour.h"
+#include "attnviz/document/inspection_words.h"
+#include "attnviz/terminal/inspection_tables.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/terminal/page/terminal_palette.h"
+#include "attnviz/terminal/page/text_table.h"
+
+namespace attnviz {
+
+/// The pieces without the space that stands before a word.
+std::vector<std::string_view> bare_pieces(const TokenizedText& text);
+
+class TourPage {
+ public:
+  /// `fewer_rows`: how many rows its tables have less than they would like to.
+  TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows = 0);
+
+  const Tour& tour;
+  const InspectionStyle style;
+  const TokenNames names;  // of the text's tokens, without the space before words
+
+  std::size_t columns() const noexcept { return style.options.columns; }
+  /// The rows of a table that would like to have so many.
+  std::size_t rows(std::size_t most) const noexcept;
+  /// Everything that may stand in a formula is made 7-bit where it must be.
+  void paragraph(std::string_view text, std::size_t indent = 0, const std::string& code = {});
+  void blank() { out_ += '\n'; }
+  void line(std::string_view text) { out_.append(text).append("\n"); }
+  void table(const TextTable& table);
+  std::string take() { return std::move(out_); }
+
+  /// "8 it": a label.
+  StyledText token_label(std::size_t token) const;
+  /// The colour of a weight's bar.
+  std::string bar_ink(float weight) const;
+  /// A weight as a cell of a picture, filled with its colour.
+  StyledText weight_cell(const std::string& text, float weight) const;
+
+ private:
+  std::size_t fewer_rows_;
+  TerminalPalette palette_;
+  std::string out_;
+};
+
+/// The `most` keys with the largest of `weights` among the first `n_visible`, in order of position;
+/// the nearer ones of equals.
+std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
+                                  std::size_t most);
+
+/// What a query does: `"it" gives its largest share, 56 %, to "cat"`; of several that are alike
+/// none is named. `decimals` as percentage() takes them.
+std::string largest_share(const TokenNames& names, std::span<const float> weights,
+                          std::size_t query, int decimals);
+
+// The lessons, in order.
+void tour_tokens(TourPage& page);
+void tour_vectors(TourPage& page);
+void tour_scores(TourPage& page);
+void tour_mask(TourPage& page);
+void tour_heads(TourPage& page);
+void tour_temperature(TourPage& page);
+
+}  // namespace attnviz

@@ -1,0 +1,197 @@
+// The fourth and the fifth screen: who may look at whom, and heads that have one job.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/percent.h"
+#include "attnviz/terminal/tour_page.h"
+
+namespace attnviz {
+
+namespace {
+
+// Whole percents: "56", "0" for less than a half.
+std::string percents(float weight) {
+  return fmt::format("{:.0f}", 100.0 * static_cast<double>(weight));
+}
+
+std::size_t n_in_triangle(const TourPage& page) {
+  constexpr std::size_t kMost = 11;
+  constexpr std::size_t kOfMore = 9;  // longer texts need more words
+  constexpr std::size_t kCell = 4;
+  const std::size_t n_tokens = page.tour.text.size();
+  const std::size_t n = n_tokens <= page.rows(kMost) ? n_tokens : page.rows(kOfMore);
+  const std::size_t labels = page.columns() / 4 + page.style.indent;
+  const std::size_t room = page.columns() - std::min(page.columns(), labels);
+  return std::max<std::size_t>(1, std::min(n, room / kCell));
+}
+
+TextTable triangle(const TourPage& page, std::size_t n) {
+  const ConstMatrix weights = page.tour.inspection.all->weights.view();
+  TextTable table;
+  table.indent = page.style.indent;
+  table.gap = 1;
+  table.corner = {"query", {}};
+  for (std::size_t query = 0; query < n; ++query) {
+    table.labels.push_back(page.token_label(query));
+  }
+  for (std::size_t key = 0; key < n; ++key) {
+    TextColumn column{{fmt::format("{:>3}", key), {}}, {}, true, true};
+    for (std::size_t query = 0; query < n; ++query) {
+      const bool is_visible = page.tour.inspection.mask.visible(query, key);
+      column.cells.push_back(
+          is_visible ? page.weight_cell(fmt::format("{:>3}", percents(weights(query, key))),
+                                        weights(query, key))
+                     : StyledText{".", page.style.dim()});
+    }
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+// What the first token is good for; only said where it is the tokenizer's own. The example is one
+// of the first `n_shown` queries, whose cells can be seen.
+std::string first_token_words(const TourPage& page, std::size_t n_shown) {
+  const Tour& tour = page.tour;
+  std::string words =
+      fmt::format("{} sees only itself, so all of its weight is there.", page.names.quoted(0));
+  if (!tour.text.tokens.front().added || tour.text.size() < 2) {
+    return words;
+  }
+  const ConstMatrix weights = tour.inspection.all->weights.view();
+  std::size_t most = 0;  // none
+  for (std::size_t query = 1; query < n_shown; ++query) {
+    constexpr float kHalf = 0.5f;
+    const float weight = weights(query, 0);
+    if (weight > kHalf && (most == 0 || weight > weights(most, 0))) {
+      most = query;
+    }
+  }
+  const std::string average = percentage(static_cast<float>(tour.first_share));
+  words +=
+      " That token says nothing, and a head with nothing to look for can leave its weight on it: ";
+  const std::string over =
+      fmt::format("averaged over all {} heads and every later token", tour.n_heads);
+  return words + (most == 0
+                      ? fmt::format("{}, {}.", average, over)
+                      : fmt::format("here {} leaves {}; {} it is {}.", page.names.quoted(most),
+                                    percentage(weights(most, 0)), over, average));
+}
+
+// The keys of one query with their weights below them, and dots below what it cannot see.
+TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& names) {
+  TextTable table;
+  table.indent = page.style.indent - 1;  // the empty label is followed by a gap
+  table.gap = 2;
+  table.labels.emplace_back();
+  for (std::size_t key = 0; key < head.text.size(); ++key) {
+    const bool is_bold = key == head.look.query || key == head.look.key;
+    const float weight = head.weights[key];
+    table.columns.push_back(
+        {{names.label(key), is_bold ? page.style.bold() : std::string()},
+         {key > head.look.query ? StyledText{".", page.style.dim()}
+                                : page.weight_cell(percent_cell(weight, 0), weight)}});
+  }
+  return table;
+}
+
+// What the example shows, whatever it shows.
+std::string example_words(const TourHead& head, const TokenNames& names, const std::string& whom) {
+  const float weight = head.weights[head.look.key];
+  const bool is_largest = std::count_if(head.weights.begin(), head.weights.end(),
+                                        [weight](float other) { return other >= weight; }) == 1;
+  const std::string words = fmt::format("{} gives {} to {}{}", names.quoted(head.look.query),
+                                        percentage(weight), names.quoted(head.look.key), whom);
+  return is_largest ? words + "."
+                    : fmt::format("{}; {}.", words,
+                                  largest_share(names, head.weights, head.look.query, 0));
+}
+
+// What stands behind the query, and that it counts for nothing there.
+std::string unseen_words(const TourHead& head, const TokenNames& names) {
+  if (head.look.query + 1 >= head.text.size()) {
+    return {};
+  }
+  const std::string_view source = head.text.source;
+  std::string_view rest =
+      source.substr(std::min(source.size(), head.text.tokens[head.look.query].end));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return fmt::format(
+      " That the text goes on \"{}\" it cannot know: the model sees nothing behind "
+      "{}.",
+      rest, names.quoted(head.look.query));
+}
+
+// Whether one head is the best at several jobs.
+std::string same_head_words(const Tour& tour) {
+  const HeadId previous = tour.previous.score.head;
+  const HeadId induction = tour.induction.score.head;
+  const HeadId pronoun = tour.pronoun.score.head;
+  if (previous == induction && induction == pronoun) {
+    return fmt::format(" {} does all three.", head_title(previous));
+  }
+  if (previous == induction || previous == pronoun) {
+    return fmt::format(" {} does two of them.", head_title(previous));
+  }
+  return induction == pronoun ? fmt::format(" {} does two of them.", head_title(induction)) : "";
+}
+
+void show_head(TourPage& page, const TourHead& head, const std::string& what,
+               const std::string& whom) {
+  const TokenNames names(bare_pieces(head.text), page.style.ascii);
+  page.blank();
+  page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), 0, page.style.bold());
+  page.table(row_of(page, head, names));
+  page.paragraph(example_words(head, names, whom) + unseen_words(head, names));
+}
+
+}  // namespace
+
+void tour_mask(TourPage& page) {
+  const Tour& tour = page.tour;
+  const std::size_t n = n_in_triangle(page);
+  page.paragraph(fmt::format(
+      "Each row is a token that looks (a query), each column one that it looks at (a key), by "
+      "index; the cells are the weights of head {} in percent.{}",
+      head_title(tour.inspection.head),
+      n < tour.text.size()
+          ? fmt::format(" Of {} tokens the first {} are shown.", tour.text.size(), n)
+          : ""));
+  page.blank();
+  page.table(triangle(page, n));
+  page.paragraph(
+      "A dot is nothing, 0 less than half a percent. Later tokens are masked (scores −∞ before "
+      "softmax): the model learned to guess them, and must not see them.");
+  page.paragraph(first_token_words(page, n));
+}
+
+void tour_heads(TourPage& page) {
+  const Tour& tour = page.tour;
+  page.paragraph(fmt::format(
+      "Nobody assigns jobs to heads: they come out of training. For each of three jobs here is the "
+      "head, of {}, that does it best: in a list of {} words, read twice, or in sentences (its "
+      "figures are of {} others).{}",
+      tour.n_heads, tour.n_list_words, tour.pronoun.score.n_looks, same_head_words(tour)));
+  const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
+  show_head(page, tour.previous,
+            fmt::format("previous token: {} of the weight is one token back (this text: {}).",
+                        share(tour.previous.score.weight), share(tour.previous_share)),
+            ", the token before it");
+  show_head(page, tour.induction,
+            fmt::format("induction: {} is on the token that came after the same one earlier.",
+                        share(tour.induction.score.weight)),
+            ": what came next may come next again");
+  const LookScore& pronoun = tour.pronoun.score;
+  show_head(page, tour.pronoun,
+            fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
+                        share(pronoun.rival)),
+            fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
+                        "the place",
+                        pronoun.n_won, pronoun.n_looks));
+}
+
+}  // namespace attnviz

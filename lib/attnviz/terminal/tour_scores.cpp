@@ -1,0 +1,356 @@
+// The third and the last screen: from q·k to weights, and what temperature does to them.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/number_group.h"
+#include "attnviz/document/words/percent.h"
+#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/bar.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/tour_page.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+using Role = InspectionRole;
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrow = 74;  // with fewer columns tables have no bars, and short headings
+
+std::size_t n_visible(const Inspection& head) {
+  std::size_t n = 0;
+  while (n < head.n_tokens() && head.is_visible(n)) {
+    ++n;
+  }
+  return n;
+}
+
+float rest_of(std::span<const float> values, const std::vector<std::size_t>& shown) {
+  double rest = 0.0;
+  for (std::size_t key = 0; key < values.size(); ++key) {
+    const bool is_shown = std::binary_search(shown.begin(), shown.end(), key);
+    rest += is_shown ? 0.0 : static_cast<double>(values[key]);
+  }
+  return static_cast<float>(rest);
+}
+
+// Rows: the shown keys, then the others together when there are any.
+TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
+                  std::size_t n_others) {
+  TextTable table;
+  table.gap = kGap;
+  table.indent = page.columns() < kNarrow ? 0 : page.style.indent;
+  table.corner = {"key", page.style.role(Role::kKey)};
+  for (const std::size_t key : shown) {
+    table.labels.push_back(page.token_label(key));
+  }
+  if (n_others > 0) {
+    table.labels.push_back({counted(n_others, "other"), page.style.dim()});
+  }
+  return table;
+}
+
+std::string decimal(float value, int decimals) {
+  return without_zero_sign(fmt::format("{:.{}f}", value, decimals));
+}
+
+TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& shown,
+                   std::size_t n_rows, std::span<const float> values, int decimals) {
+  TextColumn column{{heading, {}}, {}, true, false};
+  for (const std::size_t key : shown) {
+    column.cells.push_back({decimal(values[key], decimals), {}});
+  }
+  column.cells.resize(n_rows);
+  return column;
+}
+
+void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
+                 const std::vector<std::size_t>& shown, std::span<const float> weights,
+                 std::size_t bar_width) {
+  TextColumn column{{heading, {}}, {}, true, false};
+  TextColumn bars{{"", {}}, {}, false, true};
+  for (const std::size_t key : shown) {
+    column.cells.push_back({percent_cell(weights[key], 1), {}});
+    bars.cells.push_back({bar(static_cast<double>(weights[key]), bar_width, page.style.ascii),
+                          page.bar_ink(weights[key])});
+  }
+  if (shown.size() < table.labels.size()) {
+    column.cells.push_back({percent_cell(rest_of(weights, shown), 1), page.style.dim()});
+  }
+  column.cells.resize(table.labels.size());
+  bars.cells.resize(table.labels.size());
+  table.columns.push_back(std::move(column));
+  if (page.columns() >= kNarrow) {
+    table.columns.push_back(std::move(bars));
+  }
+}
+
+// What a table leaves to the bars behind one more column of weights.
+std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
+  constexpr std::size_t kWeight = 6;
+  constexpr std::size_t kMost = 30;
+  std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kGap;
+  for (const TextColumn& column : table.columns) {
+    std::size_t width = display_width(column.heading.text);
+    for (const StyledText& cell : column.cells) {
+      width = std::max(width, display_width(cell.text));
+    }
+    used += kGap + width;
+  }
+  return std::min(kMost, page.columns() - std::min(page.columns(), used));
+}
+
+// "0.57·v(cat) + 0.17·v(<|bos|>) + …": the largest three that are more than 0.00.
+std::string mean_of_values(const TourPage& page, const Inspection& head, std::size_t n_keys) {
+  constexpr float kLeast = 0.005f;
+  std::vector<std::size_t> keys = top_keys(head.weights, n_keys, 3);
+  std::stable_sort(keys.begin(), keys.end(), [&head](std::size_t a, std::size_t b) {
+    return head.weights[a] > head.weights[b];
+  });
+  std::string sum;
+  std::size_t n_terms = 0;
+  for (const std::size_t key : keys) {
+    if (n_terms > 0 && head.weights[key] < kLeast) {
+      break;
+    }
+    ++n_terms;
+    const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
+    const std::string name = fit_width(page.names.label(key), 16, page.style.ellipsis());
+    sum += fmt::format("{}{:.2f}·v({})", sum.empty() ? "" : " + ", head.weights[key],
+                       is_repeated ? fmt::format("{} {}", key, name) : name);
+  }
+  return sum + (n_keys > n_terms ? fmt::format(" + {}", page.style.ellipsis()) : "");
+}
+
+std::string first_numbers(const TourPage& page, std::span<const float> values) {
+  constexpr std::size_t kFew = 3;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kFew, values.size()); ++i) {
+    list += (i == 0 ? "" : ", ") + decimal(values[i], 2);
+  }
+  return list + (values.size() > kFew ? fmt::format(", {}", page.style.ellipsis()) : "");
+}
+
+// Said where the head that is for pronouns looks from one at nothing that it could mean.
+std::string missed_words(const TourPage& page, const Inspection& head) {
+  if (!page.tour.follows_pronoun) {
+    return {};
+  }
+  const auto largest = static_cast<std::size_t>(
+      std::max_element(head.weights.begin(), head.weights.end()) - head.weights.begin());
+  const Token& token = page.tour.text.tokens[largest];
+  if (largest != head.query && can_be_meant(token)) {
+    return {};
+  }
+  const std::string& label = page.names.label(head.query);
+  return fmt::format(
+      " Here the head does not find {} {} means; this small model learned it from simpler "
+      "sentences.",
+      label == "it" || label == "It" ? "what" : "whom", page.names.quoted(head.query));
+}
+
+std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
+  const TourTemperature& cold = tour.temperatures.front();
+  const TourTemperature& warm = tour.temperatures.back();
+  const auto largest = [](const TourTemperature& row) {
+    return *std::max_element(row.weights.begin(), row.weights.end());
+  };
+  std::string words = fmt::format(
+      "Before softmax the scores can be divided by a temperature T. Here is the row of {} in head "
+      "{} again; T = 1 is screen 3.",
+      names.quoted(tour.query()), head_title(tour.inspection.head));
+  if (largest(cold) > largest(warm)) {
+    words += fmt::format(
+        " A small T favours the largest weight: {} at T = {}. A large T evens out: {} at T = {}.",
+        percentage(largest(cold), 1), cold.temperature, percentage(largest(warm), 1),
+        warm.temperature);
+  } else {
+    words += fmt::format(" It changes nothing that can be seen here: {}.",
+                         n_keys > 1 && largest(warm) > 0.5f ? "one score is far above all others"
+                                                            : "all scores are alike");
+  }
+  words +=
+      " Chat programs' temperature is the same division, of the scores of the next token. Entropy "
+      "tells how spread a row is: 0 bits when one token has all";
+  return words + (n_keys < 2 ? std::string(".")
+                             : fmt::format(", {:.2f} when {} have the same.",
+                                           std::log2(static_cast<double>(n_keys)), n_keys));
+}
+
+// The text as an assignment that a shell takes, in lines that can be copied together; none where it
+// cannot be seen as it is, would be an option, needs both kinds of quotes, or is long. What a line
+// begins with counts, so that only the first is indented.
+std::vector<std::string> assignment(const TourPage& page) {
+  constexpr std::size_t kMostLines = 3;
+  const std::string& source = page.tour.text.source;
+  const bool is_visible =
+      printable_message(source) == source && source.find('\n') == std::string::npos;
+  const bool is_plain = is_visible && (is_ascii(source) || !page.style.ascii);
+  const bool is_option = source.starts_with('-');
+  const bool is_special = source.find_first_of("\"$`\\!") != std::string::npos;
+  const bool can_be_quoted = !is_special || source.find('\'') == std::string::npos;
+  if (!is_plain || is_option || !can_be_quoted) {
+    return {};
+  }
+  const auto quoted_part = [is_special](std::string_view part) {
+    return fmt::format("{0}{1}{0}", is_special ? '\'' : '"', part);
+  };
+  std::vector<std::string> lines = {std::string(page.style.indent, ' ') + "TEXT="};
+  std::string part;
+  for (std::size_t begin = 0; begin < source.size();) {
+    const std::size_t end = std::min(source.find(' ', begin), source.size() - 1) + 1;
+    const std::string_view word = std::string_view(source).substr(begin, end - begin);
+    const std::size_t width = display_width(lines.back()) + display_width(part) +
+                              display_width(word) + display_width("\"\"\\");
+    if (!part.empty() && width > page.columns()) {
+      lines.back() += quoted_part(part) + '\\';
+      lines.emplace_back();
+      part.clear();
+    }
+    part += word;
+    begin = end;
+  }
+  lines.back() += quoted_part(part);
+  const bool fits = lines.size() <= kMostLines &&
+                    std::all_of(lines.begin(), lines.end(), [&page](const std::string& line) {
+                      return display_width(line) <= page.columns();
+                    });
+  return fits ? lines : std::vector<std::string>();
+}
+
+// A command in lines that can be copied together, what it does behind it where there is room.
+void command(TourPage& page, const std::string& words, const char* meaning, std::size_t width) {
+  const std::size_t room = page.columns() - page.style.indent;
+  const std::string beside = fmt::format("{}  {}", pad_right(words, width), meaning);
+  const bool fits = display_width(beside) <= room;
+  std::vector<std::string> lines = wrap(words, display_width(words) <= room ? room : room - 2);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    lines[i] += " \\";
+  }
+  for (const std::string& line : lines) {
+    AnsiLine styled;
+    styled.put(std::string(page.style.indent, ' '));
+    styled.put(line);
+    if (fits) {
+      styled.put(std::string(width - std::min(width, display_width(line)) + kGap, ' '));
+      styled.put(meaning, page.style.dim());
+    }
+    page.line(styled.finish());
+  }
+}
+
+void commands(TourPage& page) {
+  const Inspection& head = page.tour.inspection;
+  const std::vector<std::string> text = assignment(page);
+  for (const std::string& line : text) {
+    page.line(line);
+  }
+  if (text.empty()) {
+    page.line(std::string(page.style.indent, ' ') + "TEXT=\"your text\"");
+  }
+  // A single word may be the name of a command.
+  const bool is_word = page.tour.text.source.find(' ') == std::string::npos;
+  const std::string show = !text.empty() && is_word ? "attnviz show" : "attnviz";
+  const std::string query = text.empty() ? "" : fmt::format(" --query {}", head.query);
+  const std::string which = fmt::format("--head {}", head_name(head.head));
+  const std::string cut = page.tour.n_whole > page.tour.text.size() ? " --truncate right" : "";
+  const std::pair<std::string, const char*> lines[] = {
+      {fmt::format("{} \"$TEXT\"{}", show, cut), "every head"},
+      {fmt::format("{} \"$TEXT\" {}{}", show, which, cut), "this head, large"},
+      {fmt::format("attnviz inspect \"$TEXT\" {}{}{}", which, query, cut), "each step in numbers"},
+      {"attnviz --help", "everything else"}};
+  std::size_t width = 0;
+  for (const auto& [words, meaning] : lines) {
+    width = std::max(width, display_width(words));
+  }
+  for (const auto& [words, meaning] : lines) {
+    command(page, words, meaning, width);
+  }
+}
+
+}  // namespace
+
+void tour_scores(TourPage& page) {
+  constexpr std::size_t kMostRows = 9;
+  const Inspection& head = page.tour.inspection;
+  const std::size_t n_keys = n_visible(head);
+  const std::string who = page.names.quoted(head.query);
+  page.paragraph(fmt::format(
+      "Head {}: whom does {} look at? q·k multiplies its query with a token's key, number by "
+      "number, and adds up: the better they fit, the larger.",
+      head_title(head.head), who));
+  page.blank();
+  const std::size_t n_most = page.rows(kMostRows);
+  const std::vector<std::size_t> shown =
+      top_keys(head.weights, n_keys, n_keys > n_most ? n_most - 1 : n_most);
+  TextTable table = rows_of(page, shown, n_keys - shown.size());
+  const std::size_t n_rows = table.labels.size();
+  const bool is_narrow = page.columns() < kNarrow;
+  const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
+  const char* exponential = is_narrow ? "exp" : "exp(s − max)";
+  table.columns.push_back(numbers(page.style.sign("q·k"), shown, n_rows, head.scores, 2));
+  table.columns.push_back(numbers(page.style.sign(scaled), shown, n_rows, head.scaled, 2));
+  table.columns.push_back(
+      numbers(page.style.sign(exponential), shown, n_rows, head.exponentials, 4));
+  if (n_keys > shown.size()) {
+    table.columns.back().cells.back().text =
+        fmt::format("{:.4f}", rest_of(head.exponentials, shown));
+  }
+  add_weights(table, page, "weight", shown, head.weights, room_for_bars(page, table));
+  table.labels.push_back({"sum", {}});
+  for (TextColumn& column : table.columns) {
+    column.cells.resize(table.labels.size());
+  }
+  table.columns[2].cells.back().text = fmt::format("{:.4f}", head.sum);
+  const double total = std::accumulate(head.weights.begin(), head.weights.end(), 0.0);
+  table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
+  page.table(table);
+  page.paragraph(fmt::format(
+      "Scaling: a sum of {} products grows with their number; divided by √{} it stays where "
+      "softmax "
+      "can tell weights apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
+      head.d_head(), head.d_head(), largest_share(page.names, head.weights, head.query, 1),
+      missed_words(page, head)));
+  page.paragraph(fmt::format(
+      "The values, added up with these weights, are what {} gets: {} = ({}). W_O brings "
+      "that to {} numbers, and they are added to x.",
+      who, mean_of_values(page, head, n_keys), first_numbers(page, head.context), head.d_model()));
+}
+
+void tour_temperature(TourPage& page) {
+  constexpr std::size_t kMostKeys = 4;
+  const Tour& tour = page.tour;
+  const Inspection& head = tour.inspection;
+  const std::size_t n_keys = n_visible(head);
+  page.paragraph(temperature_words(tour, page.names, n_keys));
+  page.blank();
+  const std::vector<std::size_t> shown = top_keys(head.weights, n_keys, page.rows(kMostKeys));
+  TextTable table = rows_of(page, shown, n_keys - shown.size());
+  for (const TourTemperature& row : tour.temperatures) {
+    add_weights(table, page, fmt::format("T = {}", row.temperature), shown, row.weights, 10);
+  }
+  table.labels.push_back({"entropy", {}});
+  auto row = tour.temperatures.begin();
+  for (TextColumn& column : table.columns) {
+    const bool is_bar = column.with_previous;
+    column.cells.push_back(
+        {is_bar ? std::string("bits") : fmt::format("{:.2f}", row->entropy), {}});
+    row += is_bar || page.columns() < kNarrow ? 1 : 0;
+  }
+  page.table(table);
+  page.paragraph("--temperature T does so in every head, and so changes what later layers get.");
+  page.paragraph("To go on, in a shell:");
+  commands(page);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,232 @@
+// The first two screens: what goes into attention, and the three vectors that a head makes of it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/large_numbers.h"
+#include "attnviz/terminal/tour_page.h"
+#include "attnviz/text/vocabulary_fit.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kMostRows = 11;
+constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
+constexpr std::size_t kGap = 2;
+
+std::string whole_label(const TourPage& page, const std::string& piece) {
+  return page.style.ascii ? printable_ascii(piece) : printable(piece);
+}
+
+TextTable token_table(const TourPage& page, std::size_t n_shown) {
+  const Tour& tour = page.tour;
+  TextTable table;
+  table.gap = kGap;
+  table.corner = {"token", {}};
+  TextColumn id{{"id", {}}, {}, true, true};
+  TextColumn vector{{"embedding", {}}, {}, false, true};
+  const std::size_t index_width = std::to_string(n_shown - 1).size();
+  for (std::size_t i = 0; i < n_shown; ++i) {
+    const Token& token = tour.text.tokens[i];
+    table.labels.push_back({fmt::format("{:>{}} {}", i, index_width, whole_label(page, token.text)),
+                            i == tour.query() ? page.style.bold() : std::string()});
+    id.cells.push_back({std::to_string(token.id), {}});
+  }
+  std::size_t id_width = 2;
+  for (const StyledText& cell : id.cells) {
+    id_width = std::max(id_width, cell.text.size());
+  }
+  const std::size_t used = label_columns(table, page.columns()) + id_width + 2 * kGap;
+  const std::size_t room = page.columns() - std::min(page.columns() - 1, used);
+  const ConstMatrix embeddings = tour.embeddings.view();
+  NumberGroup numbers;
+  numbers.add(embeddings.row_block(0, n_shown));
+  for (std::size_t i = 0; i < n_shown; ++i) {
+    vector.cells.push_back({vector_text(page.style, embeddings.row(i), numbers, room), {}});
+  }
+  table.columns = {std::move(id), std::move(vector)};
+  return table;
+}
+
+// Two tokens that differ in nothing but capital letters.
+std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedText& text) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string lower = text.tokens[i].text;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    const auto [place, is_new] = places.try_emplace(std::move(lower), i);
+    if (!is_new && text.tokens[place->second].id != text.tokens[i].id) {
+      return std::pair(place->second, i);
+    }
+  }
+  return std::nullopt;
+}
+
+// One sentence about what makes tokens the same.
+std::string sameness(const TourPage& page) {
+  constexpr std::size_t kColumns = 24;
+  const Tour& tour = page.tour;
+  const TokenNames& names = page.names;
+  std::map<TokenId, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < tour.text.size(); ++i) {
+    places[tour.text.tokens[i].id].push_back(i);
+  }
+  for (const Token& token : tour.text.tokens) {
+    const std::vector<std::size_t>& where = places[token.id];
+    if (where.size() > 1) {
+      return fmt::format(
+          "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
+          where[1], fit_width(names.label(where[0]), kColumns, page.style.ellipsis()),
+          tour.embeddings.cols());
+    }
+  }
+  if (const auto twins = case_twins(tour.text)) {
+    return fmt::format("{} and {} are two tokens with two ids: capital letters count.",
+                       names.quoted(twins->first), names.quoted(twins->second));
+  }
+  return "Wherever a token stands, in this text or in another, it begins with the same numbers.";
+}
+
+// What is told of texts that the model has hardly seen the like of; empty for others.
+std::string strangeness(const TokenizedText& text) {
+  const VocabularyFit fit = vocabulary_fit(text);
+  if (!fit.is_far()) {
+    return {};
+  }
+  return fmt::format(
+      "{} of {} tokens are pieces of words that this model has hardly met: it learned simple "
+      "English. What it looks at there means little.",
+      fit.n_in_pieces, fit.n_tokens);
+}
+
+std::string what_is_below(std::size_t layer) {
+  switch (layer) {
+    case 0:
+      return "the embedding";
+    case 1:
+      return "the embedding plus what layer 0 added";
+    case 2:
+      return "the embedding plus what layers 0 and 1 added";
+    default:
+      return fmt::format("the embedding plus what layers 0 to {} added", layer - 1);
+  }
+}
+
+}  // namespace
+
+void tour_tokens(TourPage& page) {
+  const Tour& tour = page.tour;
+  const TokenizedText& text = tour.text;
+  const std::string strange = strangeness(text);
+  const bool is_short = text.size() <= page.rows(strange.empty() ? kMostRows : kRowsOfMore);
+  const std::size_t n_shown = is_short ? text.size() : page.rows(kRowsOfMore);
+  page.paragraph(
+      fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
+                  "(id) of each picks a row of a learned table: {} numbers, its embedding.",
+                  tour.embeddings.cols()));
+  page.blank();
+  page.table(token_table(page, n_shown));
+  if (n_shown < text.size()) {
+    page.paragraph(
+        fmt::format("{} {}", page.style.ellipsis(), counted(text.size() - n_shown, "more token")),
+        0, page.style.dim());
+  }
+  page.blank();
+  std::string words = sameness(page);
+  if (text.tokens.front().added) {
+    words += fmt::format(" {} is no word: it begins every text.", page.names.label(0));
+  }
+  const bool has_space =
+      std::any_of(text.tokens.begin(), text.tokens.end(),
+                  [](const Token& token) { return token.text.starts_with(' '); });
+  if (has_space) {
+    words += fmt::format(
+        " {} is the space before a word, a part of its token; the next screens leave it out.",
+        page.style.ascii ? "\\s" : "␠");
+  }
+  if (tour.n_whole > text.size()) {
+    words +=
+        fmt::format(" The model reads {} tokens at most: of this text's {} the first {} are taken.",
+                    text.size(), grouped(tour.n_whole), text.size());
+  }
+  page.paragraph(words);
+  page.paragraph(strange);
+}
+
+void tour_vectors(TourPage& page) {
+  using Role = InspectionRole;
+  const Tour& tour = page.tour;
+  const Inspection& head = tour.inspection;
+  const std::size_t layer = head.head.layer;
+  page.paragraph(
+      "Attention lets tokens look at each other. For that each head has three learned matrices, "
+      "and makes three short vectors of every token's vector:");
+  const std::string& name = page.names.label(tour.query());
+  TextTable roles;
+  roles.indent = page.style.indent;
+  roles.has_headings = false;
+  roles.labels = {{"query q", page.style.role(Role::kQuery)},
+                  {"key k", page.style.role(Role::kKey)},
+                  {"value v", page.style.role(Role::kValue)}};
+  roles.columns = {{{},
+                    {{"what the token looks for", {}},
+                     {"what it can be found by", {}},
+                     {"what it tells who looks", {}}},
+                    false}};
+  page.table(roles);
+  page.paragraph(fmt::format(
+      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that best tells what "
+      "\"it\" stands for from another noun. Token {}, {}, at this head:",
+      head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
+      fmt::format("\"{}\"", fit_width(name, 24, page.style.ellipsis()))));
+  NumberGroup numbers;
+  const ConstMatrix q = head.projected_queries();
+  const ConstMatrix k = head.projected_keys();
+  numbers.add(head.x());
+  numbers.add(q.row(tour.query()));
+  numbers.add(k.row(tour.query()));
+  numbers.add(head.v.view().row(tour.query()));
+  page.table(vector_table(page.style,
+                          {{"x", head.x(), Role::kPlain},
+                           {"q", q.row(tour.query()), Role::kQuery},
+                           {"k", k.row(tour.query()), Role::kKey},
+                           {"v", head.v.view().row(tour.query()), Role::kValue}},
+                          numbers, /*full=*/false));
+  page.paragraph(fmt::format(
+      "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
+      "and W_V it "
+      "becomes {}.",
+      layer, what_is_below(layer), head.d_model(),
+      head.norm.present() ? "Rescaled (normed) and multiplied" : "Multiplied",
+      head.d_head() == head.d_value()
+          ? fmt::format("q, k and v, {} numbers each", head.d_head())
+          : fmt::format("q and k, {} numbers each, and v, {}", head.d_head(), head.d_value())));
+  if (head.rope) {
+    if (page.rows(2) == 2) {  // where there is room
+      page.blank();
+    }
+    page.paragraph(
+        "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
+        "that grow with the position (RoPE): when they are compared, the distance between the two "
+        "tokens makes a difference.");
+    NumberGroup turned;
+    turned.add(head.q.view().row(tour.query()));
+    turned.add(head.k.view().row(tour.query()));
+    page.table(vector_table(page.style,
+                            {{"q turned", head.q.view().row(tour.query()), Role::kQuery},
+                             {"k turned", head.k.view().row(tour.query()), Role::kKey}},
+                            turned, /*full=*/false));
+  }
+}
+
+}  // namespace attnviz

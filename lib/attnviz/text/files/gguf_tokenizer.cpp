@@ -1,0 +1,355 @@
+#include "attnviz/text/files/gguf_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/text/files/sentence_pieces.h"
+#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/vocabulary_files.h"
+#include "attnviz/text/tokenizers/bpe.h"
+#include "attnviz/text/tokenizers/split_patterns.h"
+#include "attnviz/text/tokenizers/word_models.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::string_view kModel = "tokenizer.ggml.model";
+constexpr std::string_view kPre = "tokenizer.ggml.pre";
+constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
+constexpr std::string_view kScores = "tokenizer.ggml.scores";
+constexpr std::string_view kTypes = "tokenizer.ggml.token_type";
+constexpr std::string_view kMerges = "tokenizer.ggml.merges";
+constexpr std::string_view kCharsmap = "tokenizer.ggml.precompiled_charsmap";
+
+std::string where(const GgufMetadata& metadata, std::string_view key) {
+  return fmt::format("{}: {}", metadata.gguf().file(), key);
+}
+
+// The pieces by id, with what the file says of each.
+struct Pieces {
+  std::vector<SentencePiece> list;
+  std::deque<std::string> names;  // of pieces without a text; others are views into the file
+};
+
+// An id of a special token; nothing when the file does not tell one of the vocabulary.
+std::optional<TokenId> special_id(const GgufMetadata& metadata, const Pieces& pieces,
+                                  std::string_view role) {
+  const auto id = metadata.id(fmt::format("tokenizer.ggml.{}_token_id", role));
+  return id && *id < pieces.list.size() ? id : std::nullopt;
+}
+
+// What is usual, where the vocabulary has it.
+std::optional<TokenId> id_below(TokenId id, const Pieces& pieces) {
+  return id < pieces.list.size() ? std::optional(id) : std::nullopt;
+}
+
+// Files without types: the names of bytes tell them, and their ids the special ones.
+void guess_types(const GgufMetadata& metadata, Pieces& pieces) {
+  for (SentencePiece& piece : pieces.list) {
+    if (piece.text.size() == 6 && piece.text.starts_with("<0x") && piece.text.ends_with('>')) {
+      piece.type = PieceType::kByte;
+    }
+  }
+  for (const auto& [role, type] :
+       {std::pair("bos", PieceType::kControl), std::pair("eos", PieceType::kControl),
+        std::pair("unknown", PieceType::kUnknown)}) {
+    if (const auto id = special_id(metadata, pieces, role)) {
+      pieces.list[*id].type = type;
+    }
+  }
+}
+
+// What ends a turn is found as a whole, although some converters call it normal.
+bool ends_turn(std::string_view text) {
+  constexpr std::string_view kNames[] = {"<|eot_id|>",    "<|im_end|>",    "<|end|>",
+                                         "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>"};
+  return text.starts_with('<') && std::ranges::find(kNames, text) != std::end(kNames);
+}
+
+void read_types(const GgufMetadata& metadata, Pieces& pieces) {
+  if (!metadata.has(kTypes)) {
+    guess_types(metadata, pieces);
+    return;
+  }
+  const std::vector<double> numbers = metadata.numbers(kTypes);
+  if (numbers.size() < pieces.list.size()) {
+    metadata.fail(kTypes, fmt::format("expected {}, as there are tokens, found {}",
+                                      counted(pieces.list.size(), "type"), numbers.size()));
+  }
+  for (std::size_t id = 0; id < pieces.list.size(); ++id) {
+    // 0 is "undefined": a piece like others.
+    if (!(numbers[id] >= 0 && numbers[id] <= 6)) {
+      metadata.fail(kTypes, fmt::format("expected types from 1 (normal) to 6 (byte), found {} of "
+                                        "token {}",
+                                        numbers[id], id));
+    }
+    SentencePiece& piece = pieces.list[id];
+    piece.type = numbers[id] < 1 ? PieceType::kNormal
+                                 : static_cast<PieceType>(static_cast<std::uint64_t>(numbers[id]));
+    if (piece.type == PieceType::kNormal && ends_turn(piece.text)) {
+      piece.type = PieceType::kControl;
+    }
+  }
+}
+
+Pieces read_pieces(const GgufMetadata& metadata) {
+  const std::vector<std::string_view> texts = metadata.strings(kTokens);
+  if (texts.empty()) {
+    metadata.fail(kTokens, "expected the vocabulary's pieces, found none");
+  }
+  if (texts.size() > Vocabulary::kMostIds) {
+    metadata.fail(kTokens, fmt::format("expected at most {} pieces, found {}", Vocabulary::kMostIds,
+                                       texts.size()));
+  }
+  Pieces pieces;
+  pieces.list.reserve(texts.size());
+  for (const std::string_view text : texts) {
+    pieces.list.push_back({text});
+    if (text.empty()) {
+      const std::size_t id = pieces.list.size() - 1;
+      pieces.list.back().text = pieces.names.emplace_back(fmt::format("[EMPTY_{}]", id));
+    }
+  }
+  read_types(metadata, pieces);
+  return pieces;
+}
+
+void read_scores(const GgufMetadata& metadata, std::vector<SentencePiece>& pieces) {
+  if (!metadata.has(kScores)) {
+    return;
+  }
+  const std::vector<double> numbers = metadata.numbers(kScores);
+  if (numbers.size() < pieces.size()) {
+    metadata.fail(kScores, fmt::format("expected {}, as there are tokens, found {}",
+                                       counted(pieces.size(), "score"), numbers.size()));
+  }
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    pieces[id].score = static_cast<float>(numbers[id]);
+    if (!std::isfinite(pieces[id].score)) {
+      metadata.fail(kScores,
+                    fmt::format("expected finite scores, found {} of token {}", numbers[id], id));
+    }
+  }
+}
+
+Vocabulary vocabulary_of(const GgufMetadata& metadata, const Pieces& pieces) {
+  return vocabulary_of(pieces.list, where(metadata, kTokens));
+}
+
+// Ids by role: the file's, then those that are known already, then by their usual names.
+void set_special_ids(const GgufMetadata& metadata, const Pieces& pieces, TokenizerParts& parts) {
+  const std::pair<std::string_view, std::optional<TokenId>*> roles[] = {
+      {"bos", &parts.special.bos},       {"eos", &parts.special.eos},
+      {"padding", &parts.special.pad},   {"unknown", &parts.special.unk},
+      {"seperator", &parts.special.sep},  // as the format spells it
+      {"separator", &parts.special.sep}, {"cls", &parts.special.cls},
+      {"mask", &parts.special.mask}};
+  for (const auto& [role, id] : roles) {
+    if (const auto said = special_id(metadata, pieces, role)) {
+      *id = said;
+    }
+  }
+  find_special_ids(parts);
+}
+
+// BOS and EOS around a text, by the file's own word or else by the model's.
+void add_surrounding(const GgufMetadata& metadata, bool adds_bos, bool adds_eos,
+                     TokenizerParts& parts) {
+  const auto tokens = [&](std::string_view role, bool by_default, std::optional<TokenId> id) {
+    const std::string key = fmt::format("tokenizer.ggml.add_{}_token", role);
+    const auto asked = metadata.flag(key);
+    if (asked.value_or(false) && !id) {
+      const auto said = metadata.id(fmt::format("tokenizer.ggml.{}_token_id", role));
+      metadata.fail(key,
+                    said ? fmt::format("true, but the vocabulary has no token {}", *said)
+                         : fmt::format("true, but there is no tokenizer.ggml.{}_token_id", role));
+    }
+    return id && asked.value_or(by_default) ? std::vector{*id} : std::vector<TokenId>();
+  };
+  parts.post = surrounding(tokens("bos", adds_bos, parts.special.bos),
+                           tokens("eos", adds_eos, parts.special.eos));
+}
+
+// The settings of SentencePiece, but for what BPE and Unigram have of their own.
+SentencePieces sentence_pieces(const GgufMetadata& metadata, const Pieces& pieces,
+                               TokenId usual_unknown) {
+  SentencePieces settings;
+  settings.pieces = pieces.list;
+  read_scores(metadata, settings.pieces);
+  const bool has_unknown = std::ranges::any_of(settings.pieces, [](const SentencePiece& piece) {
+    return piece.type == PieceType::kUnknown;
+  });
+  settings.unknown = special_id(metadata, pieces, "unknown");
+  if (!settings.unknown && !has_unknown) {
+    settings.unknown = id_below(usual_unknown, pieces);
+  }
+  if (settings.unknown && settings.pieces[*settings.unknown].type == PieceType::kNormal) {
+    settings.pieces[*settings.unknown].type = PieceType::kUnknown;
+  }
+  return settings;
+}
+
+// Phi-3's special tokens take the spaces behind them, which files do not say.
+void strip_behind_special(const GgufMetadata& metadata, TokenizerParts& parts) {
+  std::string name(metadata.text_or("general.name", ""));
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) {
+    return;
+  }
+  for (AddedToken& token : parts.added) {
+    token.rstrip =
+        token.content != "<unk>" && token.content != "<s>" && token.content != "<|endoftext|>";
+  }
+}
+
+TokenizerParts read_llama(const GgufMetadata& metadata, const Pieces& pieces) {
+  SentencePieces settings = sentence_pieces(metadata, pieces, /*usual_unknown=*/0);
+  settings.byte_fallback = true;
+  settings.adds_space = metadata.flag_or("tokenizer.ggml.add_space_prefix", true);
+  settings.removes_spaces = false;
+  TokenizerParts parts = make_sentence_piece_tokenizer(settings, where(metadata, kTokens));
+  strip_behind_special(metadata, parts);
+  parts.special.bos = id_below(1, pieces);
+  parts.special.eos = id_below(2, pieces);
+  set_special_ids(metadata, pieces, parts);
+  add_surrounding(metadata, /*adds_bos=*/true, /*adds_eos=*/false, parts);
+  return parts;
+}
+
+TokenizerParts read_t5(const GgufMetadata& metadata, const Pieces& pieces) {
+  SentencePieces settings = sentence_pieces(metadata, pieces, /*usual_unknown=*/2);
+  settings.is_unigram = true;
+  std::string charsmap;
+  for (const double byte : metadata.numbers(kCharsmap)) {
+    if (!(byte >= -128 && byte <= 255)) {
+      metadata.fail(kCharsmap, fmt::format("expected bytes, found {}", byte));
+    }
+    charsmap += static_cast<char>(static_cast<int>(byte));
+  }
+  settings.charsmap = charsmap;
+  settings.charsmap_where = where(metadata, kCharsmap) + ": ";
+  settings.adds_space = metadata.flag_or("tokenizer.ggml.add_space_prefix", false);
+  settings.removes_spaces = metadata.flag_or("tokenizer.ggml.remove_extra_whitespaces", false);
+  TokenizerParts parts = make_sentence_piece_tokenizer(settings, where(metadata, kTokens));
+  parts.special.eos = id_below(1, pieces);
+  set_special_ids(metadata, pieces, parts);
+  add_surrounding(metadata, /*adds_bos=*/false, /*adds_eos=*/true, parts);
+  return parts;
+}
+
+std::vector<Merge> read_merges(const GgufMetadata& metadata) {
+  if (!metadata.has(kMerges)) {
+    metadata.fail(kMerges, "expected the merges of a \"gpt2\" tokenizer, found none");
+  }
+  const std::vector<std::string_view> lines = metadata.strings(kMerges);
+  std::vector<Merge> merges;
+  merges.reserve(lines.size());
+  for (const std::string_view line : lines) {
+    const std::size_t space = line.find(' ', 1);
+    if (space == std::string_view::npos) {
+      metadata.fail(kMerges, fmt::format("expected two pieces with a space between them, found {}",
+                                         quoted(line)));
+    }
+    merges.push_back({line.substr(0, space), line.substr(space + 1)});
+  }
+  return merges;
+}
+
+const SplitPattern& split_pattern(const GgufMetadata& metadata) {
+  const std::string_view said = metadata.text_or(kPre, "");
+  const std::string_view name = said.empty() ? "default" : said;
+  const SplitPattern* pattern = find_split_pattern(name);
+  if (pattern == nullptr) {
+    const std::vector<std::string> known = split_pattern_names();
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: this way of cutting texts into words is not supported: {}{}; "
+                            "there are {}",
+                            where(metadata, kPre), quoted(name), did_you_mean(name, known),
+                            joined(known, "and")));
+  }
+  return *pattern;
+}
+
+TokenizerParts read_gpt2(const GgufMetadata& metadata, const Pieces& pieces) {
+  const SplitPattern& pattern = split_pattern(metadata);
+  BpeOptions options;
+  options.ignore_merges = pattern.ignore_merges;
+  options.kind = "byte-level BPE";
+  if (const auto unknown = special_id(metadata, pieces, "unknown")) {
+    options.unknown = pieces.list[*unknown].text;
+  }
+  TokenizerParts parts;
+  parts.model = make_bpe(vocabulary_of(metadata, pieces), read_merges(metadata), options,
+                         where(metadata, "tokenizer.ggml."));
+  use_byte_level_words(parts, pattern);
+  add_special_pieces(pieces.list, parts);
+  set_special_ids(metadata, pieces, parts);
+  add_surrounding(metadata, pattern.adds_bos, /*adds_eos=*/false, parts);
+  return parts;
+}
+
+TokenizerParts read_bert(const GgufMetadata& metadata, const Pieces& pieces) {
+  WordPieceOptions options;
+  options.begin = kSentencePieceSpace;
+  options.prefix = "";
+  if (const auto unknown = special_id(metadata, pieces, "unknown")) {
+    options.unknown = pieces.list[*unknown].text;
+  }
+  BertNormalization normalization;
+  normalization.lowercase = metadata.flag_or("tokenizer.ggml.normalizer.lowercase", true);
+  normalization.strip_accents =
+      metadata.flag_or("tokenizer.ggml.normalizer.strip_accents", normalization.lowercase);
+  TokenizerParts parts;
+  parts.model =
+      make_word_piece(vocabulary_of(metadata, pieces), options, where(metadata, "tokenizer.ggml."));
+  use_bert_words(parts, normalization);
+  parts.decoder = Decoder({{DecoderStep::Kind::kReplace, options.begin, " "},
+                           {DecoderStep::Kind::kFuse, "", ""},
+                           {DecoderStep::Kind::kStrip, " ", "", 1}});
+  add_special_pieces(pieces.list, parts);
+  const auto bos = special_id(metadata, pieces, "bos");
+  parts.special.cls = bos ? bos : id_below(101, pieces);
+  parts.special.sep = id_below(102, pieces);
+  set_special_ids(metadata, pieces, parts);
+  if (parts.special.cls && parts.special.sep) {
+    parts.post = bert_post_processor(*parts.special.cls, *parts.special.sep);
+  }
+  return parts;
+}
+
+}  // namespace
+
+TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
+  if (!metadata.has(kModel)) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: expected a tokenizer, found no {}",
+                                            metadata.gguf().file(), kModel));
+  }
+  const std::string_view model = metadata.text(kModel);
+  constexpr std::pair<std::string_view, TokenizerParts (*)(const GgufMetadata&, const Pieces&)>
+      kReaders[] = {
+          {"llama", read_llama}, {"gpt2", read_gpt2}, {"bert", read_bert}, {"t5", read_t5}};
+  for (const auto& [name, read] : kReaders) {
+    if (model == name) {
+      return read(metadata, read_pieces(metadata));
+    }
+  }
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}: this tokenizer is not supported: {}; there are llama, gpt2, bert "
+                          "and t5",
+                          where(metadata, kModel), quoted(model)));
+}
+
+}  // namespace attnviz

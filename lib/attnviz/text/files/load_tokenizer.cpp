@@ -1,0 +1,241 @@
+#include "attnviz/text/files/load_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/shard_name.h"
+#include "attnviz/text/files/gguf_tokenizer.h"
+#include "attnviz/text/files/sentencepiece_model.h"
+#include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/files/tokenizer_json.h"
+#include "attnviz/text/files/vocabulary_files.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+}
+
+// A JSON file beside the tokenizer; nullopt when there is none.
+std::optional<JsonTree> read_beside(const fs::path& folder, const char* name) {
+  const fs::path path = folder / name;
+  if (!is_file(path)) {
+    return std::nullopt;
+  }
+  const MappedFile file(path);
+  return JsonTree::parse(file.bytes(), path.string());
+}
+
+// What tokenizer_config.json and special_tokens_map.json say.
+class Settings {
+ public:
+  explicit Settings(const fs::path& folder)
+      : config_(read_beside(folder, "tokenizer_config.json")),
+        names_(read_beside(folder, "special_tokens_map.json")) {}
+  explicit Settings(const NamedBytes& config)
+      : config_(JsonTree::parse(config.bytes, config.name)) {}
+
+  bool flag(std::string_view key, bool otherwise) const {
+    return config_ ? flag_or(config_->root(), key, otherwise) : otherwise;
+  }
+
+  // "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
+  std::string tokenizer_class() const {
+    const auto name = config_ ? find_value(config_->root(), "tokenizer_class") : std::nullopt;
+    return name ? std::string(name->as_string()) : std::string();
+  }
+
+  // "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}.
+  std::vector<AddedToken> added_tokens() const {
+    std::vector<AddedToken> tokens;
+    const auto list = config_ ? find_value(config_->root(), "added_tokens_decoder") : std::nullopt;
+    if (!list) {
+      return tokens;
+    }
+    const std::vector<JsonNode> members = list->as_object();
+    tokens.reserve(members.size());
+    for (const JsonNode& member : members) {
+      const std::string_view key = member.key();
+      TokenId id = 0;
+      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+      if (error != std::errc() || end != key.data() + key.size() || id >= Vocabulary::kMostIds) {
+        member.fail(
+            fmt::format("expected an id below {}, found {}", Vocabulary::kMostIds, quoted(key)));
+      }
+      tokens.push_back(read_added_token(member, id));
+    }
+    return tokens;
+  }
+
+  // "bos_token": "<s>" or {"content": "<s>", …}.
+  std::optional<std::string> token(std::string_view key) const {
+    for (const auto* tree : {&config_, &names_}) {
+      const auto value = *tree ? find_value((*tree)->root(), key) : std::nullopt;
+      if (value) {
+        return std::string(value->kind() == JsonKind::kObject ? value->at("content").as_string()
+                                                              : value->as_string());
+      }
+    }
+    return std::nullopt;
+  }
+  // Whether the file says that there is no such token.
+  bool denies(std::string_view key) const {
+    const auto value = config_ ? config_->root().find(key) : std::nullopt;
+    return value && value->kind() == JsonKind::kNull;
+  }
+
+ private:
+  std::optional<JsonTree> config_;
+  std::optional<JsonTree> names_;
+};
+
+// The settings' tokens take the place of those that the file's own names suggest.
+void add_tokens(TokenizerParts& parts, std::vector<AddedToken> tokens) {
+  for (AddedToken& token : tokens) {
+    std::erase_if(parts.added, [&](const AddedToken& other) { return other.id == token.id; });
+    parts.added.push_back(std::move(token));
+  }
+}
+
+void set_special_ids(TokenizerParts& parts, const Settings& settings) {
+  SpecialIds& ids = parts.special;
+  const std::pair<const char*, std::optional<TokenId>*> names[] = {
+      {"bos_token", &ids.bos},  {"eos_token", &ids.eos}, {"pad_token", &ids.pad},
+      {"unk_token", &ids.unk},  {"sep_token", &ids.sep}, {"cls_token", &ids.cls},
+      {"mask_token", &ids.mask}};
+  for (const auto& [key, id] : names) {
+    if (const auto name = settings.token(key)) {
+      *id = find_token(parts, *name);
+    }
+  }
+  find_special_ids(parts);
+  for (const auto& [key, id] : names) {
+    if (settings.denies(key)) {
+      id->reset();
+    }
+  }
+}
+
+// BOS and EOS as the settings ask for them, where the file itself adds none.
+void add_surrounding_tokens(TokenizerParts& parts, bool adds_bos, bool adds_eos) {
+  std::vector<TokenId> first;
+  std::vector<TokenId> last;
+  if (adds_bos && parts.special.bos) {
+    first.push_back(*parts.special.bos);
+  }
+  if (adds_eos && parts.special.eos) {
+    last.push_back(*parts.special.eos);
+  }
+  if (!parts.post.adds_tokens() && (!first.empty() || !last.empty())) {
+    parts.post = surrounding(first, last);
+  }
+}
+
+TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
+  const MappedFile vocabulary(folder / "vocab.json");
+  const MappedFile merges(folder / "merges.txt");
+  const std::string vocabulary_name = (folder / "vocab.json").string();
+  const std::string merges_name = (folder / "merges.txt").string();
+  TokenizerParts parts =
+      read_gpt2_files({vocabulary.bytes(), vocabulary_name}, {merges.bytes(), merges_name},
+                      settings.flag("add_prefix_space", false));
+  const std::string name = settings.tokenizer_class();
+  const auto first = find_token(parts, "<s>");
+  const auto last = find_token(parts, "</s>");
+  if ((name.starts_with("Roberta") || name.starts_with("Bart")) && first && last) {
+    parts.post = roberta_post_processor(*first, *last);
+  } else if (name.starts_with("Qwen2")) {
+    use_qwen2_words(parts);
+  }
+  return parts;
+}
+
+TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Settings& settings) {
+  if (path.filename() == "vocab.json" || path.filename() == "merges.txt") {
+    return read_gpt2(path.parent_path(), settings);
+  }
+  if (path.extension() == ".model") {
+    return read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
+  }
+  if (path.extension() == ".txt") {
+    const std::string name = path.string();
+    return read_bert_vocabulary({file.bytes(), name}, settings.flag("do_lower_case", true));
+  }
+  return read_tokenizer_json(file.bytes(), path.string());
+}
+
+fs::path find_in_folder(const fs::path& folder) {
+  for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"}) {
+    const bool needs_merges = std::string_view(name) == "vocab.json";
+    if (is_file(folder / name) && (!needs_merges || is_file(folder / "merges.txt"))) {
+      return folder / name;
+    }
+  }
+  throw Error(ErrorKind::kIo, fmt::format("{}: expected a tokenizer, found none of tokenizer.json, "
+                                          "tokenizer.model, vocab.json with merges.txt, vocab.txt",
+                                          folder.string()));
+}
+
+TokenizerParts read_gguf(const MappedFile& file, const fs::path& path) {
+  const Gguf gguf(file.bytes(), path.string());
+  return read_gguf_tokenizer(GgufMetadata(gguf));
+}
+
+// Of one of several files the first, which has the tokenizer.
+fs::path first_shard(const fs::path& path) {
+  const std::string file = path.filename().string();
+  const std::optional<ShardName> shard = parse_shard_name(file);
+  return shard ? path.parent_path() / shard_name(shard->name, 1, shard->count) : path;
+}
+
+std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& settings,
+                                         bool adds_bos) {
+  set_special_ids(parts, settings);
+  add_surrounding_tokens(parts, settings.flag("add_bos_token", adds_bos),
+                         settings.flag("add_eos_token", false));
+  return std::make_unique<ModelTokenizer>(std::move(parts));
+}
+
+}  // namespace
+
+std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
+  std::error_code ignored;
+  const fs::path path =
+      fs::is_directory(file_or_folder, ignored) ? find_in_folder(file_or_folder) : file_or_folder;
+  const MappedFile file(path);
+  if (is_gguf(file.bytes())) {
+    const fs::path first = first_shard(path);
+    return std::make_unique<ModelTokenizer>(first == path ? read_gguf(file, path)
+                                                          : read_gguf(MappedFile(first), first));
+  }
+  const Settings settings(path.parent_path());
+  TokenizerParts parts = read_parts(file, path, settings);
+  if (path.extension() != ".json" || path.filename() == "vocab.json") {
+    add_tokens(parts, settings.added_tokens());
+  }
+  return finished(std::move(parts), settings, path.extension() == ".model");
+}
+
+std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
+                                               const NamedBytes& tokenizer_config) {
+  return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
+                  Settings(tokenizer_config), false);
+}
+
+}  // namespace attnviz

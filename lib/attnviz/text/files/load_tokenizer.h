@@ -1,0 +1,35 @@
+// A model's tokenizer from the files that come with it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "attnviz/core/named_bytes.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
+
+namespace attnviz {
+
+/// Reads a file, or the first of these in a folder:
+///
+/// tokenizer.json             Hugging Face's tokenizers library: every stage in one file.
+/// tokenizer.model            SentencePiece: BPE or Unigram.
+/// vocab.json and merges.txt  GPT-2: byte-level BPE. vocab.json may be given as the file.
+/// vocab.txt                  BERT: WordPiece.
+///
+/// A GGUF file, told by its content, holds its tokenizer itself; one of several files stands for
+/// the first of them, which does.
+///
+/// RoBERTa's, BART's and Qwen2's files of the third kind are told by their tokenizer_class.
+/// tokenizer_config.json and special_tokens_map.json beside it say what these leave out: names of
+/// special tokens, whether BOS and EOS are added, lower case, tokens added later.
+///
+/// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
+/// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and
+/// patterns that attnviz does not know.
+std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file_or_folder);
+
+/// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
+std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
+                                               const NamedBytes& tokenizer_config);
+
+}  // namespace attnviz

@@ -1,0 +1,114 @@
+#include "attnviz/text/files/sentence_pieces.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/text/tokenizers/bpe.h"
+#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/prefix_index.h"
+#include "attnviz/text/tokenizers/unigram.h"
+
+namespace attnviz {
+
+namespace {
+
+std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::string_view where) {
+  // Merges make neither special pieces nor bytes: in a text, their names are plain characters.
+  std::vector<double> scores(settings.pieces.size(), std::numeric_limits<double>::quiet_NaN());
+  std::optional<TokenId> unknown = settings.unknown;
+  for (std::size_t id = 0; id < settings.pieces.size(); ++id) {
+    const SentencePiece& piece = settings.pieces[id];
+    if (piece.type == PieceType::kUnknown && !settings.unknown) {
+      unknown = static_cast<TokenId>(id);
+    } else if (piece.type == PieceType::kNormal || piece.type == PieceType::kUserDefined) {
+      scores[id] = piece.score;
+    }
+  }
+  if (settings.is_unigram) {
+    return make_unigram(vocabulary_of(settings.pieces, where), std::move(scores),
+                        {unknown, settings.byte_fallback});
+  }
+  BpeOptions options;
+  options.byte_fallback = settings.byte_fallback;
+  options.fuse_unknown = true;
+  options.kind = "SentencePiece BPE";
+  if (unknown) {
+    options.unknown = settings.pieces[*unknown].text;
+  }
+  const std::vector<float> floats(scores.begin(), scores.end());
+  return make_scored_bpe(vocabulary_of(settings.pieces, where), floats, options);
+}
+
+Normalizer normalizer_of(const SentencePieces& settings) {
+  std::vector<Normalizer> stages;
+  if (!settings.charsmap.empty()) {
+    stages.push_back(charsmap_normalizer(settings.charsmap, settings.charsmap_where));
+  }
+  if (settings.removes_spaces) {
+    stages.push_back(strip_normalizer(true, true));
+    stages.push_back(replace_normalizer(Regex(" {2,}", ""), " "));
+  }
+  const std::string space(settings.escapes_spaces ? kSentencePieceSpace : " ");
+  if (settings.adds_space) {
+    stages.push_back(prepend_normalizer(space, /*only_at_beginning=*/!settings.legacy));
+  }
+  stages.push_back(replace_normalizer(" ", space));
+  return sequence_normalizer(std::move(stages));
+}
+
+}  // namespace
+
+Vocabulary vocabulary_of(std::span<const SentencePiece> pieces, std::string_view where) {
+  Vocabulary vocabulary;
+  vocabulary.reserve(pieces.size(), 8 * pieces.size());
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const std::string_view text = pieces[id].text;
+    if (text.size() > PrefixIndex::kLongestPiece) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}: {}: expected at most {} bytes, found {}", where, quoted(text),
+                              PrefixIndex::kLongestPiece, text.size()));
+    }
+    if (!vocabulary.add(text, static_cast<TokenId>(id))) {
+      throw Error(
+          ErrorKind::kMalformed,
+          fmt::format("{}: expected different pieces, found {} twice", where, quoted(text)));
+    }
+  }
+  return vocabulary;
+}
+
+void add_special_pieces(std::span<const SentencePiece> pieces, TokenizerParts& parts) {
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const PieceType type = pieces[id].type;
+    if (type == PieceType::kControl || type == PieceType::kUnknown ||
+        type == PieceType::kUserDefined) {
+      AddedToken token;
+      token.id = static_cast<TokenId>(id);
+      token.content = pieces[id].text;
+      token.special = type != PieceType::kUserDefined;
+      parts.added.push_back(std::move(token));
+    }
+  }
+}
+
+TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
+                                             std::string_view where) {
+  TokenizerParts parts;
+  parts.model = make_model(settings, where);
+  parts.normalizer = normalizer_of(settings);
+  parts.decoder = Decoder({{DecoderStep::Kind::kReplace, std::string(kSentencePieceSpace), " "},
+                           {DecoderStep::Kind::kByteFallback, "", ""},
+                           {DecoderStep::Kind::kFuse, "", ""},
+                           {DecoderStep::Kind::kStrip, " ", "", settings.adds_space ? 1u : 0u}});
+  add_special_pieces(settings.pieces, parts);
+  parts.special.bos = settings.bos;
+  parts.special.eos = settings.eos;
+  parts.special.pad = settings.pad;
+  return parts;
+}
+
+}  // namespace attnviz

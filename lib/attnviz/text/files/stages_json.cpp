@@ -1,0 +1,361 @@
+#include "attnviz/text/files/stages_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/suggest.h"
+#include "attnviz/text/tokenizers/charsmap.h"
+#include "attnviz/text/tokenizers/vocabulary.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+// A stage's name in the file, and what reads it.
+template <class Stage>
+struct Reader {
+  std::string_view type;
+  Stage (*read)(const JsonNode& node);
+};
+
+template <class Stage>
+Stage read_stage(const JsonNode& node, std::string_view what,
+                 const std::vector<Reader<Stage>>& readers) {
+  const JsonNode type = node.at("type");
+  for (const Reader<Stage>& reader : readers) {
+    if (reader.type == type.as_string()) {
+      return reader.read(node);
+    }
+  }
+  std::vector<std::string> known;
+  known.reserve(readers.size());
+  for (const Reader<Stage>& reader : readers) {
+    known.emplace_back(reader.type);
+  }
+  fail_type(type, what, std::move(known));
+}
+
+template <class Stage>
+std::vector<Stage> read_stages(const JsonNode& node, std::string_view key,
+                               Stage (*read)(const JsonNode& node)) {
+  std::vector<Stage> stages;
+  const std::vector<JsonNode> items = node.at(key).as_list("a list of stages");
+  stages.reserve(items.size());
+  for (const JsonNode& item : items) {
+    stages.push_back(read(item));
+  }
+  return stages;
+}
+
+std::string text_at(const JsonNode& node, std::string_view key) {
+  return std::string(node.at(key).as_string());
+}
+
+// {"String": "…"} or {"Regex": "…"}.
+struct Pattern {
+  std::optional<std::string> string;
+  std::optional<Regex> regex;
+};
+
+Pattern read_pattern(const JsonNode& node) {
+  const JsonNode pattern = node.at("pattern");
+  if (const auto string = pattern.find("String")) {
+    return {std::string(string->as_string()), std::nullopt};
+  }
+  const auto regex = pattern.find("Regex");
+  if (!regex) {
+    pattern.fail("expected a \"String\" or a \"Regex\", found neither");
+  }
+  return {std::nullopt, Regex(regex->as_string(), regex->where())};
+}
+
+Normalizer read_replace(const JsonNode& node) {
+  Pattern pattern = read_pattern(node);
+  std::string content = text_at(node, "content");
+  return pattern.string ? replace_normalizer(std::move(*pattern.string), std::move(content))
+                        : replace_normalizer(std::move(*pattern.regex), std::move(content));
+}
+
+Normalizer read_bert(const JsonNode& node) {
+  BertNormalization options;
+  options.clean_text = flag_or(node, "clean_text", true);
+  options.handle_chinese_chars = flag_or(node, "handle_chinese_chars", true);
+  options.lowercase = flag_or(node, "lowercase", true);
+  options.strip_accents = flag_or(node, "strip_accents", options.lowercase);
+  return bert_normalizer(options);
+}
+
+Normalizer read_precompiled(const JsonNode& node) {
+  const auto map = find_value(node, "precompiled_charsmap");
+  if (!map) {
+    return {};
+  }
+  return charsmap_normalizer(decoded_base64(map->as_string(), map->where()), map->where());
+}
+
+CutBehavior read_behavior(const JsonNode& node, CutBehavior otherwise) {
+  const auto behavior = find_value(node, "behavior");
+  if (!behavior) {
+    return otherwise;
+  }
+  constexpr std::pair<std::string_view, CutBehavior> kNames[] = {
+      {"Removed", CutBehavior::kRemoved},
+      {"Isolated", CutBehavior::kIsolated},
+      {"MergedWithPrevious", CutBehavior::kMergedWithPrevious},
+      {"MergedWithNext", CutBehavior::kMergedWithNext},
+      {"Contiguous", CutBehavior::kContiguous},
+  };
+  std::vector<std::string> known;
+  for (const auto& [name, value] : kNames) {
+    if (behavior->as_string() == name) {
+      return value;
+    }
+    known.emplace_back(name);
+  }
+  fail_type(*behavior, "behavior", std::move(known));
+}
+
+PreTokenizer read_split(const JsonNode& node) {
+  Pattern pattern = read_pattern(node);
+  const CutBehavior behavior = read_behavior(node, CutBehavior::kIsolated);
+  const bool invert = flag_or(node, "invert", false);
+  return pattern.string ? string_cut(std::move(*pattern.string), behavior, invert)
+                        : regex_cut(std::move(*pattern.regex), behavior, invert);
+}
+
+PreTokenizer read_metaspace(const JsonNode& node) {
+  PrependScheme scheme =
+      flag_or(node, "add_prefix_space", true) ? PrependScheme::kAlways : PrependScheme::kNever;
+  if (const auto name = find_value(node, "prepend_scheme")) {
+    if (name->as_string() == "always") {
+      scheme = PrependScheme::kAlways;
+    } else if (name->as_string() == "first") {
+      scheme = PrependScheme::kFirst;
+    } else if (name->as_string() == "never") {
+      scheme = PrependScheme::kNever;
+    } else {
+      fail_type(*name, "prepend scheme", {"always", "first", "never"});
+    }
+  }
+  return metaspace(text_at(node, "replacement"), scheme, flag_or(node, "split", true));
+}
+
+PreTokenizer cut_bert_words(const JsonNode&) {
+  return sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
+                       character_cut(is_punctuation, CutBehavior::kIsolated)});
+}
+
+TokenId special_id(const JsonNode& pair) {
+  const std::vector<JsonNode> items = pair.as_list("a token's name and its id");
+  if (items.size() != 2) {
+    pair.fail(
+        fmt::format("expected a token's name and its id, found {}", counted(items.size(), "item")));
+  }
+  return read_id(items[1]);
+}
+
+void append_item(const JsonNode& node, const JsonNode& special_tokens, Template& items) {
+  if (const auto text = node.find("Sequence")) {
+    const std::string_view id = text->at("id").as_string();
+    if (id != "A" && id != "B") {
+      text->at("id").fail("expected \"A\" or \"B\", found " + quoted(id));
+    }
+    items.push_back({id == "A" ? TemplateItem::Kind::kFirst : TemplateItem::Kind::kSecond, 0,
+                     read_id(text->at("type_id"))});
+    return;
+  }
+  const JsonNode special = node.at("SpecialToken");
+  const TokenId segment = read_id(special.at("type_id"));
+  const auto token = special_tokens.find(special.at("id").as_string());
+  if (!token) {
+    special.at("id").fail("expected one of the special_tokens, found " +
+                          quoted(special.at("id").as_string()));
+  }
+  for (const float id : token->at("ids").as_numbers()) {
+    if (!(id >= 0.0f && id < static_cast<float>(Vocabulary::kMostIds)) || id != std::trunc(id)) {
+      token->at("ids").fail(
+          fmt::format("expected whole ids below {}, found {}", Vocabulary::kMostIds, id));
+    }
+    items.push_back({TemplateItem::Kind::kSpecial, static_cast<TokenId>(id), segment});
+  }
+}
+
+Template read_template(const JsonNode& list, const JsonNode& special_tokens, bool is_pair) {
+  Template items;
+  for (const JsonNode& item : list.as_list("a list of template items")) {
+    append_item(item, special_tokens, items);
+  }
+  const auto count = [&](TemplateItem::Kind kind) {
+    return std::count_if(items.begin(), items.end(),
+                         [&](const TemplateItem& item) { return item.kind == kind; });
+  };
+  if (count(TemplateItem::Kind::kFirst) != 1 ||
+      count(TemplateItem::Kind::kSecond) != (is_pair ? 1 : 0)) {
+    list.fail(is_pair ? "expected the sequences A and B, once each"
+                      : "expected the sequence A, once");
+  }
+  return items;
+}
+
+PostProcessor read_template_processing(const JsonNode& node) {
+  const JsonNode special_tokens = node.at("special_tokens");
+  return {read_template(node.at("single"), special_tokens, /*is_pair=*/false),
+          read_template(node.at("pair"), special_tokens, /*is_pair=*/true)};
+}
+
+PostProcessor read_processors(const JsonNode& node) {
+  PostProcessor made;
+  for (const PostProcessor& next : read_stages(node, "processors", read_post_processor)) {
+    made = made.adds_tokens() ? composed(made, next) : next;
+  }
+  return made;
+}
+
+}  // namespace
+
+std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key) {
+  const auto value = node.find(key);
+  return value && value->kind() != JsonKind::kNull ? value : std::nullopt;
+}
+
+bool flag_or(const JsonNode& node, std::string_view key, bool otherwise) {
+  const auto value = find_value(node, key);
+  return value ? value->as_bool() : otherwise;
+}
+
+std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
+  const auto value = find_value(node, key);
+  return std::string(value ? value->as_string() : otherwise);
+}
+
+TokenId read_id(const JsonNode& node) {
+  const std::uint64_t id = node.as_unsigned();
+  if (id >= Vocabulary::kMostIds) {
+    node.fail(fmt::format("expected a number below {}, found {}", Vocabulary::kMostIds, id));
+  }
+  return static_cast<TokenId>(id);
+}
+
+void fail_type(const JsonNode& node, std::string_view what, std::vector<std::string> known) {
+  const std::string hint = did_you_mean(node.as_string(), known);
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}the {} {} is not supported{}; there are {}", node.where(), what,
+                          quoted(node.as_string()), hint, joined(known, "and")));
+}
+
+bool has_stage(const JsonNode& node, std::string_view type) {
+  if (node.kind() != JsonKind::kObject) {
+    return false;
+  }
+  const auto own = node.find("type");
+  if (own && own->kind() == JsonKind::kString && own->as_string() == type) {
+    return true;
+  }
+  for (const JsonNode& member : node.as_object()) {
+    if (member.kind() == JsonKind::kList) {
+      const std::vector<JsonNode> items = member.as_list("a list of stages");
+      if (std::any_of(items.begin(), items.end(),
+                      [&](const JsonNode& item) { return has_stage(item, type); })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+Normalizer read_normalizer(const JsonNode& node) {
+  using Reading = const JsonNode&;
+  static const std::vector<Reader<Normalizer>> readers = {
+      {"BertNormalizer", read_bert},
+      {"ByteLevel", [](Reading) { return byte_level_normalizer(); }},
+      {"Lowercase", [](Reading) { return lowercase_normalizer(); }},
+      {"NFC", [](Reading) { return unicode_normalizer(UnicodeForm::kNfc); }},
+      {"NFD", [](Reading) { return unicode_normalizer(UnicodeForm::kNfd); }},
+      {"NFKC", [](Reading) { return unicode_normalizer(UnicodeForm::kNfkc); }},
+      {"NFKD", [](Reading) { return unicode_normalizer(UnicodeForm::kNfkd); }},
+      {"Nmt", [](Reading) { return nmt_normalizer(); }},
+      {"Precompiled", read_precompiled},
+      {"Prepend", [](Reading stage) { return prepend_normalizer(text_at(stage, "prepend")); }},
+      {"Replace", read_replace},
+      {"Sequence",
+       [](Reading stage) {
+         return sequence_normalizer(read_stages(stage, "normalizers", read_normalizer));
+       }},
+      {"Strip",
+       [](Reading stage) {
+         return strip_normalizer(flag_or(stage, "strip_left", true),
+                                 flag_or(stage, "strip_right", true));
+       }},
+      {"StripAccents", [](Reading) { return strip_accents_normalizer(); }},
+  };
+  return read_stage(node, "normalizer", readers);
+}
+
+PreTokenizer read_pre_tokenizer(const JsonNode& node) {
+  using Reading = const JsonNode&;
+  static const std::vector<Reader<PreTokenizer>> readers = {
+      {"BertPreTokenizer", cut_bert_words},
+      {"ByteLevel",
+       [](Reading stage) {
+         return byte_level(flag_or(stage, "add_prefix_space", true),
+                           flag_or(stage, "use_regex", true));
+       }},
+      {"CharDelimiterSplit",
+       [](Reading stage) {
+         return string_cut(text_at(stage, "delimiter"), CutBehavior::kRemoved, /*invert=*/false);
+       }},
+      {"Digits",
+       [](Reading stage) {
+         return character_cut(is_number, flag_or(stage, "individual_digits", false)
+                                             ? CutBehavior::kIsolated
+                                             : CutBehavior::kContiguous);
+       }},
+      {"Metaspace", read_metaspace},
+      {"Punctuation",
+       [](Reading stage) {
+         return character_cut(is_punctuation, read_behavior(stage, CutBehavior::kIsolated));
+       }},
+      {"Sequence",
+       [](Reading stage) {
+         return sequence_cut(read_stages(stage, "pretokenizers", read_pre_tokenizer));
+       }},
+      {"Split", read_split},
+      {"Whitespace",
+       [](Reading) {
+         // Marks are part of words, which PCRE2's \w leaves out.
+         return regex_cut(
+             Regex("[\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+|[^\\s\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+", ""),
+             CutBehavior::kRemoved, /*invert=*/true);
+       }},
+      {"WhitespaceSplit",
+       [](Reading) { return character_cut(is_white_space, CutBehavior::kRemoved); }},
+  };
+  return read_stage(node, "pre-tokenizer", readers);
+}
+
+PostProcessor read_post_processor(const JsonNode& node) {
+  using Reading = const JsonNode&;
+  static const std::vector<Reader<PostProcessor>> readers = {
+      {"BertProcessing",
+       [](Reading stage) {
+         return bert_post_processor(special_id(stage.at("cls")), special_id(stage.at("sep")));
+       }},
+      {"ByteLevel", [](Reading) { return PostProcessor(); }},
+      {"RobertaProcessing",
+       [](Reading stage) {
+         return roberta_post_processor(special_id(stage.at("cls")), special_id(stage.at("sep")));
+       }},
+      {"Sequence", read_processors},
+      {"TemplateProcessing", read_template_processing},
+  };
+  return read_stage(node, "post-processor", readers);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,39 @@
+// The stages around the model, as tokenizer.json describes them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/tokenizers/normalizers.h"
+#include "attnviz/text/tokenizers/post_processor.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
+#include "attnviz/text/tokenizers/token_decoder.h"
+
+namespace attnviz {
+
+/// Each reads `node`, an object with a "type". Throw Error{kMalformed} where a member is not what
+/// it should be, and Error{kUnsupported} for another type, naming those that there are.
+Normalizer read_normalizer(const JsonNode& node);
+PreTokenizer read_pre_tokenizer(const JsonNode& node);
+PostProcessor read_post_processor(const JsonNode& node);
+Decoder read_decoder(const JsonNode& node);
+
+/// Whether a stage is of `type`, or a sequence with one that is.
+bool has_stage(const JsonNode& node, std::string_view type);
+
+/// The member, when it is there and not null.
+std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
+bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
+std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
+/// An id below Vocabulary::kMostIds.
+TokenId read_id(const JsonNode& node);
+
+/// Throws Error{kUnsupported} at `node`, the name of a type, which is none of `known`.
+[[noreturn]] void fail_type(const JsonNode& node, std::string_view what,
+                            std::vector<std::string> known);
+
+}  // namespace attnviz

@@ -1,0 +1,194 @@
+#include "attnviz/text/files/token_model_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/tokenizers/prefix_index.h"
+#include "attnviz/text/tokenizers/unigram.h"
+#include "attnviz/text/tokenizers/word_models.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kMostReserved = std::size_t{1} << 20;
+
+// Files of before 2020 name no type: only one of the models has each of these members.
+std::string type_of(const JsonNode& node, const PieceList& pieces) {
+  if (const auto type = find_value(node, "type")) {
+    return std::string(type->as_string());
+  }
+  if (pieces.has_scores) {
+    return "Unigram";
+  }
+  if (node.find("max_input_chars_per_word")) {
+    return "WordPiece";
+  }
+  return node.find("fuse_unk") || node.find("merges") ? "BPE" : "WordLevel";
+}
+
+std::unique_ptr<TokenModel> read_bpe(const JsonNode& node, const PieceList& pieces,
+                                     const std::vector<Merge>& merges, bool is_byte_level) {
+  BpeOptions options;
+  if (const auto unknown = find_value(node, "unk_token")) {
+    options.unknown = unknown->as_string();
+  }
+  options.prefix = text_or(node, "continuing_subword_prefix", "");
+  options.suffix = text_or(node, "end_of_word_suffix", "");
+  options.fuse_unknown = flag_or(node, "fuse_unk", false);
+  options.byte_fallback = flag_or(node, "byte_fallback", false);
+  options.ignore_merges = flag_or(node, "ignore_merges", false);
+  options.kind = is_byte_level           ? "byte-level BPE"
+                 : options.byte_fallback ? "SentencePiece BPE"
+                                         : "BPE";
+  return make_bpe(pieces.vocabulary(node.where()), merges, options, node.where());
+}
+
+std::unique_ptr<TokenModel> read_unigram(const JsonNode& node, const PieceList& pieces) {
+  if (!pieces.has_scores) {
+    node.at("vocab").fail("expected a list of pieces with scores, found an object");
+  }
+  UnigramOptions options;
+  if (const auto unknown = find_value(node, "unk_id")) {
+    options.unknown = read_id(*unknown);
+    if (*options.unknown >= pieces.pieces.size()) {
+      unknown->fail(fmt::format("expected the place of a piece, 0 to {}, found {}",
+                                static_cast<std::ptrdiff_t>(pieces.pieces.size()) - 1,
+                                *options.unknown));
+    }
+  }
+  options.byte_fallback = flag_or(node, "byte_fallback", false);
+  Vocabulary vocabulary = pieces.vocabulary(node.where());
+  if (vocabulary.longest() > PrefixIndex::kLongestPiece) {
+    node.at("vocab").fail(fmt::format("expected pieces of at most {}, found one of {}",
+                                      counted(PrefixIndex::kLongestPiece, "byte"),
+                                      vocabulary.longest()));
+  }
+  return make_unigram(std::move(vocabulary), pieces.scores, options);
+}
+
+std::unique_ptr<TokenModel> read_word_piece(const JsonNode& node, const PieceList& pieces) {
+  WordPieceOptions options;
+  options.unknown = text_or(node, "unk_token", options.unknown);
+  options.prefix = text_or(node, "continuing_subword_prefix", options.prefix);
+  if (const auto longest = find_value(node, "max_input_chars_per_word")) {
+    options.longest_word = longest->as_unsigned();
+  }
+  return make_word_piece(pieces.vocabulary(node.where()), options, node.where());
+}
+
+}  // namespace
+
+Vocabulary PieceList::vocabulary(std::string_view where) const {
+  if (pieces.empty()) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}vocab: expected at least one piece, found none", where));
+  }
+  std::size_t n_bytes = 0;
+  for (const Piece& piece : pieces) {
+    n_bytes += piece.text.size();
+  }
+  Vocabulary vocabulary;
+  vocabulary.reserve(pieces.size(), n_bytes);
+  for (const Piece& piece : pieces) {
+    if (!is_utf8(piece.text)) {
+      throw Error(ErrorKind::kMalformed, fmt::format("{}vocab: expected pieces in UTF-8, found {}",
+                                                     where, quoted(piece.text)));
+    }
+    if (!vocabulary.add(piece.text, piece.id) && !has_scores) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}vocab: expected different pieces, found {} twice", where,
+                              quoted(piece.text)));
+    }
+  }
+  return vocabulary;
+}
+
+PieceList scan_pieces(JsonScanner& scanner) {
+  PieceList list;
+  bool is_first = true;
+  // Room for as many as there can be: what is not used is never touched.
+  list.pieces.reserve(std::min(scanner.left() / 6, kMostReserved));
+  if (scanner.take('{')) {
+    while (scanner.next_item('}', is_first)) {
+      const std::string_view text = scanner.key();
+      if (scanner.peek() == '-' || scanner.peek() == '"') {
+        scanner.fail("an id");
+      }
+      const std::uint32_t id = scanner.whole_number();
+      if (id >= Vocabulary::kMostIds) {
+        scanner.fail(fmt::format("an id below {} for {}", Vocabulary::kMostIds, quoted(text)));
+      }
+      list.pieces.push_back({text, id});
+    }
+    return list;
+  }
+  if (!scanner.take('[')) {
+    scanner.fail("a vocabulary");
+  }
+  list.has_scores = true;
+  while (scanner.next_item(']', is_first)) {
+    if (list.pieces.size() == Vocabulary::kMostIds) {
+      scanner.fail(fmt::format("at most {} pieces", Vocabulary::kMostIds));
+    }
+    scanner.expect('[');
+    const std::string_view text = scanner.string();
+    scanner.expect(',');
+    list.scores.push_back(scanner.number());
+    list.pieces.push_back({text, static_cast<TokenId>(list.pieces.size())});
+    scanner.expect(']');
+  }
+  return list;
+}
+
+std::vector<Merge> scan_merges(JsonScanner& scanner) {
+  std::vector<Merge> merges;
+  merges.reserve(std::min(scanner.left() / 6, kMostReserved));
+  bool is_first = true;
+  scanner.expect('[');
+  while (scanner.next_item(']', is_first)) {
+    if (scanner.take('[')) {
+      const std::string_view left = scanner.string();
+      scanner.expect(',');
+      merges.push_back({left, scanner.string()});
+      scanner.expect(']');
+      continue;
+    }
+    const std::string_view text = scanner.string();
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
+      scanner.fail("two pieces with a space between them before this, not " + quoted(text));
+    }
+    merges.push_back({text.substr(0, space), text.substr(space + 1)});
+  }
+  return merges;
+}
+
+std::unique_ptr<TokenModel> read_model(const JsonNode& node, const PieceList& pieces,
+                                       const std::vector<Merge>& merges, bool is_byte_level) {
+  const std::string type = type_of(node, pieces);
+  if (type == "Unigram") {
+    return read_unigram(node, pieces);
+  }
+  if (pieces.has_scores) {
+    node.at("vocab").fail("expected an object of pieces and ids, found a list");
+  }
+  if (type == "BPE") {
+    return read_bpe(node, pieces, merges, is_byte_level);
+  }
+  if (type == "WordPiece") {
+    return read_word_piece(node, pieces);
+  }
+  if (type == "WordLevel") {
+    return make_word_level(pieces.vocabulary(node.where()), text_or(node, "unk_token", ""));
+  }
+  fail_type(node.at("type"), "model", {"BPE", "Unigram", "WordLevel", "WordPiece"});
+}
+
+}  // namespace attnviz

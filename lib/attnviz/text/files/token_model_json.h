@@ -1,0 +1,42 @@
+// The model's part of tokenizer.json: the vocabulary and the merges, most of the file.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/tokenizers/bpe.h"
+#include "attnviz/text/tokenizers/token_model.h"
+
+namespace attnviz {
+
+/// Pieces as a file lists them; views into it.
+struct PieceList {
+  struct Piece {
+    std::string_view text;
+    TokenId id;
+  };
+  std::vector<Piece> pieces;
+  std::vector<double> scores;  // by position, when the list has them
+  bool has_scores = false;
+
+  /// Throws Error{kMalformed} at a piece that comes twice, and when there are none.
+  Vocabulary vocabulary(std::string_view where) const;
+};
+
+/// Reads {"piece": id, …} or [["piece", score], …], where ids are positions.
+PieceList scan_pieces(JsonScanner& scanner);
+/// Reads ["left right", …] or [["left", "right"], …].
+std::vector<Merge> scan_merges(JsonScanner& scanner);
+
+/// Builds the model that `node` describes besides its vocabulary and merges. Throws
+/// Error{kMalformed} or Error{kUnsupported} as read_normalizer does.
+std::unique_ptr<TokenModel> read_model(const JsonNode& node, const PieceList& pieces,
+                                       const std::vector<Merge>& merges, bool is_byte_level);
+
+}  // namespace attnviz

@@ -1,0 +1,202 @@
+#include "attnviz/text/files/tokenizer_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/json_scanner.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/files/token_model_json.h"
+
+namespace attnviz {
+
+namespace {
+
+// The document without what takes long to read, and that. null stands where it was. A tree is how
+// everything else is read with its path in the messages, but of a vocabulary and its merges,
+// hundreds of thousands of strings, it would take several times as long as the scanner: every run
+// of the program waits for it.
+struct Scanned {
+  std::string rest;
+  bool has_model = false;
+  bool has_vocabulary = false;
+  PieceList pieces;
+  std::vector<Merge> merges;
+};
+
+void append_member(std::string& rest, std::string_view key, std::string_view value) {
+  rest += rest.ends_with('{') ? "\"" : ",\"";
+  for (const char c : key) {  // a key with escapes was decoded
+    rest += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  rest += "\":";
+  rest += value;
+}
+
+void scan_model(JsonScanner& scanner, Scanned& scanned) {
+  bool is_first = true;
+  scanner.expect('{');
+  append_member(scanned.rest, "model", "{");
+  while (scanner.next_item('}', is_first)) {
+    const std::string_view key = scanner.key();
+    if (key == "vocab") {
+      if (scanned.has_vocabulary) {
+        scanner.fail("one \"vocab\"");
+      }
+      scanned.has_vocabulary = true;
+      scanned.pieces = scan_pieces(scanner);
+      append_member(scanned.rest, key, "null");
+    } else if (key == "merges" && scanner.peek() != 'n') {
+      scanned.merges = scan_merges(scanner);
+      append_member(scanned.rest, key, "null");
+    } else {
+      append_member(scanned.rest, key, scanner.raw_value());
+    }
+  }
+  scanned.rest += "}";
+}
+
+Scanned scan(JsonScanner& scanner) {
+  Scanned scanned;
+  bool is_first = true;
+  scanner.expect('{');
+  scanned.rest = "{";
+  while (scanner.next_item('}', is_first)) {
+    const std::string_view key = scanner.key();
+    if (key == "model" && scanner.peek() == '{') {
+      scanned.has_model = true;
+      scan_model(scanner, scanned);
+    } else {
+      append_member(scanned.rest, key, scanner.raw_value());
+    }
+  }
+  scanned.rest += "}";
+  if (scanner.peek() != '\0') {
+    scanner.fail("the end of the file");
+  }
+  return scanned;
+}
+
+// Syntax errors are told as they are in the whole file: with its lines.
+JsonTree parse_rest(const std::string& rest, std::string_view bytes, std::string_view name) {
+  try {
+    return JsonTree::parse(rest, name);
+  } catch (const Error&) {
+    JsonTree::parse(bytes, name);
+    throw;
+  }
+}
+
+// Files without a decoder: pieces say what their stage wrote.
+Decoder usual_decoder(const JsonNode& root, bool is_byte_level) {
+  if (is_byte_level) {
+    return Decoder({{DecoderStep::Kind::kByteLevel, "", ""}});
+  }
+  const auto stage = find_value(root, "pre_tokenizer");
+  if (stage && has_stage(*stage, "Metaspace")) {
+    return Decoder({{DecoderStep::Kind::kMetaspace, "▁", "", 1}});
+  }
+  return {};
+}
+
+// Ids in the template must be tokens: others would be looked up in the model's embeddings.
+void check_template(const TokenizerParts& parts, const JsonNode& node) {
+  for (const Template* items : {&parts.post.single, &parts.post.pair}) {
+    for (const TemplateItem& item : *items) {
+      const auto is_item = [&](const AddedToken& token) { return token.id == item.id; };
+      if (item.kind == TemplateItem::Kind::kSpecial &&
+          parts.model->vocabulary().piece(item.id).empty() &&
+          std::none_of(parts.added.begin(), parts.added.end(), is_item)) {
+        node.fail("expected ids of the vocabulary, found " + std::to_string(item.id));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+AddedToken read_added_token(const JsonNode& node, TokenId id) {
+  AddedToken token;
+  token.id = id;
+  token.content = node.at("content").as_string();
+  if (token.content.empty()) {
+    node.at("content").fail("expected a token, found an empty string");
+  }
+  if (token.content.size() > PrefixIndex::kLongestPiece) {
+    node.at("content").fail(fmt::format("expected a token of at most {}, found {}",
+                                        counted(PrefixIndex::kLongestPiece, "byte"),
+                                        token.content.size()));
+  }
+  token.single_word = flag_or(node, "single_word", false);
+  token.lstrip = flag_or(node, "lstrip", false);
+  token.rstrip = flag_or(node, "rstrip", false);
+  token.special = flag_or(node, "special", false);
+  token.normalized = flag_or(node, "normalized", !token.special);
+  return token;
+}
+
+void find_special_ids(TokenizerParts& parts) {
+  const auto set = [&](std::optional<TokenId>& id, std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) {
+      if (!id) {
+        id = find_token(parts, name);
+      }
+    }
+  };
+  SpecialIds& ids = parts.special;
+  set(ids.cls, {"[CLS]"});
+  set(ids.sep, {"[SEP]"});
+  set(ids.mask, {"[MASK]", "<mask>"});
+  set(ids.bos, {"<s>", "<|begin_of_text|>", "<bos>", "<|startoftext|>", "<|endoftext|>"});
+  set(ids.eos, {"</s>", "<|end_of_text|>", "<eos>", "<|endoftext|>"});
+  set(ids.pad, {"[PAD]", "<pad>"});
+  if (!ids.unk) {
+    ids.unk = parts.model->unknown();
+  }
+}
+
+TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name) {
+  JsonScanner scanner(bytes, name);
+  const Scanned scanned = scan(scanner);
+  const JsonTree tree = parse_rest(scanned.rest, bytes, name);
+  const JsonNode root = tree.root();
+  const JsonNode model = root.at("model");
+  if (!scanned.has_model) {
+    model.fail("expected an object");
+  }
+  model.at("vocab");
+
+  TokenizerParts parts;
+  const auto normalizer = find_value(root, "normalizer");
+  const auto pre_tokenizer = find_value(root, "pre_tokenizer");
+  const bool is_byte_level = (normalizer && has_stage(*normalizer, "ByteLevel")) ||
+                             (pre_tokenizer && has_stage(*pre_tokenizer, "ByteLevel"));
+  parts.takes_any_byte = is_byte_level;
+  parts.model = read_model(model, scanned.pieces, scanned.merges, is_byte_level);
+  if (normalizer) {
+    parts.normalizer = read_normalizer(*normalizer);
+  }
+  if (pre_tokenizer) {
+    parts.pre_tokenizer = read_pre_tokenizer(*pre_tokenizer);
+  }
+  if (const auto added = find_value(root, "added_tokens")) {
+    for (const JsonNode& token : added->as_list("a list of tokens")) {
+      parts.added.push_back(read_added_token(token, read_id(token.at("id"))));
+    }
+  }
+  if (const auto post = find_value(root, "post_processor")) {
+    parts.post = read_post_processor(*post);
+    check_template(parts, *post);
+  }
+  const auto decoder = find_value(root, "decoder");
+  parts.decoder = decoder ? read_decoder(*decoder) : usual_decoder(root, is_byte_level);
+  return parts;
+}
+
+}  // namespace attnviz

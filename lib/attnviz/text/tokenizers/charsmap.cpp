@@ -1,0 +1,151 @@
+#include "attnviz/text/tokenizers/charsmap.h"
+
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+std::uint32_t unsigned_at(std::string_view bytes, std::size_t offset) noexcept {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i);
+  }
+  return value;
+}
+
+struct Found {
+  std::size_t length = 0;  // bytes of the text
+  std::string_view replacement;
+};
+
+class CharsMap {
+ public:
+  CharsMap(std::vector<std::uint32_t> units, std::string_view replacements)
+      : units_(std::move(units)), replacements_(replacements) {}
+
+  // The longest entry that `text` begins with. A trie that leads back into itself has entries
+  // without end.
+  std::optional<Found> find(std::string_view text) const noexcept {
+    constexpr std::size_t kLongest = 64;
+    text = text.substr(0, kLongest);
+    std::optional<Found> longest;
+    std::size_t node = offset_of(units_[0]);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      node ^= static_cast<unsigned char>(text[i]);
+      // A unit's label is its lowest byte; the highest bit marks values, which no byte equals.
+      constexpr std::uint32_t kLabel = 0x800000FF;
+      if (node >= units_.size() || (units_[node] & kLabel) != static_cast<unsigned char>(text[i])) {
+        break;
+      }
+      const bool has_value = (units_[node] >> 8 & 1) != 0;
+      node ^= offset_of(units_[node]);
+      if (has_value && node < units_.size()) {
+        const std::size_t begin = units_[node] & 0x7FFFFFFF;
+        if (begin < replacements_.size()) {
+          const std::string_view rest = std::string_view(replacements_).substr(begin);
+          longest = {i + 1, rest.substr(0, rest.find('\0'))};
+        }
+      }
+    }
+    return longest;
+  }
+
+ private:
+  static std::size_t offset_of(std::uint32_t unit) noexcept {
+    return std::size_t{unit >> 10} << ((unit & 0x200) >> 6);
+  }
+
+  std::vector<std::uint32_t> units_;
+  std::string replacements_;
+};
+
+void apply(const CharsMap& map, AlignedText& text) {
+  AlignedBuilder builder(text);
+  bool is_changed = false;
+  for (std::size_t i = 0; i < text.size();) {
+    if (const auto found = map.find(text.text().substr(i))) {
+      const ByteRange range{i, i + found->length};
+      if (found->replacement == text.text(range)) {
+        builder.keep(range);
+      } else {
+        builder.put(found->replacement, range);
+        is_changed = true;
+      }
+      i = range.end;
+    } else {
+      const std::size_t end = i + decode_utf8(text.text(), i).length;
+      builder.keep({i, end});
+      i = end;
+    }
+  }
+  if (is_changed) {
+    text = builder.finish();
+  }
+}
+
+}  // namespace
+
+Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where) {
+  if (bytes.empty()) {
+    return {};
+  }
+  constexpr std::size_t kHead = 4;
+  const std::size_t size = bytes.size() < kHead ? 0 : unsigned_at(bytes, 0);
+  if (size == 0 || size % 4 != 0 || size > bytes.size() - kHead) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected a trie of up to {} bytes, a multiple of 4, found a size "
+                            "of {}",
+                            where, bytes.size() < kHead ? 0 : bytes.size() - kHead, size));
+  }
+  std::vector<std::uint32_t> units(size / 4);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    units[i] = unsigned_at(bytes, kHead + 4 * i);
+  }
+  const std::string_view replacements = bytes.substr(kHead + size);
+  if (!is_utf8(replacements)) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}expected replacements in UTF-8, found other bytes", where));
+  }
+  const auto map = std::make_shared<const CharsMap>(std::move(units), replacements);
+  return [map](AlignedText& text) { apply(*map, text); };
+}
+
+std::string decoded_base64(std::string_view text, std::string_view where) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (text.ends_with('=')) {
+    text.remove_suffix(1);
+  }
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 3);
+  std::uint32_t bits = 0;
+  unsigned n_bits = 0;
+  for (const char c : text) {
+    const std::size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}expected base64, found other characters", where));
+    }
+    bits = (bits << 6) | static_cast<std::uint32_t>(digit);
+    n_bits += 6;
+    if (n_bits >= 8) {
+      n_bits -= 8;
+      bytes += static_cast<char>((bits >> n_bits) & 0xFF);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace attnviz

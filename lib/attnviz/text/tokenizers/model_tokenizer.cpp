@@ -1,0 +1,320 @@
+#include "attnviz/text/tokenizers/model_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/tokenizers/tokenizer_parts.h"
+
+namespace attnviz {
+
+namespace {
+
+using Kind = TemplateItem::Kind;
+
+// Added tokens that are looked for in the source, or in the normalized text.
+std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, bool with_special) {
+  std::vector<AddedToken> tokens;
+  for (const AddedToken& token : parts.added) {
+    if (token.normalized == normalized && (with_special || !token.special)) {
+      tokens.push_back(token);
+      if (normalized && parts.normalizer) {
+        AlignedText content(token.content, 0);
+        parts.normalizer(content);
+        tokens.back().content = std::string(content.text());
+      }
+    }
+  }
+  return tokens;
+}
+
+struct Finders {
+  Finders(const TokenizerParts& parts, bool with_special)
+      : in_source(chosen(parts, false, with_special)),
+        in_normalized(chosen(parts, true, with_special)) {}
+
+  AddedTokenFinder in_source;
+  AddedTokenFinder in_normalized;
+};
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept { return hash_of(text); }
+};
+
+// Leaves BOS out where it begins a text: the same token may end one, too.
+template <class IsBos>
+void without_bos(Template& items, const IsBos& is_bos) {
+  if (items.empty() || !is_bos(items.front())) {
+    return;
+  }
+  items.erase(items.begin());
+  const auto second = std::find_if(items.begin(), items.end(), [](const TemplateItem& item) {
+    return item.kind == Kind::kSecond;
+  });
+  if (second != items.end() && second != items.begin() && is_bos(*(second - 1))) {
+    items.erase(second - 1);
+  }
+}
+
+struct PlacedId {
+  TokenId id;
+  ByteRange range;  // in the source
+};
+
+// Words come again and again: the pieces of short ones are remembered for the length of a text.
+class WordCache {
+ public:
+  explicit WordCache(const TokenModel& model) : model_(model) {}
+
+  const std::vector<ModelToken>& pieces(std::string_view word) {
+    constexpr std::size_t kLongest = 64;
+    constexpr std::size_t kMostWords = std::size_t{1} << 16;
+    if (word.size() <= kLongest) {
+      const auto found = known_.find(word);
+      if (found != known_.end()) {
+        return found->second;
+      }
+    }
+    const bool has_room = word.size() <= kLongest && known_.size() < kMostWords;
+    std::vector<ModelToken>& tokens = has_room ? known_[std::string(word)] : other_word_;
+    tokens.clear();
+    model_.tokenize(word, tokens);
+    return tokens;
+  }
+
+ private:
+  const TokenModel& model_;
+  std::unordered_map<std::string, std::vector<ModelToken>, StringHash, std::equal_to<>> known_;
+  std::vector<ModelToken> other_word_;
+};
+
+}  // namespace
+
+struct ModelTokenizer::State {
+  explicit State(TokenizerParts made)
+      : parts(std::move(made)), plain(parts, false), all(parts, true) {
+    size = parts.model->vocabulary().size();
+    // Words of SentencePiece are not cut by its files, and a text is long.
+    if (parts.model->keeps_apart("▁")) {
+      parts.pre_tokenizer = sequence_cut({parts.pre_tokenizer, mark_cut("▁")});
+    }
+    for (const AddedToken& token : parts.added) {
+      added.emplace(token.id, &token);
+      size = std::max(size, std::size_t{token.id} + 1);
+    }
+  }
+
+  std::vector<PlacedId> encode(std::string_view text, bool parse_special) const;
+  void encode_words(AlignedText text, WordCache& cache, std::vector<PlacedId>& ids) const;
+  Template chosen_template(const TokenizeOptions& options) const;
+  const AddedToken* added_token(TokenId id) const {
+    const auto found = added.find(id);
+    return found == added.end() ? nullptr : found->second;
+  }
+  std::string_view raw_piece(TokenId id) const {
+    const AddedToken* token = added_token(id);
+    return token != nullptr ? token->content : parts.model->vocabulary().piece(id);
+  }
+  std::string text_of(TokenId id) const {
+    const AddedToken* token = added_token(id);
+    return token != nullptr ? token->content
+                            : parts.decoder.piece_text(parts.model->vocabulary().piece(id));
+  }
+  Token token(TokenId id, ByteRange range, std::size_t segment) const {
+    const AddedToken* found = added_token(id);
+    return {id, text_of(id), range.begin, range.end, found != nullptr && found->special, segment};
+  }
+
+  TokenizerParts parts;
+  Finders plain;  // without special tokens
+  Finders all;
+  std::unordered_map<TokenId, const AddedToken*> added;
+  std::size_t size = 0;
+};
+
+void ModelTokenizer::State::encode_words(AlignedText text, WordCache& cache,
+                                         std::vector<PlacedId>& ids) const {
+  WordCut cut;
+  cut.words.push_back({0, text.size()});
+  cut.text = std::move(text);
+  if (parts.pre_tokenizer && cut.text.size() > 0) {
+    parts.pre_tokenizer(cut);
+  }
+  for (const ByteRange& word : cut.words) {
+    if (word.size() == 0) {
+      continue;
+    }
+    for (const ModelToken& token : cache.pieces(cut.text.text(word))) {
+      ids.push_back({token.id, cut.text.source({word.begin + token.range.begin,
+                                                word.begin + token.range.end})});
+    }
+  }
+}
+
+std::vector<PlacedId> ModelTokenizer::State::encode(std::string_view text,
+                                                    bool parse_special) const {
+  const Finders& finders = parse_special ? all : plain;
+  std::vector<PlacedId> ids;
+  WordCache cache(*parts.model);
+  for (const AddedTokenFinder::Part& part : finders.in_source.split(text)) {
+    if (part.id) {
+      ids.push_back({*part.id, part.range});
+      continue;
+    }
+    AlignedText piece(text.substr(part.range.begin, part.range.size()), part.range.begin);
+    if (!parts.takes_any_byte) {
+      piece = with_valid_utf8(std::move(piece));
+    }
+    if (parts.normalizer) {
+      parts.normalizer(piece);
+    }
+    const auto inner = finders.in_normalized.split(piece.text());
+    if (inner.size() == 1 && !inner[0].id) {
+      encode_words(std::move(piece), cache, ids);
+      continue;
+    }
+    for (const AddedTokenFinder::Part& inside : inner) {
+      if (inside.id) {
+        ids.push_back({*inside.id, piece.source(inside.range)});
+      } else {
+        encode_words(piece.part(inside.range), cache, ids);
+      }
+    }
+  }
+  return ids;
+}
+
+Template ModelTokenizer::State::chosen_template(const TokenizeOptions& options) const {
+  const PostProcessor none;
+  const PostProcessor& post = options.add_special_tokens ? parts.post : none;
+  Template items = options.pair ? post.pair : post.single;
+  if (!options.bos) {
+    return items;
+  }
+  const auto bos = parts.special.bos;
+  if (*options.bos && !bos) {
+    throw Error(ErrorKind::kUsage, fmt::format("this {} tokenizer has no token that begins a text",
+                                               parts.model->kind()));
+  }
+  const auto is_bos = [&](const TemplateItem& item) {
+    return item.kind == Kind::kSpecial && item.id == bos;
+  };
+  if (!*options.bos) {
+    without_bos(items, is_bos);
+  } else if (items.empty() || !is_bos(items.front())) {
+    items.insert(items.begin(), {Kind::kSpecial, *bos, 0});
+  }
+  return items;
+}
+
+ModelTokenizer::ModelTokenizer(TokenizerParts parts)
+    : state_(std::make_unique<const State>(std::move(parts))) {}
+
+ModelTokenizer::~ModelTokenizer() = default;
+
+std::string_view ModelTokenizer::name() const noexcept {
+  return state_->parts.model->kind();
+}
+
+TokenizedText ModelTokenizer::tokenize(std::string_view text) const {
+  return tokenize(text, {});
+}
+
+TokenizedText ModelTokenizer::tokenize(std::string_view text,
+                                       const TokenizeOptions& options) const {
+  const std::string_view second = options.pair.value_or(std::string_view());
+  if (text.size() >= UINT32_MAX || second.size() >= UINT32_MAX) {
+    throw Error(ErrorKind::kUsage, "a text to tokenize must be below 4 GiB");
+  }
+  TokenizedText result{std::string(text), {}};
+  std::size_t second_begin = result.source.size();
+  if (options.pair) {
+    result.source += '\n';
+    second_begin = result.source.size();
+    result.source += second;
+  }
+  std::size_t place = 0;
+  for (const TemplateItem& item : state_->chosen_template(options)) {
+    if (item.kind == Kind::kSpecial) {
+      result.tokens.push_back(state_->token(item.id, {place, place}, item.segment));
+      result.tokens.back().added = true;
+      continue;
+    }
+    const bool is_first = item.kind == Kind::kFirst;
+    const std::size_t offset = is_first ? 0 : second_begin;
+    const std::vector<PlacedId> ids =
+        state_->encode(is_first ? text : second, options.parse_special);
+    result.tokens.reserve(result.tokens.size() + ids.size() + 1);
+    for (const PlacedId& placed : ids) {
+      result.tokens.push_back(state_->token(
+          placed.id, {offset + placed.range.begin, offset + placed.range.end}, item.segment));
+    }
+    place = is_first ? text.size() : result.source.size();
+  }
+  return result;
+}
+
+TokenizedText ModelTokenizer::from_ids(std::span<const TokenId> ids) const {
+  std::vector<Decoder::Piece> pieces;
+  pieces.reserve(ids.size());
+  for (const TokenId id : ids) {
+    if (id >= state_->size) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("token id {}: expected 0 to {}, the vocabulary's last", id,
+                              state_->size - 1));
+    }
+    pieces.push_back({std::string(state_->raw_piece(id)), state_->added_token(id) != nullptr});
+  }
+  state_->parts.decoder.decode(pieces);
+  TokenizedText result;
+  result.tokens.reserve(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::size_t begin = result.source.size();
+    result.source += pieces[i].text;
+    result.tokens.push_back(state_->token(ids[i], {begin, result.source.size()}, 0));
+  }
+  return result;
+}
+
+std::size_t ModelTokenizer::vocabulary_size() const noexcept {
+  return state_->size;
+}
+
+std::string ModelTokenizer::piece(TokenId id) const {
+  return state_->text_of(id);
+}
+
+std::optional<TokenId> ModelTokenizer::id_of(std::string_view piece) const {
+  return find_token(state_->parts, piece);
+}
+
+bool ModelTokenizer::is_special(TokenId id) const {
+  const AddedToken* token = state_->added_token(id);
+  return token != nullptr && token->special;
+}
+
+const SpecialIds& ModelTokenizer::special_ids() const noexcept {
+  return state_->parts.special;
+}
+
+bool ModelTokenizer::adds_bos() const noexcept {
+  const Template& items = state_->parts.post.single;
+  return !items.empty() && items.front().kind == Kind::kSpecial &&
+         items.front().id == state_->parts.special.bos;
+}
+
+std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name) {
+  for (const AddedToken& token : parts.added) {
+    if (token.content == name) {
+      return token.id;
+    }
+  }
+  return parts.model->vocabulary().find(name);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,32 @@
+// All stages of a tokenizer, as a file describes them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "attnviz/text/tokenizers/added_tokens.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
+#include "attnviz/text/tokenizers/normalizers.h"
+#include "attnviz/text/tokenizers/post_processor.h"
+#include "attnviz/text/tokenizers/pre_tokenizers.h"
+#include "attnviz/text/tokenizers/token_decoder.h"
+#include "attnviz/text/tokenizers/token_model.h"
+
+namespace attnviz {
+
+struct TokenizerParts {
+  std::vector<AddedToken> added;
+  Normalizer normalizer;
+  PreTokenizer pre_tokenizer;
+  std::unique_ptr<TokenModel> model;
+  PostProcessor post;
+  Decoder decoder;
+  SpecialIds special;
+  bool takes_any_byte = false;  // bytes that are no UTF-8 are tokens, not U+FFFD
+};
+
+/// The id of a special or ordinary token by its name.
+std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name);
+
+}  // namespace attnviz

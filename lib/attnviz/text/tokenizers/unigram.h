@@ -1,0 +1,24 @@
+// The unigram language model: the most probable way to cut a word into pieces.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/text/tokenizers/token_model.h"
+
+namespace attnviz {
+
+struct UnigramOptions {
+  std::optional<TokenId> unknown;
+  bool byte_fallback = false;  // unknown characters become <0x00> … <0xFF>
+};
+
+/// `scores` are log-probabilities by id, NaN for pieces that only stand for themselves (special
+/// ones). Unknown characters, joined to one token where they are neighbours, score 10 below the
+/// least. Source: Kudo 2018, section 3.2; Viterbi's algorithm.
+std::unique_ptr<TokenModel> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
+                                         const UnigramOptions& options);
+
+}  // namespace attnviz

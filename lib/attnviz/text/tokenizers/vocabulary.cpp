@@ -1,0 +1,168 @@
+#include "attnviz/text/tokenizers/vocabulary.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+std::uint32_t hash_of(std::string_view text) noexcept {
+  // Multiplies eight bytes at a time by a large odd number and folds, as wyhash and its kin do. The
+  // last bytes are read again where there are not eight: that is faster than one by one.
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  const auto load = [](const char* from, auto value) {
+    std::memcpy(&value, from, sizeof value);
+    return std::uint64_t{value};
+  };
+  const char* data = text.data();
+  const std::size_t size = text.size();
+  std::uint64_t hash = size * kFactor;
+  std::uint64_t rest = 0;
+  if (size >= 8) {
+    for (std::size_t i = 0; i + 8 < size; i += 8) {
+      hash = (hash ^ load(data + i, std::uint64_t{})) * kFactor;
+      hash ^= hash >> 32;
+    }
+    rest = load(data + size - 8, std::uint64_t{});
+  } else if (size >= 4) {
+    rest = load(data, std::uint32_t{}) << 32 | load(data + size - 4, std::uint32_t{});
+  } else if (size > 0) {
+    rest = load(data, std::uint8_t{}) << 16 | load(data + size / 2, std::uint8_t{}) << 8 |
+           load(data + size - 1, std::uint8_t{});
+  }
+  hash = (hash ^ rest) * kFactor;
+  return static_cast<std::uint32_t>((hash ^ (hash >> 29)) >> 8);
+}
+
+void Vocabulary::reserve(std::size_t n_pieces, std::size_t n_bytes) {
+  characters_.reserve(n_bytes);
+  entries_.reserve(n_pieces);
+  places_.reserve(n_pieces);
+  grow(2 * n_pieces);
+}
+
+void Vocabulary::grow(std::size_t n_slots) {
+  const std::size_t size = std::bit_ceil(std::max<std::size_t>(n_slots, 16));
+  if (size <= slots_.size()) {
+    return;
+  }
+  std::vector<Slot> larger(size);
+  for (const Slot& slot : slots_) {
+    if (slot.entry != 0) {
+      std::size_t i = slot.hash & (size - 1);
+      while (larger[i].entry != 0) {
+        i = (i + 1) & (size - 1);
+      }
+      larger[i] = slot;
+    }
+  }
+  slots_ = std::move(larger);
+}
+
+// The slot that holds the piece, or the free one where it belongs.
+std::size_t Vocabulary::slot_of(std::string_view piece, std::uint32_t hash) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = hash & mask;
+  for (; slots_[i].entry != 0; i = (i + 1) & mask) {
+    if (slots_[i].hash == hash) {
+      const Place place = entries_[slots_[i].entry - 1].place;
+      if (std::string_view(characters_).substr(place.begin, place.size) == piece) {
+        break;
+      }
+    }
+  }
+  return i;
+}
+
+bool Vocabulary::add(std::string_view piece, TokenId id) {
+  if (id >= kMostIds || characters_.size() + piece.size() > UINT32_MAX) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: expected an id below {}, found {}", quoted(piece), kMostIds, id));
+  }
+  grow(2 * (entries_.size() + 1));
+  const std::uint32_t hash = hash_of(piece);
+  Slot& slot = slots_[slot_of(piece, hash)];
+  if (slot.entry != 0) {
+    return false;
+  }
+  const Place place{static_cast<std::uint32_t>(characters_.size()),
+                    static_cast<std::uint32_t>(piece.size())};
+  characters_ += piece;
+  entries_.push_back({place, id});
+  slot = {hash, static_cast<std::uint32_t>(entries_.size())};
+  if (id >= places_.size()) {
+    places_.resize(std::size_t{id} + 1);
+  }
+  places_[id] = place;
+  longest_ = std::max(longest_, piece.size());
+  return true;
+}
+
+std::optional<TokenId> Vocabulary::find(std::string_view piece) const noexcept {
+  if (slots_.empty()) {
+    return std::nullopt;
+  }
+  const Slot& slot = slots_[slot_of(piece, hash_of(piece))];
+  return slot.entry == 0 ? std::nullopt : std::optional(entries_[slot.entry - 1].id);
+}
+
+void Vocabulary::find(std::span<const std::string_view> pieces,
+                      std::span<TokenId> ids) const noexcept {
+  // A large vocabulary lies outside the caches: what is needed of many pieces is on its way before
+  // the first is looked at.
+  constexpr std::size_t kBatch = 32;
+  std::array<std::uint32_t, kBatch> hashes{};
+  std::array<std::uint32_t, kBatch> entries{};
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t begin = 0; begin < pieces.size(); begin += kBatch) {
+    const std::size_t n = slots_.empty() ? 0 : std::min(kBatch, pieces.size() - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      hashes[i] = hash_of(pieces[begin + i]);
+      __builtin_prefetch(&slots_[hashes[i] & mask]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      std::size_t slot = hashes[i] & mask;
+      while (slots_[slot].entry != 0 && slots_[slot].hash != hashes[i]) {
+        slot = (slot + 1) & mask;
+      }
+      entries[i] = slots_[slot].entry;
+      if (entries[i] != 0) {
+        __builtin_prefetch(&entries_[entries[i] - 1]);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      if (entries[i] != 0) {
+        __builtin_prefetch(characters_.data() + entries_[entries[i] - 1].place.begin);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      TokenId& id = ids[begin + i];
+      id = kNoToken;
+      if (entries[i] != 0) {
+        const Entry& entry = entries_[entries[i] - 1];
+        const bool is_it =
+            std::string_view(characters_).substr(entry.place.begin, entry.place.size) ==
+            pieces[begin + i];
+        id = is_it ? entry.id : find(pieces[begin + i]).value_or(kNoToken);
+      }
+    }
+    std::fill(ids.begin() + static_cast<std::ptrdiff_t>(begin + n),
+              ids.begin() + static_cast<std::ptrdiff_t>(std::min(begin + kBatch, pieces.size())),
+              kNoToken);
+  }
+}
+
+std::string_view Vocabulary::piece(TokenId id) const noexcept {
+  if (id >= places_.size()) {
+    return {};
+  }
+  return std::string_view(characters_).substr(places_[id].begin, places_[id].size);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,207 @@
+#include "attnviz/analysis/pooled_patterns.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/row_stream.h"
+#include "attnviz/attention/sink_group.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/flat_note.h"
+#include "attnviz/document/json/attention_json.h"
+#include "attnviz/formats/json_numbers.h"
+#include "attnviz/model/random_model.h"
+#include "attnviz/picture/png.h"
+#include "attnviz/terminal/heatmap_view.h"
+#include "attnviz/text/tokenizer.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kTokens = 203;
+const std::vector<HeadId> kHeads = {{0, 0}, {0, 2}, {1, 0}, {1, 1}};
+
+std::string words(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += "w" + std::to_string(i % 37) + " ";
+  }
+  return text;
+}
+
+// The same attention kept and not kept.
+struct Both {
+  explicit Both(const Drawing& drawing, const char* mask = "causal", std::size_t n_threads = 2,
+                std::size_t n_tokens = kTokens) {
+    RandomShape shape;
+    shape.n_layers = 2;
+    shape.n_heads = 3;
+    shape.d_model = 12;
+    model = random_model(shape, 3);
+    text = make_tokenizer("words")->tokenize(words(n_tokens));
+    request.mask = parse_mask(mask);
+    request.n_threads = n_threads;
+    const auto patterns = std::make_shared<PatternStore>(kHeads, n_tokens);
+    run_patterns(model, text.pieces(), request, *patterns);
+    kept = attention_document(model, text, request, *patterns);
+    kept.storage = patterns;
+    kept.drawing = drawing;
+    streamed = attention_document(model, text, request, kHeads);
+    streamed.drawing = drawing;
+  }
+
+  // A picture of each; the second one has only the cells of these grids.
+  std::pair<Heatmap, Heatmap> pictures(const std::vector<PoolGrid>& grids) const {
+    std::vector<std::shared_ptr<const PooledPatterns>> cells;
+    std::vector<PatternSink*> sinks;
+    for (const PoolGrid& grid : grids) {
+      const auto sink = std::make_shared<PooledPatterns>(kHeads, *request.mask,
+                                                         pooling_of(streamed.drawing), grid);
+      sinks.push_back(sink.get());
+      cells.push_back(sink);
+    }
+    SinkGroup group(sinks);
+    run_patterns(model, text.pieces(), request, group);
+    Heatmap without = attention_heatmap(streamed);
+    set_cells(without, streamed, cells);
+    return {attention_heatmap(kept), std::move(without)};
+  }
+
+  Model model;
+  TokenizedText text;
+  AttentionRequest request;
+  AttentionDocument kept;
+  AttentionDocument streamed;
+};
+
+Drawing drawing_of(ScaleKind scale, PoolKind pool, bool drop_sink) {
+  Drawing drawing;
+  drawing.scale.kind = scale;
+  drawing.scale.low = scale == ScaleKind::kLog ? 1e-3f : 0.0f;
+  drawing.pool = pool;
+  drawing.drop_sink = drop_sink;
+  return drawing;
+}
+
+void check_close(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
+  REQUIRE(a.size() == b.size());
+  double most = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  CHECK(most <= tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("pooled patterns: the cells that pool() makes of the kept patterns, for every mask") {
+  for (const char* mask : {"causal", "none", "window:1", "window:30", "strided:7", "block:50"}) {
+    CAPTURE(mask);
+    for (const PoolKind kind : {PoolKind::kMax, PoolKind::kMean}) {
+      const Both both(drawing_of(ScaleKind::kLinear, kind, false), mask);
+      for (const std::size_t block : {1u, 2u, 7u, 24u, 100u, 300u}) {
+        CAPTURE(block);
+        const PoolGrid grid{{kTokens, block, 0}, {kTokens, 2 * block, 0}};
+        const auto [kept, streamed] = both.pictures({grid});
+        for (std::size_t i = 0; i < kHeads.size(); ++i) {
+          const PooledMatrix expected = pool(kept, kept.panels[i], grid.queries, grid.keys);
+          const PooledMatrix found = pool(streamed, streamed.panels[i], grid.queries, grid.keys);
+          check_close(found.values, expected.values, kind == PoolKind::kMax ? 0.0 : 6e-8);
+          CHECK(found.visible == expected.visible);
+          CHECK(found.shares.empty());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("pooled patterns: shares of each row's largest weight, and rows without the first key") {
+  for (const bool drop_sink : {false, true}) {
+    for (const ScaleKind scale : {ScaleKind::kLinear, ScaleKind::kRowMax}) {
+      for (const char* mask : {"causal", "none", "window:9"}) {
+        CAPTURE(mask);
+        const Both both(drawing_of(scale, PoolKind::kMax, drop_sink), mask);
+        const PoolGrid grid = terminal_grid(attention_heatmap(both.kept), {});
+        REQUIRE(grid.keys.pooled());
+        const auto [kept, streamed] = both.pictures({grid});
+        CHECK(streamed.n_keys() == (drop_sink ? kTokens - 1 : kTokens));
+        for (std::size_t i = 0; i < kHeads.size(); ++i) {
+          const PooledMatrix expected = pool(kept, kept.panels[i], grid.queries, grid.keys);
+          const PooledMatrix found = pool(streamed, streamed.panels[i], grid.queries, grid.keys);
+          check_close(found.values, expected.values, 0.0);
+          check_close(found.shares, expected.shares, 0.0);
+          CHECK(found.visible == expected.visible);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("pooled patterns: means do not depend on threads") {
+  const PoolGrid grid{{kTokens, 9, 0}, {kTokens, 9, 0}};
+  std::vector<std::vector<float>> values;
+  for (const std::size_t n_threads : {1u, 2u, 5u}) {
+    const Both both(drawing_of(ScaleKind::kLinear, PoolKind::kMean, false), "causal", n_threads);
+    const auto [kept, streamed] = both.pictures({grid});
+    values.push_back(pool(streamed, streamed.panels[1], grid.queries, grid.keys).values);
+  }
+  CHECK(values[0] == values[1]);
+  CHECK(values[0] == values[2]);
+}
+
+TEST_CASE("pooled patterns: pictures, screens and notes are those of the kept patterns") {
+  for (const ScaleKind scale : {ScaleKind::kLinear, ScaleKind::kLog, ScaleKind::kRowMax}) {
+    const Both both(drawing_of(scale, PoolKind::kMax, scale == ScaleKind::kLog), "causal", 2, 700);
+    const Heatmap plan = attention_heatmap(both.streamed);
+    FigureStyle figure;
+    figure.dpi = 30;  // leaves room for fewer cells than tokens
+    const TerminalOptions blocks{TerminalStyle::kBlocks, ColorDepth::kTrueColor, 90};
+    const TerminalOptions mask{TerminalStyle::kMask, ColorDepth::kNone, 70};
+    const PoolGrid png = figure_grid(plan, figure);
+    REQUIRE(png.keys.pooled());
+    const auto [kept, streamed] =
+        both.pictures({png, terminal_grid(plan, blocks), terminal_grid(plan, mask)});
+    CHECK(render_png(streamed, figure) == render_png(kept, figure));
+    CHECK(render_terminal(streamed, blocks) == render_terminal(kept, blocks));
+    CHECK(render_terminal(streamed, mask) == render_terminal(kept, mask));
+    CHECK(flat_note(streamed, png) == flat_note(kept));
+    CHECK_THROWS_AS(render_terminal(streamed, {TerminalStyle::kNumbers}), std::logic_error);
+  }
+}
+
+TEST_CASE("attention JSON: written while it is computed it has the same bytes") {
+  for (const std::vector<HeadId>& heads :
+       {kHeads, std::vector<HeadId>{{0, 0}, {0, 2}, {1, 0}, {1, 2}}, std::vector<HeadId>{{1, 1}}}) {
+    Both both({});
+    keep_patterns(both.kept, heads);
+    const AttentionDocument document =
+        attention_document(both.model, both.text, both.request, heads);
+    const auto patterns = std::make_shared<PatternStore>(heads, kTokens);
+    run_patterns(both.model, both.text.pieces(), both.request, *patterns);
+    const AttentionDocument kept =
+        attention_document(both.model, both.text, both.request, *patterns);
+    std::string expected;
+    write_attention_json(kept, [&expected](std::string_view bytes) { expected += bytes; });
+
+    std::string found;
+    AttentionJsonStream stream(document, [&found](std::string_view bytes) { found += bytes; });
+    RowStream rows(
+        heads, kTokens, append_json_row,
+        [&stream](std::size_t n_rows, std::string_view items) { stream.rows(n_rows, items); });
+    run_patterns(both.model, both.text.pieces(), both.request, rows);
+    stream.finish();
+    CHECK(found == expected);
+  }
+}
+
+}  // namespace attnviz

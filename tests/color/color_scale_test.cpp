@@ -1,0 +1,66 @@
+#include "attnviz/color/color_scale.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+namespace {
+
+ColorScale scale_of(ScaleKind kind, float low, float high) {
+  ColorScale scale;
+  scale.kind = kind;
+  scale.low = low;
+  scale.high = high;
+  return scale;
+}
+
+constexpr ScaleKind kKinds[] = {ScaleKind::kLinear, ScaleKind::kSqrt, ScaleKind::kLog,
+                                ScaleKind::kRowMax};
+
+}  // namespace
+
+TEST_CASE("ColorScale: positions worked out by hand") {
+  CHECK(scale_of(ScaleKind::kLinear, -1, 3).position(0) == 0.25f);
+  CHECK(scale_of(ScaleKind::kSqrt, 0, 1).position(0.25f) == 0.5f);
+  CHECK(scale_of(ScaleKind::kSqrt, 1, 5).position(2) == 0.5f);
+  CHECK(scale_of(ScaleKind::kLog, 0.001f, 1).position(0.1f) == doctest::Approx(2.0 / 3.0));
+  CHECK(scale_of(ScaleKind::kLog, 0.001f, 1).position(0) == 0.0f);  // not minus infinity
+  CHECK(scale_of(ScaleKind::kRowMax, 0, 1).position(0.75f) == 0.75f);
+}
+
+TEST_CASE("ColorScale: value_at undoes position, and the ends are the ends") {
+  for (const ScaleKind kind : kKinds) {
+    const ColorScale scale = scale_of(kind, 0.01f, 2);
+    CAPTURE(scale_name(kind));
+    CHECK(scale.position(0.01f) == doctest::Approx(0.0));
+    CHECK(scale.position(2) == doctest::Approx(1.0));
+    for (const float value : {0.01f, 0.02f, 0.5f, 1.7f}) {
+      CHECK(scale.value_at(scale.position(value)) == doctest::Approx(value));
+    }
+    CHECK(std::isnan(scale.position(std::numeric_limits<float>::quiet_NaN())));
+    CHECK(scale.color(std::numeric_limits<float>::quiet_NaN()) == kNanColor);
+  }
+}
+
+TEST_CASE("check: scales without a range, and logarithms of zero, are refused") {
+  CHECK_NOTHROW(check(scale_of(ScaleKind::kLinear, -1, 1)));
+  CHECK_THROWS_AS(check(scale_of(ScaleKind::kLinear, 1, 1)), Error);
+  CHECK_THROWS_AS(check(scale_of(ScaleKind::kLinear, 2, 1)), Error);
+  CHECK_THROWS_AS(check(scale_of(ScaleKind::kLinear, 0, std::numeric_limits<float>::infinity())),
+                  Error);
+  CHECK_THROWS_AS(check(scale_of(ScaleKind::kLog, 0, 1)), Error);
+  CHECK_NOTHROW(check(scale_of(ScaleKind::kLog, 1e-6f, 1)));
+}
+
+TEST_CASE("parse_scale: every name reads back, another is refused with the closest one") {
+  for (const ScaleKind kind : kKinds) {
+    CHECK(parse_scale(scale_name(kind)) == kind);
+  }
+  CHECK_THROWS_WITH_AS(parse_scale("rowmax"), doctest::Contains("did you mean \"row-max\""), Error);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,91 @@
+#include "attnviz/color/color_ticks.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+Labels labels(float low, float high, std::size_t most, ScaleKind kind = ScaleKind::kLinear) {
+  Labels result;
+  ColorScale scale;
+  scale.low = low;
+  scale.high = high;
+  scale.kind = kind;
+  for (const ColorTick& tick : color_ticks(scale, most)) {
+    result.push_back(tick.label);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("color_ticks: both ends and round numbers between them") {
+  CHECK(labels(0, 1, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.8", "1"});
+  CHECK(labels(0, 1, 11).size() == 11);
+  CHECK(labels(0, 1, 4) == Labels{"0", "0.5", "1"});
+  CHECK(labels(-3, 3, 7) == Labels{"-3", "-2", "-1", "0", "1", "2", "3"});
+  CHECK(labels(0, 0.004f, 5) == Labels{"0", "0.001", "0.002", "0.003", "0.004"});
+  CHECK(labels(0, 25000, 6) == Labels{"0", "5000", "1e+04", "1.5e+04", "2e+04", "2.5e+04"});
+}
+
+TEST_CASE("color_ticks: no round number crowds an end that is not round") {
+  CHECK(labels(0, 0.83f, 6) == Labels{"0", "0.2", "0.4", "0.6", "0.83"});
+  CHECK(labels(0.19f, 1, 6) == Labels{"0.19", "0.4", "0.6", "0.8", "1"});
+}
+
+TEST_CASE(
+    "color_ticks: logarithmic scales get powers of ten, then fives and twos where there is room") {
+  CHECK(labels(0.001f, 1, 4, ScaleKind::kLog) == Labels{"0.001", "0.01", "0.1", "1"});
+  CHECK(labels(0.1f, 10, 4, ScaleKind::kLog) == Labels{"0.1", "1", "10"});
+  CHECK(labels(0.1f, 1, 9, ScaleKind::kLog) == Labels{"0.1", "0.2", "0.5", "1"});
+  // Room for two of the three twos: none of them.
+  CHECK(labels(0.001f, 1, 9, ScaleKind::kLog) ==
+        Labels{"0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1"});
+}
+
+TEST_CASE("color_ticks: square-root scales get round values where they lie, not crowding") {
+  // Positions: 0.01 at 0.1, 0.1 at 0.32, 0.5 at 0.71.
+  CHECK(labels(0, 1, 6, ScaleKind::kSqrt) == Labels{"0", "0.1", "0.5", "1"});
+}
+
+TEST_CASE("color_ticks: no more than asked for, in rising order, ends exact") {
+  for (const float high : {1e-6f, 0.037f, 0.99f, 1.0f, 7.3f, 123456.0f}) {
+    for (const std::size_t most : {2u, 3u, 5u, 12u}) {
+      CAPTURE(high);
+      CAPTURE(most);
+      ColorScale scale;
+      scale.low = -high / 3;
+      scale.high = high;
+      const std::vector<ColorTick> ticks = color_ticks(scale, most);
+      CHECK(ticks.size() >= 2);
+      CHECK(ticks.size() <= most);
+      CHECK(ticks.front().position == 0.0);
+      CHECK(ticks.back().position == 1.0);
+      for (std::size_t i = 1; i < ticks.size(); ++i) {
+        CHECK(ticks[i - 1].position < ticks[i].position);
+      }
+    }
+  }
+}
+
+TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger numbers") {
+  const CellNumbers weights = cell_numbers(0, 1);
+  CHECK(weights.columns == 4);
+  CHECK(weights.format(0.4602f) == "0.46");
+  CHECK(weights.format(1.0f) == "1.00");
+  CHECK(weights.format(-0.001f) == "0.00");
+  const CellNumbers scores = cell_numbers(-12.5f, 40);
+  CHECK(scores.columns == 5);
+  CHECK(scores.format(-3.25f) == "-3.2");
+  CHECK(cell_numbers(0, 1500).format(12.7f) == "13");
+  CHECK(weights.format(std::numeric_limits<float>::quiet_NaN()) == "nan");
+}
+
+}  // namespace attnviz

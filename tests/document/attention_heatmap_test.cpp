@@ -1,0 +1,173 @@
+#include "attnviz/document/attention_heatmap.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/json/attention_json.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const std::vector<float> kCausal = {1.0f, 0.0f, 0.0f, 0.5f, 0.5f, 0.0f, 0.5f, 0.125f, 0.375f};
+
+AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"The", "cat", "sat"};
+  document.run.mask = Mask{};
+  for (const HeadId head : heads) {
+    document.patterns.push_back({head, test::matrix_over(kCausal, 3, 3)});
+  }
+  return document;
+}
+
+}  // namespace
+
+TEST_CASE("attention_heatmap: labels, panels, mask and title") {
+  AttentionDocument document = causal_document({{0, 1}, {1, 0}});
+  document.model = ModelFacts{};
+  document.model->name = "w.json";
+  document.run.temperature = 0.5f;
+  const Heatmap heatmap = attention_heatmap(document);
+  CHECK(heatmap.query_labels == Strings{"The", "cat", "sat"});
+  CHECK(heatmap.panels.at(0).title == "L0H1");
+  CHECK(heatmap.panels.at(1).title == "L1H0");
+  CHECK(heatmap.panels[0].is_visible(1, 0));
+  CHECK_FALSE(heatmap.panels[0].is_visible(1, 2));
+  CHECK(heatmap.title == "attention: w.json");
+  CHECK(heatmap.notes == Strings{"mask causal", "temperature 0.5"});
+  document.drawing.title = "Figure 1";
+  CHECK(attention_heatmap(document).title == "Figure 1");
+}
+
+TEST_CASE("attention_heatmap: every layer's heads stay together, single heads do not") {
+  CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}, {2, 0}, {2, 1}})).panels_together == 2);
+  CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}})).panels_together == 1);
+  CHECK(attention_heatmap(causal_document({{0, 0}, {0, 1}, {2, 0}})).panels_together == 1);
+}
+
+TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden in its panels alone") {
+  AttentionDocument document = causal_document({{0, 0}, {1, 0}, {2, 0}});
+  document.run.layers = {{.layer = 0, .window = 2}, {.layer = 2, .soft_cap = 30.0f}};
+  const Heatmap heatmap = attention_heatmap(document);
+  CHECK_FALSE(heatmap.panels.at(0).is_visible(2, 0));
+  CHECK(heatmap.panels[0].is_visible(2, 1));
+  CHECK_FALSE(heatmap.panels[0].is_visible(1, 2));
+  CHECK(heatmap.panels.at(1).is_visible(2, 0));
+  CHECK(heatmap.panels.at(2).is_visible(2, 0));
+  CHECK(heatmap.panels[0].mask == "window:2");
+  CHECK(heatmap.panels[1].mask == "causal");
+  document.average = DocumentAverage{AverageOver::kLayers, {{0, 0}, {1, 0}, {2, 0}}};
+  CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
+}
+
+TEST_CASE("attention_heatmap: without the sink the first key goes, and a query that saw only it") {
+  AttentionDocument document = causal_document();
+  document.drawing.drop_sink = true;
+  const Heatmap causal = attention_heatmap(document);
+  CHECK(causal.query_labels == Strings{"cat", "sat"});
+  CHECK(causal.key_labels == Strings{"cat", "sat"});
+  CHECK(causal.first_query == 1);  // cat is still token 1
+  CHECK(causal.first_key == 1);
+  CHECK(causal.panels[0].values(0, 0) == 1.0f);
+  CHECK(causal.panels[0].values(1, 0) == 0.25f);
+  CHECK(causal.panels[0].values(1, 1) == 0.75f);
+  CHECK(causal.panels[0].is_visible(0, 0));
+  CHECK_FALSE(causal.panels[0].is_visible(0, 1));
+  CHECK(causal.notes.back().find("(The) left out") != std::string::npos);
+
+  document.run.mask.reset();
+  CHECK(attention_heatmap(document).query_labels.size() == 3);  // it sees the others too
+
+  document.patterns.front().weights = test::matrix_over(kCausal, 1, 1);
+  document.query_tokens = document.key_tokens = {"The"};
+  CHECK_THROWS_AS(attention_heatmap(document), Error);
+}
+
+TEST_CASE("choose_drawing: weights get 0 to 1, dropout widens it, logarithms begin above 0") {
+  AttentionDocument document = causal_document();
+  const auto range = [&document](const DrawingRequest& request) {
+    const ColorScale scale = choose_drawing(request, document).scale;
+    return ValueRange{scale.low, scale.high};
+  };
+  DrawingRequest log;
+  log.scale = ScaleKind::kLog;
+  CHECK(range({}) == ValueRange{0.0f, 1.0f});
+  CHECK(range(log) == ValueRange{0.001f, 1.0f});
+  document.run.dropout = 0.5f;
+  CHECK(range({}) == ValueRange{0.0f, 2.0f});
+  DrawingRequest given;
+  given.range = ValueRange{-1.0f, 3.0f};
+  CHECK(range(given) == ValueRange{-1.0f, 3.0f});
+  given.scale = ScaleKind::kLog;
+  CHECK_THROWS_AS(choose_drawing(given, document), Error);
+}
+
+TEST_CASE("choose_drawing: an automatic range is that of the data, around 0 where it is signed") {
+  AttentionDocument document = causal_document();
+  DrawingRequest request;
+  request.automatic_range = true;
+  document.patterns[0].weights = test::matrix_over(kCausal, 1, 3).col_block(1, 2);  // zeros
+  CHECK(choose_drawing(request, document).scale.high == 1.0f);
+  const std::vector<float> scores = {0.5f, -3.0f, 1.0f};
+  document.patterns[0].weights = test::matrix_over(scores, 1, 3);
+  document.run.mask.reset();
+  const Drawing drawing = choose_drawing(request, document);
+  CHECK(drawing.scale.low == -3.0f);
+  CHECK(drawing.scale.high == 3.0f);
+  CHECK(drawing.scale.colormap.diverging());
+  request.colormap = "magma";
+  CHECK(choose_drawing(request, document).scale.colormap.name() == "magma");
+}
+
+TEST_CASE("changed_drawing: keeps what the document says, changes what is asked for") {
+  AttentionDocument document = causal_document();
+  document.drawing.scale = {Colormap("magma"), ScaleKind::kSqrt, 0.0f, 0.5f};
+  document.drawing.pool = PoolKind::kMean;
+  document.drawing.drop_sink = true;
+  document.drawing.title = "before";
+  const Drawing same = changed_drawing({}, document);
+  CHECK(same.scale.colormap.name() == "magma");
+  CHECK(same.scale.kind == ScaleKind::kSqrt);
+  CHECK(same.scale.high == 0.5f);
+  CHECK(same.pool == PoolKind::kMean);
+  CHECK(same.drop_sink);
+  CHECK(same.title == "before");
+  DrawingRequest request;
+  request.scale = ScaleKind::kLog;
+  request.title = "after";
+  const Drawing changed = changed_drawing(request, document);
+  CHECK(changed.scale.low == 0.0005f);  // a range that begins at 0 has no logarithm
+  CHECK(changed.scale.high == 0.5f);
+  CHECK(changed.title == "after");
+}
+
+TEST_CASE("choose_drawing: what is masked or left out does not widen the range") {
+  AttentionDocument document = causal_document();
+  DrawingRequest request;
+  request.automatic_range = true;
+  const std::vector<float> weights = {0.25f, 9.0f, 0.5f, 0.125f};
+  document.patterns[0].weights = test::matrix_over(weights, 2, 2);
+  CHECK(choose_drawing(request, document).scale.high == 0.5f);
+  document.run.dropout = 0.5f;
+  request.drop_sink = true;
+  CHECK(choose_drawing(request, document).scale.high == 1.0f);
+}
+
+TEST_CASE("attention_heatmap: negative values are not scaled to sum to 1") {
+  const std::vector<float> scores = {0.5f, -3.0f, 1.0f};
+  AttentionDocument document = causal_document();
+  document.run.mask.reset();
+  document.query_tokens = {"q"};
+  document.patterns[0].weights = test::matrix_over(scores, 1, 3);
+  document.drawing.drop_sink = true;
+  CHECK_THROWS_WITH_AS(attention_heatmap(document), doctest::Contains("found -3"), Error);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,206 @@
+#include "attnviz/document/json/attention_reader.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/json/attention_json.h"
+#include "attnviz/formats/npy.h"
+#include "attnviz/picture/png.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+AttentionDocument read_one(std::string_view bytes, const GivenTokens& tokens = {}) {
+  std::vector<ReadDocument> documents = read_attention(bytes, "a.json", tokens);
+  REQUIRE(documents.size() == 1);
+  return std::move(documents.front().document);
+}
+
+std::string written(const AttentionDocument& document) {
+  std::string out;
+  write_attention_json(document, [&out](std::string_view bytes) { out += bytes; });
+  return out;
+}
+
+Error failure(std::string_view bytes, const GivenTokens& tokens = {}) {
+  try {
+    read_attention(bytes, "a.json", tokens);
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("was read");
+  return {ErrorKind::kIo, ""};
+}
+
+bool contains(const Error& error, std::string_view part) {
+  return std::string_view(error.what()).find(part) != std::string_view::npos;
+}
+
+// A document with everything in it that a document can say.
+AttentionDocument full_document(const std::vector<float>& weights) {
+  AttentionDocument document;
+  document.text = "a \xE7\x8C\xAB";
+  document.query_tokens = document.key_tokens = {"a", "\xE7\x8C\xAB"};
+  document.token_ids = {5, 70000};
+  document.model = ModelFacts{};
+  document.model->name = "w.json";
+  document.model->random_embeddings = {"a"};
+  document.model->seed = 18446744073709551615U;
+  document.model->n_layers = 3;
+  document.model->n_heads = 4;
+  document.model->n_kv_heads = 2;
+  document.model->d_model = 8;
+  document.model->d_head = 3;
+  document.model->d_value = 5;
+  document.model->positions = Positions::kRope;
+  document.model->tokenizer = "chars";
+  document.run = {Mask{MaskKind::kWindow, 2}, 0.7f, false, 0.25f, 9};
+  document.drawing.scale = {Colormap("magma_r"), ScaleKind::kLog, 0.01f, 2.0f};
+  document.drawing.pool = PoolKind::kMean;
+  document.drawing.title = "A title";
+  for (const HeadId head : {HeadId{0, 1}, HeadId{0, 3}, HeadId{2, 1}, HeadId{2, 3}}) {
+    document.patterns.push_back({head, test::matrix_over(weights, 2, 2)});
+  }
+  return document;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "read_attention: what write_attention_json wrote is read back, and draws the same bytes") {
+  const std::vector<float> weights = {1.0f, 0.0f, 0.1f, 0.9f};
+  AttentionDocument rectangle = full_document(weights);
+  AttentionDocument selection = full_document(weights);
+  selection.patterns.erase(selection.patterns.begin() + 1);
+  AttentionDocument without_sink = full_document(weights);
+  without_sink.drawing.drop_sink = true;
+  AttentionDocument bare;
+  bare.query_tokens = {"q"};
+  bare.key_tokens = {"x", "y"};
+  bare.patterns.push_back({{0, 0}, test::matrix_over(weights, 1, 2)});
+  for (const AttentionDocument& document : {rectangle, selection, without_sink, bare}) {
+    const std::string json = written(document);
+    const AttentionDocument again = read_one(json);
+    CHECK(written(again) == json);
+    CHECK(render_png(attention_heatmap(again)) == render_png(attention_heatmap(document)));
+  }
+}
+
+TEST_CASE("read_attention: nested lists of two, three and four levels") {
+  const AttentionDocument two = read_one("[[1, 0], [0.5, 0.5]]");
+  CHECK(two.patterns.size() == 1);
+  CHECK(two.patterns[0].weights(1, 0) == 0.5f);
+  CHECK(two.query_tokens == Strings{"0", "1"});
+  CHECK_FALSE(two.run.mask);
+  const AttentionDocument three = read_one("[[[1, 0]], [[0.25, 0.75]]]");
+  CHECK(three.patterns.size() == 2);
+  CHECK(three.patterns[1].head == HeadId{0, 1});
+  CHECK(three.patterns[1].weights(0, 1) == 0.75f);
+  CHECK(three.query_tokens == Strings{"0"});
+  CHECK(three.key_tokens == Strings{"0", "1"});
+  const AttentionDocument four = read_one("[[[[1]], [[2]]], [[[3]], [[4]]], [[[5]], [[6]]]]");
+  CHECK(four.patterns.size() == 6);
+  CHECK(four.patterns[3].head == HeadId{1, 1});
+  CHECK(four.patterns[3].weights(0, 0) == 4.0f);
+}
+
+TEST_CASE("read_attention: arrays of the same shapes") {
+  const std::vector<float> values = test::random_values(24, 1);
+  const std::vector<std::vector<std::size_t>> shapes = {{4, 6}, {2, 3, 4}, {2, 2, 2, 3}};
+  for (const std::vector<std::size_t>& shape : shapes) {
+    std::string bytes = npy_header(shape);
+    write_npy_values(test::matrix_over(values, 1, 24),
+                     [&bytes](std::string_view more) { bytes += more; });
+    const AttentionDocument document = read_one(bytes);
+    const std::size_t rows = shape[shape.size() - 2];
+    const std::size_t cols = shape.back();
+    REQUIRE(document.patterns.size() == 24 / (rows * cols));
+    for (std::size_t i = 0; i < 24; ++i) {
+      CHECK(document.patterns[i / (rows * cols)].weights(i / cols % rows, i % cols) == values[i]);
+    }
+  }
+  const std::array<std::size_t, 1> line = {24};
+  CHECK(failure(npy_header(line) + std::string(96, '\0')).kind() == ErrorKind::kUnsupported);
+}
+
+TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
+  const GivenTokens both{Strings{"one", "two"}, Strings{"x", "y", "z"}};
+  const AttentionDocument cross = read_one("[[1, 0, 0], [0, 1, 0]]", both);
+  CHECK(cross.query_tokens == Strings{"one", "two"});
+  CHECK(cross.key_tokens == Strings{"x", "y", "z"});
+  const GivenTokens same{Strings{"one", "two"}, {}};
+  CHECK(read_one("[[1, 0], [0, 1]]", same).key_tokens == Strings{"one", "two"});
+  CHECK(read_one("[[1, 0, 0], [0, 1, 0]]", same).key_tokens == Strings{"0", "1", "2"});
+  const AttentionDocument kept = read_one(
+      R"({"text": "a b", "tokens": ["a", "b"], "token_ids": [1, 2], "key_tokens": ["x", "y"],
+                   "attention": [[[[1, 0], [0, 1]]]]})",
+      same);
+  CHECK(kept.query_tokens == Strings{"one", "two"});
+  CHECK(kept.key_tokens == Strings{"x", "y"});  // the file's own
+  CHECK_FALSE(kept.text);                       // of the tokens that were replaced
+  CHECK(kept.token_ids.empty());
+  const Error wrong = failure("[[1, 0, 0]]", same);
+  CHECK(wrong.kind() == ErrorKind::kUsage);
+  CHECK(contains(wrong, "--tokens: expected 1 token, found 2"));
+  CHECK(contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "--key-tokens"));
+}
+
+TEST_CASE("read_attention: lines of documents are several documents") {
+  const std::string line = R"({"tokens": ["a"], "attention": [[[[1]]]]})";
+  CHECK(read_attention(line + "\n\n" + line + "\n", "a.json", {}).size() == 2);
+  CHECK(read_attention("{\n\"attention\": [[[[1]]]]\n}\n", "a.json", {}).size() == 1);
+  CHECK(contains(failure(line + "\n{\"attention\": 5}\n"), "a.json: line 2: "));
+}
+
+TEST_CASE("read_attention: malformed documents are refused with their place") {
+  for (const char* bytes :
+       {"",
+        "7",
+        "\"x\"",
+        "{}",
+        "[]",
+        "[[]]",
+        "[[1, 2], [3]]",
+        "[[[1]], [[1], [2]]]",
+        "[[[[1]]], 5]",
+        "[[[[1]], [[1]]], [[[1]]]]",
+        "[[1, null]]",
+        "[[1, NaN]]",
+        R"([["a"]])",
+        R"({"attention": [[1]]})",
+        R"({"schema": "attnviz.weights/1", "attention": [[[[1]]]]})",
+        R"({"tokens": ["a", "b"], "attention": [[[[1]]]]})",
+        R"({"tokens": 5, "attention": [[[[1]]]]})",
+        R"({"layers": [0, 1], "attention": [[[[1]]]]})",
+        R"({"heads": [1, 1], "attention": [[[[1]], [[1]]]]})",
+        R"({"attention": []})",
+        R"({"selected": []})",
+        R"({"attention": [[]]})",
+        R"({"average": "all", "averaged": [], "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "token_ids": [1, 2], "attention": [[[[1]]]]})",
+        R"({"mask": "causla", "attention": [[[[1]]]]})",
+        R"({"dropout": 1, "attention": [[[[1]]]]})",
+        R"({"selected": [{"layer": 1, "attention": [[1]]}, {"layer": 1, "attention": [[1]]}]})",
+        R"({"merged": "sentences", "attention": [[[[1]]]]})",
+        R"({"drawing": {"colormap": "none"}, "attention": [[[[1]]]]})",
+        R"({"drawing": {"range": [1, 0]}, "attention": [[[[1]]]]})",
+        R"({"drawing": {"range": [1]}, "attention": [[[[1]]]]})",
+        R"({"drawing": {"scale": "log", "range": [0, 1]}, "attention": [[[[1]]]]})"}) {
+    CAPTURE(bytes);
+    const Error error = failure(bytes);
+    CHECK(error.kind() == ErrorKind::kMalformed);
+    CHECK(std::string_view(error.what()).substr(0, 7) == "a.json:");
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,89 @@
+#include "attnviz/document/run_facts.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/document/json/model_json.h"
+#include "support/sample_inspection.h"
+
+namespace attnviz {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::vector<std::size_t> first(std::size_t n_layers) {
+  std::vector<std::size_t> layers(n_layers);
+  std::iota(layers.begin(), layers.end(), std::size_t{0});
+  return layers;
+}
+
+// A model of copies of one layer, of which each `step`th from `from` on slides.
+Model sliding(std::size_t n_layers, std::size_t from, std::size_t step, float soft_cap) {
+  Model model = test::random_head(3);
+  model.layers.resize(n_layers, model.layers.front());
+  for (std::size_t i = 0; i < n_layers; ++i) {
+    model.layers[i].soft_cap = soft_cap;
+    if (i >= from && (i - from) % step == 0) {
+      model.layers[i].mask = Mask{MaskKind::kWindow, 4096};
+    }
+  }
+  return model;
+}
+
+Lines notes_of(const Model& model, const AttentionRequest& request = {}) {
+  return layer_notes(run_facts(model, request), first(model.n_layers()));
+}
+
+}  // namespace
+
+TEST_CASE("layer notes: layers that attend alike stand in one line") {
+  CHECK(notes_of(sliding(2, 0, 2, 50.0f)) ==
+        Lines{"layer 0: window 4096, soft cap 50", "layer 1: soft cap 50"});
+  CHECK(notes_of(sliding(26, 0, 2, 0.0f)) == Lines{"layers 0, 2 ... 24: window 4096"});
+  CHECK(notes_of(sliding(6, 0, 2, 0.0f)) == Lines{"layers 0, 2 and 4: window 4096"});
+  CHECK(notes_of(sliding(6, 3, 1, 0.0f)) == Lines{"layers 3 to 5: window 4096"});
+  Model uneven = sliding(12, 0, 1, 0.0f);
+  uneven.layers[2].mask = uneven.layers[7].mask = Mask{};
+  CHECK(notes_of(uneven) == Lines{"layers 0, 1, 3, 4 and 6 more: window 4096"});
+}
+
+TEST_CASE("layer notes: what all layers do as the mask says is not told again") {
+  CHECK(notes_of(sliding(3, 0, 1, 0.0f)).empty());  // the mask is window:4096
+  CHECK(notes_of(sliding(3, 0, 4, 0.0f)) == Lines{"layer 0: window 4096"});
+  AttentionRequest request;
+  request.mask = parse_mask("none");
+  CHECK(notes_of(sliding(3, 0, 2, 0.0f), request).empty());
+  CHECK(notes_of(test::random_head(3)).empty());
+}
+
+TEST_CASE("layer notes: only of layers that are drawn") {
+  const RunFacts facts = run_facts(sliding(4, 0, 2, 0.0f), {});
+  const std::vector<std::size_t> odd = {1, 3};
+  CHECK(layer_notes(facts, odd).empty());
+  const std::vector<std::size_t> last = {2, 3};
+  CHECK(layer_notes(facts, last) == Lines{"layer 2: window 4096"});
+}
+
+TEST_CASE("layer facts: what is written to a document is read from it") {
+  std::string text;
+  JsonWriter json([&text](std::string_view bytes) { text += bytes; });
+  json.begin_object();
+  write_run_members(json, run_facts(sliding(2, 0, 2, 50.0f), {}));
+  json.end_object();
+  json.finish();
+  const JsonTree tree = JsonTree::parse(text, "test");
+  const std::vector<LayerFacts> read = read_layer_facts(tree.root());
+  REQUIRE(read.size() == 2);
+  CHECK(read[0].layer == 0);
+  CHECK(read[0].window == 4096);
+  CHECK(read[0].soft_cap == 50.0f);
+  CHECK(read[1].layer == 1);
+  CHECK(read[1].window == 0);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,84 @@
+#include "attnviz/picture/figure_sheet.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/core/error.h"
+#include "attnviz/picture/raster/text_rasterizer.h"
+#include "picture/decoded_png.h"
+#include "support/naive.h"
+
+namespace attnviz {
+
+TEST_CASE("figure sheet: cells have numbers when each has room for one") {
+  const CellRow few(10, 800, 16, 7);
+  CHECK(few.has_numbers);
+  CHECK(few.n_cells == 16);
+  CHECK(few.width() <= 800);
+  const CellRow more(10, 800, 64, 7);
+  CHECK(!more.has_numbers);
+  CHECK(more.n_cells == 64);
+  CHECK(more.width() <= 800);
+  CHECK(more.width() > 600);
+}
+
+TEST_CASE("figure sheet: more values than pixels are thinned evenly, the first among them") {
+  const CellRow row(0, 300, 4096, 7);
+  CHECK(row.n_cells == 300);
+  CHECK(row.width() <= 300);
+  CHECK(row.value_of(0) == 0);
+  CHECK(row.value_of(299) < 4096);
+  CHECK(row.value_of(299) >= 4096 - 2 * 4096 / 300);
+  for (std::size_t cell = 1; cell < 300; ++cell) {
+    CHECK(row.value_of(cell) > row.value_of(cell - 1));
+  }
+}
+
+TEST_CASE("figure sheet: the colour of a cell is that of its value") {
+  FigureSheet sheet(200, FigureStyle{});
+  const std::vector<float> values = {-2.0f, 0.0f, 1.0f};
+  const NumberGroup numbers(values);
+  const CellRow row(10, 60, 3, 9);  // without numbers
+  REQUIRE(!row.has_numbers);
+  sheet.cells(row, 5, 18, values, 2.0f, numbers);
+  const Colormap colors("blue-red");
+  REQUIRE(sheet.boxes().size() == 3);
+  CHECK(sheet.boxes()[0].color == colors(0.0f));
+  CHECK(sheet.boxes()[1].color == colors(0.5f));
+  CHECK(sheet.boxes()[2].color == colors(0.75f));
+  const test::DecodedPng picture = test::decode_png(sheet.paint(40));
+  CHECK(picture.width == 200);
+  CHECK(picture.height == 40);
+  CHECK(picture.at(row.x + 2, 10) == colors(0.0f));
+  CHECK(picture.at(row.x + 2 * row.cell_width + 2, 10) == colors(0.75f));
+}
+
+TEST_CASE("figure sheet: texts are cut to their room, and stand where they should end") {
+  FigureSheet sheet(300, FigureStyle{});
+  CHECK(sheet.text("internationalisation", 10, 10, 70, {}) <= 70);
+  sheet.text_to("1.25", 200, 10, {});
+  REQUIRE(sheet.texts().size() == 2);
+  CHECK(sheet.texts()[1].x == 200 - 4 * FigureSheet::kText);
+  const int lines = sheet.paragraph("one two three four five six seven", 10, 40, 100, {});
+  CHECK(lines >= 2 * line_height(FigureSheet::kText));
+}
+
+TEST_CASE("figure sheet: a sheet that is too high is refused") {
+  const FigureSheet sheet(100, FigureStyle{});
+  CHECK_THROWS_WITH_AS(sheet.paint(20000),
+                       "picture: 20000 pixels high, at most 16384: take fewer heads or steps",
+                       Error);
+}
+
+TEST_CASE("figure sheet: the largest size leaves out what is not finite and is never 0") {
+  const std::vector<float> values = {1.0f, -3.0f, -std::numeric_limits<float>::infinity()};
+  CHECK(largest_size(test::matrix_over(values, 1, 3)) == 3.0f);
+  CHECK(largest_size(test::matrix_over({0.0f}, 1, 1)) > 0.0f);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,148 @@
+#include "attnviz/picture/inspection_figure.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/color/role_colors.h"
+#include "attnviz/core/error.h"
+#include "picture/decoded_png.h"
+#include "support/sample_inspection.h"
+
+namespace attnviz {
+namespace {
+
+using test::DecodedPng;
+using test::SampleInspection;
+
+constexpr Rgb kBar{0x6E, 0x6E, 0x6E};
+constexpr Rgb kBarGround{0xF0, 0xF0, 0xF0};
+constexpr Rgb kWhitePaper{0xFF, 0xFF, 0xFF};
+
+DecodedPng figure_of(const InspectionPage& page) {
+  return test::decode_png(render_inspection_figure(page));
+}
+
+// The pixels of bars in each row that has some, once a bar.
+std::vector<int> bar_lengths(const DecodedPng& picture) {
+  std::vector<int> lengths;
+  bool in_bar = false;
+  for (int y = 0; y < picture.height; ++y) {
+    int filled = 0;
+    int ground = 0;
+    for (int x = 300; x < picture.width; ++x) {
+      filled += picture.at(x, y) == kBar ? 1 : 0;
+      ground += picture.at(x, y) == kBarGround ? 1 : 0;
+    }
+    const bool is_bar = filled + ground > 100;
+    if (is_bar && !in_bar) {
+      lengths.push_back(filled);
+    }
+    in_bar = is_bar;
+  }
+  return lengths;
+}
+
+bool has_color(const DecodedPng& picture, Rgb color) {
+  for (int y = 0; y < picture.height; ++y) {
+    for (int x = 0; x < picture.width; ++x) {
+      if (picture.at(x, y) == color) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("inspection figure: bars are as long as the weights") {
+  const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  const std::vector<int> bars = bar_lengths(figure_of(sample.page));
+  REQUIRE(bars.size() == 3);
+  // e / (e + 2) and 1 / (e + 2)
+  CHECK(bars[0] == bars[2]);
+  CHECK(static_cast<double>(bars[1]) / bars[0] == doctest::Approx(std::exp(1.0)).epsilon(0.02));
+}
+
+TEST_CASE("inspection figure: query, key and value have the terminal's hues") {
+  const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  const DecodedPng picture = figure_of(sample.page);
+  CHECK(has_color(picture, role_color(InspectionRole::kQuery)));
+  CHECK(has_color(picture, role_color(InspectionRole::kKey)));
+  CHECK(has_color(picture, role_color(InspectionRole::kValue)));
+}
+
+TEST_CASE("inspection figure: warnings are red, where the model comes from is none") {
+  constexpr Rgb kRed{0xB0, 0x10, 0x10};
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  CHECK_FALSE(has_color(figure_of(sample.page), kRed));
+  const int height = figure_of(sample.page).height;
+  sample.page.remarks = {"trained on generated text"};
+  CHECK_FALSE(has_color(figure_of(sample.page), kRed));
+  CHECK(figure_of(sample.page).height > height);
+  sample.page.notes = {"RANDOM WEIGHTS"};
+  CHECK(has_color(figure_of(sample.page), kRed));
+}
+
+TEST_CASE("inspection figure: nothing is clipped at the edges, for short and long texts") {
+  for (const std::size_t n_tokens : {1u, 3u, 30u, 300u}) {
+    CAPTURE(n_tokens);
+    std::vector<std::string> tokens = test::numbered_tokens(n_tokens);
+    tokens[0] = "a very long token that nobody could ever read in a column of labels";
+    SampleInspection sample(test::random_head(n_tokens, Positions::kAlibi), tokens, n_tokens - 1);
+    sample.page.explain = true;
+    sample.page.title = std::string(300, 'x');
+    sample.page.notes = {std::string(300, 'y')};
+    sample.page.remarks = {std::string(300, 'z')};
+    const DecodedPng picture = figure_of(sample.page);
+    for (int y = 0; y < picture.height; ++y) {
+      for (const int x : {0, 10, picture.width - 11, picture.width - 1}) {
+        REQUIRE(picture.at(x, y) == kWhitePaper);
+      }
+    }
+    for (int x = 0; x < picture.width; ++x) {
+      REQUIRE(picture.at(x, 5) == kWhitePaper);
+      REQUIRE(picture.at(x, picture.height - 5) == kWhitePaper);
+    }
+  }
+}
+
+TEST_CASE("inspection figure: fewer steps make a lower figure, the same page the same bytes") {
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  const std::string whole = render_inspection_figure(sample.page);
+  CHECK(whole == render_inspection_figure(sample.page));
+  sample.page.steps = {InspectionStep::kSoftmax};
+  CHECK(figure_of(sample.page).height < test::decode_png(whole).height / 2);
+}
+
+TEST_CASE("inspection figure: title, program, facts and resolution stand in the file") {
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  sample.page.title = "hand\x1b.json";
+  sample.page.facts = R"({"query": 2})";
+  sample.page.steps = {InspectionStep::kQuery, InspectionStep::kValues};
+  sample.page.explain = true;
+  const std::string bytes = render_inspection_figure(sample.page);
+  CHECK(test::has_sound_chunks(bytes));
+  std::vector<std::string> texts;
+  bool has_resolution = false;
+  for (const test::PngChunk& chunk : test::chunks_of(bytes)) {
+    if (chunk.type == "iTXt") {
+      texts.push_back(chunk.data);
+    }
+    has_resolution = has_resolution || chunk.type == "pHYs";
+  }
+  const auto text = [](const std::string& keyword, const std::string& value) {
+    return keyword + std::string(5, '\0') + value;
+  };
+  const std::string figure = R"({"steps": ["query", "values"], "explain": true})";
+  CHECK(texts == std::vector<std::string>{
+                     text("Title", "inspect: hand\\x1B.json"), text("Software", "attnviz"),
+                     text("attnviz", R"({"query": 2})"), text("attnviz-figure", figure)});
+  CHECK(has_resolution);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,110 @@
+#include "attnviz/picture/layout/overview_layout.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "picture/checked_layout.h"
+#include "support/sample_overview.h"
+
+namespace attnviz {
+namespace {
+
+// Both parts as one figure.
+FigureLayout whole(const OverviewLayout& layout) {
+  FigureLayout all = layout.large;
+  all.width = layout.width;
+  all.height = layout.height;
+  all.texts.insert(all.texts.end(), layout.thumbnails.texts.begin(), layout.thumbnails.texts.end());
+  all.panels.insert(all.panels.end(), layout.thumbnails.panels.begin(),
+                    layout.thumbnails.panels.end());
+  all.panels.push_back(layout.swatch);
+  return all;
+}
+
+struct Shape {
+  std::size_t n_layers;
+  std::size_t n_heads;
+};
+
+// The labels of tokens stay short: they are the large head's, which lay_out_figure answers for.
+OverviewLayout layout_of(const Shape& shape, std::size_t n_tokens, const FigureStyle& style) {
+  const test::SampleOverview sample(shape.n_layers, shape.n_heads, n_tokens);
+  return lay_out_overview(sample.overview(), style);
+}
+
+}  // namespace
+
+TEST_CASE("lay_out_overview: nothing overlaps, nothing is cut off, the margin stays free") {
+  for (const Shape& shape :
+       {Shape{2, 7}, Shape{4, 8}, Shape{12, 12}, Shape{16, 32}, Shape{40, 2}}) {
+    for (const std::size_t n : {1u, 2u, 3u, 12u, 90u}) {
+      for (const int dpi : {30, 96, 200}) {
+        CAPTURE(shape.n_layers);
+        CAPTURE(n);
+        CAPTURE(dpi);
+        FigureStyle style;
+        style.dpi = dpi;
+        test::check_layout(whole(layout_of(shape, n, style)));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "lay_out_overview: thumbnails have a side of 24 to 96 pixels, and the grid one of 1,500") {
+  for (const Shape& shape : {Shape{4, 8}, Shape{12, 12}, Shape{16, 32}, Shape{32, 32}}) {
+    for (const std::size_t n : {1u, 3u, 12u, 31u, 64u, 97u, 300u, 1024u}) {
+      CAPTURE(shape.n_heads);
+      CAPTURE(n);
+      Heatmap heatmap;
+      heatmap.query_labels.resize(n);
+      heatmap.key_labels.resize(n);
+      const FigureGrid grid = thumbnail_figure_grid(shape.n_layers, shape.n_heads, heatmap, {});
+      const int side = grid.keys.length();
+      CHECK(side >= 18);
+      CHECK(side <= 120);
+      CHECK(grid.queries.length() == side);
+      CHECK(side * static_cast<int>(shape.n_heads) <= 1500);
+      CHECK(grid.keys.tokens.block * 130 >= n);
+    }
+  }
+}
+
+TEST_CASE("lay_out_overview: rows are layers, columns heads, and the chosen one is framed") {
+  const OverviewLayout layout = layout_of({3, 5}, 12, {});
+  const auto& panels = layout.thumbnails.panels;
+  REQUIRE(panels.size() == 15);
+  CHECK(panels[0].y == panels[4].y);
+  CHECK(panels[4].x > panels[3].x);
+  CHECK(panels[5].x == panels[0].x);
+  CHECK(panels[5].y > panels[0].bottom());
+  CHECK(layout.chosen.x == panels[6].x);
+  CHECK(layout.chosen.y == panels[6].y);
+  std::vector<std::string> layers;
+  std::vector<std::string> heads;
+  for (const PlacedText& text : layout.thumbnails.texts) {
+    if (text.role == TextRole::kQueryLabel) {
+      layers.push_back(text.text);
+    }
+    if (text.role == TextRole::kKeyLabel) {
+      heads.push_back(text.text);
+    }
+  }
+  CHECK(layers == std::vector<std::string>{"0", "1", "2"});
+  CHECK(heads == std::vector<std::string>{"0", "1", "2", "3", "4"});
+}
+
+TEST_CASE(
+    "lay_out_overview: the large head stands beside the grid, or below one that is very wide") {
+  const OverviewLayout beside = layout_of({12, 12}, 12, {});
+  CHECK(beside.large.panels[0].x > beside.thumbnails.panels.back().right());
+  CHECK(beside.width > beside.height);
+  const OverviewLayout below = layout_of({2, 40}, 12, {});
+  CHECK(below.large.panels[0].y > below.thumbnails.panels.back().bottom());
+}
+
+}  // namespace attnviz

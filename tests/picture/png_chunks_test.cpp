@@ -1,0 +1,39 @@
+#include "attnviz/picture/raster/png_chunks.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attnviz/picture/raster/png_encode.h"
+#include "picture/decoded_png.h"
+
+namespace attnviz {
+
+TEST_CASE("with_facts: resolution and texts stand behind IHDR, and the pixels stay") {
+  const std::array<std::uint8_t, 12> rgb = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  const std::string plain = encode_png(rgb, 2, 2);
+  const std::string bytes =
+      with_facts(plain, {300, {{"Title", "naïve 猫"}, {"Empty", ""}, {"attnviz", "{\"a\": 1}"}}});
+  CHECK(test::has_sound_chunks(bytes));
+  const std::vector<test::PngChunk> chunks = test::chunks_of(bytes);
+  REQUIRE(chunks.size() == test::chunks_of(plain).size() + 3);
+  CHECK(chunks[0].type == "IHDR");
+  CHECK(chunks[1].type == "pHYs");
+  // 300 dots an inch are 11811.02 a meter: 0x2E23, twice, and the unit of a meter.
+  CHECK(chunks[1].data == std::string("\0\0\x2E\x23\0\0\x2E\x23\x01", 9));
+  CHECK(chunks[2].type == "iTXt");
+  CHECK(chunks[2].data == std::string("Title\0\0\0\0\0naïve 猫", 20));
+  CHECK(chunks[3].data == std::string("attnviz\0\0\0\0\0{\"a\": 1}", 20));
+  CHECK(test::decode_png(bytes).rgb == std::vector<std::uint8_t>(rgb.begin(), rgb.end()));
+}
+
+TEST_CASE("with_facts: without facts the file stays as it is") {
+  const std::array<std::uint8_t, 3> rgb = {1, 2, 3};
+  const std::string plain = encode_png(rgb, 1, 1);
+  CHECK(with_facts(plain, {}) == plain);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,42 @@
+#include "attnviz/picture/fonts/text_order.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace attnviz {
+
+using Order = std::vector<std::size_t>;
+
+TEST_CASE("visual_order: right-to-left items are turned, numbers inside them turned back") {
+  CHECK(visual_order({}).empty());
+  CHECK(visual_order(std::vector<std::uint8_t>{0, 0, 0}) == Order{0, 1, 2});
+  CHECK(visual_order(std::vector<std::uint8_t>{1, 1, 1}) == Order{2, 1, 0});
+  CHECK(visual_order(std::vector<std::uint8_t>{0, 1, 1, 0}) == Order{0, 2, 1, 3});
+  CHECK(visual_order(std::vector<std::uint8_t>{1, 2, 2, 1}) == Order{3, 1, 2, 0});
+}
+
+TEST_CASE("order_text: the first letter gives the direction, numbers keep theirs") {
+  CHECK(order_text(U"cat").levels == std::vector<std::uint8_t>{0, 0, 0});
+  CHECK(order_text(U"שב").levels == std::vector<std::uint8_t>{1, 1});
+  CHECK(order_text(U"aש").levels == std::vector<std::uint8_t>{0, 1});
+  CHECK(order_text(U"ש1a").levels == std::vector<std::uint8_t>{1, 2, 2});
+}
+
+TEST_CASE("order_text: brackets are mirrored in right-to-left words only") {
+  CHECK(order_text(U"(ש)").forms == U")ש(");
+  CHECK(order_text(U"(a)").forms == U"(a)");
+}
+
+TEST_CASE("script_of: letters have one, what all scripts share has none") {
+  CHECK(script_of(U'a') == "Latin");
+  CHECK(script_of(U'猫') == "Han");
+  CHECK(script_of(U'ب') == "Arabic");
+  CHECK(script_of(U'!').empty());
+  CHECK(script_of(0x301).empty());
+  CHECK(script_of(0x1F600).empty());
+  CHECK(script_of(0x110000).empty());
+}
+
+}  // namespace attnviz

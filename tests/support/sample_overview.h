@@ -1,0 +1,28 @@
+// A deep model's attention to draw in tests, with everything that it views.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/overview.h"
+#include "support/sample_heatmap.h"
+
+namespace attnviz::test {
+
+/// Causal heads that rest on the first token, but for L1H1, whose query q puts 0.75 on token
+/// q / 2. Not copyable, because the document looks into `values`.
+struct SampleOverview {
+  std::vector<std::vector<float>> values;  // [pattern][query * n_tokens + key]
+  AttentionDocument document;
+
+  SampleOverview(std::size_t n_layers, std::size_t n_heads, std::size_t n_tokens,
+                 Labels labels = Labels::kWords);
+  SampleOverview(const SampleOverview&) = delete;
+  SampleOverview& operator=(const SampleOverview&) = delete;
+
+  Overview overview() const;
+};
+
+}  // namespace attnviz::test

@@ -1,0 +1,145 @@
+#include "attnviz/document/next_tokens.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/json/next_tokens_json.h"
+#include "attnviz/formats/json_writer.h"
+#include "attnviz/terminal/next_tokens_view.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "support/screen_text.h"
+
+namespace attnviz {
+
+namespace {
+
+Predictions two_tokens() {
+  Predictions predictions;
+  predictions.at = 4;
+  predictions.token = " sat";
+  predictions.top = {{" on", 319, 0.75, 2.5f}, {"\x1b[31m猫", 50000, 0.0001, -6.0f}};
+  return predictions;
+}
+
+TerminalOptions options_of(TerminalStyle style, ColorDepth color, std::size_t columns) {
+  return {style, color, columns};
+}
+
+template <class Write>
+nlohmann::json written(const Write& write) {
+  std::string text;
+  JsonWriter json([&text](std::string_view bytes) { text += bytes; });
+  json.begin_object();
+  write(json);
+  json.end_object();
+  json.finish();
+  return nlohmann::json::parse(text);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "predictions: rank, token as it is shown elsewhere, id, percent and a bar of that share") {
+  const std::string text = render_predictions(
+      two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
+  const std::vector<std::string> lines = test::screen_lines(text);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0].empty());
+  CHECK(lines[1] == "next token after ␠sat (4)");
+  CHECK(lines[2] == "   token          id  probability");
+  // Of a bar's 26 columns 75 % are 19.5.
+  std::string bar;
+  for (int i = 0; i < 19; ++i) {
+    bar += "█";
+  }
+  CHECK(lines[3] == "1  ␠on           319        75.0%  " + bar + "▌");
+  CHECK(lines[4] == "2  \\x1B[31m猫  50000         <.1%  ▏");
+}
+
+TEST_CASE("predictions in 7 bits, with the name of the run") {
+  Predictions predictions = two_tokens();
+  predictions.replaces_it = true;
+  const std::string text = render_predictions(
+      predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
+  CHECK(std::all_of(text.begin(), text.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 128; }));
+  CHECK(test::screen_lines(text)[1] == "in place of \\ssat (4), T 0.5");
+}
+
+TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {
+  Predictions predictions = two_tokens();
+  predictions.top.push_back({std::string(100, 'w'), 7, 0.2, 0.0f});
+  for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
+    CAPTURE(columns);
+    const std::string text = render_predictions(
+        predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
+    CHECK(text.find('\x1b') == std::string::npos);
+    for (const std::string& line : test::screen_lines(text)) {
+      CHECK(display_width(line) <= columns);
+    }
+  }
+  const std::string colored = render_predictions(
+      predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
+  CHECK(colored.find("\x1b[1mnext token") != std::string::npos);
+  CHECK(colored.find("\x1b[31m") == std::string::npos);
+}
+
+TEST_CASE("a continuation is told in lines that fit, escaped") {
+  Continuation continuation;
+  continuation.text = " and\n\x1b[2Jthen " + std::string(90, 'w');
+  continuation.ids = {1, 2, 3};
+  const std::string text =
+      render_continuation(continuation, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40));
+  CHECK(text.starts_with("continuation: and \\x1B[2Jthen\n"));
+  for (const std::string& line : test::screen_lines(text)) {
+    CHECK(display_width(line) <= 40);
+  }
+  CHECK(render_continuation({}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40)) ==
+        "continuation: none\n");
+}
+
+TEST_CASE("why a continuation is shorter than asked for") {
+  Continuation continuation;
+  continuation.ids = {1, 2};
+  continuation.asked = 2;
+  CHECK(continuation_note(continuation).empty());
+  continuation.asked = 9;
+  continuation.end = ContinuationEnd::kContext;
+  CHECK(continuation_note(continuation) == "the model's context is full: 2 of 9 tokens generated");
+  continuation.end = ContinuationEnd::kEndOfText;
+  continuation.end_token = "</s>";
+  CHECK(continuation_note(continuation) ==
+        "the model ended the text (\"</s>\") after 2 of 9 tokens");
+  continuation.ids.clear();
+  CHECK(continuation_note(continuation) ==
+        "the model ends the text here (\"</s>\"): nothing was generated");
+}
+
+TEST_CASE("both as members of a document") {
+  Continuation continuation;
+  continuation.text = " on";
+  continuation.ids = {319};
+  continuation.end = ContinuationEnd::kEndOfText;
+  continuation.end_of_text = 2;
+  const nlohmann::json document = written([&](JsonWriter& json) {
+    write_continuation_member(json, continuation);
+    write_predictions_member(json, two_tokens());
+  });
+  CHECK(document["generated"] == nlohmann::json({{"text", " on"},
+                                                 {"token_ids", {319}},
+                                                 {"ended_by", "end_of_text"},
+                                                 {"end_of_text_id", 2}}));
+  const nlohmann::json& predictions = document["predictions"];
+  CHECK(predictions["at"] == 4);
+  CHECK(predictions["after"] == " sat");
+  REQUIRE(predictions["top"].size() == 2);
+  CHECK(predictions["top"][0] ==
+        nlohmann::json({{"token", " on"}, {"id", 319}, {"probability", 0.75}, {"logit", 2.5}}));
+}
+
+}  // namespace attnviz

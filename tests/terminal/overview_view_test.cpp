@@ -1,0 +1,137 @@
+#include "attnviz/terminal/overview_view.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "support/sample_overview.h"
+#include "support/screen_text.h"
+
+namespace attnviz {
+namespace {
+
+constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
+
+}  // namespace
+
+TEST_CASE("render_terminal of an overview: thumbnails, the chosen one in brackets, then it large") {
+  const test::SampleOverview sample(2, 7, 8);
+  const std::vector<std::string> lines =
+      test::screen_lines(render_terminal(sample.overview(), kAscii80));
+  const std::vector<std::string> expected = {
+      "attention: deep",
+      "",
+      "   H0       H1       H2       H3       H4       H5       H6",
+      "L0 @.       @.       @.       @.       @.       @.       @.",
+      "   @...     @...     @...     @...     @...     @...     @...",
+      "   @.....   @.....   @.....   @.....   @.....   @.....   @.....",
+      "   @....... @....... @....... @....... @....... @....... @.......",
+      "",
+      "L1 @.      [@.      ]@.       @.       @.       @.       @.",
+      "   @...    [-#..    ]@...     @...     @...     @...     @...",
+      "   @.....  [-.#...  ]@.....   @.....   @.....   @.....   @.....",
+      "   @.......[-..#....]@....... @....... @....... @....... @.......",
+      "",
+      "L1H1: the most telling head",
+      "On average 75 % of a query's weight goes to one earlier token that is neither",
+  };
+  REQUIRE(lines.size() > expected.size());
+  CHECK(std::vector<std::string>(lines.begin(), lines.begin() + 15) == expected);
+  CHECK(std::find(lines.begin(), lines.end(),
+                  "thumbnails: each cell is the largest of up to 2 x 1 weights") != lines.end());
+  CHECK(lines.back() == "mask causal");
+}
+
+TEST_CASE("render_terminal of an overview: no line is too wide, and ascii is 7-bit") {
+  struct Shape {
+    std::size_t n_layers;
+    std::size_t n_heads;
+  };
+  for (const Shape& shape : {Shape{2, 7}, Shape{5, 8}, Shape{12, 12}, Shape{3, 110}}) {
+    for (const std::size_t n : {1u, 2u, 3u, 12u, 70u}) {
+      const test::SampleOverview sample(shape.n_layers, shape.n_heads, n, test::Labels::kHard);
+      const Overview overview = sample.overview();
+      for (const TerminalStyle style : {TerminalStyle::kBlocks, TerminalStyle::kAscii,
+                                        TerminalStyle::kDots, TerminalStyle::kNumbers}) {
+        for (const ColorDepth color : {ColorDepth::kNone, ColorDepth::kTrueColor}) {
+          for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
+            CAPTURE(shape.n_heads);
+            CAPTURE(n);
+            CAPTURE(columns);
+            const std::string text = render_terminal(overview, {style, color, columns});
+            std::size_t widest = 0;
+            for (const std::string& line : test::screen_lines(text)) {
+              widest = std::max(widest, display_width(test::without_escapes(line)));
+            }
+            CHECK(widest <= columns);
+            const bool seven_bit = std::all_of(text.begin(), text.end(), [](char c) {
+              return c == '\n' || c == '\x1b' || (c >= ' ' && c <= '~');
+            });
+            CHECK((seven_bit || style != TerminalStyle::kAscii));
+            CHECK((color != ColorDepth::kNone || text.find('\x1b') == std::string::npos));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("render_terminal of an overview: every head is named once, in groups that are alike") {
+  const test::SampleOverview sample(2, 32, 40);
+  const Overview overview = sample.overview();
+  std::vector<std::string> headers;
+  for (const std::string& line : test::screen_lines(render_terminal(overview, kAscii80))) {
+    if (line.starts_with("   H")) {
+      headers.push_back(line);
+    }
+  }
+  REQUIRE(headers.size() == 3);
+  std::vector<std::string> names;
+  std::vector<std::string> expected;
+  for (const std::string& header : headers) {
+    std::istringstream words(header);
+    for (std::string name; words >> name;) {
+      names.push_back(name);
+    }
+  }
+  for (std::size_t head = 0; head < 32; ++head) {
+    expected.push_back(fmt::format("H{}", head));
+  }
+  CHECK(names == expected);
+  CHECK(headers[1].starts_with("   H11"));
+  CHECK(headers[2].starts_with("   H22"));
+}
+
+TEST_CASE("render_terminal of an overview: half blocks show as many rows as columns") {
+  const test::SampleOverview sample(2, 7, 7);
+  const std::vector<std::string> lines = test::screen_lines(
+      render_terminal(sample.overview(), {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  // Seven cells make four lines, the last one half empty: no blank line is needed.
+  CHECK(test::without_escapes(lines.at(3)).starts_with("L0 ▀▄"));
+  CHECK(test::without_escapes(lines.at(6)).starts_with("   ▀▀▀▀▀▀▀"));
+  CHECK(test::without_escapes(lines.at(7)).starts_with("L1 "));
+  CHECK(test::without_escapes(lines.at(7)).find("┌▀▄     ┐") != std::string::npos);
+  CHECK(test::without_escapes(lines.at(8)).find("│▀▀▀▄   │") != std::string::npos);
+  CHECK(test::without_escapes(lines.at(10)).find("└▀▀▀▀▀▀▀┘") != std::string::npos);
+}
+
+TEST_CASE("terminal_cells: cells pooled in this way are those that are drawn") {
+  const test::SampleOverview sample(5, 8, 60);
+  const Overview overview = sample.overview();
+  for (const std::size_t columns : {80u, 200u}) {
+    const OverviewCells cells =
+        terminal_cells(overview, {TerminalStyle::kBlocks, ColorDepth::k256, columns});
+    CHECK(cells.thumbnails.keys.cells() <= 16);
+    CHECK(cells.thumbnails.keys.cells() >= 5);
+    CHECK(cells.thumbnails.queries.cells() == cells.thumbnails.keys.cells());
+    CHECK(cells.large.keys.size == 60);
+  }
+}
+
+}  // namespace attnviz
