@@ -14,10 +14,11 @@ Before a rebuild:  record.py record build/release/app/attnviz /tmp/before --twic
 After each step:   record.py programs /tmp/before build/release/app/attnviz
 
 A case is kept with its exit code, every byte of standard output and standard error (or of the
-terminal that it ran on), and every file that it left: FOLDER/cases/NAME/. The command lines stand
-in cases.txt, the files that they name are made by given.py, and the few numbers that no two runs
-share (running.py: VARYING) are struck out of what is said on standard error. Recordings are
-comparable when they were made on one machine: SIMD targets, fonts and cores have their say.
+terminal that it ran on), and every file that it left: FOLDER/cases/NAME/. Of more than 2 MB only
+the beginning, the size and the SHA-256 are kept. The command lines stand in cases.txt, the files
+that they name are made by given.py, and the few numbers that no two runs share (running.py:
+VARYING) are struck out of what is said on standard error. Recordings are comparable when they were
+made on one machine: SIMD targets, fonts and cores have their say.
 What is not recorded: the line of progress, which depends on the clock.
 """
 
@@ -236,20 +237,19 @@ def compare(old_folder, new_folder, only=None):
     if old_facts["inputs"] != new_facts["inputs"]:
         print("the recordings were made of other files: what differs may be due to them")
     n_different = 0
-    for name in sorted(set(old) | set(new)):
+    # Of a recording of a few cases the others are not missing.
+    names = set(old) | set(new) if only is None else set(old) & set(new)
+    for name in sorted(names):
         if name not in old or name not in new:
-            # Of a recording of a few cases the others are not missing.
-            if only is None:
-                n_different += 1
-                print(f"attnviz {name}\n  only in {old_folder if name in old else new_folder}")
+            n_different += 1
+            print(f"attnviz {name}\n  only in {old_folder if name in old else new_folder}")
             continue
         lines = differences.differences(old[name], new[name])
         if lines:
             n_different += 1
             print("\n  ".join([f"attnviz {name}"] + (lines if n_different <= SHOWN_CASES else [])))
-    n_parts = sum(len(parts) for parts in new.values())
-    n_bytes = sum(len(data) for parts in new.values() for data in parts.values())
-    print(f"{len(set(old) | set(new))} cases, {n_parts:,} outputs, {n_bytes:,} bytes: "
+    parts = [data for name in names for data in new.get(name, {}).values()]
+    print(f"{len(names):,} cases, {len(parts):,} outputs, {sum(map(len, parts)):,} bytes: "
           + (f"{n_different} cases differ" if n_different else "no difference"))
     return n_different == 0
 
