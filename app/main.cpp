@@ -6,14 +6,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "commands/info_command.h"
-#include "commands/inspect_command.h"
-#include "commands/models_command.h"
-#include "commands/render_command.h"
-#include "commands/show_command.h"
-#include "commands/tokenize_command.h"
-#include "commands/tour_command.h"
-#include "commands/weights_command.h"
+#include "commands/commands.h"
 #include "options/command_line.h"
 #include "outputs/output_file.h"
 #include "system/talk.h"
@@ -22,30 +15,6 @@ namespace attnviz::app {
 
 namespace {
 
-void run(const ShowOptions& options) {
-  run_show(options);
-}
-void run(const InspectOptions& options) {
-  run_inspect(options);
-}
-void run(const RenderOptions& options) {
-  run_render(options);
-}
-void run(const TokenizeOptions& options) {
-  run_tokenize(options);
-}
-void run(const TourOptions& options) {
-  run_tour(options);
-}
-void run(const InfoOptions& options) {
-  run_info(options);
-}
-void run(const ModelsOptions& options) {
-  run_models(options);
-}
-void run(const WeightsOptions& options) {
-  run_weights(options);
-}
 void run(const PrintText& print) {
   write_to_stdout(print.text);
 }

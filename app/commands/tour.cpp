@@ -1,4 +1,4 @@
-#include "commands/tour_command.h"
+#include "commands/commands.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -148,7 +148,7 @@ void walk(const Tour& tour, const TourOptions& options) {
 
 }  // namespace
 
-void run_tour(const TourOptions& options) {
+void run(const TourOptions& options) {
   const std::string text = chosen_text(options);
   const Model model = demo_model();
   const auto tokenizer = demo_tokenizer();

@@ -1,4 +1,4 @@
-#include "commands/tokenize_command.h"
+#include "commands/commands.h"
 
 #include <fmt/core.h>
 
@@ -76,7 +76,7 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
 
 }  // namespace
 
-void run_tokenize(const TokenizeOptions& options) {
+void run(const TokenizeOptions& options) {
   Phases phases(options.talk);
   TextSource source(options.input, options.talk);
   const auto tokenizer = chosen_tokenizer(options);

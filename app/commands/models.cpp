@@ -1,4 +1,4 @@
-#include "commands/models_command.h"
+#include "commands/commands.h"
 
 #include <utility>
 
@@ -36,7 +36,7 @@ ListedModel demo_entry() {
 
 }  // namespace
 
-void run_models(const ModelsOptions& options) {
+void run(const ModelsOptions& options) {
   Phases phases(options.talk);
   ModelList list;
   list.models.push_back(demo_entry());

@@ -1,4 +1,4 @@
-#include "commands/info_command.h"
+#include "commands/commands.h"
 
 #include <algorithm>
 #include <optional>
@@ -73,7 +73,7 @@ TokenizerInfo describe_tokenizer(const Model& model) {
 
 }  // namespace
 
-void run_info(const InfoOptions& options) {
+void run(const InfoOptions& options) {
   Phases phases(options.talk);
   std::optional<Model> model;
   std::optional<TensorFiles> files;

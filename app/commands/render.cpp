@@ -1,4 +1,4 @@
-#include "commands/render_command.h"
+#include "commands/commands.h"
 
 #include <fmt/core.h>
 
@@ -20,8 +20,8 @@
 #include "attnviz/document/overview.h"
 #include "attnviz/document/row_sums.h"
 #include "attnviz/terminal/page/terminal_options.h"
-#include "outputs/drawing_notes.h"
 #include "commands/focus.h"
+#include "outputs/drawing_notes.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_show.h"
 #include "outputs/show_formats.h"
@@ -125,7 +125,7 @@ bool belong_together(const std::vector<AttentionDocument>& documents) {
 
 }  // namespace
 
-void run_render(const RenderOptions& options) {
+void run(const RenderOptions& options) {
   Phases phases(options.talk);
   std::vector<std::filesystem::path> read_files;
   if (!reads_stdin(options)) {

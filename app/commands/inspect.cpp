@@ -1,4 +1,4 @@
-#include "commands/inspect_command.h"
+#include "commands/commands.h"
 
 #include <fmt/core.h>
 
@@ -26,8 +26,8 @@
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
-#include "outputs/drawing_notes.h"
 #include "commands/input.h"
+#include "outputs/drawing_notes.h"
 #include "outputs/outputs.h"
 #include "system/memory.h"
 #include "system/system_fonts.h"
@@ -143,7 +143,7 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
 
 }  // namespace
 
-void run_inspect(const InspectOptions& options) {
+void run(const InspectOptions& options) {
   Phases phases(options.talk);
   choose_engine(options);
   tell_slip(options);

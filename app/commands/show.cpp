@@ -1,4 +1,4 @@
-#include "commands/show_command.h"
+#include "commands/commands.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -21,14 +21,14 @@
 #include "attnviz/text/tokenizer.h"
 #include "attnviz/text/word_groups.h"
 #include "commands/attention_run.h"
-#include "outputs/drawing_notes.h"
 #include "commands/focus.h"
 #include "commands/input.h"
 #include "commands/prediction.h"
+#include "commands/streamed_show.h"
+#include "outputs/drawing_notes.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_show.h"
 #include "outputs/show_formats.h"
-#include "commands/streamed_show.h"
 #include "system/memory.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
@@ -160,7 +160,7 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
 
 }  // namespace
 
-void run_show(const ShowOptions& options) {
+void run(const ShowOptions& options) {
   Phases phases(options.talk);
   choose_engine(options);
   tell_slip(options);

@@ -1,4 +1,4 @@
-#include "commands/weights_command.h"
+#include "commands/commands.h"
 
 #include <filesystem>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace attnviz::app {
 
-void run_weights(const WeightsOptions& options) {
+void run(const WeightsOptions& options) {
   Phases phases(options.talk);
   if (options.output == "-") {
     const Model model = open_model(options.model);

@@ -1,0 +1,34 @@
+// The program's commands. Each throws Error, and ClosedPipe when nobody reads what it writes.
+#pragma once
+
+#include "options/options.h"
+
+namespace attnviz::app {
+
+/// attnviz show: text in, attention out as a drawing, a picture or numbers.
+void run(const ShowOptions& options);
+
+/// attnviz inspect: one query of a text, followed through every step of a head.
+void run(const InspectOptions& options);
+
+/// attnviz render: attention that any tool computed, drawn.
+void run(const RenderOptions& options);
+
+/// attnviz tokenize: tokens, ids and byte ranges of texts.
+void run(const TokenizeOptions& options);
+
+/// attnviz tour: six screens about attention, one after another.
+void run(const TourOptions& options);
+
+/// attnviz info: what is in a model, with its weights or in numbers. Looks at no weight matrix of a
+/// whole model. A tokenizer that is there and malformed is an error.
+void run(const InfoOptions& options);
+
+/// attnviz models: what -m NAME finds on this machine. Looks at no tensor, and ends for no broken
+/// file.
+void run(const ModelsOptions& options);
+
+/// attnviz weights: random weights as JSON, a template to edit.
+void run(const WeightsOptions& options);
+
+}  // namespace attnviz::app
