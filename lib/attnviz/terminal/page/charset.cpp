@@ -1,0 +1,48 @@
+#include "attnviz/terminal/page/charset.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/inspection_words.h"
+
+namespace attnviz {
+
+std::string Charset::label(std::string_view text) const {
+  return is_ascii_ ? printable_ascii(text) : printable(text);
+}
+
+std::string Charset::sentence(std::string_view text) const {
+  return safe_message(text, is_ascii_);
+}
+
+std::string Charset::formula(std::string_view text) const {
+  return is_ascii_ ? in_ascii(text) : std::string(text);
+}
+
+std::string Charset::fitted(std::string_view text, std::size_t columns) const {
+  return fit_width(text, columns, ellipsis());
+}
+
+std::string Charset::bar(double share, std::size_t columns) const {
+  constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const std::size_t steps = is_ascii_ ? 1 : kEighths.size();
+  if (!(share > 0.0) || columns == 0) {
+    return {};
+  }
+  const double exact = std::min(share, 1.0) * static_cast<double>(columns * steps);
+  const auto filled = static_cast<std::size_t>(std::lround(exact));
+  if (filled == 0) {
+    return is_ascii_ ? "|" : "▏";
+  }
+  std::string out;
+  for (std::size_t i = 0; i < filled / steps; ++i) {
+    out += is_ascii_ ? "#" : "█";
+  }
+  out += is_ascii_ ? "" : kEighths[filled % steps];
+  return out;
+}
+
+}  // namespace attnviz
