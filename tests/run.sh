@@ -35,7 +35,8 @@ run_tests() {
   fi
   (cd "$root" && "${runner[@]}" ctest --preset "$preset" --parallel "$jobs" "${only[@]}" 2>&1) |
     tee "$log" || status=$?
-  grep -ho 'SKIPPED: .*' "$root/build/$preset/Testing/Temporary/LastTest.log" | sort -u || true
+  { grep -ho 'SKIPPED: .*' "$root/build/$preset/Testing/Temporary/LastTest.log" || true; } | sort |
+    uniq -c | awk '{ n += $1; print } END { if (n) printf "%d checks skipped\n", n }'
   summary="$(grep 'tests passed' "$log" || true)"
   if ((status)); then
     printf '%s\n' "$preset: $summary"

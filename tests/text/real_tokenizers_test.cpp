@@ -27,7 +27,7 @@ bool is_missing(const char* what) {
   if (fs::exists(kReference / what)) {
     return false;
   }
-  MESSAGE("skipped: ../shared/reference/" << what << " is not there");
+  MESSAGE("SKIPPED: no ../shared/reference/" << what);
   return true;
 }
 
