@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "options/option_list.h"
 #include "options/options.h"
 
 namespace attnviz::app {
@@ -12,14 +13,7 @@ namespace attnviz::app {
 /// every other mistake.
 Command parse_command_line(std::vector<std::string> arguments);
 
-struct OptionDescription {
-  std::vector<std::string> names;  // "-m", "--model", …: short ones first
-  std::string value;               // "FILE", "N", "a|b|c"; empty for a flag
-  std::string text;
-  std::string group;
-};
-
-struct ExampleDescription {
+struct Example {
   std::string command;
   std::string text;
 };
@@ -28,8 +22,8 @@ struct CommandDescription {
   std::string name;
   std::string summary;
   std::string usage;
-  std::vector<ExampleDescription> examples;
-  std::vector<OptionDescription> options;  // by group, in the order of help
+  std::vector<Example> examples;
+  std::vector<OptionSpec> options;  // by group, in the order of help; only to be read
 };
 
 /// The default command (show) first.

@@ -17,11 +17,11 @@ bool is_long(std::string_view name) {
 }
 
 // What can be completed: of "window:W" the part up to its colon.
-std::vector<std::string> choices_of(const OptionDescription& option) {
+std::vector<std::string> choices_of(const OptionSpec& option) {
   if (option.value.find('|') == std::string::npos) {
     return {};
   }
-  std::vector<std::string> choices = split_choices(option.value);
+  std::vector<std::string> choices = split(option.value, '|');
   for (std::string& choice : choices) {
     if (const std::size_t colon = choice.find(':'); colon != std::string::npos) {
       choice.resize(colon + 1);
@@ -41,7 +41,7 @@ std::string quoted(std::string_view text, std::string_view quote_inside) {
 
 std::vector<std::string> names_of(const CommandDescription& command) {
   std::vector<std::string> names;
-  for (const OptionDescription& option : command.options) {
+  for (const OptionSpec& option : command.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
@@ -56,7 +56,7 @@ std::string command_names(const std::vector<CommandDescription>& commands) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string zsh_action(const OptionDescription& option) {
+std::string zsh_action(const OptionSpec& option) {
   if (option.value == "FILE") {
     return ":file:_files";
   }
@@ -89,7 +89,7 @@ std::string bash_completion(const std::vector<CommandDescription>& commands) {
       "  case $before in\n";
   std::string seen = " ";
   for (const CommandDescription& command : commands) {
-    for (const OptionDescription& option : command.options) {
+    for (const OptionSpec& option : command.options) {
       const std::string pattern = fmt::format("{}", fmt::join(option.names, "|"));
       if (option.value.empty() || seen.find(" " + option.names.back() + " ") != std::string::npos) {
         continue;
@@ -149,7 +149,7 @@ std::string zsh_completion(const std::vector<CommandDescription>& commands) {
     const CommandDescription& command = is_default ? commands.front() : commands[i];
     fmt::format_to(std::back_inserter(out), "    {})\n      _arguments -s \\\n",
                    is_default ? "*" : command.name);
-    for (const OptionDescription& option : command.options) {
+    for (const OptionSpec& option : command.options) {
       for (const std::string& name : option.names) {
         fmt::format_to(std::back_inserter(out), "        '*{}[{}]{}' \\\n", name,
                        zsh_text(option.text), option.value.empty() ? "" : zsh_action(option));
@@ -174,7 +174,7 @@ std::string fish_completion(const std::vector<CommandDescription>& commands) {
     const std::string condition = &command == &commands.front()
                                       ? fmt::format("not __fish_seen_subcommand_from{}", others)
                                       : fmt::format("__fish_seen_subcommand_from {}", command.name);
-    for (const OptionDescription& option : command.options) {
+    for (const OptionSpec& option : command.options) {
       fmt::format_to(std::back_inserter(out), "complete -c attnviz -n '{}'", condition);
       for (const std::string& name : option.names) {
         fmt::format_to(std::back_inserter(out), " {} {}", is_long(name) ? "-l" : "-s",

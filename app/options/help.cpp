@@ -50,7 +50,7 @@ void append_entry(std::string& out, std::string_view left, std::string_view righ
   out += line + wrapped(right, column, kColumns - column) + '\n';
 }
 
-std::string option_label(const OptionDescription& option) {
+std::string option_label(const OptionSpec& option) {
   const bool has_short = !option.names.front().starts_with("--");
   std::string label = fmt::format("{}{}", has_short ? "" : "    ", fmt::join(option.names, ", "));
   return option.value.empty() ? label : label + ' ' + option.value;
@@ -67,10 +67,10 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
       command == commands.begin() ? "attnviz" : fmt::format("attnviz {}", command->name);
   std::string out = fmt::format("{}: {}\n\nExamples:\n", title, command->summary);
   std::size_t widest = 0;
-  for (const ExampleDescription& example : command->examples) {
+  for (const Example& example : command->examples) {
     widest = std::max(widest, display_width(example.command));
   }
-  for (const ExampleDescription& example : command->examples) {
+  for (const Example& example : command->examples) {
     append_entry(out, example.command, example.text, widest + 4);
   }
   out += fmt::format("\nUsage: {}\n", command->usage);
@@ -84,7 +84,7 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
     out += "  attnviz COMMAND --help tells a command's options.\n";
   }
   std::string_view group;
-  for (const OptionDescription& option : command->options) {
+  for (const OptionSpec& option : command->options) {
     if (option.group != group) {
       group = option.group;
       fmt::format_to(std::back_inserter(out), "\n{}:\n", group);

@@ -29,7 +29,7 @@ std::string escaped(std::string_view text) {
 }
 
 void append_examples(std::string& out, const CommandDescription& command) {
-  for (const ExampleDescription& example : command.examples) {
+  for (const Example& example : command.examples) {
     fmt::format_to(std::back_inserter(out), ".TP\n.B {}\n{}\n", escaped(example.command),
                    escaped(example.text));
   }
@@ -37,7 +37,7 @@ void append_examples(std::string& out, const CommandDescription& command) {
 
 void append_options(std::string& out, const CommandDescription& command) {
   std::string_view group;
-  for (const OptionDescription& option : command.options) {
+  for (const OptionSpec& option : command.options) {
     if (option.group != group) {
       group = option.group;
       fmt::format_to(std::back_inserter(out), ".SS {} options of {}\n", group, command.name);

@@ -21,19 +21,19 @@ constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
   throw Error(ErrorKind::kUsage, fmt::format("{} and {} exclude each other", a, b));
 }
 
-void check_input(const CLI::App& app, const InputOptions& input) {
+void check_input(const Given& given, const InputOptions& input) {
   const std::pair<const char*, bool> sources[] = {{"TEXT", input.text.has_value()},
                                                   {"--file", input.file.has_value()},
                                                   {"--ids", input.ids.has_value()}};
-  const char* given = nullptr;
+  const char* first = nullptr;
   for (const auto& [name, present] : sources) {
     if (!present) {
       continue;
     }
-    if (given != nullptr) {
-      conflict(given, name);
+    if (first != nullptr) {
+      conflict(first, name);
     }
-    given = name;
+    first = name;
   }
   if (input.lines && input.json_lines) {
     conflict("--lines", "--json-lines");
@@ -41,11 +41,11 @@ void check_input(const CLI::App& app, const InputOptions& input) {
   if (input.ids && input.many_texts()) {
     conflict("--ids", input.lines ? "--lines" : "--json-lines");
   }
-  if (app.count("--bos") > 0 && app.count("--no-bos") > 0) {
+  if (given.has("--bos") && given.has("--no-bos")) {
     conflict("--bos", "--no-bos");
   }
   for (const char* option : {"--pair", "--bos", "--no-bos", "--special"}) {
-    if (input.ids && app.count(option) > 0) {
+    if (input.ids && given.has(option)) {
       throw Error(
           ErrorKind::kUsage,
           fmt::format("{} says how a text becomes tokens; --ids are taken as they are", option));
@@ -85,24 +85,24 @@ void check_patterns(const PatternOptions& pattern, StyleChoice style) {
   }
 }
 
-void check_attention(const CLI::App& app, AttentionOptions& options) {
-  check_input(app, options.input);
+void check_attention(const Given& given, AttentionOptions& options) {
+  check_input(given, options.input);
   check_quiet(options.talk);
   if (options.model.weights) {
-    if (app.count("--random") > 0) {
+    if (given.has("--random")) {
       conflict("--random", "--model");
     }
     for (const char* option : kShapeOptions) {
-      if (app.count(option) > 0) {
+      if (given.has(option)) {
         throw Error(ErrorKind::kUsage,
                     fmt::format("{} shapes random weights; with --model the model does", option));
       }
     }
   }
-  const bool seeds_weights = app.count("--seed") > 0 && app.count("--dropout") == 0;
-  const bool is_random = app.count("--random") > 0 || seeds_weights ||
-                         std::ranges::any_of(kShapeOptions, [&app](const char* option) {
-                           return app.count(option) > 0;
+  const bool seeds_weights = given.has("--seed") && !given.has("--dropout");
+  const bool is_random = given.has("--random") || seeds_weights ||
+                         std::ranges::any_of(kShapeOptions, [&given](const char* option) {
+                           return given.has(option);
                          });
   if (!options.model.weights && !is_random) {
     options.model.weights = kDemo;
@@ -112,10 +112,10 @@ void check_attention(const CLI::App& app, AttentionOptions& options) {
 
 }  // namespace
 
-void check_show(const CLI::App& app, ShowOptions& options) {
-  check_attention(app, options);
+void check_show(const Given& given, ShowOptions& options) {
+  check_attention(given, options);
   for (const Variant& variant : options.side_by_side) {
-    if (const char* same = variant.mask ? "--mask" : "--temperature"; app.count(same) > 0) {
+    if (const char* same = variant.mask ? "--mask" : "--temperature"; given.has(same)) {
       conflict("--side-by-side " + variant.name(), same);
     }
   }
@@ -125,11 +125,11 @@ void check_show(const CLI::App& app, ShowOptions& options) {
   }
 }
 
-void check_inspect(const CLI::App& app, InspectOptions& options) {
-  check_attention(app, options);
+void check_inspect(const Given& given, InspectOptions& options) {
+  check_attention(given, options);
   const bool only_json = options.output.json && options.output.files.empty();
   for (const char* option : {"--step", "--explain"}) {
-    if (only_json && app.count(option) > 0) {
+    if (only_json && given.has(option)) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} goes with text and pictures: --json always has the numbers of "
                               "every step",
@@ -138,37 +138,37 @@ void check_inspect(const CLI::App& app, InspectOptions& options) {
   }
 }
 
-void check_render(const CLI::App& /*app*/, const RenderOptions& options) {
+void check_render(const Given& /*given*/, const RenderOptions& options) {
   check_quiet(options.talk);
   check_output(options.output);
   check_patterns(options.pattern, options.drawing.style);
 }
 
-void check_tokenize(const CLI::App& app, TokenizeOptions& options) {
-  check_input(app, options.input);
+void check_tokenize(const Given& given, TokenizeOptions& options) {
+  check_input(given, options.input);
   check_quiet(options.talk);
   if (!options.weights && !options.tokenizer) {
     options.weights = kDemo;
   }
 }
 
-void check_info(const CLI::App& app, InfoOptions& options) {
+void check_info(const Given& given, InfoOptions& options) {
   check_quiet(options.talk);
-  if (app.count(kFile) > 0 && app.count("--model") > 0) {
+  if (given.has(kFile) && given.has("--model")) {
     conflict(kFile, "--model");
   }
   constexpr const char* kDescribing[] = {"--layers", "--heads",   "--kv-heads", "--d-model",
                                          "--d-head", "--d-value", "--d-ff",     "--gated",
                                          "--vocab",  "--tied",    "--context"};
-  const auto* const given = std::ranges::find_if(
-      kDescribing, [&app](const char* option) { return app.count(option) > 0; });
-  const bool is_described = given != std::end(kDescribing);
+  const auto* const size =
+      std::ranges::find_if(kDescribing, [&given](const char* option) { return given.has(option); });
+  const bool is_described = size != std::end(kDescribing);
   if (options.weights && is_described) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("{} describes a model without weights; with --model the model does", *given));
+        fmt::format("{} describes a model without weights; with --model the model does", *size));
   }
-  if (is_described && app.count("--d-model") == 0 && app.count("--d-head") == 0) {
+  if (is_described && !given.has("--d-model") && !given.has("--d-head")) {
     throw Error(ErrorKind::kUsage,
                 "info: give --d-model, or --heads and --d-head, beside the other sizes");
   }
@@ -176,17 +176,17 @@ void check_info(const CLI::App& app, InfoOptions& options) {
     options.weights = kDemo;
   }
   for (const auto& [option, other] : {std::pair("--gated", "--d-ff"), {"--tied", "--vocab"}}) {
-    if (app.count(option) > 0 && app.count(other) == 0) {
+    if (given.has(option) && !given.has(other)) {
       throw Error(ErrorKind::kUsage, fmt::format("{} goes with {}", option, other));
     }
   }
 }
 
-void check_models(const CLI::App& /*app*/, const ModelsOptions& options) {
+void check_models(const Given& /*given*/, const ModelsOptions& options) {
   check_quiet(options.talk);
 }
 
-void check_weights(const CLI::App& /*app*/, const WeightsOptions& options) {
+void check_weights(const Given& /*given*/, const WeightsOptions& options) {
   check_quiet(options.talk);
 }
 

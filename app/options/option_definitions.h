@@ -2,10 +2,9 @@
 // help, man page and completions are made from these.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 
+#include "options/option_list.h"
 #include "options/options.h"
 
 namespace attnviz::app {
@@ -19,27 +18,26 @@ inline constexpr const char* kText = "TEXT";
 inline constexpr const char* kSecondText = "SECOND_TEXT";
 inline constexpr const char* kFile = "FILE";
 
-// Each binds `options`, which must outlive the app's parse; values out of range throw
-// Error{kUsage} from it. An option's type name is what help shows as its value: "FILE", "N", or
-// "a|b|c" where a choice is meant.
-void define_help(CLI::App& app);
-void define_show(CLI::App& app, ShowOptions& options);
-void define_inspect(CLI::App& app, InspectOptions& options);
-void define_render(CLI::App& app, RenderOptions& options);
-void define_tokenize(CLI::App& app, TokenizeOptions& options);
-void define_info(CLI::App& app, InfoOptions& options);
-void define_models(CLI::App& app, ModelsOptions& options);
-void define_weights(CLI::App& app, WeightsOptions& options);
-void define_tour(CLI::App& app, TourOptions& options);
+// Each binds `options`, which must outlive the parsing; values out of range throw
+// Error{kUsage} from it.
+void define_help(OptionList& list);
+void define_show(OptionList& list, ShowOptions& options);
+void define_inspect(OptionList& list, InspectOptions& options);
+void define_render(OptionList& list, RenderOptions& options);
+void define_tokenize(OptionList& list, TokenizeOptions& options);
+void define_info(OptionList& list, InfoOptions& options);
+void define_models(OptionList& list, ModelsOptions& options);
+void define_weights(OptionList& list, WeightsOptions& options);
+void define_tour(OptionList& list, TourOptions& options);
 
 // What no option can tell alone, which model is meant when none is named among it. Throw
 // Error{kUsage}.
-void check_show(const CLI::App& app, ShowOptions& options);
-void check_inspect(const CLI::App& app, InspectOptions& options);
-void check_render(const CLI::App& app, const RenderOptions& options);
-void check_tokenize(const CLI::App& app, TokenizeOptions& options);
-void check_info(const CLI::App& app, InfoOptions& options);
-void check_models(const CLI::App& app, const ModelsOptions& options);
-void check_weights(const CLI::App& app, const WeightsOptions& options);
+void check_show(const Given& given, ShowOptions& options);
+void check_inspect(const Given& given, InspectOptions& options);
+void check_render(const Given& given, const RenderOptions& options);
+void check_tokenize(const Given& given, TokenizeOptions& options);
+void check_info(const Given& given, InfoOptions& options);
+void check_models(const Given& given, const ModelsOptions& options);
+void check_weights(const Given& given, const WeightsOptions& options);
 
 }  // namespace attnviz::app

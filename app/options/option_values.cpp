@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -112,23 +113,11 @@ std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
   return ids;
 }
 
-std::size_t parse_choice(std::string_view option, std::string_view word,
-                         const std::vector<std::string>& choices) {
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i] == word) {
-      return i;
-    }
-  }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{}: expected {}, found \"{}\"{}", option, fmt::join(choices, ", "), word,
-                          did_you_mean(word, choices)));
-}
-
-std::vector<std::string> split_choices(std::string_view choices) {
+std::vector<std::string> split(std::string_view list, char separator) {
   std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= choices.size();) {
-    const std::size_t end = std::min(choices.find('|', begin), choices.size());
-    parts.emplace_back(choices.substr(begin, end - begin));
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, begin), list.size());
+    parts.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
   return parts;

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/core/suggest.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/text/tokenized_text.h"
 
@@ -33,11 +32,17 @@ std::vector<std::string> parse_tokens(std::string_view option, std::string_view 
 /// "5,17,3". Throws Error{kUsage} when one is no id, or there is none.
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word);
 
-/// The index of `word` in `choices`. Throws Error{kUsage} listing them, with did-you-mean.
-std::size_t parse_choice(std::string_view option, std::string_view word,
-                         const std::vector<std::string>& choices);
+/// The words of a table as help shows them: "a|b|c".
+template <class Choices>
+std::string joined_choices(const Choices& choices) {
+  std::string joined;
+  for (const std::string& word : choice_words(choices)) {
+    joined.append(joined.empty() ? "" : "|").append(word);
+  }
+  return joined;
+}
 
-/// "a|b|c" as its parts.
-std::vector<std::string> split_choices(std::string_view choices);
+/// "a,b,c" as its parts.
+std::vector<std::string> split(std::string_view list, char separator);
 
 }  // namespace attnviz::app

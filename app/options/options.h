@@ -1,6 +1,7 @@
 // What the command line asks for, as plain values.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
+#include "options/output_formats.h"
 #include "options/side_by_side.h"
 
 namespace attnviz::app {
@@ -29,9 +31,18 @@ inline constexpr std::uint64_t kDefaultSeed = 42;
 /// What --model calls the embedded model: a name before any file's.
 inline constexpr const char* kDemo = "demo";
 
-enum class OutputFormat { kPng, kJson, kNpy, kText };
 enum class StyleChoice { kAuto, kAscii, kBlocks, kDots, kNumbers, kMask };
 enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// The words for them. Text that is no drawing has the first three styles only.
+inline constexpr std::array kStyles = {
+    Choice{"auto", StyleChoice::kAuto},       Choice{"ascii", StyleChoice::kAscii},
+    Choice{"blocks", StyleChoice::kBlocks},   Choice{"dots", StyleChoice::kDots},
+    Choice{"numbers", StyleChoice::kNumbers}, Choice{"mask", StyleChoice::kMask}};
+inline constexpr std::size_t kTextStyles = 3;
+inline constexpr std::array kColors = {Choice{"auto", ColorChoice::kAuto},
+                                       Choice{"always", ColorChoice::kAlways},
+                                       Choice{"never", ColorChoice::kNever}};
 
 /// Where the texts come from. Nothing given: standard input.
 struct InputOptions {

@@ -15,25 +15,18 @@
 
 namespace attnviz {
 
-namespace {
-
-constexpr std::array<std::string_view, 3> kNames = {"heads", "layers", "all"};
-
-}  // namespace
-
 std::string_view average_name(AverageOver over) noexcept {
-  return kNames[static_cast<std::size_t>(over)];
+  return word_for(kAverages, over);
 }
 
 AverageOver parse_average(std::string_view name) {
-  const auto* const found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
-    const std::vector<std::string> known(kNames.begin(), kNames.end());
-    throw Error(ErrorKind::kUsage,
-                fmt::format("average: expected {}, found {}{}", fmt::join(known, ", "),
-                            attnviz::quoted(name), did_you_mean(name, known)));
+  if (const auto over = choice_named(kAverages, name)) {
+    return *over;
   }
-  return static_cast<AverageOver>(found - kNames.begin());
+  const std::vector<std::string> known = choice_words(kAverages);
+  throw Error(ErrorKind::kUsage,
+              fmt::format("average: expected {}, found {}{}", fmt::join(known, ", "),
+                          attnviz::quoted(name), did_you_mean(name, known)));
 }
 
 std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, AverageOver over) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
@@ -19,6 +20,10 @@ namespace attnviz {
 /// layers  each head index over all layers: one pattern a head.
 /// all     every chosen head: one pattern.
 enum class AverageOver { kHeads, kLayers, kAll };
+
+inline constexpr std::array kAverages = {Choice{"heads", AverageOver::kHeads},
+                                         Choice{"layers", AverageOver::kLayers},
+                                         Choice{"all", AverageOver::kAll}};
 
 /// "heads", "layers", "all".
 std::string_view average_name(AverageOver over) noexcept;

@@ -28,18 +28,12 @@ std::string_view pool_name(PoolKind kind) noexcept {
   return kind == PoolKind::kMax ? "largest" : "mean";
 }
 
-std::string_view pool_option(PoolKind kind) noexcept {
-  return kind == PoolKind::kMax ? "max" : "mean";
-}
-
-PoolKind parse_pool(std::string_view option) {
-  for (const PoolKind kind : {PoolKind::kMax, PoolKind::kMean}) {
-    if (option == pool_option(kind)) {
-      return kind;
-    }
+PoolKind parse_pool(std::string_view word) {
+  if (const auto kind = choice_named(kPools, word)) {
+    return *kind;
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("pool: expected max or mean, found {}", attnviz::quoted(option)));
+              fmt::format("pool: expected max or mean, found {}", attnviz::quoted(word)));
 }
 
 }  // namespace attnviz

@@ -1,16 +1,23 @@
 // Coarser grids of cells, each of which stands for the weights under it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/choices.h"
+
 namespace attnviz {
 
 /// What stands for several cells where a picture has room for one.
 enum class PoolKind { kMax, kMean };
+
+/// As options and documents call them.
+inline constexpr std::array kPools = {Choice{"max", PoolKind::kMax},
+                                      Choice{"mean", PoolKind::kMean}};
 
 /// One axis of `size` entries cut into blocks of `block`; the last one may be shorter.
 struct PoolAxis {
@@ -48,9 +55,8 @@ struct PoolGrid {
 /// "largest" or "mean": what each cell is of the weights under it.
 std::string_view pool_name(PoolKind kind) noexcept;
 
-/// "max" or "mean", as options and documents call it. Throws Error{kUsage} for another word.
-std::string_view pool_option(PoolKind kind) noexcept;
-PoolKind parse_pool(std::string_view option);
+/// One of kPools. Throws Error{kUsage} for another word.
+PoolKind parse_pool(std::string_view word);
 
 /// What is left of one panel, [rows, cols].
 struct PooledMatrix {

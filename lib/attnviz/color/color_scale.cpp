@@ -9,30 +9,15 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 
-namespace {
-
-// In the order of ScaleKind.
-constexpr std::array<std::string_view, 4> kNames = {"linear", "sqrt", "log", "row-max"};
-
-}  // namespace
-
 std::string_view scale_name(ScaleKind kind) noexcept {
-  return kNames[static_cast<std::size_t>(kind)];
+  return word_for(kScales, kind);
 }
 
 ScaleKind parse_scale(std::string_view name) {
-  const auto* const found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
-    const std::vector<std::string> known(kNames.begin(), kNames.end());
-    throw Error(ErrorKind::kUsage,
-                fmt::format("scale: expected {}, found \"{}\"{}", fmt::join(known, ", "), name,
-                            did_you_mean(name, known)));
-  }
-  return static_cast<ScaleKind>(found - kNames.begin());
+  return parse_choice("scale", name, kScales);
 }
 
 float ColorScale::position(float value) const noexcept {

@@ -1,9 +1,11 @@
 // How a value becomes a colour: the colour map, the range it spans, and how it runs between.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "attnviz/color/colormap.h"
+#include "attnviz/core/choices.h"
 
 namespace attnviz {
 
@@ -14,6 +16,10 @@ namespace attnviz {
 /// looks
 ///          most, however evenly it looks.
 enum class ScaleKind { kLinear, kSqrt, kLog, kRowMax };
+
+inline constexpr std::array kScales = {
+    Choice{"linear", ScaleKind::kLinear}, Choice{"sqrt", ScaleKind::kSqrt},
+    Choice{"log", ScaleKind::kLog}, Choice{"row-max", ScaleKind::kRowMax}};
 
 std::string_view scale_name(ScaleKind kind) noexcept;
 /// Throws Error{kUsage} naming the valid ones, with did-you-mean.

@@ -11,26 +11,17 @@
 
 namespace attnviz {
 
-namespace {
-// In the order of the enumerators.
-constexpr std::array<std::string_view, 5> kPositionsNames = {"none", "sinusoidal", "rope", "alibi",
-                                                             "learned"};
-}  // namespace
-
 std::string_view positions_name(Positions positions) noexcept {
-  return kPositionsNames[static_cast<std::size_t>(positions)];
+  return positions == Positions::kLearned ? "learned" : word_for(kPositionChoices, positions);
 }
 
 Positions parse_positions(std::string_view name) {
-  const auto* const end = kPositionsNames.end() - 1;  // learned ones lie in a file
-  const auto* const found = std::find(kPositionsNames.begin(), end, name);
-  if (found == end) {
-    const std::vector<std::string> names(kPositionsNames.begin(), end);
-    throw Error(ErrorKind::kUsage,
-                fmt::format("positions {}: expected none, sinusoidal, rope or alibi{}",
-                            quoted(name), did_you_mean(name, names)));
+  if (const auto positions = choice_named(kPositionChoices, name)) {
+    return *positions;
   }
-  return static_cast<Positions>(found - kPositionsNames.begin());
+  throw Error(ErrorKind::kUsage,
+              fmt::format("positions {}: expected none, sinusoidal, rope or alibi{}", quoted(name),
+                          did_you_mean(name, choice_words(kPositionChoices))));
 }
 
 std::vector<std::size_t> key_value_heads(const LayerWeights& layer) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
@@ -23,9 +25,13 @@ namespace attnviz {
 /// to scores (alibi), or absent.
 enum class Positions { kNone, kSinusoidal, kRope, kAlibi, kLearned };
 
+/// Those that can be asked for: learned ones lie in a model's file.
+inline constexpr std::array kPositionChoices = {
+    Choice{"none", Positions::kNone}, Choice{"sinusoidal", Positions::kSinusoidal},
+    Choice{"rope", Positions::kRope}, Choice{"alibi", Positions::kAlibi}};
+
 std::string_view positions_name(Positions positions) noexcept;
-/// Throws Error{kUsage} naming the valid ones, with did-you-mean. Learned positions lie in a
-/// model's file, and cannot be asked for.
+/// One of kPositionChoices. Throws Error{kUsage} naming them, with did-you-mean.
 Positions parse_positions(std::string_view name);
 
 /// One attention head. Heads of one layer may differ in d_head and d_value.

@@ -1,14 +1,19 @@
 // Texts that are longer than a model's context.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
 
 /// Which end of a text is left out.
 enum class TruncateSide { kLeft, kRight };
+
+inline constexpr std::array kTruncateSides = {Choice{"left", TruncateSide::kLeft},
+                                              Choice{"right", TruncateSide::kRight}};
 
 /// Leaves out so many tokens that `most` are left. Those that the tokenizer added stay; of a pair
 /// the longer text loses first, the second one when both are as long (as Hugging Face's

@@ -105,7 +105,7 @@ void write_drawing(JsonWriter& json, const Drawing& drawing) {
   json.key("range");
   json.values(std::array{drawing.scale.low, drawing.scale.high});
   json.key("pool");
-  json.value(pool_option(drawing.pool));
+  json.value(word_for(kPools, drawing.pool));
   if (drawing.drop_sink) {
     json.key("drop_sink");
     json.value(true);

@@ -7,30 +7,15 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 
-namespace {
-
-// In the order of FigureTheme.
-constexpr std::array<std::string_view, 2> kNames = {"light", "dark"};
-
-}  // namespace
-
 std::string_view theme_name(FigureTheme theme) noexcept {
-  return kNames[static_cast<std::size_t>(theme)];
+  return word_for(kThemes, theme);
 }
 
 FigureTheme parse_theme(std::string_view name) {
-  const auto* const found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) {
-    const std::vector<std::string> known(kNames.begin(), kNames.end());
-    throw Error(ErrorKind::kUsage,
-                fmt::format("theme: expected {}, found \"{}\"{}", fmt::join(known, ", "), name,
-                            did_you_mean(name, known)));
-  }
-  return static_cast<FigureTheme>(found - kNames.begin());
+  return parse_choice("theme", name, kThemes);
 }
 
 void check(const FigureStyle& style) {

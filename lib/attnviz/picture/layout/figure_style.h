@@ -2,14 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/picture/fonts/font_set.h"
 
 namespace attnviz {
 
 enum class FigureTheme { kLight, kDark };
+
+inline constexpr std::array kThemes = {Choice{"light", FigureTheme::kLight},
+                                       Choice{"dark", FigureTheme::kDark}};
 
 std::string_view theme_name(FigureTheme theme) noexcept;
 /// Throws Error{kUsage} naming the valid ones, with did-you-mean.

@@ -1,0 +1,65 @@
+#include "options/option_list.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace attnviz::app {
+
+void OptionList::add_value(const char* group, const std::string& names, const std::string& value,
+                           const std::string& text, const Setter& set) {
+  std::vector<std::string> all = split(names, ',');
+  const auto set_last = [name = all.front(), set](const std::vector<std::string>& words) {
+    refuse_equals_sign(name, words.back());
+    set(words.back());
+  };
+  options_.push_back({std::move(all), value, text, group, Times::kLastCounts, set_last});
+}
+
+void OptionList::add_list(const char* group, const std::string& names, const std::string& value,
+                          const std::string& text, const ListSetter& set) {
+  options_.push_back({split(names, ','), value, text, group, Times::kMany, set});
+}
+
+void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
+                          bool& flag) {
+  add_flag(group, names, text, [&flag] { flag = true; });
+}
+
+void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
+                          const std::function<void()>& set) {
+  options_.push_back({split(names, ','), "", text, group, Times::kLastCounts,
+                      [set](const std::vector<std::string>& /*words*/) { set(); }});
+}
+
+void OptionList::add_size(const std::string& name, const std::string& text, std::size_t& size) {
+  constexpr std::uint64_t kLargestSize = 1'000'000;
+  add_value("Model", name, "N", text, [name, &size](const std::string& word) {
+    size = parse_count(name, word, 1, kLargestSize);
+  });
+}
+
+void OptionList::add_positional(const std::string& name, const Setter& set) {
+  options_.push_back(
+      {{name}, name, "", "", Times::kOnce, [set](const auto& words) { set(words.back()); }});
+}
+
+const OptionSpec* OptionList::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(options_, [name](const OptionSpec& option) {
+    return std::ranges::find(option.names, name) != option.names.end();
+  });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+std::string Given::word(std::string_view name) const {
+  const auto found = words_.find(name);
+  return found == words_.end() ? std::string() : found->second;
+}
+
+void Given::add(const OptionSpec& option, const std::string& word) {
+  for (const std::string& name : option.names) {
+    words_[name] = word;
+  }
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,71 @@
+#include "options/option_parser.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace attnviz::app {
+
+namespace {
+
+std::string joined_names(const OptionSpec& option) {
+  return fmt::format("{}", fmt::join(option.names, ","));
+}
+
+void add(CLI::App& app, const OptionSpec& option) {
+  const std::string names = joined_names(option);
+  if (option.is_flag()) {
+    app.add_flag_callback(names, [&option] { option.set({}); });
+  } else if (option.times == Times::kMany) {
+    app.add_option_function<std::vector<std::string>>(names, option.set)->allow_extra_args(false);
+  } else {
+    CLI::Option* const added = app.add_option_function<std::string>(
+        names, [&option](const std::string& word) { option.set({word}); });
+    if (option.times == Times::kLastCounts) {
+      added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+  }
+}
+
+// The library's messages begin with the option's name.
+Error missing_value(const OptionList& list, const std::string& message) {
+  const std::string name = message.substr(0, message.find(':'));
+  const OptionSpec* const option = list.find(name);
+  return {ErrorKind::kUsage, option == nullptr || option->is_flag()
+                                 ? message
+                                 : fmt::format("{} needs a value: {}", name, option->value)};
+}
+
+}  // namespace
+
+ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) {
+  CLI::App app;  // it would shorten, reorder and word help its own way
+  app.set_help_flag();
+  for (const OptionSpec& option : list.all()) {
+    add(app, option);
+  }
+  ParsedWords parsed;
+  std::reverse(words.begin(), words.end());  // it takes them from the back
+  try {
+    app.parse(std::move(words));
+  } catch (const Error& error) {
+    parsed.error = error;
+  } catch (const CLI::ExtrasError&) {
+    parsed.extras = app.remaining();
+  } catch (const CLI::ArgumentMismatch& error) {
+    parsed.error = missing_value(list, error.what());
+  } catch (const CLI::ParseError& error) {
+    parsed.error = Error(ErrorKind::kUsage, error.what());
+  }
+  for (const OptionSpec& option : list.all()) {
+    if (const CLI::Option* const found = app.get_option(option.names.front()); found->count() > 0) {
+      parsed.given.add(option, found->results().back());
+    }
+  }
+  return parsed;
+}
+
+}  // namespace attnviz::app

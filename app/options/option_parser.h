@@ -1,0 +1,22 @@
+// Words to options: the only source that knows the parsing library.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "options/option_list.h"
+
+namespace attnviz::app {
+
+/// What became of the words of a command line. With an error some setters have not run.
+struct ParsedWords {
+  Given given;
+  std::vector<std::string> extras;  // words that nothing takes
+  std::optional<Error> error;       // the first mistake that is not an extra word
+};
+
+ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);
+
+}  // namespace attnviz::app

@@ -1,0 +1,66 @@
+// Words that name values: one table that parses, names and lists them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// One row of such a table.
+template <class Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+template <class Value>
+Choice(std::string_view, Value) -> Choice<Value>;
+
+/// The value that `word` names, if there is one.
+template <class Choices>
+constexpr auto choice_named(const Choices& choices, std::string_view word) noexcept
+    -> std::optional<decltype(choices.front().value)> {
+  for (const auto& choice : choices) {
+    if (choice.word == word) {
+      return choice.value;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The word for `value`; empty when there is none.
+template <class Choices, class Value>
+constexpr std::string_view word_for(const Choices& choices, const Value& value) noexcept {
+  for (const auto& choice : choices) {
+    if (choice.value == value) {
+      return choice.word;
+    }
+  }
+  return {};
+}
+
+/// Every word, in the table's order.
+template <class Choices>
+std::vector<std::string> choice_words(const Choices& choices) {
+  std::vector<std::string> words;
+  for (const auto& choice : choices) {
+    words.emplace_back(choice.word);
+  }
+  return words;
+}
+
+/// Throws Error{kUsage}: "scale: expected linear, log, found "lin"", with did-you-mean.
+[[noreturn]] void fail_choice(std::string_view parameter, std::string_view word,
+                              const std::vector<std::string>& choices);
+
+/// What `word` names. Throws Error{kUsage} as fail_choice() does.
+template <class Choices>
+auto parse_choice(std::string_view parameter, std::string_view word, const Choices& choices) {
+  if (const auto value = choice_named(choices, word)) {
+    return *value;
+  }
+  fail_choice(parameter, word, choice_words(choices));
+}
+
+}  // namespace attnviz
