@@ -30,9 +30,16 @@ TEST_CASE("wrap: counts terminal columns, not bytes") {
   CHECK(wrap("日本語", 5) == Lines{"日本", "語"});
 }
 
-TEST_CASE("flow: items that hold escape codes count as wide as they look") {
-  const std::vector<InlineItem> items = {{"\x1b[1mab\x1b[0m", 2}, {"cd", 2}, {"ef", 2}};
-  CHECK(flow(items, 2, 6) == Lines{"\x1b[1mab\x1b[0m  cd", "ef"});
+TEST_CASE("flow: items stay together and keep their styles") {
+  const std::vector<Line> items = {Line("ab", kBold), Line("猫"), Line("ef")};
+  CHECK(to_ansi(flow(items, 2, 6), ColorDepth::k16) == "\x1b[1mab\x1b[0m  猫\nef\n");
+}
+
+TEST_CASE("paragraph: every line is indented and has the style, the indent has none") {
+  CHECK(to_ansi(paragraph("one two three", 9, kDim, 2), ColorDepth::k16) ==
+        "  \x1b[2mone two\x1b[0m\n  \x1b[2mthree\x1b[0m\n");
+  CHECK(to_plain(paragraph("one", 2, {}, 4)) == "    o\n    n\n    e\n");
+  CHECK(paragraph(" ", 9).lines.empty());
 }
 
 }  // namespace attnviz

@@ -17,17 +17,21 @@ TextTable two_columns() {
   return table;
 }
 
+std::string drawn(const TextTable& table, std::size_t columns) {
+  return to_ansi(draw_table(table, columns, Charset(TerminalStyle::kAscii)), ColorDepth::k16);
+}
+
 }  // namespace
 
 TEST_CASE("a table stands in columns, wide signs counted as two") {
-  CHECK(draw_table(two_columns(), 40, "..") ==
+  CHECK(drawn(two_columns(), 40) ==
         " key  score  bar\n"
         " cat    1.5  ###\n"
         " 猫   -2.25\n");
 }
 
 TEST_CASE("a table that is too wide goes on below, with its labels and the same numbers") {
-  CHECK(draw_table(two_columns(), 14, "..") ==
+  CHECK(drawn(two_columns(), 14) ==
         " key  score\n"
         " cat    1.5\n"
         " 猫   -2.25\n"
@@ -40,7 +44,7 @@ TEST_CASE("columns that belong together are not folded apart") {
   TextTable table = two_columns();
   table.columns.insert(table.columns.begin(), {{"a", {}}, {{"1", {}}, {"2", {}}}, true, false});
   table.columns[2].with_previous = true;
-  CHECK(draw_table(table, 16, "..") ==
+  CHECK(drawn(table, 16) ==
         " key  a\n"
         " cat  1\n"
         " 猫   2\n"
@@ -56,11 +60,11 @@ TEST_CASE("labels are cut to a quarter of the line, cells that are too wide at i
   CHECK(label_columns(table, 40) == 10);
   table.columns.resize(1);
   table.columns[0].cells[0].text = std::string(40, '7');
-  CHECK(draw_table(table, 24, "..").starts_with(" key"));
+  CHECK(drawn(table, 24).starts_with(" key"));
   for (const std::size_t columns : {20u, 24u, 30u}) {
-    const std::string drawn = draw_table(table, columns, "..");
-    for (std::size_t begin = 0; begin < drawn.size();) {
-      const std::size_t end = drawn.find('\n', begin);
+    const std::string text = drawn(table, columns);
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
       CHECK(end - begin <= columns + 1);  // 猫 has one byte more than columns
       begin = end + 1;
     }
@@ -69,8 +73,8 @@ TEST_CASE("labels are cut to a quarter of the line, cells that are too wide at i
 
 TEST_CASE("styles end where their cell does") {
   TextTable table = two_columns();
-  table.columns[0].cells[0].style = "31";
-  CHECK(draw_table(table, 40, "..") ==
+  table.columns[0].cells[0].style.ink = PaletteColor{41, {205, 0, 0}};
+  CHECK(drawn(table, 40) ==
         " key  score  bar\n"
         " cat    \x1b[31m1.5\x1b[0m  ###\n"
         " 猫   -2.25\n");

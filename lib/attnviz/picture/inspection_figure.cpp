@@ -19,7 +19,6 @@
 #include "attnviz/picture/inspection_figure_blocks.h"
 #include "attnviz/picture/raster/png_chunks.h"
 #include "attnviz/picture/raster/text_rasterizer.h"
-#include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {
 

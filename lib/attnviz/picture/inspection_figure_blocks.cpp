@@ -9,7 +9,6 @@
 
 #include "attnviz/color/round_step.h"
 #include "attnviz/picture/raster/text_rasterizer.h"
-#include "attnviz/terminal/page/bar.h"
 
 namespace attnviz {
 

@@ -13,8 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/percent.h"
-#include "attnviz/terminal/page/ansi.h"
-#include "attnviz/terminal/page/bar.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -30,8 +29,6 @@ constexpr std::size_t kGap = 2;         // between heads
 constexpr std::size_t kLeastBar = 4;
 constexpr std::size_t kMostBar = 24;
 constexpr std::size_t kMostBarAlone = 50;
-constexpr std::string_view kBold = "1";
-constexpr std::string_view kDim = "2";
 
 class Bars {
  public:
@@ -41,40 +38,29 @@ class Bars {
         options_(options),
         panel_(focus.panels.front()),
         palette_(focus.scale.colormap, options.color),
-        ascii_(options.style == TerminalStyle::kAscii || options.style == TerminalStyle::kMask) {}
+        charset_(options.style) {}
 
-  std::string draw();
+  Page draw();
 
  private:
   std::size_t n_heads() const { return focus_.n_queries(); }
   std::size_t n_tokens() const { return focus_.n_keys(); }
-  bool colored() const { return options_.color != ColorDepth::kNone; }
-  std::string_view style(std::string_view sgr) const { return colored() ? sgr : ""; }
-  std::string safe(const std::string& label) const {
-    return ascii_ ? printable_ascii(label) : printable(label);
-  }
 
   void choose_tokens();
   void lay_out();
   void heading();
   void band(std::size_t first, std::size_t count);
-  void number(AnsiLine& line, std::string_view text, std::string_view sgr) const;
-  void bar(AnsiLine& line, float value) const;
+  void number(Line& line, std::string_view text, const Style& style = {}) const;
+  void bar(Line& line, float value) const;
   float others(std::size_t head) const;
   void legend();
-  void add_line(std::string_view line) { out_.append(line).append("\n"); }
-  void add_lines(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) {
-      add_line(line);
-    }
-  }
 
   const Heatmap& focus_;
   const BarsSubject& subject_;
   TerminalOptions options_;
   const HeatmapPanel& panel_;
   TerminalPalette palette_;
-  bool ascii_;
+  Charset charset_;
   std::vector<std::size_t> shown_;   // tokens, in order
   std::vector<std::size_t> others_;  // seen by some head, not shown
   std::size_t left_out_ = 0;         // masked in every head and not shown
@@ -87,7 +73,7 @@ class Bars {
   int decimals_ = 0;
   std::vector<std::string> labels_;  // of shown_
   std::string others_label_;
-  std::string out_;
+  Page page_;
 };
 
 void Bars::choose_tokens() {
@@ -129,7 +115,8 @@ void Bars::lay_out() {
   std::size_t widest = 0;
   for (const std::size_t token : shown_) {
     const std::string index = std::to_string(subject_.first_index + token);
-    labels_.push_back(pad_left(index, index_width) + " " + safe(focus_.key_labels[token]));
+    labels_.push_back(pad_left(index, index_width) + " " +
+                      charset_.label(focus_.key_labels[token]));
     widest = std::max(widest, display_width(labels_.back()));
   }
   if (!others_.empty()) {
@@ -168,29 +155,24 @@ void Bars::lay_out() {
 }
 
 void Bars::heading() {
-  for (const std::string& text : wrap(safe_message(focus_.title, ascii_), options_.columns)) {
-    AnsiLine line;
-    line.put(text, style(kBold));
-    add_line(line.finish());
-  }
+  page_.add(paragraph(charset_.sentence(focus_.title), options_.columns, kBold));
   if (!focus_.title.empty()) {
-    add_line("");
+    page_.blank();
   }
 }
 
-void Bars::number(AnsiLine& line, std::string_view text, std::string_view sgr) const {
+void Bars::number(Line& line, std::string_view text, const Style& style) const {
   const std::size_t width = display_width(text);
-  line.put(std::string(number_ - std::min(number_, width), ' '));
-  line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style(sgr));
+  line.space(number_ - std::min(number_, width));
+  line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style);
 }
 
-void Bars::bar(AnsiLine& line, float value) const {
+void Bars::bar(Line& line, float value) const {
   const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
-  const std::string text = attnviz::bar(share, bar_, ascii_);
   const auto t = static_cast<float>(std::clamp(share, 0.0, 1.0));
-  line.put(text, colored() ? palette_.ink(focus_.scale.colormap.diverging() ? 0.5f + t / 2.0f : t)
-                           : std::string());
-  line.put(std::string(bar_ - display_width(text), ' '));
+  const bool is_diverging = focus_.scale.colormap.diverging();
+  line.put_padded(charset_.bar(share, bar_), bar_,
+                  {.ink = palette_.ink(is_diverging ? 0.5f + t / 2.0f : t)});
 }
 
 // Of a query its share in all that are not shown, of a key the most of one of them.
@@ -209,55 +191,49 @@ float Bars::others(std::size_t head) const {
 
 void Bars::band(std::size_t first, std::size_t count) {
   const std::size_t block = number_ + 1 + bar_;
-  AnsiLine line;
-  const auto across = [&](auto&& draw_head) {
+  const auto across = [&](std::string_view label, const Style& style, auto&& draw_head) {
+    Line line;
+    line.put_padded(label, gutter_, style);
     for (std::size_t head = first; head < first + count; ++head) {
-      if (head > first) {
-        line.put(std::string(kGap, ' '));
-      }
-      draw_head(head);
+      line.space(head > first ? kGap : 0);
+      draw_head(line, head);
     }
-    add_line(line.finish());
+    page_.add(std::move(line));
   };
-  line.put(std::string(gutter_, ' '));
-  across([&](std::size_t head) {
-    const std::string title =
-        fit_width(safe_message(focus_.query_labels[head], ascii_), block, ascii_ ? ".." : "…");
-    line.put(title, style(kBold));
-    line.put(std::string(block - display_width(title), ' '));
+  across("", {}, [&](Line& line, std::size_t head) {
+    line.put_padded(charset_.fitted(charset_.sentence(focus_.query_labels[head]), block), block,
+                    kBold);
   });
   for (std::size_t i = 0; i < shown_.size(); ++i) {
     const std::size_t token = shown_[i];
-    const std::string label = fit_width(labels_[i], gutter_ - 1, ascii_ ? ".." : "…");
-    line.put(label, style(subject_.first_index + token == subject_.token ? kBold : ""));
-    line.put(std::string(gutter_ - display_width(label), ' '));
-    across([&](std::size_t head) {
-      if (!panel_.is_visible(head, token)) {
-        has_masked_ = true;
-        number(line, ascii_ ? "." : "·", kDim);
-        line.put(std::string(1 + bar_, ' '));
-        return;
-      }
-      const float value = panel_.values(head, token);
-      number(line, percent_cell(value, decimals_), "");
-      line.put(" ");
-      bar(line, value);
-    });
+    const bool in_focus = subject_.first_index + token == subject_.token;
+    across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
+           [&](Line& line, std::size_t head) {
+             if (!panel_.is_visible(head, token)) {
+               has_masked_ = true;
+               number(line, charset_.masked(), kDim);
+               line.space(1 + bar_);
+               return;
+             }
+             const float value = panel_.values(head, token);
+             number(line, percent_cell(value, decimals_));
+             line.put(" ");
+             bar(line, value);
+           });
   }
   if (!others_.empty()) {
-    line.put(pad_right(others_label_, gutter_), style(kDim));
-    across([&](std::size_t head) {
+    across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {
       number(line, percent_cell(others(head), decimals_), kDim);
-      line.put(std::string(1 + bar_, ' '));
+      line.space(1 + bar_);
     });
   }
-  add_line("");
+  page_.blank();
 }
 
 void Bars::legend() {
   std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full_ * 100.0)};
   if (has_masked_) {
-    texts.emplace_back(ascii_ ? ". = masked" : "· = masked");
+    texts.push_back(charset_.masked() + std::string(" = masked"));
   }
   if (left_out_ > 0) {
     texts.push_back(counted(left_out_, "masked token") + " left out");
@@ -265,18 +241,17 @@ void Bars::legend() {
   if (!others_.empty()) {
     texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
   }
-  std::vector<InlineItem> items;
+  std::vector<Line> items;
   for (const std::string& text : texts) {
-    const std::string fitted = fit_width(text, options_.columns, "");
-    items.push_back({fitted, display_width(fitted)});
+    items.emplace_back(fit_width(text, options_.columns, ""));
   }
-  add_lines(flow(items, 3, options_.columns));
+  page_.add(flow(items, 3, options_.columns));
   for (const std::string& note : focus_.notes) {
-    add_lines(wrap(safe_message(note, ascii_), options_.columns));
+    page_.add(paragraph(charset_.sentence(note), options_.columns));
   }
 }
 
-std::string Bars::draw() {
+Page Bars::draw() {
   choose_tokens();
   lay_out();
   heading();
@@ -284,13 +259,12 @@ std::string Bars::draw() {
     band(first, std::min(per_band_, n_heads() - first));
   }
   legend();
-  return std::move(out_);
+  return std::move(page_);
 }
 
 }  // namespace
 
-std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
-                        const TerminalOptions& options) {
+Page bars_page(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options) {
   TerminalOptions effective = options;
   effective.columns = std::max(options.columns, kLeastColumns);
   return Bars(focus, subject, effective).draw();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attnviz/document/heatmap.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
@@ -16,12 +17,15 @@ struct BarsSubject {
   bool as_key = false;          // columns are queries: their weights do not add up to a whole
 };
 
-/// Lines ending in '\n', none wider than options.columns (at least 20 are assumed): a list of bars
+/// Lines, none wider than options.columns (at least 20 are assumed): a list of bars
 /// for each row of `focus`, as many side by side as fit, tokens in the order of the text. Of more
 /// tokens than a screen holds those with the largest weights, and what the others have. All bars
-/// have one scale, which the legend tells. Styles kAscii and kMask are 7-bit; ColorDepth::kNone has
-/// no escape code.
-std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
-                        const TerminalOptions& options);
+/// have one scale, which the legend tells. Styles kAscii and kMask are 7-bit.
+Page bars_page(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options);
+
+inline std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
+                               const TerminalOptions& options) {
+  return to_ansi(bars_page(focus, subject, options), options.color);
+}
 
 }  // namespace attnviz

@@ -24,8 +24,6 @@ constexpr std::array kAsciiRamp = {"."sv, ":"sv, "-"sv, "="sv, "+"sv, "*"sv, "#"
 constexpr std::array kShadeRamp = {"·"sv, "░"sv, "▒"sv, "▓"sv, "█"sv};
 constexpr std::array kDotRamp = {"·"sv, "◦"sv, "•"sv, "○"sv, "●"sv};
 constexpr std::array kSignedDotRamp = {"○"sv, "◦"sv, "·"sv, "•"sv, "●"sv};
-constexpr std::string_view kDim = "2";
-constexpr std::string_view kBold = "1";
 constexpr std::size_t kScaleWidth = 16;
 constexpr std::size_t kTickedWidth = 45;    // shared evenly by ramps of nine and of five
 constexpr std::size_t kTickColumns = 7;     // of one number below the scale
@@ -39,21 +37,12 @@ std::string repeated(std::string_view text, std::size_t count) {
   return out;
 }
 
-std::string spaces(std::size_t count) {
-  return std::string(count, ' ');
-}
-
 std::size_t value_columns(const TerminalOptions& options, float low, float high,
                           std::size_t cell_width) {
   const std::size_t room = cell_width - 1;
   // Over colours two decimals are enough: the colour says the rest.
   return options.style == TerminalStyle::kNumbers ? room
                                                   : std::min(room, number_width(low, high, 2));
-}
-
-InlineItem item(std::string text) {
-  const std::size_t width = display_width(text);
-  return {std::move(text), width};
 }
 
 std::string_view kind_name(ScaleKind kind) {
@@ -75,6 +64,7 @@ std::string_view kind_name(ScaleKind kind) {
 CellPainter::CellPainter(const TerminalOptions& options, const ColorScale& scale,
                          std::size_t cell_width)
     : options_(options),
+      charset_(options.style),
       scale_(scale),
       palette_(scale.colormap, options.color),
       width_(cell_width),
@@ -102,53 +92,43 @@ std::string_view CellPainter::sign(float t) const {
 
 // Signs have a colour of their own only where their shape leaves room for it: a ramp of characters
 // says all. With 16 colours numbers differ in weight.
-std::string CellPainter::ink(float t) const {
+Style CellPainter::ink(float t) const {
   if (options_.style == TerminalStyle::kNumbers && options_.color == ColorDepth::k16) {
     constexpr float kWeak = 0.1f;
-    return std::string(t >= 0.5f ? kBold : t < kWeak ? kDim : ""sv);
+    return t >= 0.5f ? kBold : t < kWeak ? kDim : Style();
   }
   const bool inked =
       options_.style == TerminalStyle::kNumbers || options_.style == TerminalStyle::kDots;
-  return inked ? palette_.ink(t) : "";
+  return inked ? Style{.ink = palette_.ink(t)} : Style();
 }
 
-void CellPainter::swatch(AnsiLine& line, float t, std::string_view text) const {
-  const TerminalColor color = palette_.color(t);
-  const bool blank = text.find_first_not_of(' ') == std::string_view::npos;
-  line.put(text, blank ? color.background : color.background + ";" + color.text_on_it);
-}
-
-void CellPainter::cell(AnsiLine& line, CellValue value, bool show_value) {
+void CellPainter::cell(Line& line, CellValue value, bool show_value) {
   saw_nan_ = saw_nan_ || (value && std::isnan(value->value));
   const float t = value ? scale_.position(value->shown) : 0.0f;
   if (options_.style == TerminalStyle::kNumbers) {
-    const std::string text = value ? format_.text(value->value) : "·";
-    line.put(spaces(width_ - std::min(width_, display_width(text))));
-    line.put(text, value ? ink(t) : std::string(colored() ? kDim : ""sv));
+    const std::string text = value ? format_.text(value->value) : charset_.masked();
+    line.space(width_ - std::min(width_, display_width(text)));
+    line.put(text, value ? ink(t) : kDim);
   } else if (options_.style == TerminalStyle::kMask) {
-    line.put(value ? "#" : ".");
-    line.put(spaces(width_ - 1));
+    line.put_padded(value ? "#" : charset_.masked(), width_);
   } else if (options_.style == TerminalStyle::kDots) {
-    line.put(value && show_value ? sign(t) : " ", ink(t));
-    line.put(spaces(width_ - 1));
+    line.put_padded(value && show_value ? sign(t) : " ", width_, ink(t));
   } else if (!blocks()) {
     const std::size_t filled = width_ > 2 ? width_ - 1 : width_;  // a space tells cells apart
-    line.put(value ? repeated(sign(t), filled) : spaces(filled));
-    line.put(spaces(width_ - filled));
+    line.put_padded(value ? repeated(sign(t), filled) : "", width_);
   } else if (!value) {
     const std::size_t before = width_ / 2;
-    line.put(spaces(before));
-    line.put(show_value ? "·" : " ", show_value ? kDim : ""sv);
-    line.put(spaces(width_ - before - 1));
+    line.space(before);
+    line.put_padded(show_value ? charset_.masked() : "", width_ - before, kDim);
   } else {
     const bool has_room = width_ >= kLeastValueCell;
     const std::string text = show_value && has_room ? format_.text(value->value) : "";
     const std::size_t before = (width_ - text.size() + 1) / 2;
-    swatch(line, t, pad_right(spaces(before) + text, width_));
+    line.put(pad_right(std::string(before, ' ') + text, width_), fill(t));
   }
 }
 
-void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
+void CellPainter::two_cells(Line& line, CellValue upper, CellValue lower) {
   saw_nan_ = saw_nan_ || (upper && std::isnan(upper->value)) || (lower && std::isnan(lower->value));
   blank_masked_ = true;
   const auto color = [this](const CellValue& value) {
@@ -157,36 +137,36 @@ void CellPainter::two_cells(AnsiLine& line, CellValue upper, CellValue lower) {
   if (!upper && !lower) {
     line.put(" ");
   } else if (upper && lower) {
-    line.put("▀", color(upper).foreground + ";" + color(lower).background);
+    line.put("▀", {.ink = color(upper), .fill = color(lower)});
   } else if (upper) {
-    line.put("▀", color(upper).foreground);
+    line.put("▀", {.ink = color(upper)});
   } else {
-    line.put("▄", color(lower).foreground);
+    line.put("▄", {.ink = color(lower)});
   }
 }
 
 // The scale from its low end to its high one, in exactly so many columns.
-void CellPainter::bar(AnsiLine& line, std::size_t columns) const {
+void CellPainter::bar(Line& line, std::size_t columns) const {
   for (std::size_t i = 0; i < columns; ++i) {
     const float t = (static_cast<float>(i) + 0.5f) / static_cast<float>(columns);
     if (blocks()) {
-      swatch(line, t, " ");
+      line.put(" ", fill(t));
     } else {
       line.put(sign(t), ink(t));
     }
   }
 }
 
-std::optional<InlineItem> CellPainter::scale_item(std::size_t columns) const {
+std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
   const std::string low = fmt::format("{:.4g}", scale_.low);
   const std::string high = fmt::format("{:.4g}", scale_.high);
   if (options_.style == TerminalStyle::kMask) {
-    return item("# = sees");
+    return Line("# = sees");
   }
   if (options_.style == TerminalStyle::kNumbers) {
     // Shares are what colours show; the numbers are the weights.
     return scale_.kind == ScaleKind::kRowMax ? std::nullopt
-                                             : std::optional(item("values " + low + " to " + high));
+                                             : std::optional(Line("values " + low + " to " + high));
   }
   if (ticked()) {
     return std::nullopt;
@@ -194,49 +174,46 @@ std::optional<InlineItem> CellPainter::scale_item(std::size_t columns) const {
   const std::size_t ends = low.size() + high.size() + 2;
   const std::size_t width =
       blocks() ? std::min(kScaleWidth, columns - std::min(columns - 1, ends)) : ramp().size();
-  AnsiLine line;
-  line.put(low + " ");
+  Line line(low + " ");
   bar(line, width);
   line.put(" " + high);
-  return InlineItem{line.finish(), ends + width};
+  return line;
 }
 
-std::optional<InlineItem> CellPainter::masked_item() const {
-  if (options_.style == TerminalStyle::kMask) {
-    return item(". = masked");
+Line CellPainter::masked_item() const {
+  Line line;
+  if (blank_masked_ && options_.style != TerminalStyle::kMask) {
+    line.put("blank");
+  } else {
+    line.put(charset_.masked(), options_.style == TerminalStyle::kMask ? Style() : kDim);
   }
-  if (blank_masked_) {
-    return item("blank = masked");
-  }
-  AnsiLine line;
-  line.put("·", colored() ? kDim : ""sv);
   line.put(" = masked");
-  return InlineItem{line.finish(), 10};
+  return line;
 }
 
-InlineItem CellPainter::nan_item() const {
-  AnsiLine line;
+Line CellPainter::nan_item() const {
+  Line line;
   if (blocks()) {
-    swatch(line, std::numeric_limits<float>::quiet_NaN(), "  ");
+    line.put("  ", fill(std::numeric_limits<float>::quiet_NaN()));
   } else {
     line.put(options_.style == TerminalStyle::kNumbers ? "nan" : "?");
   }
   line.put(" = NaN");
-  return {line.finish(), 9};
+  return line;
 }
 
-std::vector<InlineItem> CellPainter::legend(bool has_masked, std::size_t columns) const {
-  std::vector<InlineItem> items;
+std::vector<Line> CellPainter::legend(bool has_masked, std::size_t columns) const {
+  std::vector<Line> items;
   if (const auto scale = scale_item(columns)) {
     items.push_back(*scale);
   }
   const bool says_kind = options_.style != TerminalStyle::kMask &&
                          (options_.style != TerminalStyle::kNumbers || colored());
   if (const std::string_view kind = kind_name(scale_.kind); says_kind && !kind.empty()) {
-    items.push_back(item(fit_width(kind, columns, "")));
+    items.emplace_back(fit_width(kind, columns, ""));
   }
   if (has_masked) {
-    items.push_back(*masked_item());
+    items.push_back(masked_item());
   }
   if (saw_nan_ && options_.style != TerminalStyle::kMask) {
     items.push_back(nan_item());
@@ -244,13 +221,15 @@ std::vector<InlineItem> CellPainter::legend(bool has_masked, std::size_t columns
   return items;
 }
 
-std::vector<std::string> CellPainter::ticked_scale(std::size_t columns) const {
+Page CellPainter::ticked_scale(std::size_t columns) const {
   if (!ticked()) {
     return {};
   }
   const std::size_t width = std::min(kTickedWidth, columns);
-  AnsiLine line;
+  Page page;
+  Line line;
   bar(line, width);
+  page.add(std::move(line));
   std::string numbers;
   const std::vector<ColorTick> ticks =
       color_ticks(scale_, std::max<std::size_t>(2, width / kTickColumns));
@@ -266,7 +245,8 @@ std::vector<std::string> CellPainter::ticked_scale(std::size_t columns) const {
       numbers = pad_right(numbers, begin) + tick.label;
     }
   }
-  return {line.finish(), numbers};
+  page.add(numbers);
+  return page;
 }
 
 }  // namespace attnviz

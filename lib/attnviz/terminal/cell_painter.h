@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/document/pooling.h"
 #include "attnviz/document/words/number_format.h"
-#include "attnviz/terminal/page/ansi.h"
-#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 
@@ -40,16 +39,16 @@ class CellPainter {
   CellPainter(const TerminalOptions& options, const ColorScale& scale, std::size_t cell_width);
 
   /// Appends cell_width columns. Only one line of a high cell shows its value.
-  void cell(AnsiLine& line, CellValue value, bool show_value);
+  void cell(Line& line, CellValue value, bool show_value);
 
   /// Appends one column with two cells, one above the other. Only for colours.
-  void two_cells(AnsiLine& line, CellValue upper, CellValue lower);
+  void two_cells(Line& line, CellValue upper, CellValue lower);
 
   /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
-  std::vector<InlineItem> legend(bool has_masked, std::size_t columns) const;
+  std::vector<Line> legend(bool has_masked, std::size_t columns) const;
 
   /// A scale whose steps are uneven, with round numbers below it; else empty.
-  std::vector<std::string> ticked_scale(std::size_t columns) const;
+  Page ticked_scale(std::size_t columns) const;
 
  private:
   bool colored() const { return options_.color != ColorDepth::kNone; }
@@ -60,14 +59,15 @@ class CellPainter {
   }
   std::span<const std::string_view> ramp() const;
   std::string_view sign(float t) const;
-  std::string ink(float t) const;
-  void swatch(AnsiLine& line, float t, std::string_view text) const;
-  void bar(AnsiLine& line, std::size_t columns) const;
-  std::optional<InlineItem> scale_item(std::size_t columns) const;
-  std::optional<InlineItem> masked_item() const;
-  InlineItem nan_item() const;
+  Style ink(float t) const;
+  Style fill(float t) const { return {.fill = palette_.color(t)}; }
+  void bar(Line& line, std::size_t columns) const;
+  std::optional<Line> scale_item(std::size_t columns) const;
+  Line masked_item() const;
+  Line nan_item() const;
 
   TerminalOptions options_;
+  Charset charset_;
   const ColorScale& scale_;
   TerminalPalette palette_;
   std::size_t width_;

@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -23,7 +22,6 @@ namespace {
 
 constexpr std::size_t kLeastColumns = 20;
 constexpr std::size_t kLegendGap = 3;
-constexpr std::string_view kBold = "1";
 
 class Screen {
  public:
@@ -34,20 +32,12 @@ class Screen {
         layout_(plan_layout(heatmap, labels_, options)),
         painter_(options, heatmap.scale, layout_.cell_width) {}
 
-  std::string draw();
+  Page draw();
 
  private:
-  void add_line(std::string_view line) { out_.append(line).append("\n"); }
-  void add_lines(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) {
-      add_line(line);
-    }
-  }
-  std::string_view bold() const { return options_.color == ColorDepth::kNone ? "" : kBold; }
-
   void heading();
   void band(std::size_t first_panel, std::size_t n_panels);
-  void cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_line, bool show_value);
+  void cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value);
   std::string header() const;
   std::string aligned(std::string_view text) const;
   void key_list();
@@ -59,25 +49,20 @@ class Screen {
   TerminalLayout layout_;
   CellPainter painter_;
   bool has_masked_ = false;
-  std::string out_;
+  Page page_;
 };
 
 void Screen::heading() {
-  for (const std::string& text :
-       wrap(safe_message(heatmap_.title, labels_.ascii), layout_.columns)) {
-    AnsiLine line;
-    line.put(text, bold());
-    add_line(line.finish());
-  }
+  page_.add(paragraph(labels_.charset.sentence(heatmap_.title), layout_.columns, kBold));
   if (!heatmap_.title.empty()) {
-    add_line("");
+    page_.blank();
   }
 }
 
 // A label over or beside a cell, where the cell's own text stands.
 std::string Screen::aligned(std::string_view text) const {
   const std::size_t width = layout_.cell_width;
-  const std::string fitted = fit_width(text, width, labels_.ellipsis());
+  const std::string fitted = labels_.charset.fitted(text, width);
   if (options_.style == TerminalStyle::kNumbers) {
     return pad_left(fitted, width);
   }
@@ -116,8 +101,7 @@ std::string Screen::header() const {
   return text;
 }
 
-void Screen::cells(AnsiLine& line, const PooledMatrix& panel, std::size_t text_line,
-                   bool show_value) {
+void Screen::cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value) {
   for (std::size_t col = 0; col < panel.cols; ++col) {
     if (layout_.half_blocks) {
       painter_.two_cells(line, cell_of(panel, 2 * text_line, col),
@@ -139,41 +123,34 @@ void Screen::band(std::size_t first_panel, std::size_t n_panels) {
   };
   has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
 
-  AnsiLine line;
   const std::size_t rest = layout_.slot - layout_.cells_width();
-  const auto across = [&](auto&& draw_panel) {
+  const auto across = [&](std::string_view label, auto&& draw_panel) {
+    Line line;
+    line.put_padded(label, layout_.gutter);
     for (std::size_t i = 0; i < n_panels; ++i) {
-      if (i > 0) {
-        line.put(std::string(kPanelGap, ' '));
-      }
-      draw_panel(i);
+      line.space(i > 0 ? kPanelGap : 0);
+      draw_panel(line, i);
     }
-    add_line(line.finish());
+    page_.add(std::move(line));
   };
-  const std::string margin(layout_.gutter, ' ');
-  line.put(margin);
-  across([&](std::size_t i) {
-    const std::string title =
-        fit_width(labels_.titles[first_panel + i], layout_.slot, labels_.ellipsis());
-    line.put(title, bold());
-    line.put(std::string(layout_.slot - display_width(title), ' '));
+  across("", [&](Line& line, std::size_t i) {
+    line.put_padded(labels_.charset.fitted(labels_.titles[first_panel + i], layout_.slot),
+                    layout_.slot, kBold);
   });
-  line.put(margin);
-  across([&](std::size_t) { line.put(pad_right(header(), layout_.slot)); });
+  across("", [&](Line& line, std::size_t) { line.put_padded(header(), layout_.slot); });
   for (std::size_t row = 0; row < layout_.lines.cells(); ++row) {
     for (std::size_t part = 0; part < layout_.cell_height; ++part) {
       const bool middle = part == (layout_.cell_height - 1) / 2;
       const std::string label = middle ? labels_.entries(labels_.queries, layout_.lines, row,
                                                          layout_.indexed_header, layout_.gutter - 1)
                                        : "";
-      line.put(pad_right(label, layout_.gutter));
-      across([&](std::size_t i) {
+      across(label, [&](Line& line, std::size_t i) {
         cells(line, panels[i], row, middle);
-        line.put(std::string(rest, ' '));
+        line.space(rest);
       });
     }
   }
-  add_line("");
+  page_.blank();
 }
 
 // What the column indices stand for, when no row label says it.
@@ -182,39 +159,38 @@ void Screen::key_list() {
     return;
   }
   constexpr std::size_t kMostLabel = 24;
-  std::vector<InlineItem> items = {{"keys:", 5}};
+  std::vector<Line> items = {Line("keys:")};
   for (std::size_t cell = 0; cell < layout_.keys.cells(); ++cell) {
     std::string label = labels_.entries(labels_.keys, layout_.keys, cell, /*with_index=*/true,
                                         std::min(kMostLabel, layout_.columns));
     label.erase(0, label.find_first_not_of(' '));
-    const std::size_t width = display_width(label);
-    items.push_back({std::move(label), width});
+    items.emplace_back(label);
   }
-  add_lines(flow(items, 2, layout_.columns));
+  page_.add(flow(items, 2, layout_.columns));
 }
 
 void Screen::legend() {
-  add_lines(painter_.ticked_scale(layout_.columns));
-  std::vector<InlineItem> items = painter_.legend(has_masked_, layout_.columns);
+  page_.add(painter_.ticked_scale(layout_.columns));
+  std::vector<Line> items = painter_.legend(has_masked_, layout_.columns);
   for (const char* text : {"row = query", "column = key"}) {
-    items.push_back({text, std::string_view(text).size()});
+    items.emplace_back(text);
   }
-  add_lines(flow(items, kLegendGap, layout_.columns));
+  page_.add(flow(items, kLegendGap, layout_.columns));
   if (layout_.queries.pooled() || layout_.keys.pooled()) {
     const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
-                                          labels_.ascii ? "x" : "×", layout_.keys.block);
+                                          labels_.charset.times(), layout_.keys.block);
     const bool mask = options_.style == TerminalStyle::kMask;
-    add_lines(wrap(mask ? fmt::format("pooled: # where anything of {} is seen", block)
-                        : fmt::format("pooled: each cell is the {} of {} weights",
-                                      pool_name(heatmap_.pool), block),
-                   layout_.columns));
+    page_.add(paragraph(mask ? fmt::format("pooled: # where anything of {} is seen", block)
+                             : fmt::format("pooled: each cell is the {} of {} weights",
+                                           pool_name(heatmap_.pool), block),
+                        layout_.columns));
   }
   for (const std::string& note : heatmap_.notes) {
-    add_lines(wrap(safe_message(note, labels_.ascii), layout_.columns));
+    page_.add(paragraph(labels_.charset.sentence(note), layout_.columns));
   }
 }
 
-std::string Screen::draw() {
+Page Screen::draw() {
   heading();
   const std::size_t n_panels = heatmap_.panels.size();
   for (std::size_t first = 0; first < n_panels; first += layout_.panels_per_band) {
@@ -222,7 +198,7 @@ std::string Screen::draw() {
   }
   key_list();
   legend();
-  return std::move(out_);
+  return std::move(page_);
 }
 
 }  // namespace
@@ -262,7 +238,7 @@ Sheet sheet_of(const Heatmap& heatmap, const TerminalOptions& options) {
 
 }  // namespace
 
-std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
+Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options) {
   const Sheet sheet = sheet_of(heatmap, options);
   return Screen(sheet.heatmap, sheet.options).draw();
 }

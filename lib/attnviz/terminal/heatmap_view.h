@@ -5,18 +5,23 @@
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
-/// The picture as lines ending in '\n', none wider than options.columns (at least 20 are assumed).
+/// The picture in lines of which none is wider than options.columns (at least 20 are assumed).
 /// Several panels are small multiples, as many side by side as fit; one panel is drawn large. Row
 /// and column labels always; then a legend. What does not fit is shortened, then shrunk, then
 /// pooled (each cell the largest weight under it), and the legend says so. kAscii and kMask are
-/// 7-bit. With ColorDepth::kNone there is no escape code.
-std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options);
+/// 7-bit.
+Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options);
 
-/// How render_terminal cuts the panels into cells; looks at no weight.
+inline std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
+  return to_ansi(heatmap_page(heatmap, options), options.color);
+}
+
+/// How heatmap_page cuts the panels into cells; looks at no weight.
 PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options);
 
 }  // namespace attnviz

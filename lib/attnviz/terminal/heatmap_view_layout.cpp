@@ -5,10 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_format.h"
-#include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
@@ -262,17 +260,14 @@ TerminalLayout Planner::plan() const {
 }  // namespace
 
 TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
-    : same(heatmap.query_labels == heatmap.key_labels),
-      ascii(style == TerminalStyle::kAscii || style == TerminalStyle::kMask) {
-  const auto safe = [this](const std::string& raw) {
-    return ascii ? printable_ascii(raw) : printable(raw);
-  };
+    : same(heatmap.query_labels == heatmap.key_labels), charset(style) {
+  const auto safe = [this](const std::string& raw) { return charset.label(raw); };
   std::transform(heatmap.query_labels.begin(), heatmap.query_labels.end(),
                  std::back_inserter(queries), safe);
   std::transform(heatmap.key_labels.begin(), heatmap.key_labels.end(), std::back_inserter(keys),
                  safe);
   for (const HeatmapPanel& panel : heatmap.panels) {
-    titles.push_back(safe_message(panel.title, ascii));
+    titles.push_back(charset.sentence(panel.title));
   }
 }
 
@@ -281,7 +276,7 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, Pool
   std::string text;
   if (with_index || axis.pooled()) {
     const std::size_t index_width = digits(axis.largest_number());
-    text = axis.range(cell, dash());
+    text = axis.range(cell, charset.dash());
     if (display_width(text) > columns) {
       text = std::to_string(axis.number(cell));
     }
@@ -295,7 +290,7 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, Pool
   // In a few columns two more letters say more than that the label goes on.
   constexpr std::size_t kLeastShortened = 4;
   const bool room = columns >= index_columns + kLeastShortened;
-  return fit_width(text, columns, room ? ellipsis() : "");
+  return fit_width(text, columns, room ? charset.ellipsis() : "");
 }
 
 TerminalLayout plan_layout(const Heatmap& heatmap, const TerminalLabels& labels,

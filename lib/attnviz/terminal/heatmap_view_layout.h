@@ -8,24 +8,22 @@
 
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/pooling.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
 inline constexpr std::size_t kPanelGap = 2;  // columns between panels
 
-/// Labels and titles made safe for one style, 7-bit for kAscii and kMask.
+/// Labels and titles made safe for one charset.
 struct TerminalLabels {
   std::vector<std::string> queries;
   std::vector<std::string> keys;
   std::vector<std::string> titles;  // of panels
   bool same = true;                 // queries and keys have the same labels
-  bool ascii = false;
+  Charset charset;
 
   TerminalLabels(const Heatmap& heatmap, TerminalStyle style);
-
-  const char* dash() const noexcept { return ascii ? "-" : "–"; }
-  const char* ellipsis() const noexcept { return ascii ? ".." : "…"; }
 
   /// The entries of one cell of an axis in at most `columns`: "3 sat" with its index, "sat"
   /// without; several as "4–7 on the mat", cut.

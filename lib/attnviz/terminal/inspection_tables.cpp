@@ -10,7 +10,6 @@
 
 #include "attnviz/color/round_step.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/bar.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
@@ -29,7 +28,7 @@ std::size_t room_beside(const InspectionStyle& style, std::size_t label_width) {
 }
 
 std::string told_gap(const InspectionStyle& style, std::size_t count) {
-  return fmt::format("{0} {1} more {0}", style.ellipsis(), count);
+  return fmt::format("{0} {1} more {0}", style.charset.ellipsis(), count);
 }
 
 // The room for each of the two vectors beside a weight: a line of its own when that holds all of
@@ -69,7 +68,7 @@ class KeyTable {
       table_.labels.push_back({"k " + names.indexed(key), style.role(Role::kKey)});
     }
     if (sums && shown.left_out > 0) {
-      table_.labels.push_back({fmt::format("{} others", shown.left_out), style.dim()});
+      table_.labels.push_back({fmt::format("{} others", shown.left_out), kDim});
     }
     if (sums) {
       table_.labels.push_back({"sum", {}});
@@ -80,9 +79,9 @@ class KeyTable {
 
   TextColumn& add(std::string_view heading, const TextOf& text_of) {
     TextColumn column;
-    column.heading.text = style_.sign(heading);
+    column.heading.text = style_.charset.formula(heading);
     for (const std::size_t key : shown_.keys) {
-      column.cells.push_back({text_of(key), head_.is_visible(key) ? "" : style_.dim()});
+      column.cells.push_back({text_of(key), head_.is_visible(key) ? Style() : kDim});
     }
     column.cells.resize(table_.labels.size());
     table_.columns.push_back(std::move(column));
@@ -115,11 +114,7 @@ class KeyTable {
     std::size_t weights = 0;
     for (const TextColumn& column : table_.columns) {
       before_weights += weights;
-      std::size_t width = display_width(column.heading.text);
-      for (const StyledText& cell : column.cells) {
-        width = std::max(width, display_width(cell.text));
-      }
-      weights = kGap + width;
+      weights = kGap + column.width();
     }
     const std::size_t columns = style_.options.columns;
     const std::size_t beside = columns - std::min(columns, before_weights + weights + kGap);
@@ -135,7 +130,7 @@ class KeyTable {
     }
     for (const std::size_t key : shown_.keys) {
       column.cells.push_back(
-          {bar(static_cast<double>(head_.weights[key]) / scale, width, style_.ascii), {}});
+          {style_.charset.bar(static_cast<double>(head_.weights[key]) / scale, width), {}});
     }
     column.cells.resize(table_.labels.size());
     table_.columns.push_back(std::move(column));
@@ -166,7 +161,7 @@ std::string scaled_heading(const Inspection& head) {
 }  // namespace
 
 InspectionStyle::InspectionStyle(const TerminalOptions& terminal)
-    : options(terminal), ascii(terminal.style == TerminalStyle::kAscii) {
+    : options(terminal), charset(terminal.style) {
   constexpr std::size_t kLeastColumns = 20;
   constexpr std::size_t kNarrow = 40;
   options.columns = std::max(options.columns, kLeastColumns);
@@ -185,9 +180,9 @@ std::string vector_text(const InspectionStyle& style, std::span<const float> val
       shown = (room - taken + kGap) / slot;
       gap = told_gap(style, values.size() - shown);
     } else {
-      const std::size_t short_gap = display_width(style.ellipsis()) + kGap;
+      const std::size_t short_gap = display_width(style.charset.ellipsis()) + kGap;
       shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kGap) / slot);
-      gap = style.ellipsis();
+      gap = style.charset.ellipsis();
     }
   }
   shown = std::min(shown, values.size());
@@ -266,7 +261,7 @@ TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
   }
   if (shows_mask || shows_softmax) {
     table.add("masked", [&](std::size_t key) {
-      return head.is_visible(key) ? scores.text(head.masked[key]) : style.sign(kMasked);
+      return head.is_visible(key) ? scores.text(head.masked[key]) : style.charset.formula(kMasked);
     });
   }
   if (shows_softmax) {
@@ -345,7 +340,7 @@ TextTable share_table(const InspectionStyle& style, const TokenNames& names, con
                                       head.d_value(), {&values, &weights, &shares});
   const auto add = [&](std::string_view heading, Role role, const auto& text_of) {
     TextColumn column;
-    column.heading = {style.sign(heading), style.role(role)};
+    column.heading = {style.charset.formula(heading), style.role(role)};
     column.to_right = role == Role::kPlain;
     for (const std::size_t key : keys) {
       column.cells.push_back({text_of(key), style.role(role)});
@@ -377,13 +372,13 @@ TextTable matrix_table(const InspectionStyle& style, ConstMatrix values, MatrixA
   }
   for (std::size_t col = 0; col < values.cols; ++col) {
     TextColumn column;
-    column.heading = {fit_width(label(columns, col), kLabelColumns, style.ellipsis()),
+    column.heading = {fit_width(label(columns, col), kLabelColumns, style.charset.ellipsis()),
                       style.role(columns.role)};
     for (std::size_t row = 0; row < values.rows; ++row) {
       const float value = values(row, col);
       const bool is_masked = std::isinf(value) && value < 0.0f;
       column.cells.push_back(
-          {is_masked ? style.sign(kMasked) : numbers.text(value), style.role(role)});
+          {is_masked ? style.charset.formula(kMasked) : numbers.text(value), style.role(role)});
     }
     table.columns.push_back(std::move(column));
   }

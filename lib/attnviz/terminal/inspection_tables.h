@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
@@ -13,6 +12,7 @@
 #include "attnviz/document/inspection_rows.h"
 #include "attnviz/document/inspection_words.h"
 #include "attnviz/document/words/number_group.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/role_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/text_table.h"
@@ -22,18 +22,12 @@ namespace attnviz {
 /// How things are written on one screen.
 struct InspectionStyle {
   TerminalOptions options;
-  bool ascii = false;
+  Charset charset;
   std::size_t indent = 3;
 
   explicit InspectionStyle(const TerminalOptions& terminal);
 
-  std::string role(InspectionRole role) const { return role_style(role, options.color); }
-  std::string bold() const { return options.color == ColorDepth::kNone ? "" : "1"; }
-  std::string dim() const { return options.color == ColorDepth::kNone ? "" : "2"; }
-  const char* ellipsis() const noexcept { return ascii ? ".." : "…"; }
-  std::string sign(std::string_view text) const {
-    return ascii ? in_ascii(text) : std::string(text);
-  }
+  Style role(InspectionRole role) const { return role_style(role, options.color); }
 };
 
 /// The numbers of a vector in `room` columns: all, or the first, how many are between, and the

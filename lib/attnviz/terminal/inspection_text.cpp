@@ -15,7 +15,7 @@
 #include "attnviz/document/inspection_rows.h"
 #include "attnviz/document/inspection_words.h"
 #include "attnviz/terminal/inspection_tables.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -31,17 +31,16 @@ constexpr std::size_t kGap = 2;
 class Screen {
  public:
   Screen(const InspectionPage& page, const TerminalOptions& options)
-      : page_(page), style_(options), names_(page.tokens, style_.ascii) {}
+      : page_(page), style_(options), names_(page.tokens, style_.charset.is_ascii()) {}
 
-  std::string draw();
+  Page draw();
 
  private:
   std::size_t columns() const noexcept { return style_.options.columns; }
-  void add_line(std::string_view line) { out_.append(line).append("\n"); }
-  void add_paragraph(std::string_view text, std::size_t indent, const std::string& code = {});
-  void add_table(const TextTable& table) {
-    out_ += draw_table(table, columns(), style_.ellipsis());
+  void add_paragraph(std::string_view text, std::size_t indent, const Style& style = {}) {
+    out_.add(paragraph(text, columns(), style, indent));
   }
+  void add_table(const TextTable& table) { out_.add(draw_table(table, columns(), style_.charset)); }
 
   void head_line(const Inspection& head);
   void heading(const Inspection& head, Step step);
@@ -59,28 +58,16 @@ class Screen {
   const InspectionPage& page_;
   InspectionStyle style_;
   TokenNames names_;
-  std::string out_;
+  Page out_;
 };
-
-void Screen::add_paragraph(std::string_view text, std::size_t indent, const std::string& code) {
-  for (const std::string& line : wrap(text, columns() - indent)) {
-    AnsiLine styled;
-    styled.put(std::string(indent, ' '));
-    styled.put(line, code);
-    add_line(styled.finish());
-  }
-}
 
 // Which head and query, and what the hues mean.
 void Screen::head_line(const Inspection& head) {
-  std::vector<InlineItem> items;
-  AnsiLine line;
-  const auto add = [&](const std::string& text, const std::string& code = {}) {
-    const std::string fitted = fit_width(text, columns(), style_.ellipsis());
-    line.put(fitted, code);
-    items.push_back({line.finish(), display_width(fitted)});
+  std::vector<Line> items;
+  const auto add = [&](const std::string& text, const Style& style = {}) {
+    items.emplace_back(style_.charset.fitted(text, columns()), style);
   };
-  add(head_title(head.head), style_.bold());
+  add(head_title(head.head), kBold);
   add(fmt::format("query {} \"{}\"", head.query, names_.label(head.query)),
       style_.role(Role::kQuery));
   add(counted(head.n_tokens(), "token"));
@@ -92,42 +79,38 @@ void Screen::head_line(const Inspection& head) {
   // The meaning of the hues stays together.
   const std::pair<const char*, Role> hues[] = {
       {"q query", Role::kQuery}, {"k key", Role::kKey}, {"v value", Role::kValue}};
-  std::size_t width = 0;
+  Line meaning;
   for (const auto& [text, role] : hues) {
-    line.put(width == 0 ? "" : "  ");
-    line.put(text, style_.role(role));
-    width += (width == 0 ? 0 : 2) + std::string_view(text).size();
+    meaning.space(meaning.spans.empty() ? 0 : kGap);
+    meaning.put(text, style_.role(role));
   }
-  if (width <= columns()) {
-    items.push_back({line.finish(), width});
+  if (meaning.width() <= columns()) {
+    items.push_back(std::move(meaning));
   }
-  for (const std::string& text : flow(items, kGap, columns())) {
-    add_line(text);
-  }
+  out_.add(flow(items, kGap, columns()));
 }
 
 // The number and the formula on the left, shapes on the right or, where there is no room, below.
 void Screen::heading(const Inspection& head, Step step) {
   constexpr std::size_t kWidest = 100;
-  const StepHeading words = step_heading(head, step, style_.ascii);
+  const StepHeading words = step_heading(head, step, style_.charset.is_ascii());
   const std::string left = fmt::format("{:<2} {}", words.number, words.formula);
   const std::size_t room = std::min(columns(), kWidest);
   const std::size_t width = display_width(left) + kGap + display_width(words.shape);
   if (width <= room) {
-    AnsiLine line;
-    line.put(left, style_.bold());
-    line.put(std::string(room - width + kGap, ' '));
-    line.put(words.shape, style_.dim());
-    add_line(line.finish());
+    Line line(left, kBold);
+    line.space(room - width + kGap);
+    line.put(words.shape, kDim);
+    out_.add(std::move(line));
   } else {
-    add_paragraph(left, 0, style_.bold());
-    add_paragraph(words.shape, style_.indent, style_.dim());
+    add_paragraph(left, 0, kBold);
+    add_paragraph(words.shape, style_.indent, kDim);
   }
   if (page_.explain) {
-    add_paragraph(step_sentence(head, names_, step, style_.ascii), style_.indent);
+    add_paragraph(step_sentence(head, names_, step, style_.charset.is_ascii()), style_.indent);
   }
-  if (const std::string note = step_note(head, step, style_.ascii); !note.empty()) {
-    add_paragraph(note, style_.indent, style_.dim());
+  if (const std::string note = step_note(head, step, style_.charset.is_ascii()); !note.empty()) {
+    add_paragraph(note, style_.indent, kDim);
   }
 }
 
@@ -141,7 +124,7 @@ void Screen::vectors(const std::vector<VectorRow>& rows) {
 
 void Screen::folded_keys(const ShownKeys& shown) {
   const auto say = [this](const std::string& text) {
-    add_paragraph(fmt::format("{} {}", style_.ellipsis(), text), style_.indent, style_.dim());
+    add_paragraph(fmt::format("{} {}", style_.charset.ellipsis(), text), style_.indent, kDim);
   };
   if (shown.left_out > 0) {
     say(fmt::format("{} with the least weight {} left out", counted(shown.left_out, "key"),
@@ -199,7 +182,7 @@ void Screen::body(const Inspection& head, Step step) {
     case Step::kRope:
       add_table(turn_table(style_, head, page_.full));
       if (!page_.full) {
-        add_paragraph("keys turned:", style_.indent, style_.dim());
+        add_paragraph("keys turned:", style_.indent, kDim);
       }
       keys(head, head.k.view());
       break;
@@ -287,7 +270,8 @@ void Screen::full_matrices(const Inspection& head, Step step) {
     case Step::kValues:
       weight_matrix("V", head.weights_in.value, Role::kValue);
       matrix("V", head.v.view(), {&names_, Role::kValue}, {}, Role::kValue);
-      return matrix(style_.sign("weight · v"), head.shares.view(), keys, {}, Role::kValue);
+      return matrix(style_.charset.formula("weight · v"), head.shares.view(), keys, {},
+                    Role::kValue);
     case Step::kContext:
       return matrix("context", all.context.view(), queries, {}, Role::kValue);
     case Step::kOutput:
@@ -301,15 +285,15 @@ void Screen::full_matrices(const Inspection& head, Step step) {
   }
 }
 
-std::string Screen::draw() {
-  add_paragraph(safe_message("inspect: " + page_.title, style_.ascii), 0, style_.bold());
+Page Screen::draw() {
+  add_paragraph(style_.charset.sentence("inspect: " + page_.title), 0, kBold);
   for (const std::vector<std::string>* texts : {&page_.notes, &page_.remarks}) {
     for (const std::string& text : *texts) {
-      add_paragraph(safe_message(text, style_.ascii), 0);
+      add_paragraph(style_.charset.sentence(text), 0);
     }
   }
   for (const Inspection& head : page_.heads) {
-    add_line("");
+    out_.blank();
     head_line(head);
     bool in_table = false;  // the headings of one table stand together
     for (std::size_t i = 0; i < kInspectionSteps; ++i) {
@@ -318,7 +302,7 @@ std::string Screen::draw() {
         continue;
       }
       if (!in_table || page_.explain) {
-        add_line("");
+        out_.blank();
       }
       heading(head, step);
       body(head, step);
@@ -334,7 +318,7 @@ std::string Screen::draw() {
 
 }  // namespace
 
-std::string render_inspection(const InspectionPage& page, const TerminalOptions& options) {
+Page inspection_screen(const InspectionPage& page, const TerminalOptions& options) {
   return Screen(page, options).draw();
 }
 

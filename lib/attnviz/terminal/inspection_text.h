@@ -4,15 +4,20 @@
 #include <string>
 
 #include "attnviz/document/inspection_page.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
-/// The page as lines ending in '\n', none wider than options.columns (at least 20 are assumed).
+/// The page in lines of which none is wider than options.columns (at least 20 are assumed).
 /// Tables that are too wide go on below; vectors that are too long are shown by their first and
 /// last numbers and the count of those between. TerminalStyle::kAscii: 7-bit; every other style:
-/// signs such as · and √. With ColorDepth::kNone there is no escape code. Precondition: page.full
+/// signs such as · and √. Precondition: page.full
 /// needs the heads' matrices over all queries.
-std::string render_inspection(const InspectionPage& page, const TerminalOptions& options);
+Page inspection_screen(const InspectionPage& page, const TerminalOptions& options);
+
+inline std::string render_inspection(const InspectionPage& page, const TerminalOptions& options) {
+  return to_ansi(inspection_screen(page, options), options.color);
+}
 
 }  // namespace attnviz

@@ -11,7 +11,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/model_info_words.h"
 #include "attnviz/document/words/large_numbers.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/text_table.h"
@@ -27,46 +27,37 @@ constexpr std::size_t kWidestText = 100;
 class Screen {
  public:
   Screen(const ModelInfo& info, const TerminalOptions& options)
-      : info_(info),
-        ascii_(options.style == TerminalStyle::kAscii),
-        columns_(std::max(options.columns, kNarrowest)),
-        bold_(options.color == ColorDepth::kNone ? "" : "1") {}
+      : info_(info), charset_(options.style), columns_(std::max(options.columns, kNarrowest)) {}
 
-  std::string draw() {
-    paragraph(title(), 0, bold_);
+  Page draw() {
+    add_words(title(), 0, kBold);
     if (info_.model != nullptr && info_.model->config.random_weights) {
-      paragraph("RANDOM WEIGHTS: they mean nothing", 0, {});
+      add_words("RANDOM WEIGHTS: they mean nothing");
     }
-    section("Model", shape_facts(info_, ascii_));
-    section("Attention", attention_facts(info_, ascii_));
-    section("Tokenizer", tokenizer_facts(info_, ascii_));
+    section("Model", shape_facts(info_, charset_.is_ascii()));
+    section("Attention", attention_facts(info_, charset_.is_ascii()));
+    section("Tokenizer", tokenizer_facts(info_, charset_.is_ascii()));
     parameters();
     section("Weights", weights_facts(info_));
     memory();
-    section("Metadata", metadata_facts(info_, ascii_));
-    return std::move(out_);
+    section("Metadata", metadata_facts(info_, charset_.is_ascii()));
+    return std::move(page_);
   }
 
  private:
   std::string title() const {
     const std::string family = info_.model == nullptr ? "" : info_.model->config.family;
-    return safe_message(
-        fmt::format("info: {}{}{}", info_.name, family.empty() ? "" : ", family ", family), ascii_);
+    return charset_.sentence(
+        fmt::format("info: {}{}{}", info_.name, family.empty() ? "" : ", family ", family));
   }
 
-  void paragraph(std::string_view text, std::size_t indent, std::string_view style) {
-    const std::size_t width = std::min(columns_, kWidestText) - indent;
-    for (const std::string& line : wrap(text, width)) {
-      AnsiLine styled;
-      styled.put(std::string(indent, ' '));
-      styled.put(line, style);
-      out_ += styled.finish() + '\n';
-    }
+  void add_words(std::string_view text, std::size_t indent = 0, const Style& style = {}) {
+    page_.add(paragraph(text, std::min(columns_, kWidestText), style, indent));
   }
 
   void heading(std::string_view text) {
-    out_ += '\n';
-    paragraph(text, 0, bold_);
+    page_.blank();
+    page_.add(text, kBold);
   }
 
   // Labels on the left; texts that are too long go on below themselves.
@@ -87,18 +78,18 @@ class Screen {
       const std::vector<std::string> lines =
           wrap(fact.text, std::min(columns_, kWidestText) - start);
       if (start == kIndent) {
-        paragraph(fact.label + ":", 0, {});
+        add_words(fact.label + ":");
       }
       for (std::size_t i = 0; i < lines.size(); ++i) {
         const bool is_labelled = i == 0 && start > kIndent && fact.label != previous;
-        out_ += pad_right(std::string(kIndent, ' ') + (is_labelled ? fact.label : ""), start) +
-                lines[i] + '\n';
+        page_.add(pad_right(std::string(kIndent, ' ') + (is_labelled ? fact.label : ""), start) +
+                  lines[i]);
       }
       previous = fact.label;
     }
   }
 
-  TextColumn column(std::string text) const { return {{std::move(text), bold_}, {}}; }
+  static TextColumn column(std::string text) { return {{std::move(text), kBold}, {}}; }
 
   // A row of the table of parameters: what a head has, how many there are, a layer, all layers.
   struct Row {
@@ -179,7 +170,7 @@ class Screen {
     table.columns.back().with_previous = true;
     for (const Row& row : parameter_rows()) {
       const bool is_total = row.label == "total";
-      const std::string style = is_total || row.label == "attention" ? bold_ : "";
+      const Style style = is_total || row.label == "attention" ? kBold : Style();
       table.labels.push_back({row.label, style});
       const std::string cells[] = {row.head, row.heads, row.layer, grouped(row.all),
                                    row.all < 1000 ? "" : rounded_count(row.all)};
@@ -188,8 +179,8 @@ class Screen {
       }
     }
     heading("Parameters");
-    out_ += draw_table(table, columns_, ascii_ ? ".." : "…");
-    paragraph(summary(), kIndent, {});
+    page_.add(draw_table(table, columns_, charset_));
+    add_words(summary(), kIndent);
   }
 
   std::string summary() const {
@@ -218,7 +209,7 @@ class Screen {
     const std::vector<TextMemory> rows = text_memory(info_.shape);
     TextTable table;
     table.indent = kIndent;
-    table.corner = {pad_left("tokens", grouped(rows.back().n_tokens).size()), bold_};
+    table.corner = {pad_left("tokens", grouped(rows.back().n_tokens).size()), kBold};
     std::size_t n_heads = 0;
     for (const LayerShape& layer : info_.shape.layers) {
       n_heads += layer.n_layers * layer.n_heads();
@@ -243,8 +234,8 @@ class Screen {
       }
     }
     heading("Memory of a text");
-    out_ += draw_table(table, columns_, ascii_ ? ".." : "…");
-    paragraph(memory_note(any_beyond), kIndent, {});
+    page_.add(draw_table(table, columns_, charset_));
+    add_words(memory_note(any_beyond), kIndent);
   }
 
   std::string memory_note(bool any_beyond) const {
@@ -265,15 +256,14 @@ class Screen {
   }
 
   const ModelInfo& info_;
-  bool ascii_;
+  Charset charset_;
   std::size_t columns_;
-  std::string bold_;
-  std::string out_;
+  Page page_;
 };
 
 }  // namespace
 
-std::string render_info(const ModelInfo& info, const TerminalOptions& options) {
+Page info_page(const ModelInfo& info, const TerminalOptions& options) {
   return Screen(info, options).draw();
 }
 

@@ -6,11 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
-#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/large_numbers.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -29,49 +29,41 @@ using Row = std::array<std::string, kHeadings.size()>;
 class Screen {
  public:
   Screen(const ModelList& list, const TerminalOptions& options)
-      : list_(list),
-        ascii_(options.style == TerminalStyle::kAscii),
-        columns_(std::max(options.columns, kNarrowest)),
-        bold_(options.color == ColorDepth::kNone ? "" : "1") {}
+      : list_(list), charset_(options.style), columns_(std::max(options.columns, kNarrowest)) {}
 
-  std::string draw() {
+  Page draw() {
     if (list_.models.empty()) {
-      paragraph("no models found", {});
+      page_.add("no models found");
     } else {
       table();
       problems();
     }
     places();
-    return std::move(out_);
+    return std::move(page_);
   }
 
  private:
-  std::string safe(std::string_view text) const { return safe_message(text, ascii_); }
-
-  void line(std::string_view text, const std::string& style) {
-    AnsiLine styled;
-    styled.put(text, style);
-    out_ += styled.finish() + '\n';
-  }
-
-  void paragraph(std::string_view text, std::string_view indent) {
-    const std::vector<std::string> lines = wrap(safe(text), columns_ - indent.size());
-    for (const std::string& piece : lines) {
-      out_ += std::string(&piece == &lines.front() ? "" : indent) + piece + '\n';
+  // All lines but the first are indented.
+  void item(std::string_view text) {
+    constexpr std::size_t kIndent = 2;
+    std::size_t indent = 0;
+    for (const std::string& piece : wrap(charset_.sentence(text), columns_ - kIndent)) {
+      page_.add(std::string(indent, ' ') + piece);
+      indent = kIndent;
     }
   }
 
   Row row_of(const ListedModel& model) const {
     Row row;
-    row[0] = safe(model.name);
-    row[1] = safe(model.problem.empty() ? model.family : "(unreadable)");
+    row[0] = charset_.sentence(model.name);
+    row[1] = charset_.sentence(model.problem.empty() ? model.family : "(unreadable)");
     row[2] = model.parameters ? rounded_count(*model.parameters) : "";
     row[3] = model.bytes ? rounded_bytes(*model.bytes) : "";
-    row[4] = safe(model.quantisation);
+    row[4] = charset_.sentence(model.quantisation);
     if (model.n_layers && model.n_heads) {
       row[5] = fmt::format("{} x {}", *model.n_layers, *model.n_heads);
     }
-    row[6] = safe(model.store);
+    row[6] = charset_.sentence(model.store);
     return row;
   }
 
@@ -93,10 +85,10 @@ class Screen {
     }
     widths[0] =
         std::min(widths[0], std::max(columns_ - std::min(columns_, rest), kHeadings[0].size()));
-    const auto put = [&](const Row& row, const std::string& style) {
+    const auto put = [&](const Row& row, const Style& style = {}) {
       std::string text = pad_right(row[0], widths[0]);
       if (display_width(row[0]) > widths[0]) {
-        line(row[0], style);
+        page_.add(row[0], style);
         text = std::string(widths[0], ' ');
       }
       for (std::size_t i = 1; i < row.size(); ++i) {
@@ -104,47 +96,45 @@ class Screen {
                 (kToRight[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
       }
       text.erase(text.find_last_not_of(' ') + 1);
-      line(text, style);
+      page_.add(text, style);
     };
     Row headings;
     std::ranges::copy(kHeadings, headings.begin());
-    put(headings, bold_);
+    put(headings, kBold);
     for (const Row& row : rows) {
-      put(row, {});
+      put(row);
     }
   }
 
   void problems() {
     for (const ListedModel& model : list_.models) {
       if (!model.problem.empty()) {
-        out_ += '\n';
-        paragraph(fmt::format("{} cannot be read: {}", model.name, model.problem), "  ");
+        page_.blank();
+        item(fmt::format("{} cannot be read: {}", model.name, model.problem));
       }
     }
   }
 
   void places() {
-    out_ += '\n';
-    line("looked in", bold_);
+    page_.blank();
+    page_.add("looked in", kBold);
     for (const ModelList::Place& place : list_.places) {
-      paragraph(fmt::format("{}: {}{}", place.store, place.path,
-                            place.barred   ? " (you may not look there)"
-                            : place.exists ? ""
-                                           : " (not there)"),
-                "  ");
+      item(fmt::format("{}: {}{}", place.store, place.path,
+                       place.barred   ? " (you may not look there)"
+                       : place.exists ? ""
+                                      : " (not there)"));
     }
   }
 
   const ModelList& list_;
-  bool ascii_;
+  Charset charset_;
   std::size_t columns_;
-  std::string bold_;
-  std::string out_;
+  Page page_;
 };
 
 }  // namespace
 
-std::string render_model_list(const ModelList& list, const TerminalOptions& options) {
+Page model_list_page(const ModelList& list, const TerminalOptions& options) {
   return Screen(list, options).draw();
 }
 

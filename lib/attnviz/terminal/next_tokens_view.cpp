@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/document/words/percent.h"
-#include "attnviz/terminal/page/ansi.h"
-#include "attnviz/terminal/page/bar.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -20,34 +17,19 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kLeastColumns = 20;
-constexpr const char* kBold = "1";
-constexpr const char* kDim = "2";
 
-bool is_ascii(const TerminalOptions& options) noexcept {
-  return options.style == TerminalStyle::kAscii || options.style == TerminalStyle::kMask;
-}
-
-std::string lines_of(std::string_view message, std::string_view style,
-                     const TerminalOptions& options) {
-  std::string lines;
-  const std::size_t columns = std::max(options.columns, kLeastColumns);
-  for (const std::string& text : wrap(safe_message(message, is_ascii(options)), columns)) {
-    AnsiLine line;
-    line.put(text, options.color == ColorDepth::kNone ? std::string_view() : style);
-    lines += line.finish() + '\n';
-  }
-  return lines;
+std::size_t columns_of(const TerminalOptions& options) {
+  return std::max(options.columns, kLeastColumns);
 }
 
 // The columns of a table of predictions, one cell a token.
 class Columns {
  public:
   Columns(const Colormap& colormap, const TerminalOptions& options)
-      : ascii_(is_ascii(options)),
-        colored_(options.color != ColorDepth::kNone),
+      : charset_(options.style),
         diverging_(colormap.diverging()),
         palette_(colormap, options.color) {
-    const std::size_t columns = std::max(options.columns, kLeastColumns);
+    const std::size_t columns = columns_of(options);
     constexpr std::size_t kMostToken = 30;
     constexpr std::size_t kNumbers = 28;  // the other columns, and what lies between
     constexpr std::size_t kMostBar = 50;
@@ -58,34 +40,26 @@ class Columns {
 
   TextTable table(const std::vector<PredictedToken>& top) {
     TextTable table;
-    table.corner = {"", dim()};
-    TextColumn token{{"token", dim()}, {}, false, true};
-    TextColumn id{{"id", dim()}, {}, true, true};
-    TextColumn share{{"probability", dim()}, {}, true, true};
-    TextColumn bar{{"", ""}, {}, false, true};
+    table.corner = {"", kDim};
+    TextColumn token{{"token", kDim}, {}, false, true};
+    TextColumn id{{"id", kDim}, {}, true, true};
+    TextColumn share{{"probability", kDim}, {}, true, true};
+    TextColumn bar{{}, {}, false, true};
     for (const PredictedToken& predicted : top) {
-      table.labels.push_back({fmt::format("{}", table.labels.size() + 1), dim()});
-      const std::string label =
-          ascii_ ? printable_ascii(predicted.token) : printable(predicted.token);
-      token.cells.push_back({fit_width(label, token_width_, ascii_ ? ".." : "…"), ""});
-      id.cells.push_back({fmt::format("{}", predicted.id), ""});
-      const auto probability = static_cast<float>(predicted.probability);
-      share.cells.push_back({percent_cell(probability, 1), ""});
-      bar.cells.push_back(
-          {attnviz::bar(predicted.probability, bar_width_, ascii_), ink(probability)});
+      table.labels.push_back({fmt::format("{}", table.labels.size() + 1), kDim});
+      token.cells.push_back({charset_.fitted(charset_.label(predicted.token), token_width_)});
+      id.cells.push_back({fmt::format("{}", predicted.id)});
+      const auto t = static_cast<float>(predicted.probability);
+      share.cells.push_back({percent_cell(t, 1)});
+      bar.cells.push_back({charset_.bar(predicted.probability, bar_width_),
+                           {.ink = palette_.ink(diverging_ ? 0.5f + t / 2.0f : t)}});
     }
     table.columns = {std::move(token), std::move(id), std::move(share), std::move(bar)};
     return table;
   }
 
  private:
-  std::string dim() const { return colored_ ? kDim : ""; }
-  std::string ink(float t) const {
-    return colored_ ? palette_.ink(diverging_ ? 0.5f + t / 2.0f : t) : std::string();
-  }
-
-  bool ascii_;
-  bool colored_;
+  Charset charset_;
   bool diverging_;
   TerminalPalette palette_;
   std::size_t token_width_;
@@ -94,22 +68,25 @@ class Columns {
 
 }  // namespace
 
-std::string render_continuation(const Continuation& continuation, const TerminalOptions& options) {
+Page continuation_page(const Continuation& continuation, const TerminalOptions& options) {
   const bool is_none = continuation.ids.empty();
-  return lines_of("continuation: " + (is_none ? "none" : continuation.text), "", options);
+  return paragraph(
+      Charset(options.style).sentence("continuation: " + (is_none ? "none" : continuation.text)),
+      columns_of(options));
 }
 
-std::string render_predictions(const Predictions& predictions, const std::string& variant,
-                               const Colormap& colormap, const TerminalOptions& options) {
-  const bool ascii = is_ascii(options);
-  const std::string token =
-      ascii ? printable_ascii(predictions.token) : printable(predictions.token);
-  const std::string heading =
-      fmt::format("{} {} ({}){}", predictions.replaces_it ? "in place of" : "next token after",
-                  token, predictions.at, variant.empty() ? "" : ", " + variant);
-  const TextTable table = Columns(colormap, options).table(predictions.top);
-  return "\n" + lines_of(heading, kBold, options) +
-         draw_table(table, std::max(options.columns, kLeastColumns), ascii ? ".." : "…");
+Page predictions_page(const Predictions& predictions, const std::string& variant,
+                      const Colormap& colormap, const TerminalOptions& options) {
+  const Charset charset(options.style);
+  const std::string heading = fmt::format(
+      "{} {} ({}){}", predictions.replaces_it ? "in place of" : "next token after",
+      charset.label(predictions.token), predictions.at, variant.empty() ? "" : ", " + variant);
+  Page page;
+  page.blank();
+  page.add(paragraph(charset.sentence(heading), columns_of(options), kBold));
+  page.add(
+      draw_table(Columns(colormap, options).table(predictions.top), columns_of(options), charset));
+  return page;
 }
 
 }  // namespace attnviz

@@ -5,15 +5,25 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/document/next_tokens.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
-/// Lines ending in '\n', none wider than options.columns: what was written, and what is predicted
-/// as a table with bars, where there is any. kAscii and kMask are 7-bit; ColorDepth::kNone has no
-/// escape code. `variant` names the run among several ("T 0.5"), or is empty.
-std::string render_continuation(const Continuation& continuation, const TerminalOptions& options);
-std::string render_predictions(const Predictions& predictions, const std::string& variant,
-                               const Colormap& colormap, const TerminalOptions& options);
+/// Lines, none wider than options.columns: what was written, and what is predicted as a table with
+/// bars, where there is any. kAscii and kMask are 7-bit. `variant` names the run among several
+/// ("T 0.5"), or is empty.
+Page continuation_page(const Continuation& continuation, const TerminalOptions& options);
+Page predictions_page(const Predictions& predictions, const std::string& variant,
+                      const Colormap& colormap, const TerminalOptions& options);
+
+inline std::string render_continuation(const Continuation& continuation,
+                                       const TerminalOptions& options) {
+  return to_ansi(continuation_page(continuation, options), options.color);
+}
+inline std::string render_predictions(const Predictions& predictions, const std::string& variant,
+                                      const Colormap& colormap, const TerminalOptions& options) {
+  return to_ansi(predictions_page(predictions, variant, colormap, options), options.color);
+}
 
 }  // namespace attnviz

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -22,7 +22,6 @@ constexpr std::size_t kNarrowest = 5;  // columns of a thumbnail
 constexpr std::size_t kWidest = 16;
 constexpr std::size_t kMostLines = 60;  // of the whole grid
 constexpr std::size_t kLeastColumns = 20;
-constexpr std::string_view kBold = "1";
 
 std::size_t divide_up(std::size_t a, std::size_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
@@ -136,43 +135,36 @@ class Screen {
       : overview_(overview),
         sheet_(sheet),
         layout_(sheet.layout),
-        ascii_(sheet.options.style == TerminalStyle::kAscii),
+        charset_(sheet.options.style),
         painter_(sheet.thumbnail_options, overview.thumbnails.scale, layout_.cell_width) {}
 
-  std::string draw() {
+  Page draw() {
     const Heatmap& thumbnails = overview_.thumbnails;
-    add_text(thumbnails.title, bold());
+    add_text(thumbnails.title, kBold);
     if (!thumbnails.title.empty()) {
-      out_ += '\n';
+      page_.blank();
     }
     const std::size_t n_heads = sheet_.places.heads.size();
     for (std::size_t first = 0; first < n_heads; first += layout_.together) {
       group(first, std::min(layout_.together, n_heads - first));
     }
-    add_text(overview_.caption, bold());
-    add_text(overview_.sentence, {});
-    out_ += render_terminal(sheet_.large, sheet_.options);
+    add_text(overview_.caption, kBold);
+    add_text(overview_.sentence);
+    page_.add(heatmap_page(sheet_.large, sheet_.options));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
       add_text(fmt::format("thumbnails: each cell is the {} of up to {} {} {} weights",
-                           pool_name(thumbnails.pool), layout_.queries.block, ascii_ ? "x" : "×",
-                           layout_.keys.block),
-               {});
+                           pool_name(thumbnails.pool), layout_.queries.block, charset_.times(),
+                           layout_.keys.block));
     }
     for (const std::string& note : thumbnails.notes) {
-      add_text(note, {});
+      add_text(note);
     }
-    return std::move(out_);
+    return std::move(page_);
   }
 
  private:
-  std::string_view bold() const { return sheet_.options.color == ColorDepth::kNone ? "" : kBold; }
-
-  void add_text(std::string_view text, std::string_view style) {
-    for (const std::string& part : wrap(safe_message(text, ascii_), sheet_.options.columns)) {
-      AnsiLine line;
-      line.put(part, style);
-      out_ += line.finish() + '\n';
-    }
+  void add_text(std::string_view text, const Style& style = {}) {
+    page_.add(paragraph(charset_.sentence(text), sheet_.options.columns, style));
   }
 
   // The panel of a head, or the number of panels where there is no such head.
@@ -189,8 +181,7 @@ class Screen {
     for (std::size_t i = first; i < first + count; ++i) {
       names += ' ' + pad_right(fmt::format("H{}", places.heads[i]), layout_.slot);
     }
-    names.erase(names.find_last_not_of(' ') + 1);
-    out_ += names + '\n';
+    page_.add(names);
     for (const std::size_t layer : places.layers) {
       std::vector<PooledMatrix> thumbnails(count);  // empty where a layer has no such head
       std::vector<bool> chosen(count);
@@ -204,31 +195,31 @@ class Screen {
         chosen[i] = head == overview_.chosen;
       }
       for (std::size_t text_line = 0; text_line < layout_.pitch; ++text_line) {
-        AnsiLine line;
-        line.put(pad_right(text_line == 0 ? fmt::format("L{}", layer) : "", layout_.gutter));
+        Line line;
+        line.put_padded(text_line == 0 ? fmt::format("L{}", layer) : "", layout_.gutter);
         bool is_open = false;
         for (std::size_t i = 0; i < count; ++i) {
           const std::string_view close = is_open ? bracket(text_line, /*closes=*/true) : " ";
           line.put(chosen[i] ? bracket(text_line, /*closes=*/false) : close,
-                   chosen[i] || is_open ? bold() : "");
+                   chosen[i] || is_open ? kBold : Style());
           thumbnail(line, thumbnails[i], text_line);
           is_open = chosen[i];
           if (is_open && layout_.slot > layout_.width()) {
-            line.put(bracket(text_line, /*closes=*/true), bold());
-            line.put(std::string(layout_.slot - layout_.width() - 1, ' '));
+            line.put(bracket(text_line, /*closes=*/true), kBold);
+            line.space(layout_.slot - layout_.width() - 1);
             is_open = false;
           } else {
-            line.put(std::string(layout_.slot - layout_.width(), ' '));
+            line.space(layout_.slot - layout_.width());
           }
         }
         if (is_open) {
-          line.put(bracket(text_line, /*closes=*/true), bold());
+          line.put(bracket(text_line, /*closes=*/true), kBold);
         }
-        out_ += line.finish() + '\n';
+        page_.add(std::move(line));
       }
     }
     if (layout_.pitch == layout_.height) {
-      out_ += '\n';
+      page_.blank();
     }
   }
 
@@ -236,7 +227,7 @@ class Screen {
     if (text_line >= layout_.height) {
       return " ";
     }
-    if (ascii_ || layout_.height == 1) {
+    if (charset_.is_ascii() || layout_.height == 1) {
       return closes ? "]" : "[";
     }
     if (text_line == 0) {
@@ -249,9 +240,9 @@ class Screen {
   }
 
   // One line of a thumbnail, as wide as all are.
-  void thumbnail(AnsiLine& line, const PooledMatrix& cells, std::size_t text_line) {
+  void thumbnail(Line& line, const PooledMatrix& cells, std::size_t text_line) {
     if (cells.rows == 0 || text_line >= layout_.height) {
-      line.put(std::string(layout_.width(), ' '));
+      line.space(layout_.width());
       return;
     }
     const std::size_t cell = layout_.cell_width;
@@ -272,14 +263,14 @@ class Screen {
   const Overview& overview_;
   const Sheet& sheet_;
   const ThumbnailLayout& layout_;
-  bool ascii_;
+  Charset charset_;
   CellPainter painter_;
-  std::string out_;
+  Page page_;
 };
 
 }  // namespace
 
-std::string render_terminal(const Overview& overview, const TerminalOptions& options) {
+Page overview_page(const Overview& overview, const TerminalOptions& options) {
   const Sheet sheet(overview, options);
   return Screen(overview, sheet).draw();
 }

@@ -8,7 +8,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/percent.h"
-#include "attnviz/terminal/page/ansi.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/tour_view.h"
@@ -18,7 +18,7 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kWidest = 100;         // longer lines are hard to read
-constexpr std::ptrdiff_t kMostLines = 22;    // of the 24 of a terminal, two are the prompt's
+constexpr std::size_t kMostLines = 22;       // of the 24 of a terminal, two are the prompt's
 constexpr std::size_t kColumnsOfLines = 80;  // narrower screens are as long as they get
 
 TerminalOptions readable(TerminalOptions options) {
@@ -74,7 +74,7 @@ std::vector<std::string_view> bare_pieces(const TokenizedText& text) {
 TourPage::TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows)
     : tour(shown),
       style(readable(options)),
-      names(bare_pieces(shown.text), style.ascii),
+      names(bare_pieces(shown.text), style.charset.is_ascii()),
       fewer_rows_(fewer_rows),
       palette_(Colormap(), options.color) {}
 
@@ -82,34 +82,15 @@ std::size_t TourPage::rows(std::size_t most) const noexcept {
   return most > fewer_rows_ ? most - fewer_rows_ : 1;
 }
 
-void TourPage::paragraph(std::string_view text, std::size_t indent, const std::string& code) {
-  const std::size_t room = columns() - std::min(columns() - 1, indent);
-  for (const std::string& text_line : wrap(glued(style.sign(text)), room)) {
-    AnsiLine styled;
-    styled.put(std::string(indent, ' '));
-    styled.put(unglued(text_line), code);
-    line(styled.finish());
+void TourPage::paragraph(std::string_view text, const Style& text_style) {
+  const std::string words = glued(style.charset.formula(text));
+  for (const std::string& text_line : wrap(words, columns())) {
+    page_.add(unglued(text_line), text_style);
   }
 }
 
-void TourPage::table(const TextTable& table) {
-  out_ += draw_table(table, columns(), style.ellipsis());
-}
-
-StyledText TourPage::token_label(std::size_t token) const {
-  return {names.indexed(token), token == tour.query() ? style.bold() : std::string()};
-}
-
-std::string TourPage::bar_ink(float weight) const {
-  return style.options.color == ColorDepth::kNone ? std::string() : palette_.ink(weight);
-}
-
-StyledText TourPage::weight_cell(const std::string& text, float weight) const {
-  if (style.options.color == ColorDepth::kNone) {
-    return {text, {}};
-  }
-  const TerminalColor color = palette_.color(weight);
-  return {text, fmt::format("{};{}", color.background, color.text_on_it)};
+Span TourPage::token_label(std::size_t token) const {
+  return {names.indexed(token), token == tour.query() ? kBold : Style()};
 }
 
 std::vector<std::size_t> top_keys(std::span<const float> weights, std::size_t n_visible,
@@ -139,25 +120,22 @@ std::string largest_share(const TokenNames& names, std::span<const float> weight
                      percentage(*largest, decimals), whom);
 }
 
-std::string render_tour_screen(const Tour& tour, std::size_t screen,
-                               const TerminalOptions& options) {
+Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options) {
   constexpr std::size_t kMostFewer = 4;
   const Lesson& lesson = kLessons[screen];
-  std::string lines;
+  Page shown;
   // Where long names take more lines of words, fewer are left to the tables.
   for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
     TourPage page(tour, options, fewer);
-    page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), 0,
-                   page.style.bold());
+    page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), kBold);
     page.blank();
     lesson.write(page);
-    lines = page.take();
-    if (options.columns < kColumnsOfLines ||
-        std::count(lines.begin(), lines.end(), '\n') <= kMostLines) {
+    shown = page.take();
+    if (options.columns < kColumnsOfLines || shown.lines.size() <= kMostLines) {
       break;
     }
   }
-  return lines;
+  return shown;
 }
 
 }  // namespace attnviz

@@ -33,23 +33,25 @@ class TourPage {
   /// The rows of a table that would like to have so many.
   std::size_t rows(std::size_t most) const noexcept;
   /// Everything that may stand in a formula is made 7-bit where it must be.
-  void paragraph(std::string_view text, std::size_t indent = 0, const std::string& code = {});
-  void blank() { out_ += '\n'; }
-  void line(std::string_view text) { out_.append(text).append("\n"); }
-  void table(const TextTable& table);
-  std::string take() { return std::move(out_); }
+  void paragraph(std::string_view text, const Style& style = {});
+  void blank() { page_.blank(); }
+  void line(Line line) { page_.add(std::move(line)); }
+  void table(const TextTable& table) { page_.add(draw_table(table, columns(), style.charset)); }
+  Page take() { return std::move(page_); }
 
   /// "8 it": a label.
-  StyledText token_label(std::size_t token) const;
+  Span token_label(std::size_t token) const;
   /// The colour of a weight's bar.
-  std::string bar_ink(float weight) const;
+  Style bar_ink(float weight) const { return {.ink = palette_.ink(weight)}; }
   /// A weight as a cell of a picture, filled with its colour.
-  StyledText weight_cell(const std::string& text, float weight) const;
+  Span weight_cell(const std::string& text, float weight) const {
+    return {text, {.fill = palette_.color(weight)}};
+  }
 
  private:
   std::size_t fewer_rows_;
   TerminalPalette palette_;
-  std::string out_;
+  Page page_;
 };
 
 /// The `most` keys with the largest of `weights` among the first `n_visible`, in order of position;

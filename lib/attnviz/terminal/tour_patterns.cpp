@@ -46,7 +46,7 @@ TextTable triangle(const TourPage& page, std::size_t n) {
       column.cells.push_back(
           is_visible ? page.weight_cell(fmt::format("{:>3}", percents(weights(query, key))),
                                         weights(query, key))
-                     : StyledText{".", page.style.dim()});
+                     : Span{".", kDim});
     }
     table.columns.push_back(std::move(column));
   }
@@ -92,8 +92,8 @@ TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& n
     const bool is_bold = key == head.look.query || key == head.look.key;
     const float weight = head.weights[key];
     table.columns.push_back(
-        {{names.label(key), is_bold ? page.style.bold() : std::string()},
-         {key > head.look.query ? StyledText{".", page.style.dim()}
+        {{names.label(key), is_bold ? kBold : Style()},
+         {key > head.look.query ? Span{".", kDim}
                                 : page.weight_cell(percent_cell(weight, 0), weight)}});
   }
   return table;
@@ -142,9 +142,9 @@ std::string same_head_words(const Tour& tour) {
 
 void show_head(TourPage& page, const TourHead& head, const std::string& what,
                const std::string& whom) {
-  const TokenNames names(bare_pieces(head.text), page.style.ascii);
+  const TokenNames names(bare_pieces(head.text), page.style.charset.is_ascii());
   page.blank();
-  page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), 0, page.style.bold());
+  page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), kBold);
   page.table(row_of(page, head, names));
   page.paragraph(example_words(head, names, whom) + unseen_words(head, names));
 }

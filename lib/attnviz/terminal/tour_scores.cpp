@@ -12,8 +12,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/document/words/percent.h"
-#include "attnviz/terminal/page/ansi.h"
-#include "attnviz/terminal/page/bar.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_page.h"
 #include "attnviz/text/unicode_classes.h"
@@ -55,7 +53,7 @@ TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
     table.labels.push_back(page.token_label(key));
   }
   if (n_others > 0) {
-    table.labels.push_back({counted(n_others, "other"), page.style.dim()});
+    table.labels.push_back({counted(n_others, "other"), kDim});
   }
   return table;
 }
@@ -81,11 +79,11 @@ void add_weights(TextTable& table, const TourPage& page, const std::string& head
   TextColumn bars{{"", {}}, {}, false, true};
   for (const std::size_t key : shown) {
     column.cells.push_back({percent_cell(weights[key], 1), {}});
-    bars.cells.push_back({bar(static_cast<double>(weights[key]), bar_width, page.style.ascii),
+    bars.cells.push_back({page.style.charset.bar(static_cast<double>(weights[key]), bar_width),
                           page.bar_ink(weights[key])});
   }
   if (shown.size() < table.labels.size()) {
-    column.cells.push_back({percent_cell(rest_of(weights, shown), 1), page.style.dim()});
+    column.cells.push_back({percent_cell(rest_of(weights, shown), 1), kDim});
   }
   column.cells.resize(table.labels.size());
   bars.cells.resize(table.labels.size());
@@ -101,11 +99,7 @@ std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
   constexpr std::size_t kMost = 30;
   std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kGap;
   for (const TextColumn& column : table.columns) {
-    std::size_t width = display_width(column.heading.text);
-    for (const StyledText& cell : column.cells) {
-      width = std::max(width, display_width(cell.text));
-    }
-    used += kGap + width;
+    used += kGap + column.width();
   }
   return std::min(kMost, page.columns() - std::min(page.columns(), used));
 }
@@ -125,11 +119,11 @@ std::string mean_of_values(const TourPage& page, const Inspection& head, std::si
     }
     ++n_terms;
     const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
-    const std::string name = fit_width(page.names.label(key), 16, page.style.ellipsis());
+    const std::string name = page.style.charset.fitted(page.names.label(key), 16);
     sum += fmt::format("{}{:.2f}·v({})", sum.empty() ? "" : " + ", head.weights[key],
                        is_repeated ? fmt::format("{} {}", key, name) : name);
   }
-  return sum + (n_keys > n_terms ? fmt::format(" + {}", page.style.ellipsis()) : "");
+  return sum + (n_keys > n_terms ? fmt::format(" + {}", page.style.charset.ellipsis()) : "");
 }
 
 std::string first_numbers(const TourPage& page, std::span<const float> values) {
@@ -138,7 +132,7 @@ std::string first_numbers(const TourPage& page, std::span<const float> values) {
   for (std::size_t i = 0; i < std::min(kFew, values.size()); ++i) {
     list += (i == 0 ? "" : ", ") + decimal(values[i], 2);
   }
-  return list + (values.size() > kFew ? fmt::format(", {}", page.style.ellipsis()) : "");
+  return list + (values.size() > kFew ? fmt::format(", {}", page.style.charset.ellipsis()) : "");
 }
 
 // Said where the head that is for pronouns looks from one at nothing that it could mean.
@@ -195,7 +189,7 @@ std::vector<std::string> assignment(const TourPage& page) {
   const std::string& source = page.tour.text.source;
   const bool is_visible =
       printable_message(source) == source && source.find('\n') == std::string::npos;
-  const bool is_plain = is_visible && (is_ascii(source) || !page.style.ascii);
+  const bool is_plain = is_visible && (is_ascii(source) || !page.style.charset.is_ascii());
   const bool is_option = source.starts_with('-');
   const bool is_special = source.find_first_of("\"$`\\!") != std::string::npos;
   const bool can_be_quoted = !is_special || source.find('\'') == std::string::npos;
@@ -237,15 +231,12 @@ void command(TourPage& page, const std::string& words, const char* meaning, std:
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     lines[i] += " \\";
   }
-  for (const std::string& line : lines) {
-    AnsiLine styled;
-    styled.put(std::string(page.style.indent, ' '));
-    styled.put(line);
-    if (fits) {
-      styled.put(std::string(width - std::min(width, display_width(line)) + kGap, ' '));
-      styled.put(meaning, page.style.dim());
-    }
-    page.line(styled.finish());
+  for (const std::string& text : lines) {
+    Line line;
+    line.space(page.style.indent);
+    line.put_padded(text, fits ? width + kGap : 0);
+    line.put(fits ? meaning : "", kDim);
+    page.line(std::move(line));
   }
 }
 
@@ -253,10 +244,10 @@ void commands(TourPage& page) {
   const Inspection& head = page.tour.inspection;
   const std::vector<std::string> text = assignment(page);
   for (const std::string& line : text) {
-    page.line(line);
+    page.line(Line(line));
   }
   if (text.empty()) {
-    page.line(std::string(page.style.indent, ' ') + "TEXT=\"your text\"");
+    page.line(Line(std::string(page.style.indent, ' ') + "TEXT=\"your text\""));
   }
   // A single word may be the name of a command.
   const bool is_word = page.tour.text.source.find(' ') == std::string::npos;
@@ -298,10 +289,12 @@ void tour_scores(TourPage& page) {
   const bool is_narrow = page.columns() < kNarrow;
   const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
   const char* exponential = is_narrow ? "exp" : "exp(s − max)";
-  table.columns.push_back(numbers(page.style.sign("q·k"), shown, n_rows, head.scores, 2));
-  table.columns.push_back(numbers(page.style.sign(scaled), shown, n_rows, head.scaled, 2));
   table.columns.push_back(
-      numbers(page.style.sign(exponential), shown, n_rows, head.exponentials, 4));
+      numbers(page.style.charset.formula("q·k"), shown, n_rows, head.scores, 2));
+  table.columns.push_back(
+      numbers(page.style.charset.formula(scaled), shown, n_rows, head.scaled, 2));
+  table.columns.push_back(
+      numbers(page.style.charset.formula(exponential), shown, n_rows, head.exponentials, 4));
   if (n_keys > shown.size()) {
     table.columns.back().cells.back().text =
         fmt::format("{:.4f}", rest_of(head.exponentials, shown));

@@ -22,10 +22,6 @@ constexpr std::size_t kMostRows = 11;
 constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
 constexpr std::size_t kGap = 2;
 
-std::string whole_label(const TourPage& page, const std::string& piece) {
-  return page.style.ascii ? printable_ascii(piece) : printable(piece);
-}
-
 TextTable token_table(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   TextTable table;
@@ -36,12 +32,13 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
   const std::size_t index_width = std::to_string(n_shown - 1).size();
   for (std::size_t i = 0; i < n_shown; ++i) {
     const Token& token = tour.text.tokens[i];
-    table.labels.push_back({fmt::format("{:>{}} {}", i, index_width, whole_label(page, token.text)),
-                            i == tour.query() ? page.style.bold() : std::string()});
+    table.labels.push_back(
+        {fmt::format("{:>{}} {}", i, index_width, page.style.charset.label(token.text)),
+         i == tour.query() ? kBold : Style()});
     id.cells.push_back({std::to_string(token.id), {}});
   }
   std::size_t id_width = 2;
-  for (const StyledText& cell : id.cells) {
+  for (const Span& cell : id.cells) {
     id_width = std::max(id_width, cell.text.size());
   }
   const std::size_t used = label_columns(table, page.columns()) + id_width + 2 * kGap;
@@ -86,7 +83,7 @@ std::string sameness(const TourPage& page) {
     if (where.size() > 1) {
       return fmt::format(
           "Tokens {} and {} are both \"{}\": the same id, and so the same {} numbers.", where[0],
-          where[1], fit_width(names.label(where[0]), kColumns, page.style.ellipsis()),
+          where[1], page.style.charset.fitted(names.label(where[0]), kColumns),
           tour.embeddings.cols());
     }
   }
@@ -137,9 +134,9 @@ void tour_tokens(TourPage& page) {
   page.blank();
   page.table(token_table(page, n_shown));
   if (n_shown < text.size()) {
-    page.paragraph(
-        fmt::format("{} {}", page.style.ellipsis(), counted(text.size() - n_shown, "more token")),
-        0, page.style.dim());
+    page.paragraph(fmt::format("{} {}", page.style.charset.ellipsis(),
+                               counted(text.size() - n_shown, "more token")),
+                   kDim);
   }
   page.blank();
   std::string words = sameness(page);
@@ -152,7 +149,7 @@ void tour_tokens(TourPage& page) {
   if (has_space) {
     words += fmt::format(
         " {} is the space before a word, a part of its token; the next screens leave it out.",
-        page.style.ascii ? "\\s" : "␠");
+        page.style.charset.space());
   }
   if (tour.n_whole > text.size()) {
     words +=
@@ -188,7 +185,7 @@ void tour_vectors(TourPage& page) {
       "Head {} is layer {}, head {} (counted from 0): of {} heads the one that best tells what "
       "\"it\" stands for from another noun. Token {}, {}, at this head:",
       head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
-      fmt::format("\"{}\"", fit_width(name, 24, page.style.ellipsis()))));
+      fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
   NumberGroup numbers;
   const ConstMatrix q = head.projected_queries();
   const ConstMatrix k = head.projected_keys();

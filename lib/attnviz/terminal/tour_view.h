@@ -5,16 +5,21 @@
 #include <string>
 
 #include "attnviz/analysis/tour.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 
 inline constexpr std::size_t kTourScreens = 6;
 
-/// Screen 0 to 5 as lines ending in '\n', none wider than options.columns (at least 20 are assumed)
+/// Screen 0 to 5 in lines, none wider than options.columns (at least 20 are assumed)
 /// or than 100: the first line is its title. At most 22 lines from 80 columns on. What a picture
-/// says is said in a sentence, too. Style kAscii is 7-bit; ColorDepth::kNone has no escape code.
-std::string render_tour_screen(const Tour& tour, std::size_t screen,
-                               const TerminalOptions& options);
+/// says is said in a sentence, too. Style kAscii is 7-bit.
+Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options);
+
+inline std::string render_tour_screen(const Tour& tour, std::size_t screen,
+                                      const TerminalOptions& options) {
+  return to_ansi(tour_screen(tour, screen, options), options.color);
+}
 
 }  // namespace attnviz

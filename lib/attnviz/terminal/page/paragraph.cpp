@@ -1,40 +1,66 @@
 #include "attnviz/terminal/page/paragraph.h"
 
+#include <algorithm>
+
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
-std::vector<std::string> flow(const std::vector<InlineItem>& items, std::size_t gap,
-                              std::size_t columns) {
-  std::vector<std::string> lines;
+Page flow(const std::vector<Line>& items, std::size_t gap, std::size_t columns) {
+  Page page;
   std::size_t width = 0;
-  for (const InlineItem& item : items) {
-    if (!lines.empty() && width + gap + item.width <= columns) {
-      lines.back().append(gap, ' ').append(item.text);
-      width += gap + item.width;
+  for (const Line& item : items) {
+    const std::size_t item_width = item.width();
+    if (!page.lines.empty() && width + gap + item_width <= columns) {
+      page.lines.back().space(gap);
+      page.lines.back().put(item);
+      width += gap + item_width;
     } else {
-      lines.push_back(item.text);
-      width = item.width;
+      page.add(item);
+      width = item_width;
     }
   }
-  return lines;
+  return page;
 }
 
 std::vector<std::string> wrap(std::string_view message, std::size_t columns) {
-  std::vector<InlineItem> items;
+  std::vector<std::string> lines;
+  std::size_t width = 0;
+  const auto add = [&](std::string_view word) {
+    const std::size_t word_width = display_width(word);
+    if (!lines.empty() && width + 1 + word_width <= columns) {
+      lines.back().append(" ").append(word);
+      width += 1 + word_width;
+    } else {
+      lines.emplace_back(word);
+      width = word_width;
+    }
+  };
   for (std::string_view word : words_of(message)) {
     while (display_width(word) > columns) {
       const std::string part = fit_width(word, columns, "");
       if (part.empty()) {
         break;  // one sign that is wider than a line
       }
-      items.push_back({part, display_width(part)});
+      add(part);
       word.remove_prefix(part.size());
     }
-    items.push_back({std::string(word), display_width(word)});
+    add(word);
   }
-  return flow(items, 1, columns);
+  return lines;
+}
+
+Page paragraph(std::string_view message, std::size_t columns, const Style& style,
+               std::size_t indent) {
+  Page page;
+  for (const std::string& text : wrap(message, columns - std::min(columns - 1, indent))) {
+    Line line;
+    line.space(indent);
+    line.put(text, style);
+    page.add(std::move(line));
+  }
+  return page;
 }
 
 }  // namespace attnviz

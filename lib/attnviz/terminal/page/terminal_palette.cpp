@@ -1,7 +1,5 @@
 #include "attnviz/terminal/page/terminal_palette.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -210,28 +208,19 @@ Rgb legible(Rgb color) noexcept {
   return {channel(color.r), channel(color.g), channel(color.b)};
 }
 
-int nearest_ink(std::span<const Candidate> candidates, Rgb color) {
+PaletteColor nearest_ink(std::span<const Candidate> candidates, Rgb color) {
   const Oklab wanted = oklab_from(legible(color));
-  int nearest = 0;
+  PaletteColor nearest;
   double smallest = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
     const double y = std::pow(candidate.lightness, 3.0);
     const double off = distance(candidate.seen, wanted);
     if (y >= kDarkestInk && y <= kLightestInk && off < smallest) {
       smallest = off;
-      nearest = candidate.color.index;
+      nearest = candidate.color;
     }
   }
   return nearest;
-}
-
-// The black and white of the cube: themes redefine the first 16 colours, not these.
-const char* fixed_text_on(Rgb background) noexcept {
-  return dark_text_on(background) ? "38;5;16" : "38;5;231";
-}
-
-std::string true_color(Rgb color) {
-  return fmt::format("2;{};{};{}", color.r, color.g, color.b);
 }
 
 }  // namespace
@@ -283,30 +272,26 @@ std::size_t TerminalPalette::level(float t) const noexcept {
   return static_cast<std::size_t>(std::clamp(std::floor(t * n_levels), 0.0f, n_levels - 1.0f));
 }
 
-TerminalColor TerminalPalette::color(float t) const {
-  if (depth_ == ColorDepth::kTrueColor) {
-    const Rgb color = colormap_(t);
-    const std::string code = true_color(color);
-    return {"38;" + code, "48;" + code, fixed_text_on(color)};
-  }
-  const PaletteColor color = std::isnan(t) ? nan_ : ramp_[level(t)];
-  if (depth_ == ColorDepth::k256) {
-    return {fmt::format("38;5;{}", color.index), fmt::format("48;5;{}", color.index),
-            fixed_text_on(color.rgb)};
-  }
-  return {fmt::format("{}", color.index - 10), fmt::format("{}", color.index),
-          dark_text_on(color.rgb) ? "30" : "97"};
-}
-
-std::string TerminalPalette::ink(float t) const {
+PaletteColor TerminalPalette::color(float t) const {
   switch (depth_) {
     case ColorDepth::kTrueColor:
-      return "38;" + true_color(legible(colormap_(t)));
+      return {0, colormap_(t)};
+    case ColorDepth::kNone:
+      return {};
+    default:
+      return std::isnan(t) ? nan_ : ramp_[level(t)];
+  }
+}
+
+PaletteColor TerminalPalette::ink(float t) const {
+  switch (depth_) {
+    case ColorDepth::kTrueColor:
+      return {0, legible(colormap_(t))};
     case ColorDepth::k256:
-      return fmt::format("38;5;{}", std::isnan(t) ? nan_.index : inks_[level(t)]);
+      return std::isnan(t) ? nan_ : inks_[level(t)];
     case ColorDepth::k16:
       // Bright blue and bright red are the colours that both backgrounds leave legible.
-      return std::isnan(t) || (colormap_.diverging() && t >= 0.5f) ? "91" : "94";
+      return std::isnan(t) || (colormap_.diverging() && t >= 0.5f) ? kBrightRed : kBrightBlue;
     case ColorDepth::kNone:
       break;
   }

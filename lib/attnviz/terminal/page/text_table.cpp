@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/ansi.h"
 
 namespace attnviz {
 
@@ -11,26 +10,24 @@ namespace {
 
 class Drawing {
  public:
-  Drawing(const TextTable& table, std::size_t columns, const char* ellipsis)
-      : table_(table), columns_(columns), ellipsis_(ellipsis) {
-    label_width_ = label_columns(table, columns);
+  Drawing(const TextTable& table, std::size_t columns, const Charset& charset)
+      : table_(table),
+        columns_(columns),
+        charset_(charset),
+        label_width_(label_columns(table, columns)) {
     for (const TextColumn& column : table.columns) {
-      std::size_t width = table.has_headings ? display_width(column.heading.text) : 0;
-      for (const StyledText& cell : column.cells) {
-        width = std::max(width, display_width(cell.text));
-      }
-      widths_.push_back(width);
+      widths_.push_back(column.width());
     }
   }
 
-  std::string draw() {
+  Page draw() {
     std::size_t first = 0;
     do {
       const std::size_t end = end_of_band(first);
       band(first, end);
       first = end;
     } while (first < table_.columns.size());
-    return std::move(out_);
+    return std::move(page_);
   }
 
  private:
@@ -55,66 +52,71 @@ class Drawing {
     return end;
   }
 
-  void put(const StyledText& cell, std::size_t width, bool to_right, std::size_t& used) {
+  void put(Line& line, const Span& cell, std::size_t width, bool to_right,
+           std::size_t& used) const {
     const std::size_t room = std::min(width, columns_ - std::min(columns_, used));
-    const std::string text = fit_width(cell.text, room, ellipsis_);
-    const std::string spaces(room - std::min(room, display_width(text)), ' ');
-    if (to_right) {
-      line_.put(spaces);
-    }
-    line_.put(text, cell.style);
-    if (!to_right) {
-      line_.put(spaces);
-    }
+    const std::string text = charset_.fitted(cell.text, room);
+    const std::size_t blank = room - std::min(room, display_width(text));
+    line.space(to_right ? blank : 0);
+    line.put(text, cell.style);
+    line.space(to_right ? 0 : blank);
     used += room;
   }
 
-  void row(const StyledText& label, std::size_t first, std::size_t end, const auto& cell_of) {
+  void row(const Span& label, std::size_t first, std::size_t end, const auto& cell_of) {
     std::size_t used = table_.indent;
-    line_.put(std::string(table_.indent, ' '));
-    put(label, label_width_, /*to_right=*/false, used);
+    Line line;
+    line.space(table_.indent);
+    put(line, label, label_width_, /*to_right=*/false, used);
     for (std::size_t i = first; i < end; ++i) {
       const std::size_t gap = std::min(table_.gap, columns_ - std::min(columns_, used));
-      line_.put(std::string(gap, ' '));
+      line.space(gap);
       used += gap;
-      put(cell_of(table_.columns[i]), widths_[i], table_.columns[i].to_right, used);
+      put(line, cell_of(table_.columns[i]), widths_[i], table_.columns[i].to_right, used);
     }
-    out_ += line_.finish() + '\n';
+    page_.add(std::move(line));
   }
 
   void band(std::size_t first, std::size_t end) {
     if (table_.has_headings) {
       row(table_.corner, first, end,
-          [](const TextColumn& column) -> const StyledText& { return column.heading; });
+          [](const TextColumn& column) -> const Span& { return column.heading; });
     }
     for (std::size_t i = 0; i < table_.labels.size(); ++i) {
       row(table_.labels[i], first, end,
-          [i](const TextColumn& column) -> const StyledText& { return column.cells[i]; });
+          [i](const TextColumn& column) -> const Span& { return column.cells[i]; });
     }
   }
 
   const TextTable& table_;
   std::size_t columns_;
-  const char* ellipsis_;
-  std::size_t label_width_ = 0;
+  const Charset& charset_;
+  std::size_t label_width_;
   std::vector<std::size_t> widths_;
-  AnsiLine line_;
-  std::string out_;
+  Page page_;
 };
 
 }  // namespace
 
+std::size_t TextColumn::width() const {
+  std::size_t width = display_width(heading.text);
+  for (const Span& cell : cells) {
+    width = std::max(width, display_width(cell.text));
+  }
+  return width;
+}
+
 std::size_t label_columns(const TextTable& table, std::size_t columns) {
   constexpr std::size_t kNarrowest = 6;
   std::size_t widest = display_width(table.corner.text);
-  for (const StyledText& label : table.labels) {
+  for (const Span& label : table.labels) {
     widest = std::max(widest, display_width(label.text));
   }
   return std::min(widest, std::max(kNarrowest, columns / 4));
 }
 
-std::string draw_table(const TextTable& table, std::size_t columns, const char* ellipsis) {
-  return Drawing(table, columns, ellipsis).draw();
+Page draw_table(const TextTable& table, std::size_t columns, const Charset& charset) {
+  return Drawing(table, columns, charset).draw();
 }
 
 }  // namespace attnviz

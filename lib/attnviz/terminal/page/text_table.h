@@ -3,28 +3,27 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
+
+#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/page.h"
 
 namespace attnviz {
 
-/// A piece of text in one style, given as SGR parameters; empty: plain.
-struct StyledText {
-  std::string text;
-  std::string style;
-};
-
 /// One column under its heading. Cells as many as the table has rows.
 struct TextColumn {
-  StyledText heading;
-  std::vector<StyledText> cells;
+  Span heading;
+  std::vector<Span> cells;
   bool to_right = true;        // numbers; texts stand on the left
   bool with_previous = false;  // never folded away from the column before it
+
+  /// Of the widest cell, or of the heading.
+  std::size_t width() const;
 };
 
 struct TextTable {
-  std::vector<StyledText> labels;  // one a row
-  StyledText corner;               // over the labels
+  std::vector<Span> labels;  // one a row
+  Span corner;               // over the labels
   std::vector<TextColumn> columns;
   std::size_t indent = 0;
   std::size_t gap = 2;  // between columns
@@ -34,8 +33,8 @@ struct TextTable {
 /// The columns that the labels take of a table drawn in `columns`: their widest, at most a quarter.
 std::size_t label_columns(const TextTable& table, std::size_t columns);
 
-/// The table in lines of at most `columns`, each ending in '\n'; labels are cut to a quarter of
-/// them (ending in `ellipsis`), and single columns that are still too wide are cut, too.
-std::string draw_table(const TextTable& table, std::size_t columns, const char* ellipsis);
+/// The table in lines of at most `columns`; labels are cut to a quarter of them, and single columns
+/// that are still too wide are cut, too.
+Page draw_table(const TextTable& table, std::size_t columns, const Charset& charset);
 
 }  // namespace attnviz

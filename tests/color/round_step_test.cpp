@@ -1,11 +1,9 @@
-#include "attnviz/terminal/page/bar.h"
+#include "attnviz/color/round_step.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <utility>
-
-#include "attnviz/color/round_step.h"
 
 namespace attnviz {
 
@@ -31,19 +29,6 @@ TEST_CASE("round_step: where nothing is to be held a scale goes to 1") {
   CHECK(round_step(-2.0) == 1.0);
   CHECK(round_step(std::numeric_limits<double>::infinity()) == 1.0);
   CHECK(round_step(std::numeric_limits<double>::quiet_NaN()) == 1.0);
-}
-
-TEST_CASE("bars: eighths of a column, or signs; what is more than nothing is seen") {
-  CHECK(bar(1.0, 3, false) == "███");
-  CHECK(bar(0.5, 3, false) == "█▌");
-  CHECK(bar(1e-6, 3, false) == "▏");
-  CHECK(bar(0.0, 3, false) == "");
-  CHECK(bar(-0.5, 3, false) == "");
-  CHECK(bar(std::numeric_limits<double>::quiet_NaN(), 3, false) == "");
-  CHECK(bar(0.5, 0, false) == "");
-  CHECK(bar(0.5, 4, true) == "##");
-  CHECK(bar(1e-6, 4, true) == "|");
-  CHECK(bar(2.0, 4, true) == "####");
 }
 
 }  // namespace attnviz
