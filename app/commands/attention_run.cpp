@@ -16,12 +16,8 @@
 #include "attnviz/core/suggest.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/kernels/simd.h"
-#include "attnviz/model/hugging_face.h"
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
-#include "stores/model_choice.h"
-#include "stores/model_store.h"
-#include "stores/tokenizer_choice.h"
 #include "system/progress_line.h"
 #include "system/talk.h"
 
@@ -56,17 +52,18 @@ void tell_slip(const AttentionOptions& options) {
   }
 }
 
-void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
-                     bool is_first) {
+void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
+                     const TokenizedText& text, bool is_first) {
   if (options.talk.quiet) {
     return;
   }
   const ModelFacts facts = model_facts(model, text);
   if (facts.random && is_first) {
-    say(options.model.weights
+    const auto* const stored = std::get_if<StoredModel>(&source);
+    say(stored != nullptr
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
                           "they are your own",
-                          options.model.weights->string())
+                          stored->given())
             : model_title(facts) +
                   " mean nothing; without --random, --seed and sizes the "
                   "embedded demo model is shown, and -m takes others");
@@ -76,43 +73,33 @@ void tell_randomness(const AttentionOptions& options, const Model& model, const 
   }
 }
 
-std::vector<std::filesystem::path> read_files(const AttentionOptions& options) {
-  std::vector<std::filesystem::path> files;
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
+                                              const ModelSource& source) {
+  std::vector<std::filesystem::path> files = files_of(source);
   if (options.input.file) {
-    files.push_back(*options.input.file);
-  }
-  if (options.model.weights && options.model.weights != kDemo) {
-    const std::filesystem::path path = find_model(*options.model.weights);
-    files.push_back(path);
-    if (model_kind(path) == ModelKind::kHuggingFace) {
-      std::error_code ignored;
-      for (const auto& entry :
-           std::filesystem::directory_iterator(hugging_face_folder(path), ignored)) {
-        files.push_back(entry.path());
-      }
-    }
+    files.insert(files.begin(), *options.input.file);
   }
   return files;
 }
 
-Model chosen_model(const AttentionOptions& options) {
-  Model model = open_model(options.model);
-  if (options.tokenizer && model.config.family.empty()) {
+Model chosen_model(const AttentionOptions& options, ModelSource& source) {
+  Model model = open_model(source, options.model);
+  if (options.tokenizer && !model.config.is_transformer()) {
     model.config.tokenizer = *options.tokenizer;
   }
   return model;
 }
 
-std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model) {
-  auto tokenizer = open_tokenizer(options.tokenizer, model, options.model.weights);
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
+                                            Model& model) {
+  auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
   return tokenizer;
 }
 
-bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
-                    bool tell) {
-  if (options.model.weights != kDemo ||
-      model.config.is_too_long(text.size())) {  // which will be refused
+bool note_far_words(const AttentionOptions& options, const ModelSource& source, const Model& model,
+                    TokenizedText& text, bool tell) {
+  if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // which will be refused
     return false;
   }
   const VocabularyFit fit = vocabulary_fit(text);

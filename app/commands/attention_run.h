@@ -13,6 +13,7 @@
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "options/options.h"
+#include "stores/model_source.h"
 
 namespace attnviz::app {
 
@@ -26,24 +27,26 @@ void tell_slip(const AttentionOptions& options);
 
 /// What of the model is random for this text, unless quiet. Random weights are told with the first
 /// text only.
-void tell_randomness(const AttentionOptions& options, const Model& model, const TokenizedText& text,
-                     bool is_first = true);
+void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
+                     const TokenizedText& text, bool is_first = true);
 
 /// Whether much of the text is in words that the embedded model has hardly met; of other models
 /// that is not known. Then it becomes a note of the text, and is told if `tell` says so, unless
 /// quiet.
-bool note_far_words(const AttentionOptions& options, const Model& model, TokenizedText& text,
-                    bool tell = true);
+bool note_far_words(const AttentionOptions& options, const ModelSource& source, const Model& model,
+                    TokenizedText& text, bool tell = true);
 
-/// The files that the options read; of a Hugging Face model all that lie in its folder.
-std::vector<std::filesystem::path> read_files(const AttentionOptions& options);
+/// The files that the options read, which must not be written over.
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
+                                              const ModelSource& source);
 
 /// The model. Throws as open_model does.
-Model chosen_model(const AttentionOptions& options);
+Model chosen_model(const AttentionOptions& options, ModelSource& source);
 
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
-std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Model& model);
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
+                                            Model& model);
 
 /// The tokens of a text for this model, cut to its context when that was asked for; that is told,
 /// also with the text. Throws as tokenize() does.

@@ -8,13 +8,9 @@
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/document/model_info.h"
-#include "attnviz/formats/tensor_files.h"
 #include "attnviz/terminal/model_info_text.h"
-#include "attnviz/text/files/load_tokenizer.h"
 #include "outputs/output_file.h"
-#include "stores/model_choice.h"
-#include "stores/model_store.h"
-#include "stores/tokenizer_choice.h"
+#include "stores/model_source.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -47,10 +43,10 @@ void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info)
   }
 }
 
-TokenizerInfo describe_tokenizer(const std::filesystem::path& path) {
+TokenizerInfo describe_tokenizer(ModelSource& source) {
   TokenizerInfo info;
   try {
-    const auto tokenizer = load_own_tokenizer(path);
+    const auto tokenizer = own_tokenizer(source);
     info.kind = tokenizer->name();
     info.n_entries = tokenizer->vocabulary_size();
     describe_special_ids(*tokenizer, info);
@@ -76,22 +72,19 @@ TokenizerInfo describe_tokenizer(const Model& model) {
 void run(const InfoOptions& options) {
   Phases phases(options.talk);
   std::optional<Model> model;
-  std::optional<TensorFiles> files;
+  std::optional<ModelSource> source;
   ModelInfo info;
   if (options.weights) {
-    ModelOptions choice;
-    choice.weights = options.weights;
-    model = open_model(choice);
+    source = model_source(*options.weights);
+    model = open_model(*source, {});
     phases.done("model");
     info.name = model->config.name;
     info.model = &*model;
     info.shape = model_shape(*model);
-    const std::filesystem::path path = find_model(*options.weights);
     info.tokenizer =
-        model->config.family.empty() ? describe_tokenizer(*model) : describe_tokenizer(path);
-    if (model_kind(path) == ModelKind::kGguf) {
-      files = TensorFiles::open_gguf(path);
-      info.gguf = files->gguf();
+        model->config.is_transformer() ? describe_tokenizer(*source) : describe_tokenizer(*model);
+    if (const auto* const stored = std::get_if<StoredModel>(&*source)) {
+      info.gguf = stored->gguf();
     }
     phases.done("tokenizer");
   } else {

@@ -151,15 +151,16 @@ void run(const InspectOptions& options) {
   const auto fonts = open_fonts(options.fonts);
   FigureStyle figure;
   figure.fonts = fonts.get();
+  ModelSource origin = model_source(options.model);
   Outputs outputs({options.output,
                    options.talk,
                    kFormats,
                    {options.style, options.color},
-                   read_files(options)});
+                   read_files(options, origin)});
   tell_unused(figure, options.fonts.size(), outputs, options.talk);
-  Model model = chosen_model(options);
+  Model model = chosen_model(options, origin);
   phases.done("model");
-  const auto tokenizer = chosen_tokenizer(options, model);
+  const auto tokenizer = chosen_tokenizer(options, origin, model);
   std::vector<HeadId> heads;
   if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
     heads = select_heads(model, options.heads.heads, options.heads.layers);
@@ -170,8 +171,8 @@ void run(const InspectOptions& options) {
   }
   TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
   phases.done("tokenize");
-  tell_randomness(options, model, text);
-  note_far_words(options, model, text);
+  tell_randomness(options, origin, model, text);
+  note_far_words(options, origin, model, text);
   const ModelFacts facts = model_facts(model, text);
   const Followed followed = chosen(std::move(heads), model, facts, text, options);
   if (!followed.why.empty()) {

@@ -76,7 +76,7 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
   if (options.generate == 0 && options.predict == 0) {
     return;
   }
-  if (model.config.family.empty()) {
+  if (!model.config.is_transformer()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: {} no tokens: there is attention, but no output head "
                             "(unembedding) over a vocabulary; the embedded demo model has one, and "

@@ -168,21 +168,22 @@ void run(const ShowOptions& options) {
   const auto fonts = open_fonts(options.drawing.fonts);
   FigureStyle figure = options.drawing.figure;
   figure.fonts = fonts.get();
+  ModelSource origin = model_source(options.model);
   Outputs outputs({options.output,
                    options.talk,
                    kEveryFormat,
                    {options.drawing.style, options.drawing.color},
-                   read_files(options),
+                   read_files(options, origin),
                    options.input.many_texts()});
   if (!options.side_by_side.empty() && outputs.writes(OutputFormat::kNpy)) {
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
   tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
-  Model model = chosen_model(options);
+  Model model = chosen_model(options, origin);
   check_next_tokens(options, model);
   phases.done("model");
-  const auto tokenizer = chosen_tokenizer(options, model);
+  const auto tokenizer = chosen_tokenizer(options, origin, model);
   phases.done("tokenizer");
   const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
   const std::vector<AttentionRequest> requests = requests_of(options);
@@ -192,8 +193,8 @@ void run(const ShowOptions& options) {
   source.for_each([&](const InputText& input) {
     TokenizedText text = chosen_tokens(options, model, *tokenizer, input);
     phases.done("tokenize");
-    tell_randomness(options, model, text, std::exchange(is_first, false));
-    told_far = note_far_words(options, model, text, /*tell=*/!told_far) || told_far;
+    tell_randomness(options, origin, model, text, std::exchange(is_first, false));
+    told_far = note_far_words(options, origin, model, text, /*tell=*/!told_far) || told_far;
     const std::optional<Continuation> continuation =
         continue_text(options, model, *tokenizer, text);
     if (continuation) {

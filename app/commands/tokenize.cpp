@@ -12,13 +12,10 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/tokens_json.h"
-#include "attnviz/model/weights_json.h"
-#include "attnviz/text/files/load_tokenizer.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "outputs/output_file.h"
-#include "stores/model_store.h"
-#include "stores/tokenizer_choice.h"
+#include "stores/model_source.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -59,27 +56,12 @@ std::string token_table(const TokenizedText& text) {
   return out;
 }
 
-// Of a whole model only its tokenizer's files are looked at.
-std::unique_ptr<Tokenizer> chosen_tokenizer(const TokenizeOptions& options) {
-  if (!options.weights) {
-    return open_tokenizer(options.tokenizer);
-  }
-  const std::filesystem::path path = find_model(*options.weights);
-  if (model_kind(path) == ModelKind::kWeightsJson) {
-    return open_tokenizer(options.tokenizer, load_weights_json(path), path);
-  }
-  if (options.tokenizer && is_tokenizer_name(*options.tokenizer)) {
-    refuse_other_tokenizer(*options.tokenizer, options.weights->string());
-  }
-  return options.tokenizer ? load_tokenizer(*options.tokenizer) : load_own_tokenizer(path);
-}
-
 }  // namespace
 
 void run(const TokenizeOptions& options) {
   Phases phases(options.talk);
   TextSource source(options.input, options.talk);
-  const auto tokenizer = chosen_tokenizer(options);
+  const auto tokenizer = open_tokenizer(options.tokenizer, options.weights);
   phases.done("tokenizer");
   bool is_first = true;
   source.for_each([&](const InputText& input) {

@@ -7,17 +7,21 @@
 #include "attnviz/core/error.h"
 #include "attnviz/model/weights_json.h"
 #include "outputs/output_file.h"
-#include "stores/model_choice.h"
+#include "stores/model_source.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
 
 void run(const WeightsOptions& options) {
   Phases phases(options.talk);
-  if (options.output == "-") {
-    const Model model = open_model(options.model);
+  const auto open = [&] {
+    ModelSource source = model_source(options.model);
+    Model model = open_model(source, options.model);
     phases.done("model");
-    write_weights_json(model, write_to_stdout);
+    return model;
+  };
+  if (options.output == "-") {
+    write_weights_json(open(), write_to_stdout);
     phases.done("write");
     return;
   }
@@ -26,9 +30,7 @@ void run(const WeightsOptions& options) {
     throw Error(ErrorKind::kUsage, "-o " + options.output + ": weights are written as .json");
   }
   OutputFile file(options.output);
-  const Model model = open_model(options.model);
-  phases.done("model");
-  write_weights_json(model, [&file](std::string_view bytes) { file.write(bytes); });
+  write_weights_json(open(), [&file](std::string_view bytes) { file.write(bytes); });
   file.commit();
   phases.done("write");
   if (!options.talk.quiet) {

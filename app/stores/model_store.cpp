@@ -8,8 +8,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
-#include "attnviz/model/gguf_model.h"
-#include "attnviz/model/hugging_face.h"
 #include "options/options.h"
 #include "stores/gguf_choice.h"
 #include "stores/gguf_folders.h"
@@ -78,17 +76,7 @@ std::string short_path(const fs::path& path) {
   return home && text.starts_with(*home + "/") ? "~" + text.substr(home->size()) : text;
 }
 
-ModelKind model_kind(const fs::path& found) {
-  return found == kDemo           ? ModelKind::kEmbedded
-         : is_gguf_file(found)    ? ModelKind::kGguf
-         : is_hugging_face(found) ? ModelKind::kHuggingFace
-                                  : ModelKind::kWeightsJson;
-}
-
 fs::path find_model(const fs::path& given) {
-  if (given == kDemo) {
-    return given;
-  }
   std::error_code ignored;
   if (fs::is_directory(given, ignored) && !has_safetensors(given)) {
     const ModelName name{{given.string()}, {}};

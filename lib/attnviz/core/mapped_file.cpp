@@ -101,14 +101,18 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
 }
 
 std::string_view MappedFile::bytes() const noexcept {
-  if (storage_->map != nullptr) {
+  if (is_mapped()) {
     return {static_cast<const char*>(storage_->map), storage_->size};
   }
   return storage_->read;
 }
 
+bool MappedFile::is_mapped() const noexcept {
+  return storage_->map != nullptr;
+}
+
 void MappedFile::forget(std::string_view piece) const noexcept {
-  if (storage_->map == nullptr || piece.empty()) {
+  if (!is_mapped() || piece.empty()) {
     return;
   }
   // Pages that lie wholly in it. Those at its ends stay until the whole file goes.

@@ -7,7 +7,7 @@
 
 namespace attnviz {
 
-/// Owns the bytes; they stay valid and in place until it is destroyed. Movable.
+/// Owns the bytes, which stay valid and in place as long as it, or a copy of it, is there.
 class MappedFile {
  public:
   /// Throws Error{kIo} with the path and the system's reason, or when what is no regular file does
@@ -15,6 +15,8 @@ class MappedFile {
   explicit MappedFile(const std::filesystem::path& path);
 
   std::string_view bytes() const noexcept;
+  /// Whether they are mapped, and not in memory of their own.
+  bool is_mapped() const noexcept;
 
   /// Lets the system take back the memory of a piece of bytes(), which are read again when they are
   /// looked at again. Nothing when they are not mapped.

@@ -277,7 +277,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   if (model.embedding_norm.present()) {
     facts.push_back({"embeddings", "normed before the first layer"});
   }
-  if (!model.config.family.empty()) {
+  if (model.config.is_transformer()) {
     facts.push_back({"output", output_words(info)});
   }
   return facts;
@@ -338,7 +338,7 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {
     facts.push_back({"special", fmt::format("{} marked as such{}{}", grouped(tokenizer.n_special),
                                             special.empty() ? "" : "; ", special)});
   }
-  if (!info.model->config.family.empty()) {
+  if (info.model->config.is_transformer()) {
     std::string added;
     for (const auto& [place, pieces] :
          {std::pair("before", &tokenizer.before), std::pair("behind", &tokenizer.after)}) {

@@ -44,8 +44,8 @@ void check_presence(const fs::path& folder, const ShardName& shard, std::string_
 
 }  // namespace
 
-GgufFiles::File::File(const fs::path& path)
-    : name(path.string()), bytes(path), gguf(bytes.bytes(), name) {
+GgufFiles::File::File(const fs::path& path, OpenFiles& files)
+    : name(path.string()), bytes(files.open(path)), gguf(bytes.bytes(), name) {
   if (!gguf.is_big_endian()) {
     return;
   }
@@ -59,13 +59,13 @@ GgufFiles::File::File(const fs::path& path)
   }
 }
 
-GgufFiles::GgufFiles(const fs::path& path) {
-  auto given = std::make_unique<File>(path);
+GgufFiles::GgufFiles(const fs::path& path, OpenFiles files) {
+  auto given = std::make_unique<File>(path, files);
   const std::size_t n_shards = GgufMetadata(given->gguf).id(kShardCount).value_or(0);
   if (n_shards <= 1) {
     files_.push_back(std::move(given));
   } else {
-    open_shards(path, std::move(given), n_shards);
+    open_shards(path, std::move(given), n_shards, files);
   }
   for (const std::unique_ptr<File>& file : files_) {
     for (const StoredTensor& tensor : file->tensors()) {
@@ -75,8 +75,8 @@ GgufFiles::GgufFiles(const fs::path& path) {
   check_n_tensors();
 }
 
-void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given,
-                            std::size_t n_shards) {
+void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given, std::size_t n_shards,
+                            OpenFiles& files) {
   const std::string file_name = path.filename().string();
   const std::optional<ShardName> shard = parse_shard_name(file_name);
   if (!shard || shard->count != n_shards || shard->number == 0 || shard->number > n_shards) {
@@ -92,8 +92,8 @@ void GgufFiles::open_shards(const fs::path& path, std::unique_ptr<File> given,
     if (i + 1 == shard->number) {
       files_.push_back(std::move(given));
     } else {
-      files_.push_back(
-          std::make_unique<File>(path.parent_path() / shard_name(shard->name, i + 1, n_shards)));
+      files_.push_back(std::make_unique<File>(
+          path.parent_path() / shard_name(shard->name, i + 1, n_shards), files));
     }
     check_shard(i, n_shards);
   }

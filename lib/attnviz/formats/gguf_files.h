@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/open_files.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/tensor_index.h"
 
@@ -24,7 +25,7 @@ class GgufFiles {
   /// Throws what MappedFile and Gguf throw, and Error{kMalformed} when shards are missing (naming
   /// them), when `split.no`, `split.count` or `split.tensors.count` say something else than names
   /// and contents, and when two files hold one tensor.
-  explicit GgufFiles(const std::filesystem::path& path);
+  explicit GgufFiles(const std::filesystem::path& path, OpenFiles files = {});
 
   /// The first file, which has the metadata of the model.
   const Gguf& first() const noexcept { return files_.front()->gguf; }
@@ -42,14 +43,14 @@ class GgufFiles {
     // Of big-endian files only.
     std::vector<std::vector<char>> turned_bytes;
     std::vector<StoredTensor> turned;
-    explicit File(const std::filesystem::path& path);
+    File(const std::filesystem::path& path, OpenFiles& files);
     std::span<const StoredTensor> tensors() const noexcept {
       return gguf.is_big_endian() ? turned : gguf.tensors();
     }
   };
 
   void open_shards(const std::filesystem::path& path, std::unique_ptr<File> given,
-                   std::size_t n_shards);
+                   std::size_t n_shards, OpenFiles& files);
   void check_shard(std::size_t index, std::size_t n_shards) const;
   void check_n_tensors() const;
 

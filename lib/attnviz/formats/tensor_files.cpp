@@ -47,8 +47,8 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
 
 }  // namespace
 
-TensorFiles::File::File(const fs::path& path)
-    : name(path.string()), mapped(path), tensors(mapped->bytes(), name) {}
+TensorFiles::File::File(const fs::path& path, OpenFiles& files)
+    : name(path.string()), mapped(files.open(path)), tensors(mapped->bytes(), name) {}
 
 TensorFiles::File::File(const NamedBytes& file) : name(file.name), tensors(file.bytes, name) {}
 
@@ -59,11 +59,11 @@ void TensorFiles::add(std::unique_ptr<const File> file) {
   files_.push_back(std::move(file));
 }
 
-TensorFiles TensorFiles::open(const fs::path& file) {
-  TensorFiles files;
-  files.name_ = file.string();
-  files.add(std::make_unique<const File>(file));
-  return files;
+TensorFiles TensorFiles::open(const fs::path& file, OpenFiles files) {
+  TensorFiles tensors;
+  tensors.name_ = file.string();
+  tensors.add(std::make_unique<const File>(file, files));
+  return tensors;
 }
 
 TensorFiles TensorFiles::in_memory(const NamedBytes& file) {
@@ -73,33 +73,33 @@ TensorFiles TensorFiles::in_memory(const NamedBytes& file) {
   return files;
 }
 
-TensorFiles TensorFiles::open_index(const fs::path& index) {
-  TensorFiles files;
-  files.name_ = index.string();
-  const MappedFile bytes(index);
-  const WeightMap weight_map = read_weight_map(bytes.bytes(), files.name_);
+TensorFiles TensorFiles::open_index(const fs::path& index, OpenFiles files) {
+  TensorFiles tensors;
+  tensors.name_ = index.string();
+  const MappedFile bytes = files.open(index);
+  const WeightMap weight_map = read_weight_map(bytes.bytes(), tensors.name_);
   std::set<std::string_view> shards;
   for (const auto& [tensor, shard] : weight_map) {
     if (shards.insert(shard).second) {
-      files.add(std::make_unique<const File>(index.parent_path() / shard));
+      tensors.add(std::make_unique<const File>(index.parent_path() / shard, files));
     }
   }
   for (const auto& [tensor, shard] : weight_map) {
-    const FoundTensor found = files.find(tensor);
+    const FoundTensor found = tensors.find(tensor);
     if (!found || fs::path(found.file).filename() != shard) {
-      throw Error(ErrorKind::kMalformed, fmt::format("{}: weight_map: {}: not in {}", files.name_,
+      throw Error(ErrorKind::kMalformed, fmt::format("{}: weight_map: {}: not in {}", tensors.name_,
                                                      printable(tensor), shard));
     }
   }
-  return files;
+  return tensors;
 }
 
-TensorFiles TensorFiles::open_gguf(const fs::path& file) {
-  TensorFiles files;
-  files.gguf_ = std::make_unique<const GgufFiles>(file);
-  files.name_ = files.gguf()->file();
-  files.tensors_ = files.gguf_->tensors();
-  return files;
+TensorFiles TensorFiles::of_gguf(std::shared_ptr<const GgufFiles> files) {
+  TensorFiles tensors;
+  tensors.name_ = files->first().file();
+  tensors.tensors_ = files->tensors();
+  tensors.gguf_ = std::move(files);
+  return tensors;
 }
 
 }  // namespace attnviz

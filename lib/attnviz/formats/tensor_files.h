@@ -11,6 +11,7 @@
 
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/named_bytes.h"
+#include "attnviz/core/open_files.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"
@@ -22,7 +23,7 @@ namespace attnviz {
 class TensorFiles {
  public:
   /// A safetensors file.
-  static TensorFiles open(const std::filesystem::path& file);
+  static TensorFiles open(const std::filesystem::path& file, OpenFiles files = {});
 
   /// A safetensors file that is in memory already; its bytes must outlive the object.
   static TensorFiles in_memory(const NamedBytes& file);
@@ -31,20 +32,16 @@ class TensorFiles {
   /// beside it. Throws Error{kMalformed} when the index is no such object, names a file outside of
   /// its folder or a tensor that is not in the file it says, or when two files hold one tensor; and
   /// what Safetensors throws.
-  static TensorFiles open_index(const std::filesystem::path& index);
+  static TensorFiles open_index(const std::filesystem::path& index, OpenFiles files = {});
 
-  /// A GGUF file, or all shards of the model that it is one of. Throws what GgufFiles throws.
-  static TensorFiles open_gguf(const std::filesystem::path& file);
+  /// Those of GGUF files, which others may look at, too.
+  static TensorFiles of_gguf(std::shared_ptr<const GgufFiles> files);
 
   FoundTensor find(std::string_view name) const noexcept { return tensors_.find(name); }
 
   std::size_t size() const noexcept { return tensors_.size(); }
   /// All of them, by name.
   std::vector<FoundTensor> tensors() const { return tensors_.all(); }
-
-  /// The file with the metadata, of GGUF files; null for others. Lives as long as the object, and
-  /// stays in place when that moves.
-  const Gguf* gguf() const noexcept { return gguf_ == nullptr ? nullptr : &gguf_->first(); }
 
   /// The name of the file, or of the index: for what is wrong with all of it.
   const std::string& name() const noexcept { return name_; }
@@ -54,7 +51,7 @@ class TensorFiles {
     std::string name;
     std::optional<MappedFile> mapped;  // absent when someone else keeps the bytes
     Safetensors tensors;
-    explicit File(const std::filesystem::path& path);
+    File(const std::filesystem::path& path, OpenFiles& files);
     explicit File(const NamedBytes& file);
   };
 
@@ -62,7 +59,7 @@ class TensorFiles {
 
   std::string name_;
   std::vector<std::unique_ptr<const File>> files_;
-  std::unique_ptr<const GgufFiles> gguf_;
+  std::shared_ptr<const GgufFiles> gguf_;
   TensorIndex tensors_;
 };
 

@@ -87,7 +87,7 @@ void add_row(const StoredMatrix& table, std::size_t index, std::span<float> scra
   std::transform(out.begin(), out.end(), scratch.begin(), out.begin(), std::plus<>());
 }
 
-// Of a model with a family.
+// Of a transformer.
 void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
   if (input.ids.size() != out.rows ||
       (!input.segments.empty() && input.segments.size() != out.rows)) {
@@ -140,7 +140,7 @@ void add_sinusoidal_positions(Matrix out) {
 std::vector<std::string_view> random_pieces(const Model& model,
                                             std::span<const std::string_view> pieces) {
   std::vector<std::string_view> found;
-  if (!model.config.family.empty() || !model.inputs.empty() || !model.random_unknown) {
+  if (model.config.is_transformer() || !model.inputs.empty() || !model.random_unknown) {
     return found;
   }
   Rows rows = find_rows(model, pieces);
@@ -157,7 +157,7 @@ std::vector<std::string_view> random_pieces(const Model& model,
 MatrixBuffer embed(const Model& model, const ModelInput& input) {
   check_length(model, input.first_position + input.size());
   MatrixBuffer stream(input.size(), model.config.d_model);
-  if (!model.config.family.empty()) {
+  if (model.config.is_transformer()) {
     look_up_ids(model, input, stream.view());
   } else if (model.inputs.empty()) {
     look_up(model, input.pieces, stream.view());

@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,24 +72,32 @@ void require_embeddings(const GgufMetadata& metadata, const Model& model) {
 
 }  // namespace
 
-bool is_gguf_file(const fs::path& path) {
+bool is_gguf_file(const fs::path& path, OpenFiles files) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {  // a pipe may be opened only once
     return false;
   }
-  std::array<char, 4> begin{};
-  return path.extension() == ".gguf" ||
-         (std::ifstream(path, std::ios::binary).read(begin.data(), begin.size()) &&
-          is_gguf({begin.data(), begin.size()}));
+  if (path.extension() == ".gguf") {
+    return true;
+  }
+  try {
+    return is_gguf(files.open(path).bytes());
+  } catch (const Error&) {
+    return false;  // who reads it says why it cannot be read
+  }
 }
 
 Model load_gguf(const fs::path& path) {
-  TensorFiles files = TensorFiles::open_gguf(path);
-  const GgufMetadata metadata(*files.gguf());
+  return load_gguf(std::make_shared<const GgufFiles>(path));
+}
+
+Model load_gguf(std::shared_ptr<const GgufFiles> files) {
+  const GgufMetadata metadata(files->first());
   const GgufArchitecture& architecture = architecture_of(metadata);
-  Model model = architecture.read(metadata, WeightReader(std::move(files), {}, ""));
+  Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));
   require_embeddings(metadata, model);
-  model.config.name = model_name(path);
+  model.config.name = model_name(fs::path(files->first().file()));
+  model.config.kind = ModelKind::kTransformer;
   model.config.family = architecture.family;
   model.config.end_of_text = read_end_of_text(metadata);
   return model;

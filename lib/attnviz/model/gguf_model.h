@@ -3,12 +3,14 @@
 
 #include <filesystem>
 
+#include "attnviz/core/open_files.h"
+#include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
 
 /// Whether there is a file at `path` that begins as GGUF does, or is named so.
-bool is_gguf_file(const std::filesystem::path& path);
+bool is_gguf_file(const std::filesystem::path& path, OpenFiles files = {});
 
 /// Reads metadata and weights of a file, or of all of several, of which any may be given. The
 /// weights stay in their files, mapped, and in their type; a page is read when it is used. What
@@ -19,5 +21,8 @@ bool is_gguf_file(const std::filesystem::path& path);
 /// contradicts itself, and Error{kUnsupported} for another architecture (naming the known ones) and
 /// for types of tensors that attnviz does not read.
 Model load_gguf(const std::filesystem::path& path);
+
+/// The same of files that are open already, and that others may look at, too.
+Model load_gguf(std::shared_ptr<const GgufFiles> files);
 
 }  // namespace attnviz

@@ -142,13 +142,14 @@ std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& confi
 }
 
 // The file of what a model generates with, which comes before its config.
-std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path& folder) {
+std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path& folder,
+                                                                 OpenFiles& files) {
   const fs::path path = folder / "generation_config.json";
   std::error_code error;
   if (!fs::exists(path, error)) {
     return std::nullopt;
   }
-  const MappedFile bytes(path);
+  const MappedFile bytes = files.open(path);
   const JsonTree tree = JsonTree::parse(bytes.bytes(), path.string());
   return read_end_of_text(HfConfig(tree.root()));
 }
@@ -171,6 +172,7 @@ class ModelFile {
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
     Model model = family_.read(text_config(config_), std::move(files));
+    model.config.kind = ModelKind::kTransformer;
     model.config.family = family_.model_type;
     if (!end_of_text) {
       end_of_text = read_end_of_text(config_);
@@ -195,15 +197,15 @@ fs::path hugging_face_folder(const fs::path& path) {
   return is_folder(path) ? path : path.parent_path();
 }
 
-Model load_hugging_face(const fs::path& path) {
+Model load_hugging_face(const fs::path& path, OpenFiles files) {
   const fs::path weights = weights_file(is_config(path) ? hugging_face_folder(path) : path);
   const fs::path folder = hugging_face_folder(path);
   const std::string config_path = (folder / "config.json").string();
-  const MappedFile config(config_path);
+  const MappedFile config = files.open(config_path);
   const ModelFile file({config.bytes(), config_path});
-  Model model =
-      file.read(is_index(weights) ? TensorFiles::open_index(weights) : TensorFiles::open(weights),
-                read_generation_config(folder));
+  Model model = file.read(is_index(weights) ? TensorFiles::open_index(weights, files)
+                                            : TensorFiles::open(weights, files),
+                          read_generation_config(folder, files));
   model.config.name = model_name(folder);
   return model;
 }

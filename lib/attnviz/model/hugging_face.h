@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "attnviz/core/named_bytes.h"
+#include "attnviz/core/open_files.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -18,7 +19,7 @@ bool is_hugging_face(const std::filesystem::path& path);
 /// Throws Error{kIo} when a file is missing or cannot be read, Error{kMalformed} when what is in it
 /// contradicts itself, and Error{kUnsupported} for another `model_type` (naming the known ones) and
 /// for weights that are no floats.
-Model load_hugging_face(const std::filesystem::path& path);
+Model load_hugging_face(const std::filesystem::path& path, OpenFiles files = {});
 
 /// The same from a config.json and a file of safetensors that are in memory already, and outlive
 /// the model; the caller names it.

@@ -78,6 +78,12 @@ struct LayerWeights {
 /// number.
 std::vector<std::size_t> key_value_heads(const LayerWeights& layer);
 
+/// What a model consists of, and what it looks up.
+enum class ModelKind {
+  kAttention,    // layers of attention, over pieces of a text: weights JSON, random
+  kTransformer,  // all of a model of some family, over the ids of a tokenizer of its own
+};
+
 /// What a model says of itself.
 struct ModelConfig {
   std::string name;    // "random", "demo", or the file\'s name
@@ -86,14 +92,16 @@ struct ModelConfig {
   std::string tokenizer = "words";  // "words", "chars" or "bytes"
   Mask mask;
   Positions positions = Positions::kNone;
-  std::string family;     // "gpt2", as in a config.json's model_type; empty: weights JSON or random
+  ModelKind kind = ModelKind::kAttention;
+  std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
-  std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of models with a family
+  std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of transformers
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing
   std::uint64_t seed = 0;       // of random weights and of random embeddings
 
+  bool is_transformer() const noexcept { return kind == ModelKind::kTransformer; }
   /// Whether so many tokens are more than the model's context holds.
   bool is_too_long(std::size_t n_tokens) const noexcept { return n_ctx != 0 && n_tokens > n_ctx; }
 };
@@ -132,7 +140,7 @@ struct Model {
   bool random_unknown =
       true;  // a piece outside the vocabulary: seeded random embedding, or an error
 
-  // Models with a family: what is added to the embeddings of token ids, and done with the sum.
+  // Transformers: what is added to the embeddings of token ids, and done with the sum.
   float embedding_scale = 1.0f;      // of the tokens' embeddings
   StoredMatrix position_embeddings;  // [first_position + n_ctx, d_model], or empty
   std::size_t first_position = 0;    // the row of the first token: 2 in RoBERTa
@@ -151,10 +159,10 @@ struct Model {
 
 /// What a model is given for a text of n tokens.
 struct ModelInput {
-  std::span<const std::string_view> pieces;  // [n]: what models look up that have no family
-  std::span<const std::uint32_t> ids;        // [n]: what the others look up
+  std::span<const std::string_view> pieces;  // [n]: what attention alone looks up
+  std::span<const std::uint32_t> ids;        // [n]: what transformers look up
   std::span<const std::uint8_t> segments;    // [n], 0 or 1: BERT's token types; empty: all 0
-  std::size_t first_position = 0;            // of the first token, in models with a family
+  std::size_t first_position = 0;            // of the first token, in transformers
 
   ModelInput() = default;
   /// Whatever is a row of pieces.
@@ -167,7 +175,7 @@ struct ModelInput {
 /// The residual stream that enters layer 0, [n_tokens, d_model]: inputs by position, or the
 /// embedding of each piece (random and seeded when the model has none: the same piece, the same
 /// vector), plus sinusoidal positions (Vaswani et al. 2017, section 3.5) when the model has them.
-/// Of a model with a family: the embeddings of the ids, scaled, with those of positions and
+/// Of a transformer: the embeddings of the ids, scaled, with those of positions and
 /// segments, and their norm.
 ///
 /// Throws Error{kUsage} when the model has `inputs` for another number of tokens, when a piece has

@@ -322,8 +322,8 @@ ConstMatrix Reader::transpose(ConstMatrix matrix) {
 
 }  // namespace
 
-Model load_weights_json(const std::filesystem::path& path) {
-  const MappedFile file(path);
+Model load_weights_json(const std::filesystem::path& path, OpenFiles files) {
+  const MappedFile file = files.open(path);
   const auto forget = [&file](std::string_view bytes) { file.forget(bytes); };
   return Reader(JsonTree::parse(file.bytes(), path.string(), forget))
       .read(path.filename().string());

@@ -44,7 +44,7 @@ void expect_finite(std::string_view key, std::span<const float> numbers) {
 }
 
 void Writer::write(const Model& model) {
-  if (!model.config.family.empty()) {
+  if (model.config.is_transformer()) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: weights JSON holds attention alone, and this model has more",
                             model.config.name));

@@ -77,7 +77,7 @@ class Writer {
   void write_model() {
     open("model");
     text("name", info_.name);
-    if (info_.model != nullptr && !info_.model->config.family.empty()) {
+    if (info_.model != nullptr && info_.model->config.is_transformer()) {
       text("family", info_.model->config.family);
     } else {
       null("family");

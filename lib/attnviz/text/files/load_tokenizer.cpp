@@ -33,21 +33,21 @@ bool is_file(const fs::path& path) {
 }
 
 // A JSON file beside the tokenizer; nullopt when there is none.
-std::optional<JsonTree> read_beside(const fs::path& folder, const char* name) {
+std::optional<JsonTree> read_beside(const fs::path& folder, const char* name, OpenFiles& files) {
   const fs::path path = folder / name;
   if (!is_file(path)) {
     return std::nullopt;
   }
-  const MappedFile file(path);
+  const MappedFile file = files.open(path);
   return JsonTree::parse(file.bytes(), path.string());
 }
 
 // What tokenizer_config.json and special_tokens_map.json say.
 class Settings {
  public:
-  explicit Settings(const fs::path& folder)
-      : config_(read_beside(folder, "tokenizer_config.json")),
-        names_(read_beside(folder, "special_tokens_map.json")) {}
+  Settings(const fs::path& folder, OpenFiles& files)
+      : config_(read_beside(folder, "tokenizer_config.json", files)),
+        names_(read_beside(folder, "special_tokens_map.json", files)) {}
   explicit Settings(const NamedBytes& config)
       : config_(JsonTree::parse(config.bytes, config.name)) {}
 
@@ -147,9 +147,9 @@ void add_surrounding_tokens(TokenizerParts& parts, bool adds_bos, bool adds_eos)
   }
 }
 
-TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
-  const MappedFile vocabulary(folder / "vocab.json");
-  const MappedFile merges(folder / "merges.txt");
+TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings, OpenFiles& files) {
+  const MappedFile vocabulary = files.open(folder / "vocab.json");
+  const MappedFile merges = files.open(folder / "merges.txt");
   const std::string vocabulary_name = (folder / "vocab.json").string();
   const std::string merges_name = (folder / "merges.txt").string();
   TokenizerParts parts =
@@ -166,9 +166,10 @@ TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings) {
   return parts;
 }
 
-TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Settings& settings) {
+TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Settings& settings,
+                          OpenFiles& files) {
   if (path.filename() == "vocab.json" || path.filename() == "merges.txt") {
-    return read_gpt2(path.parent_path(), settings);
+    return read_gpt2(path.parent_path(), settings, files);
   }
   if (path.extension() == ".model") {
     return read_sentencepiece_model(file.bytes(), path.string(), settings.flag("legacy", true));
@@ -192,11 +193,6 @@ fs::path find_in_folder(const fs::path& folder) {
                                           folder.string()));
 }
 
-TokenizerParts read_gguf(const MappedFile& file, const fs::path& path) {
-  const Gguf gguf(file.bytes(), path.string());
-  return read_gguf_tokenizer(GgufMetadata(gguf));
-}
-
 // Of one of several files the first, which has the tokenizer.
 fs::path first_shard(const fs::path& path) {
   const std::string file = path.filename().string();
@@ -214,22 +210,26 @@ std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& s
 
 }  // namespace
 
-std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder) {
+std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, OpenFiles files) {
   std::error_code ignored;
   const fs::path path =
       fs::is_directory(file_or_folder, ignored) ? find_in_folder(file_or_folder) : file_or_folder;
-  const MappedFile file(path);
+  const MappedFile file = files.open(path);
   if (is_gguf(file.bytes())) {
     const fs::path first = first_shard(path);
-    return std::make_unique<ModelTokenizer>(first == path ? read_gguf(file, path)
-                                                          : read_gguf(MappedFile(first), first));
+    const MappedFile first_file = files.open(first);
+    return load_tokenizer(Gguf(first_file.bytes(), first.string()));
   }
-  const Settings settings(path.parent_path());
-  TokenizerParts parts = read_parts(file, path, settings);
+  const Settings settings(path.parent_path(), files);
+  TokenizerParts parts = read_parts(file, path, settings, files);
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }
   return finished(std::move(parts), settings, path.extension() == ".model");
+}
+
+std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
+  return std::make_unique<ModelTokenizer>(read_gguf_tokenizer(GgufMetadata(gguf)));
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,

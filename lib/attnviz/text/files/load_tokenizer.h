@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "attnviz/core/named_bytes.h"
+#include "attnviz/core/open_files.h"
+#include "attnviz/formats/gguf.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz {
@@ -26,7 +28,11 @@ namespace attnviz {
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and
 /// patterns that attnviz does not know.
-std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file_or_folder);
+std::unique_ptr<ModelTokenizer> load_tokenizer(const std::filesystem::path& file_or_folder,
+                                               OpenFiles files = {});
+
+/// The same of a GGUF file that is open already: of several the first.
+std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf);
 
 /// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,

@@ -1,0 +1,179 @@
+#include "stores/model_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/demo_model.h"
+#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "system/memory.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Follows random_model's defaults; an estimate, so doubles instead of checked products.
+double random_model_bytes(const RandomShape& shape) {
+  constexpr double kDefaultHeadWidth = 16.0;
+  const auto heads = static_cast<double>(shape.n_heads);
+  const auto or_else = [](std::size_t size, double otherwise) {
+    return size == 0 ? otherwise : static_cast<double>(size);
+  };
+  const double guess =
+      shape.d_model == 0 ? kDefaultHeadWidth : static_cast<double>(shape.d_model) / heads;
+  const double d_head = or_else(shape.d_head, guess);
+  const double d_model = or_else(shape.d_model, heads * d_head);
+  const double d_value = or_else(shape.d_value, d_head);
+  const double kv_heads = or_else(shape.n_kv_heads, heads);
+  const double a_layer = d_model * (heads * (d_head + d_value) + kv_heads * (d_head + d_value));
+  const double bookkeeping = heads * static_cast<double>(sizeof(HeadWeights));
+  return static_cast<double>(shape.n_layers) *
+         (a_layer * static_cast<double>(sizeof(float)) + bookkeeping);
+}
+
+Model make_random_model(const RandomShape& shape, const ModelOptions& options) {
+  require_memory(random_model_bytes(shape), "a random model of this shape",
+                 "make --layers, --heads, --d-model, --d-head or --d-value smaller");
+  return random_model(shape, options.seed.value_or(kDefaultSeed),
+                      options.positions.value_or(Positions::kNone));
+}
+
+// Of a model without a tokenizer that can be read: ids can be given, and are shown as they are.
+class NoTokenizer : public Tokenizer {
+ public:
+  explicit NoTokenizer(const Error& why) : kind_(why.kind()), why_(why.what()) {}
+
+  std::string_view name() const noexcept override { return "ids"; }
+  TokenizedText tokenize(std::string_view /*text*/) const override {
+    throw Error(kind_, fmt::format("{}; give --tokenizer PATH, or token ids with --ids", why_));
+  }
+  TokenizedText from_ids(std::span<const TokenId> ids) const override {
+    TokenizedText text;
+    for (const TokenId id : ids) {
+      Token token;
+      token.id = id;
+      token.text = fmt::format("{}", id);
+      token.begin = text.source.size() + (text.source.empty() ? 0 : 1);
+      text.source += (text.source.empty() ? "" : " ") + token.text;
+      token.end = text.source.size();
+      text.tokens.push_back(std::move(token));
+    }
+    return text;
+  }
+
+ private:
+  ErrorKind kind_;
+  std::string why_;
+};
+
+bool is_tokenizer_name(const std::string& name) {
+  const auto names = tokenizer_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A rule's name beside a whole model's name.
+[[noreturn]] void refuse_other_tokenizer(const std::string& asked, const std::string& model,
+                                         const ModelSource& source) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
+                          "on; leave the option out{}",
+                          asked, model, is_embedded(source) ? ", or give --random" : ""));
+}
+
+}  // namespace
+
+ModelSource model_source(const fs::path& given) {
+  return given == kDemo ? ModelSource(Embedded{}) : StoredModel(given.string());
+}
+
+ModelSource model_source(const ModelOptions& options) {
+  return options.weights ? model_source(*options.weights) : options.shape;
+}
+
+std::vector<fs::path> files_of(const ModelSource& source) {
+  const auto* const stored = std::get_if<StoredModel>(&source);
+  return stored == nullptr ? std::vector<fs::path>() : stored->files();
+}
+
+Model open_model(ModelSource& source, const ModelOptions& options) {
+  if (const auto* const shape = std::get_if<RandomShape>(&source)) {
+    return make_random_model(*shape, options);
+  }
+  auto* const stored = std::get_if<StoredModel>(&source);
+  Model model = stored == nullptr ? demo_model() : stored->load();
+  const std::string given = stored == nullptr ? kDemo : stored->given();
+  if (options.positions) {
+    if (model.config.positions != Positions::kNone &&
+        model.config.positions != *options.positions) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--positions {}: {} has positions of its own: {}{}",
+                              positions_name(*options.positions), given,
+                              positions_name(model.config.positions),
+                              stored == nullptr ? "; --random takes any" : ""));
+    }
+    model.config.positions = *options.positions;
+  }
+  if (options.seed) {
+    if (model.config.random_weights) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--seed {}: {} says that its weights are random, from seed {}",
+                              *options.seed, given, model.config.seed));
+    }
+    model.config.seed = *options.seed;  // of embeddings that the file leaves out
+  }
+  return model;
+}
+
+std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source) {
+  auto* const stored = std::get_if<StoredModel>(&source);
+  return stored == nullptr ? demo_tokenizer() : stored->load_tokenizer();
+}
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
+                                          ModelSource& source, const Model& model) {
+  if (asked && !is_tokenizer_name(*asked)) {
+    return load_tokenizer(*asked);
+  }
+  if (!model.config.is_transformer()) {
+    return make_tokenizer(asked.value_or(model.config.tokenizer), model.vocabulary);
+  }
+  if (asked) {
+    refuse_other_tokenizer(*asked, model.config.name, source);
+  }
+  try {
+    return own_tokenizer(source);
+  } catch (const Error& error) {
+    const auto* const stored = std::get_if<StoredModel>(&source);
+    if (stored == nullptr || !stored->lacks_tokenizer(error)) {
+      throw;
+    }
+    return std::make_unique<NoTokenizer>(error);
+  }
+}
+
+std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
+                                          const std::optional<fs::path>& model) {
+  const bool is_rule = asked && is_tokenizer_name(*asked);
+  if (!model) {
+    return asked && !is_rule ? load_tokenizer(*asked) : make_tokenizer(asked.value_or("words"));
+  }
+  ModelSource source = model_source(*model);
+  auto* const stored = std::get_if<StoredModel>(&source);
+  if (stored != nullptr && stored->form() == ModelForm::kWeightsJson) {
+    return open_tokenizer(asked, source, stored->load());
+  }
+  if (is_rule) {
+    refuse_other_tokenizer(*asked, model->string(), source);
+  }
+  return asked ? load_tokenizer(*asked) : own_tokenizer(source);
+}
+
+}  // namespace attnviz::app

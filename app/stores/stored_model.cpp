@@ -1,0 +1,72 @@
+#include "stores/stored_model.h"
+
+#include <system_error>
+#include <utility>
+
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/weights_json.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "stores/model_store.h"
+
+namespace attnviz::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+ModelForm form_of(const fs::path& path, const OpenFiles& files) {
+  return is_gguf_file(path, files) ? ModelForm::kGguf
+         : is_hugging_face(path)   ? ModelForm::kHuggingFace
+                                   : ModelForm::kWeightsJson;
+}
+
+}  // namespace
+
+StoredModel::StoredModel(std::string given)
+    : given_(std::move(given)), path_(find_model(given_)), form_(form_of(path_, files_)) {}
+
+std::vector<fs::path> StoredModel::files() const {
+  std::vector<fs::path> files = {path_};
+  if (form_ == ModelForm::kHuggingFace) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(hugging_face_folder(path_), ignored)) {
+      files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+Model StoredModel::load() {
+  switch (form_) {
+    case ModelForm::kHuggingFace:
+      return load_hugging_face(path_, files_);
+    case ModelForm::kWeightsJson:
+      return load_weights_json(path_, files_);
+    case ModelForm::kGguf:
+      break;
+  }
+  gguf_ = std::make_shared<const GgufFiles>(path_, files_);
+  Model model = load_gguf(gguf_);
+  if (path_ != given_) {
+    model.config.name = given_;  // stores name files by their digests
+  }
+  return model;
+}
+
+std::unique_ptr<ModelTokenizer> StoredModel::load_tokenizer() {
+  if (gguf_ != nullptr) {
+    return attnviz::load_tokenizer(gguf_->first());
+  }
+  return form_ == ModelForm::kGguf ? attnviz::load_tokenizer(path_, files_)
+                                   : attnviz::load_tokenizer(hugging_face_folder(path_));
+}
+
+bool StoredModel::lacks_tokenizer(const Error& error) const {
+  if (form_ == ModelForm::kGguf) {
+    return error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kUnsupported;
+  }
+  return error.kind() == ErrorKind::kIo && !is_there(hugging_face_folder(path_) / "tokenizer.json");
+}
+
+}  // namespace attnviz::app
