@@ -125,7 +125,8 @@ TEST_CASE("weights JSON is opened once") {
   const Opens once = {{"four-heads.json", 1}};
   CHECK(opens_of({"tokenize", "a b", "-m", path}, samples) == once);
   CHECK(opens_of({"info", "-m", path}, samples) == once);
-  CHECK(opens_of({"show", "a b", "--style", "ascii", "-q", "-m", path}, samples) == once);
+  CHECK(opens_of({"show", "a b c d e f g h i", "--style", "ascii", "-q", "-m", path}, samples) ==
+        once);
 }
 
 }  // namespace attnviz::test
