@@ -186,7 +186,8 @@ TEST_CASE("demo: what was drawn is drawn again from its document, with the model
 TEST_CASE("demo: each of more than 2,000 common words is one token") {
   std::string text;
   std::size_t n_words = 0;
-  for (std::string line : lines_of(read_file(ATTNVIZ_SOURCE_DIR "/assets/demo/words/common.txt"))) {
+  for (std::string line :
+       lines_of(read_file(ATTNVIZ_SOURCE_DIR "/assets/demo/training/words/common.txt"))) {
     if (line.empty() || line.front() == '[') {
       continue;
     }
