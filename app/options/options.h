@@ -14,7 +14,7 @@
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/document/drawing_choice.h"
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_steps.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"

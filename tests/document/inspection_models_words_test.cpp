@@ -5,7 +5,8 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/words/formula_signs.h"
+#include "attnviz/document/words/step_words.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "support/sample_inspection.h"
 
@@ -19,31 +20,34 @@ SampleInspection sample(std::size_t query = 5, const AttentionRequest& request =
   return SampleInspection(test::whole_layer(7), test::numbered_tokens(7), query, request, {{0, 1}});
 }
 
-std::string formula(const Inspection& head, Step step) {
-  const StepHeading words = step_heading(head, step, false);
+std::string formula(const SampleInspection& made, Step step) {
+  const InspectedStep words = test::inspected_step(made, step);
   return std::to_string(words.number) + " " + words.formula;
 }
 
 std::string sentence(const SampleInspection& made, Step step) {
-  return step_sentence(made.head(), TokenNames(made.page.tokens, false), step, false);
+  return test::inspected_step(made, step).sentence;
+}
+
+std::string note(const SampleInspection& made, Step step) {
+  return test::inspected_step(made, step).note;
 }
 
 }  // namespace
 
 TEST_CASE("words of whole models: each step is counted and has its formula") {
   const SampleInspection made = sample();
-  const Inspection& head = made.head();
-  CHECK(formula(head, Step::kNorm) == "2 y = RMSNorm(x) = x ÷ √(mean of x² + 1e-05) · (1 + w)");
-  CHECK(formula(head, Step::kQuery) == "3 q = y · W_Q + b_Q");
-  CHECK(formula(head, Step::kQueryKeyNorm) ==
+  CHECK(formula(made, Step::kNorm) == "2 y = RMSNorm(x) = x ÷ √(mean of x² + 1e-05) · (1 + w)");
+  CHECK(formula(made, Step::kQuery) == "3 q = y · W_Q + b_Q");
+  CHECK(formula(made, Step::kQueryKeyNorm) ==
         "5 q and each k through RMSNorm: q ÷ √(mean of q² + 1e-05) · (1 + w)");
-  CHECK(formula(head, Step::kRope) == "6 q turned by position 5, each k by its own (rope)");
-  CHECK(formula(head, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
-  CHECK(formula(head, Step::kCap) == "9 capped = 2 · tanh(scaled ÷ 2)");
-  CHECK(formula(head, Step::kMask) ==
+  CHECK(formula(made, Step::kRope) == "6 q turned by position 5, each k by its own (rope)");
+  CHECK(formula(made, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
+  CHECK(formula(made, Step::kCap) == "9 capped = 2 · tanh(scaled ÷ 2)");
+  CHECK(formula(made, Step::kMask) ==
         "10 mask window:3: −∞ for keys after the query, or 3 or more before it");
-  CHECK(formula(head, Step::kResidual) == "15 result = x + RMSNorm(output + other heads)");
-  CHECK(step_heading(head, Step::kNorm, true).formula ==
+  CHECK(formula(made, Step::kResidual) == "15 result = x + RMSNorm(output + other heads)");
+  CHECK(in_ascii(test::inspected_step(made, Step::kNorm).formula) ==
         "y = RMSNorm(x) = x / sqrt(mean of x^2 + 1e-05) * (1 + w)");
 }
 
@@ -51,9 +55,8 @@ TEST_CASE("words of whole models: with a cap the temperature comes behind it") {
   AttentionRequest request;
   request.temperature = 0.5f;
   const SampleInspection made = sample(5, request);
-  CHECK(formula(made.head(), Step::kScale) ==
-        "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
-  CHECK(formula(made.head(), Step::kCap) ==
+  CHECK(formula(made, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
+  CHECK(formula(made, Step::kCap) ==
         "9 capped = 2 · tanh(scaled ÷ 2), then ÷ 0.5, the temperature");
 }
 
@@ -61,10 +64,10 @@ TEST_CASE("words of whole models: a scale that is no root is told as it is") {
   Model model = test::whole_layer(3);
   model.layers[0].score_scale = 0.3;
   const SampleInspection made(model, test::numbered_tokens(3), 2);
-  CHECK(formula(made.head(), Step::kScale) == "8 scaled = q · k · 0.3 (the model's own scale)");
+  CHECK(formula(made, Step::kScale) == "8 scaled = q · k · 0.3 (the model's own scale)");
   model.layers[0].score_scale = 0.0;
   const SampleInspection usual(model, test::numbered_tokens(3), 2);
-  CHECK(formula(usual.head(), Step::kScale) == "8 scaled = q · k ÷ √d_head, √6 = 2.4495");
+  CHECK(formula(usual, Step::kScale) == "8 scaled = q · k ÷ √d_head, √6 = 2.4495");
 }
 
 TEST_CASE("words of whole models: layer norms, norms behind the sum") {
@@ -80,27 +83,26 @@ TEST_CASE("words of whole models: layer norms, norms behind the sum") {
   model.layers[0].mlp.up = {square, {}};
   model.layers[0].mlp.down = {StoredMatrix(model.inputs.data, 1, 8, 8), {}};
   const SampleInspection bert(model, test::numbered_tokens(3), 2);
-  CHECK(formula(bert.head(), Step::kQuery) == "2 q = x · W_Q + b_Q");
-  CHECK(formula(bert.head(), Step::kResidual) == "11 result = LayerNorm(x + output + b_O)");
-  CHECK(step_note(bert.head(), Step::kResidual, false) == "The layer's MLP comes next.");
+  CHECK(formula(bert, Step::kQuery) == "2 q = x · W_Q + b_Q");
+  CHECK(formula(bert, Step::kResidual) == "11 result = LayerNorm(x + output + b_O)");
+  CHECK(note(bert, Step::kResidual) == "The layer's MLP comes next.");
   model.config.order = LayerOrder::kPreNorm;
   const SampleInspection gpt2(model, test::numbered_tokens(3), 2);
-  CHECK(formula(gpt2.head(), Step::kNorm) ==
+  CHECK(formula(gpt2, Step::kNorm) ==
         "2 y = LayerNorm(x) = (x − mean) ÷ √(variance + 1e-12) · w + b");
 }
 
 TEST_CASE("notes of whole models: what the numbers come from") {
   const SampleInspection made = sample();
-  const Inspection& head = made.head();
-  CHECK(step_note(head, Step::kRope, false) ==
+  CHECK(note(made, Step::kRope) ==
         "2 pairs of dimensions (i, i + 2) turn, each by position · its frequency; dimensions 4 to "
         "5 stay as they are; scaling linear, factor 4.");
-  CHECK(step_note(head, Step::kMask, false) ==
+  CHECK(note(made, Step::kMask) ==
         "Hidden: 3 keys before the window of 3 tokens and 1 key after the query.");
-  CHECK(step_note(head, Step::kKeys, false) == "Both heads of the layer share W_K and W_V.");
-  CHECK(step_note(head, Step::kNorm, true).starts_with("Mean of x^2 = "));
-  CHECK(step_note(sample(2).head(), Step::kMask, false) == "Hidden: 4 keys after the query.");
-  CHECK(step_note(sample(6).head(), Step::kScores, false).empty());
+  CHECK(note(made, Step::kKeys) == "Both heads of the layer share W_K and W_V.");
+  CHECK(in_ascii(note(made, Step::kNorm)).starts_with("Mean of x^2 = "));
+  CHECK(note(sample(2), Step::kMask) == "Hidden: 4 keys after the query.");
+  CHECK(note(sample(6), Step::kScores).empty());
 }
 
 TEST_CASE("sentences of whole models are true for the window, the cap and the rotation") {

@@ -1,4 +1,4 @@
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/words/step_words.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/formula_signs.h"
 #include "support/sample_inspection.h"
 
 namespace attnviz {
@@ -19,8 +19,8 @@ using test::SampleInspection;
 using Step = InspectionStep;
 
 std::string sentence(const SampleInspection& sample, Step step, bool ascii = false) {
-  const TokenNames names(sample.page.tokens, ascii);
-  return step_sentence(sample.head(), names, step, ascii);
+  const std::string text = test::inspected_step(sample, step, ascii).sentence;
+  return ascii ? in_ascii(text) : text;
 }
 
 SampleInspection by_hand(std::size_t query = 2, const AttentionRequest& request = {}) {
@@ -61,8 +61,10 @@ SampleInspection with_scores(const std::vector<float>& scores,
 TEST_CASE("words: formulas and shapes are those of the head") {
   const SampleInspection sample = by_hand();
   const auto heading = [&](Step step, bool ascii = false) {
-    const StepHeading words = step_heading(sample.head(), step, ascii);
-    return std::to_string(words.number) + " " + words.formula + " | " + words.shape;
+    const InspectedStep words = test::inspected_step(sample, step, ascii);
+    const std::string text =
+        std::to_string(words.number) + " " + words.formula + " | " + words.shape;
+    return ascii ? in_ascii(text) : text;
   };
   CHECK(heading(Step::kX) == "1 x, the vector that enters layer 0 | [3]");
   CHECK(heading(Step::kQuery) == "2 q = x · W_Q | [3] · [3, 4] → [4]");
@@ -83,7 +85,7 @@ TEST_CASE("words: what was asked for stands in the formulas") {
   request.mask = parse_mask("window:2");
   const SampleInspection sample(test::random_head(4, Positions::kRope), test::numbered_tokens(4), 3,
                                 request);
-  const auto formula = [&](Step step) { return step_heading(sample.head(), step, false).formula; };
+  const auto formula = [&](Step step) { return test::inspected_step(sample, step).formula; };
   CHECK(formula(Step::kQuery) == "q = x · W_Q + b_Q");
   CHECK(formula(Step::kKeys) == "k = x · W_K + b_K for each token");
   CHECK(formula(Step::kRope) == "q turned by position 3, each k by its own (rope)");

@@ -17,6 +17,15 @@ SampleInspection::SampleInspection(const Model& model, std::vector<std::string> 
   page.heads = heads_;
 }
 
+InspectedStep inspected_step(const SampleInspection& sample, InspectionStep step, bool ascii) {
+  InspectionPage page = sample.page;
+  page.steps = {step};
+  page.explain = true;
+  const auto steps =
+      inspection_document(page, InspectionDetail::kWritten, ascii).heads.front().steps;
+  return steps.empty() ? InspectedStep{} : steps.front();
+}
+
 Model model_by_hand() {
   ModelBuilder builder(3, 3);
   Model& model = builder.model;

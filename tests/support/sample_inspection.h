@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_document.h"
 #include "support/model_builder.h"
 
 namespace attnviz::test {
@@ -26,6 +26,11 @@ class SampleInspection {
   std::vector<std::string> tokens_;
   std::vector<Inspection> heads_;
 };
+
+/// The step of the sample's first head with its sentence, as a document has it; of a step that the
+/// head does not take nothing. Tokens are 7-bit when `ascii`.
+InspectedStep inspected_step(const SampleInspection& sample, InspectionStep step,
+                             bool ascii = false);
 
 /// "The cat sat" with x = one number a token, d_head 4, d_value 2. For "sat" q = [2 0 0 2]; the
 /// keys are [1 0 0 0], [1 0 0 1] and [0 0 0 1], so that q·k is 2, 4, 2 and over √4 = 2 it is 1,

@@ -1,4 +1,4 @@
-// The rows that the screen and the figure of a page about one query have in common.
+// Vectors with their labels, as they stand below each other in the steps of an inspection.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/color/role_colors.h"
-#include "attnviz/document/inspection_page.h"
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/shown_keys.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_document.h"
 #include "attnviz/picture/layout/figure_style.h"
 
 namespace attnviz {

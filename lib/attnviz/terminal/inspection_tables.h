@@ -1,4 +1,4 @@
-// The tables of a page about one query: vectors, keys with their scores and weights, matrices.
+// The blocks of an inspection as tables of text.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/inspection.h"
 #include "attnviz/color/role_colors.h"
-#include "attnviz/document/inspection_page.h"
-#include "attnviz/document/inspection_rows.h"
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/inspection_blocks.h"
 #include "attnviz/document/words/number_group.h"
+#include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/role_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
@@ -40,26 +38,14 @@ std::string vector_text(const InspectionStyle& style, std::span<const float> val
 TextTable vector_table(const InspectionStyle& style, const std::vector<VectorRow>& rows,
                        const NumberGroup& numbers, bool full);
 
-/// One line a key, from q·k to weight, as far as the page shows these steps; then the sums.
-TextTable key_table(const InspectionStyle& style, const InspectionPage& page,
-                    const TokenNames& names, const Inspection& head, const ShownKeys& shown);
+/// Rows and columns as they are, and bars beside the last column when there is room for some that
+/// say something, else below with it.
+TextTable block_table(const InspectionStyle& style, const TableBlock& block);
 
-/// One line a pair of dimensions that turns: its frequency, the query's angle in radians, and the
-/// pair before and after. Of many pairs the first, how many are between, and the last, unless
-/// `full`.
-TextTable turn_table(const InspectionStyle& style, const Inspection& head, bool full);
+/// One line a key: its value, its weight, and the product.
+TextTable share_table(const InspectionStyle& style, const ShareBlock& block);
 
-/// One line a visible key: its value, its weight, and the product.
-TextTable share_table(const InspectionStyle& style, const TokenNames& names, const Inspection& head,
-                      const ShownKeys& shown);
-
-/// What a row or a column of a matrix is labelled with: a token, or the number of a dimension.
-struct MatrixAxis {
-  const TokenNames* names = nullptr;  // nullptr: dimensions
-  InspectionRole role = InspectionRole::kPlain;
-};
-
-TextTable matrix_table(const InspectionStyle& style, ConstMatrix values, MatrixAxis rows,
-                       MatrixAxis columns, InspectionRole role);
+TextTable matrix_table(const InspectionStyle& style, const MatrixBlock& block,
+                       const TokenNames& names);
 
 }  // namespace attnviz

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_document.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
@@ -12,8 +12,7 @@ namespace attnviz {
 /// The page in lines of which none is wider than options.columns (at least 20 are assumed).
 /// Tables that are too wide go on below; vectors that are too long are shown by their first and
 /// last numbers and the count of those between. TerminalStyle::kAscii: 7-bit; every other style:
-/// signs such as · and √. Precondition: page.full
-/// needs the heads' matrices over all queries.
+/// signs such as · and √. Precondition: page.full needs the heads' matrices over all queries.
 Page inspection_screen(const InspectionPage& page, const TerminalOptions& options);
 
 inline std::string render_inspection(const InspectionPage& page, const TerminalOptions& options) {

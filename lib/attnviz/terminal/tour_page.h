@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attnviz/analysis/tour.h"
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/inspection_tables.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"

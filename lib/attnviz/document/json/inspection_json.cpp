@@ -12,49 +12,34 @@ namespace attnviz {
 
 namespace {
 
-void write_matrix(JsonWriter& json, std::string_view key, ConstMatrix matrix) {
-  json.key(key);
-  json.matrix(matrix);
-}
-
-void write_values(JsonWriter& json, std::string_view key, std::span<const float> values) {
-  json.key(key);
-  json.values(values);
-}
-
-void write_values_if_any(JsonWriter& json, std::string_view key, std::span<const float> values) {
-  if (!values.empty()) {
-    write_values(json, key, values);
-  }
-}
-
-void write_number(JsonWriter& json, std::string_view key, float number) {
+void write(JsonWriter& json, std::string_view key, float number) {
   json.key(key);
   json.value(number);
 }
 
-void write_count(JsonWriter& json, std::string_view key, std::size_t number) {
+void write(JsonWriter& json, std::string_view key, std::size_t count) {
   json.key(key);
-  json.value(std::uint64_t{number});
+  json.value(std::uint64_t{count});
 }
 
-void write_weights(JsonWriter& json, const Inspection& head) {
-  const HeadWeights& in = head.weights_in;
-  write_matrix(json, "W_Q", in.query.weight.as_floats());
-  write_values_if_any(json, "b_Q", in.query.bias);
-  write_matrix(json, "W_K", in.key.weight.as_floats());
-  write_values_if_any(json, "b_K", in.key.bias);
-  write_matrix(json, "W_V", in.value.weight.as_floats());
-  write_values_if_any(json, "b_V", in.value.bias);
-  if (head.has_output()) {
-    write_matrix(json, "W_O", head.w_output);
-  }
-  write_values_if_any(json, "b_O", head.b_output);
-}
-
-void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
+void write(JsonWriter& json, std::string_view key, std::string_view text) {
   json.key(key);
   json.value(text);
+}
+
+// What a head has not is left out.
+void write(JsonWriter& json, std::string_view key, std::span<const float> values) {
+  if (!values.empty()) {
+    json.key(key);
+    json.values(values);
+  }
+}
+
+void write(JsonWriter& json, std::string_view key, ConstMatrix matrix) {
+  if (!matrix.empty()) {
+    json.key(key);
+    json.matrix(matrix);
+  }
 }
 
 void write_norm(JsonWriter& json, std::string_view key, const Norm& norm) {
@@ -63,13 +48,13 @@ void write_norm(JsonWriter& json, std::string_view key, const Norm& norm) {
   }
   json.key(key);
   json.begin_object();
-  write_text(json, "kind", norm.kind == NormKind::kLayer ? "layer" : "rms");
-  write_number(json, "epsilon", static_cast<float>(norm.epsilon));
-  write_values(json, "weight", norm.weight);
+  write(json, "kind", std::string_view(norm.kind == NormKind::kLayer ? "layer" : "rms"));
+  write(json, "epsilon", static_cast<float>(norm.epsilon));
+  write(json, "weight", norm.weight);
   if (norm.weight_offset != 0.0f) {
-    write_number(json, "weight_offset", norm.weight_offset);
+    write(json, "weight_offset", norm.weight_offset);
   }
-  write_values_if_any(json, "bias", norm.bias);
+  write(json, "bias", norm.bias);
   json.end_object();
 }
 
@@ -80,32 +65,44 @@ void write_rope(JsonWriter& json, const Inspection& head) {
   const InspectedRope& rope = *head.rope;
   json.key("rope");
   json.begin_object();
-  write_count(json, "n_rotated", 2 * rope.n_pairs());
+  write(json, "n_rotated", 2 * rope.n_pairs());
   const std::vector<float> frequencies(rope.frequencies.begin(), rope.frequencies.end());
-  write_values(json, "frequencies", frequencies);
+  write(json, "frequencies", frequencies);
   if (rope.pairing == RopePairing::kNeighbours) {
-    write_text(json, "pairing", "neighbours");
+    write(json, "pairing", std::string_view("neighbours"));
   }
   if (rope.scaling != "none") {
-    write_text(json, "scaling", rope.scaling);
+    write(json, "scaling", rope.scaling);
   }
   if (rope.magnitude != 1.0f) {
-    write_number(json, "magnitude", rope.magnitude);
+    write(json, "magnitude", rope.magnitude);
   }
   json.end_object();
+}
+
+void write_weights(JsonWriter& json, const Inspection& head) {
+  const HeadWeights& in = head.weights_in;
+  write(json, "W_Q", in.query.weight.as_floats());
+  write(json, "b_Q", in.query.bias);
+  write(json, "W_K", in.key.weight.as_floats());
+  write(json, "b_K", in.key.bias);
+  write(json, "W_V", in.value.weight.as_floats());
+  write(json, "b_V", in.value.bias);
+  write(json, "W_O", head.w_output);
+  write(json, "b_O", head.b_output);
 }
 
 // What the head does beside its matrices, where it does.
 void write_parts(JsonWriter& json, const Inspection& head) {
   if (head.n_kv_heads != head.n_heads) {
-    write_count(json, "kv_head", head.kv_head);
-    write_count(json, "n_kv_heads", head.n_kv_heads);
+    write(json, "kv_head", head.kv_head);
+    write(json, "n_kv_heads", head.n_kv_heads);
   }
   if (head.order != LayerOrder::kAttentionOnly) {
-    write_text(json, "mask", head.mask.name());
+    write(json, "mask", head.mask.name());
   }
   if (head.soft_cap > 0.0f) {
-    write_number(json, "soft_cap", head.soft_cap);
+    write(json, "soft_cap", head.soft_cap);
   }
   write_norm(json, "norm", head.norm);
   write_norm(json, "query_norm", head.query_norm);
@@ -115,83 +112,76 @@ void write_parts(JsonWriter& json, const Inspection& head) {
   write_rope(json, head);
 }
 
-void write_matrix_if_any(JsonWriter& json, std::string_view key, const MatrixBuffer& matrix) {
-  if (matrix.rows() > 0) {
-    write_matrix(json, key, matrix.view());
-  }
-}
-
 void write_all_queries(JsonWriter& json, const Inspection& head) {
   const InspectedMatrices& all = *head.all;
-  write_matrix(json, "x", head.input->view());
+  write(json, "x", head.input->view());
   if (head.norm.present()) {
-    write_matrix(json, "y", head.look->view());
+    write(json, "y", head.look->view());
   }
-  write_matrix_if_any(json, "q_projected", head.q_projected);
-  write_matrix_if_any(json, "q_normed", head.q_normed);
-  write_matrix(json, "q", head.q.view());
-  write_matrix_if_any(json, "k_projected", head.k_projected);
-  write_matrix_if_any(json, "k_normed", head.k_normed);
-  write_matrix(json, "k", head.k.view());
-  write_matrix(json, "v", head.v.view());
-  write_matrix(json, "scores", all.scores.view());
-  write_matrix(json, "scaled", all.scaled.view());
-  write_matrix_if_any(json, "capped", all.capped);
-  write_matrix(json, "masked", all.masked.view());
-  write_matrix(json, "weights", all.weights.view());
-  write_matrix(json, "context", all.context.view());
-  if (head.has_output()) {
-    write_matrix(json, "output", all.output.view());
-  }
+  write(json, "q_projected", head.q_projected.view());
+  write(json, "q_normed", head.q_normed.view());
+  write(json, "q", head.q.view());
+  write(json, "k_projected", head.k_projected.view());
+  write(json, "k_normed", head.k_normed.view());
+  write(json, "k", head.k.view());
+  write(json, "v", head.v.view());
+  write(json, "scores", all.scores.view());
+  write(json, "scaled", all.scaled.view());
+  write(json, "capped", all.capped.view());
+  write(json, "masked", all.masked.view());
+  write(json, "weights", all.weights.view());
+  write(json, "context", all.context.view());
+  write(json, "output", all.output.view());
 }
 
 void write_for_query(JsonWriter& json, const Inspection& head) {
+  const auto write_row = [&](const char* key, const MatrixBuffer& matrix) {
+    if (matrix.rows() > 0) {
+      write(json, key, matrix.view().row(head.query));
+    }
+  };
   json.key("for_query");
   json.begin_object();
-  write_values(json, "x", head.x());
+  write(json, "x", head.x());
   if (head.norm.present()) {
-    write_values(json, "y", head.y());
+    write(json, "y", head.y());
   }
-  if (head.q_projected.rows() > 0) {
-    write_values(json, "q_projected", head.q_projected.view().row(head.query));
-  }
-  if (head.q_normed.rows() > 0) {
-    write_values(json, "q_normed", head.q_normed.view().row(head.query));
-  }
-  write_values(json, "q", head.q.view().row(head.query));
-  write_values(json, "scores", head.scores);
-  write_values(json, "scaled", head.scaled);
-  write_values_if_any(json, "capped", head.capped);
-  write_values_if_any(json, "bias", head.bias);
-  write_values(json, "masked", head.masked);
-  write_number(json, "max", head.max);
-  write_values(json, "exponentials", head.exponentials);
-  write_number(json, "sum", head.sum);
-  write_values(json, "softmax", head.probabilities);
-  write_values(json, "weights", head.weights);
-  write_matrix(json, "shares", head.shares.view());
-  write_values(json, "context", head.context);
-  write_values_if_any(json, "output", head.output);
-  write_values_if_any(json, "other_heads", head.others);
+  write_row("q_projected", head.q_projected);
+  write_row("q_normed", head.q_normed);
+  write_row("q", head.q);
+  write(json, "scores", head.scores);
+  write(json, "scaled", head.scaled);
+  write(json, "capped", head.capped);
+  write(json, "bias", head.bias);
+  write(json, "masked", head.masked);
+  write(json, "max", head.max);
+  write(json, "exponentials", head.exponentials);
+  write(json, "sum", head.sum);
+  write(json, "softmax", head.probabilities);
+  write(json, "weights", head.weights);
+  write(json, "shares", head.shares.view());
+  write(json, "context", head.context);
+  write(json, "output", head.output);
+  write(json, "other_heads", head.others);
   if (head.after_norm.present() || head.result_norm.present()) {
-    write_values(json, "attended", head.attended);
+    write(json, "attended", head.attended);
   }
-  write_values_if_any(json, "added", head.added);
-  write_values(json, "result", head.result);
+  write(json, "added", head.added);
+  write(json, "result", head.result);
   json.end_object();
 }
 
 void write_head(JsonWriter& json, const Inspection& head, bool with_numbers) {
   json.begin_object();
-  write_count(json, "layer", head.head.layer);
-  write_count(json, "head", head.head.head);
+  write(json, "layer", head.head.layer);
+  write(json, "head", head.head.head);
   if (!with_numbers) {
     json.end_object();
     return;
   }
-  write_count(json, "d_head", head.d_head());
-  write_count(json, "d_value", head.d_value());
-  write_number(json, "factor", head.factor);
+  write(json, "d_head", head.d_head());
+  write(json, "d_value", head.d_value());
+  write(json, "factor", head.factor);
   write_parts(json, head);
   write_weights(json, head);
   if (head.all) {
@@ -214,7 +204,7 @@ void write_document(JsonWriter& json, const Model& model, const TokenizedText& t
   json.value(first.residual);
   json.key("query");
   json.begin_object();
-  write_count(json, "index", first.query);
+  write(json, "index", first.query);
   json.key("token");
   json.value(text.tokens[first.query].text);
   json.end_object();

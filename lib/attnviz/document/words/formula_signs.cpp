@@ -1,13 +1,9 @@
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/words/formula_signs.h"
 
 #include <fmt/core.h>
 
 #include <cstddef>
-#include <map>
-#include <string>
 #include <utility>
-
-#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
@@ -25,29 +21,6 @@ bool is_name(char c) {
 }
 
 }  // namespace
-
-TokenNames::TokenNames(const std::vector<std::string_view>& pieces, bool ascii) : ascii_(ascii) {
-  std::map<std::string_view, std::size_t> counts;
-  for (const std::string_view piece : pieces) {
-    ++counts[piece];
-  }
-  for (const std::string_view piece : pieces) {
-    labels_.push_back(ascii ? printable_ascii(piece) : printable(piece));
-    is_repeated_.push_back(counts[piece] > 1);
-  }
-  index_width_ = std::to_string(pieces.size() - 1).size();
-}
-
-std::string TokenNames::indexed(std::size_t token) const {
-  return fmt::format("{:>{}} {}", token, index_width_, labels_[token]);
-}
-
-std::string TokenNames::quoted(std::size_t token) const {
-  constexpr std::size_t kColumns = 24;
-  const std::string name =
-      fmt::format("\"{}\"", fit_width(labels_[token], kColumns, ascii_ ? ".." : "…"));
-  return is_repeated_[token] ? fmt::format("{} (token {})", name, token) : name;
-}
 
 std::string in_ascii(std::string_view formula) {
   std::string out;

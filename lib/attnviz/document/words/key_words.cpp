@@ -1,4 +1,4 @@
-#include "attnviz/document/inspection_key_words.h"
+#include "attnviz/document/words/key_words.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_document.h"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/document/shown_keys.h"
 #include "support/sample_inspection.h"
 
 namespace attnviz {

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/document/inspection_page.h"
-#include "attnviz/document/inspection_words.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 
@@ -44,8 +43,5 @@ class KeyWords {
   Keys visible_;
   Keys hidden_;
 };
-
-/// step_sentence() for scores, scale, cap, mask and softmax.
-std::string score_sentence(const KeyWords& words, InspectionStep step);
 
 }  // namespace attnviz

@@ -1,0 +1,104 @@
+#include "attnviz/document/inspection_document.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/step_table.h"
+
+namespace attnviz {
+
+namespace {
+
+using Role = InspectionRole;
+
+std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names,
+                                 InspectionDetail detail) {
+  if (detail == InspectionDetail::kColored) {
+    return {
+        {head_title(head.head)},
+        {fmt::format("query {} {}", head.query, names.quoted(head.query)), Role::kQuery},
+        {fmt::format("{}   d_model {}   d_head {}   d_value {}", counted(head.n_tokens(), "token"),
+                     head.d_model(), head.d_head(), head.d_value())}};
+  }
+  std::vector<RoleText> facts = {
+      {head_title(head.head)},
+      {fmt::format("query {} \"{}\"", head.query, names.label(head.query)), Role::kQuery},
+      {counted(head.n_tokens(), "token")},
+      {fmt::format("d_model {}", head.d_model())},
+      {fmt::format("d_head {}", head.d_head())}};
+  if (head.d_value() != head.d_head()) {
+    facts.push_back({fmt::format("d_value {}", head.d_value())});
+  }
+  return facts;
+}
+
+InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
+                             InspectionDetail detail, const TokenNames& names) {
+  InspectedHead made{head_facts(head, names, detail), {}};
+  const KeyWords words(head, names);
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < kInspectionSteps; ++i) {
+    const auto step = static_cast<InspectionStep>(i);
+    number += has_step(head, step) ? 1u : 0u;
+    if (!page.shows(head, step)) {
+      continue;
+    }
+    const StepDefinition& definition = step_definition(step);
+    StepFormula formula = definition.formula(head);
+    InspectedStep& shown = made.steps.emplace_back();
+    shown.number = number;
+    shown.formula = std::move(formula.formula);
+    shown.shape = std::move(formula.shape);
+    shown.sentence = page.explain ? definition.sentence(words) : "";
+    shown.note = step_note(head, step);
+    StepBlocks blocks(page, head, detail, names, shown);
+    if (definition.is_of_key_table) {
+      shown.goes_on = !page.ends_key_table(head, step);
+      if (!shown.goes_on) {
+        blocks.key_table();
+      }
+    }
+    definition.blocks(blocks);
+  }
+  return made;
+}
+
+}  // namespace
+
+bool InspectionPage::shows(InspectionStep step) const noexcept {
+  return steps.empty() || std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+bool InspectionPage::shows(const Inspection& head, InspectionStep step) const noexcept {
+  return has_step(head, step) && shows(step);
+}
+
+bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const noexcept {
+  for (auto later = static_cast<std::size_t>(step) + 1; later < kInspectionSteps; ++later) {
+    const auto other = static_cast<InspectionStep>(later);
+    if (step_definition(other).is_of_key_table && shows(head, other)) {
+      return false;
+    }
+  }
+  return step_definition(step).is_of_key_table;
+}
+
+std::span<const RoleText> inspection_legend() {
+  static const RoleText kLegend[] = {
+      {"q query", Role::kQuery}, {"k key", Role::kKey}, {"v value", Role::kValue}};
+  return kLegend;
+}
+
+InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,
+                                       bool ascii) {
+  InspectionDocument document{TokenNames(page.tokens, ascii), "inspect: " + page.title, {}};
+  for (const Inspection& head : page.heads) {
+    document.heads.push_back(inspected_head(page, head, detail, document.names));
+  }
+  return document;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,109 @@
+#include "attnviz/document/step_blocks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+using Role = InspectionRole;
+
+NumberGroup numbers_of(ConstMatrix values) {
+  NumberGroup numbers;
+  numbers.add(values);
+  return numbers;
+}
+
+}  // namespace
+
+void StepBlocks::align(std::initializer_list<ConstMatrix> matrices) {
+  for (const ConstMatrix values : matrices) {
+    step_.number_columns = std::max(step_.number_columns, numbers_of(values).width());
+  }
+}
+
+void StepBlocks::vectors(std::vector<VectorRow> rows, VectorBlock block) {
+  for (const VectorRow& row : rows) {
+    block.numbers.add(row.values);
+  }
+  block.rows = std::move(rows);
+  add(std::move(block));
+}
+
+void StepBlocks::keys(ConstMatrix keys, VectorBlock block) {
+  if (is_full()) {
+    return;
+  }
+  const ShownKeys shown = shown_keys(head_, /*all=*/false);
+  if (!is_colored()) {
+    block.numbers.add(keys);
+  }
+  block.remarks = left_out(shown);
+  vectors(key_rows(keys, names_, shown), std::move(block));
+}
+
+void StepBlocks::matrix(std::string title, ConstMatrix values, Role role, MatrixAxis rows,
+                        MatrixAxis columns) {
+  add(MatrixBlock{std::move(title), values, rows, columns, role});
+}
+
+void StepBlocks::full_matrix(std::string title, ConstMatrix values, Role role, MatrixAxis rows,
+                             MatrixAxis columns) {
+  if (is_full()) {
+    matrix(std::move(title), values, role, rows, columns);
+  }
+}
+
+void StepBlocks::full_weights(const std::string& name, const Projection& projection, Role role) {
+  full_matrix("W_" + name, projection.weight.as_floats(), role);
+  if (const std::size_t n = projection.bias.size(); n > 0) {
+    full_matrix("b_" + name, {projection.bias.data(), 1, n, n}, role);
+  }
+}
+
+void StepBlocks::shares() {
+  const ShownKeys shown = shown_keys(head_, /*all=*/false);
+  const NumberGroup weights(head_.weights);
+  ShareBlock block{{}, head_.v.view(), head_.shares.view(), weights.width(), left_out(shown)};
+  for (const std::size_t key : shown.keys) {
+    if (head_.is_visible(key)) {
+      block.rows.push_back({"v " + names_.indexed(key), block.values.row(key),
+                            weights.text(head_.weights[key]), block.shares.row(key)});
+    }
+  }
+  add(std::move(block));
+}
+
+std::vector<std::string> StepBlocks::left_out(const ShownKeys& shown) const {
+  std::vector<std::string> told;
+  if (is_colored()) {
+    std::string text;
+    const auto add_count = [&text](std::size_t count, const char* what) {
+      text += count > 0 ? fmt::format("{}{}{}", text.empty() ? "… " : ", ", count, what) : "";
+    };
+    add_count(shown.left_out, " with the least weight left out");
+    add_count(shown.masked_before, " earlier masked");
+    add_count(shown.masked_after, " later masked");
+    return text.empty() ? told : std::vector{text};
+  }
+  if (shown.left_out > 0) {
+    told.push_back(fmt::format("… {} with the least weight {} left out",
+                               counted(shown.left_out, "key"), shown.left_out == 1 ? "is" : "are"));
+  }
+  const std::pair<std::size_t, const char*> masked[] = {{shown.masked_before, "earlier"},
+                                                        {shown.masked_after, "later"}};
+  for (const auto& [count, where] : masked) {
+    if (count > 0) {
+      told.push_back(
+          fmt::format("… {} {} key{} masked", count, where, count == 1 ? " is" : "s are"));
+    }
+  }
+  return told;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,30 @@
+// The tokens of a text as labels, and as they are called in a sentence.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// Tokens as labels: safe to print, 7-bit when `ascii`, told apart where one occurs several times.
+class TokenNames {
+ public:
+  TokenNames(const std::vector<std::string_view>& pieces, bool ascii);
+
+  /// The token as a label, not cut.
+  const std::string& label(std::size_t token) const { return labels_[token]; }
+  /// "3 sat": with its index, indices as wide as the largest.
+  std::string indexed(std::size_t token) const;
+  /// In a sentence: "sat" in quotes, and `"the" (token 4)` where there are several.
+  std::string quoted(std::size_t token) const;
+
+ private:
+  std::vector<std::string> labels_;
+  std::vector<bool> is_repeated_;
+  std::size_t index_width_ = 1;
+  bool ascii_ = false;
+};
+
+}  // namespace attnviz
