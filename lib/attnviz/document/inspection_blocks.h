@@ -10,7 +10,6 @@
 
 #include "attnviz/color/role_colors.h"
 #include "attnviz/core/tensor.h"
-#include "attnviz/document/inspection_rows.h"
 #include "attnviz/document/words/number_group.h"
 
 namespace attnviz {
@@ -20,6 +19,13 @@ struct RoleText {
   std::string text;
   InspectionRole role = InspectionRole::kPlain;
   bool is_faint = false;
+};
+
+/// One vector of a table: "q sat" and its numbers.
+struct VectorRow {
+  std::string label;
+  std::span<const float> values;
+  InspectionRole role = InspectionRole::kPlain;
 };
 
 /// Vectors of one size below each other, on one scale.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
@@ -35,6 +36,15 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   return facts;
 }
 
+// "of q: …" as "Of q: ….".
+std::string as_sentence(std::string note) {
+  if (!note.empty()) {
+    note.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(note.front())));
+    note += '.';
+  }
+  return note;
+}
+
 InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
                              InspectionDetail detail, const TokenNames& names) {
   InspectedHead made{head_facts(head, names, detail), {}};
@@ -53,15 +63,20 @@ InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
     shown.formula = std::move(formula.formula);
     shown.shape = std::move(formula.shape);
     shown.sentence = page.explain ? definition.sentence(words) : "";
-    shown.note = step_note(head, step);
+    shown.note = as_sentence(definition.note == nullptr ? "" : definition.note(head));
     StepBlocks blocks(page, head, detail, names, shown);
-    if (definition.is_of_key_table) {
-      shown.goes_on = !page.ends_key_table(head, step);
-      if (!shown.goes_on) {
-        blocks.key_table();
-      }
+    if (!definition.is_of_key_table()) {
+      definition.blocks(blocks);
+      continue;
     }
-    definition.blocks(blocks);
+    shown.goes_on = !page.ends_key_table(head, step);
+    if (!shown.goes_on) {
+      blocks.key_table();
+    }
+    if (detail == InspectionDetail::kFull) {
+      blocks.matrix(definition.title, ((*head.all).*definition.all_queries).view(), Role::kPlain,
+                    {true, Role::kQuery}, {true, Role::kKey});
+    }
   }
   return made;
 }
@@ -79,11 +94,11 @@ bool InspectionPage::shows(const Inspection& head, InspectionStep step) const no
 bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const noexcept {
   for (auto later = static_cast<std::size_t>(step) + 1; later < kInspectionSteps; ++later) {
     const auto other = static_cast<InspectionStep>(later);
-    if (step_definition(other).is_of_key_table && shows(head, other)) {
+    if (step_definition(other).is_of_key_table() && shows(head, other)) {
       return false;
     }
   }
-  return step_definition(step).is_of_key_table;
+  return step_definition(step).is_of_key_table();
 }
 
 std::span<const RoleText> inspection_legend() {

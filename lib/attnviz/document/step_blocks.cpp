@@ -44,7 +44,11 @@ void StepBlocks::keys(ConstMatrix keys, VectorBlock block) {
     block.numbers.add(keys);
   }
   block.remarks = left_out(shown);
-  vectors(key_rows(keys, names_, shown), std::move(block));
+  std::vector<VectorRow> rows;
+  for (const std::size_t key : shown.keys) {
+    rows.push_back({"k " + names_.indexed(key), keys.row(key), Role::kKey});
+  }
+  vectors(std::move(rows), std::move(block));
 }
 
 void StepBlocks::matrix(std::string title, ConstMatrix values, Role role, MatrixAxis rows,

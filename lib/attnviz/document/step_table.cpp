@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -25,9 +24,21 @@ void x(StepBlocks& blocks) {
   blocks.full_matrix("X", blocks.head().input->view(), Role::kPlain, kTokens);
 }
 
+// What a norm makes of a vector: before it, its weights and biases, behind it.
+std::vector<VectorRow> norm_rows(const Norm& norm, VectorRow before, VectorRow after) {
+  std::vector<VectorRow> rows = {std::move(before), {"w", norm.weight, Role::kPlain}};
+  if (!norm.bias.empty()) {
+    rows.push_back({"b", norm.bias, Role::kPlain});
+  }
+  rows.push_back(std::move(after));
+  return rows;
+}
+
 void norm(StepBlocks& blocks) {
-  blocks.vectors(look_rows(blocks.head(), blocks.query_label()));
-  blocks.full_matrix("Y", blocks.head().look->view(), Role::kPlain, kTokens);
+  const Inspection& head = blocks.head();
+  blocks.vectors(norm_rows(head.norm, {"x " + blocks.query_label(), head.x(), Role::kPlain},
+                           {"y " + blocks.query_label(), head.y(), Role::kPlain}));
+  blocks.full_matrix("Y", head.look->view(), Role::kPlain, kTokens);
 }
 
 void query(StepBlocks& blocks) {
@@ -58,7 +69,9 @@ void keys(StepBlocks& blocks) {
 void query_key_norm(StepBlocks& blocks) {
   const Inspection& head = blocks.head();
   if (head.query_norm.present()) {
-    blocks.vectors(query_norm_rows(head));
+    blocks.vectors(norm_rows(head.query_norm,
+                             {"q before", head.projected_queries().row(head.query), Role::kQuery},
+                             {"q after", head.upright_queries().row(head.query), Role::kQuery}));
   }
   if (head.key_norm.present()) {
     blocks.vectors({{"w of k", head.key_norm.weight, Role::kPlain}}, {.is_apart = true});
@@ -128,7 +141,9 @@ void rope(StepBlocks& blocks) {
     const std::size_t n = angles->size();
     blocks.align({{angles->data(), 1, n, n}, upright, head.k.view()});
     blocks.vectors({{"angle, −π to π", *angles, Role::kPlain}}, {.kept = angles});
-    blocks.vectors(turned_rows(head), {.is_apart = true});
+    blocks.vectors({{"q before", upright.row(0), Role::kQuery},
+                    {"q after", head.q.view().row(head.query), Role::kQuery}},
+                   {.is_apart = true});
   } else {
     blocks.add(turns(head, blocks.is_full()));
   }
@@ -136,34 +151,6 @@ void rope(StepBlocks& blocks) {
               {.caption = blocks.is_colored() ? "" : "keys turned:", .is_apart = true});
   blocks.full_matrix("Q turned", head.q.view(), Role::kQuery, kQueries);
   blocks.full_matrix("K turned", head.k.view(), Role::kKey, kKeys);
-}
-
-// What all queries do in a step of the table of keys.
-template <MatrixBuffer InspectedMatrices::*kScores>
-void all_queries(StepBlocks& blocks, const char* title) {
-  if (blocks.is_full()) {
-    blocks.matrix(title, ((*blocks.head().all).*kScores).view(), Role::kPlain, kQueries, kKeys);
-  }
-}
-
-void scores(StepBlocks& blocks) {
-  all_queries<&InspectedMatrices::scores>(blocks, "scores");
-}
-
-void scale(StepBlocks& blocks) {
-  all_queries<&InspectedMatrices::scaled>(blocks, "scaled");
-}
-
-void cap(StepBlocks& blocks) {
-  all_queries<&InspectedMatrices::capped>(blocks, "capped");
-}
-
-void mask(StepBlocks& blocks) {
-  all_queries<&InspectedMatrices::masked>(blocks, "masked");
-}
-
-void softmax(StepBlocks& blocks) {
-  all_queries<&InspectedMatrices::weights>(blocks, "weights");
 }
 
 void values(StepBlocks& blocks) {
@@ -194,6 +181,42 @@ void output(StepBlocks& blocks) {
   }
 }
 
+// x + output = result, with what else is added and the norms between; the result alone where a
+// layer has no W_O.
+std::vector<VectorRow> residual_rows(const Inspection& head) {
+  std::vector<VectorRow> rows;
+  if (!head.has_output()) {
+    rows.push_back({"  result", head.result, Role::kPlain});
+    return rows;
+  }
+  const auto add = [&rows](const char* what, std::span<const float> values, Role role) {
+    rows.push_back({fmt::format("{} {}", rows.empty() ? " " : "+", what), values, role});
+  };
+  const bool is_normed = head.after_norm.present();
+  if (head.residual && !is_normed) {
+    add("x", head.x(), Role::kPlain);
+  }
+  add("output", head.output, Role::kValue);
+  if (!head.others.empty()) {
+    add("other heads", head.others, Role::kPlain);
+  }
+  if (!head.b_output.empty()) {
+    add("b_O", head.b_output, Role::kPlain);
+  }
+  if (is_normed) {
+    rows.push_back({"= sum", head.attended, Role::kPlain});
+    rows.push_back({"  its norm", head.added, Role::kPlain});
+    rows.push_back({"+ x", head.x(), Role::kPlain});
+  }
+  if (head.result_norm.present()) {
+    rows.push_back({"= sum", head.attended, Role::kPlain});
+    rows.push_back({"  result", head.result, Role::kPlain});
+  } else {
+    rows.push_back({"= result", head.result, Role::kPlain});
+  }
+  return rows;
+}
+
 void residual(StepBlocks& blocks) {
   blocks.vectors(residual_rows(blocks.head()));
 }
@@ -210,13 +233,16 @@ constexpr std::array<StepDefinition, kInspectionSteps> kSteps = {{
      query_key_norm},
     {"rope", "", [](const Inspection& head) { return head.rope.has_value(); }, step_formulas::rope,
      step_notes::rope, step_sentences::rope, rope},
-    {"scores", "", nullptr, step_formulas::scores, nullptr, step_sentences::scores, scores, true},
-    {"scale", "", nullptr, step_formulas::scale, nullptr, step_sentences::scale, scale, true},
+    {"scores", "", nullptr, step_formulas::scores, nullptr, step_sentences::scores, nullptr,
+     "scores", &InspectedMatrices::scores},
+    {"scale", "", nullptr, step_formulas::scale, nullptr, step_sentences::scale, nullptr, "scaled",
+     &InspectedMatrices::scaled},
     {"cap", "", [](const Inspection& head) { return head.soft_cap > 0.0f; }, step_formulas::cap,
-     nullptr, step_sentences::cap, cap, true},
-    {"mask", "", nullptr, step_formulas::mask, step_notes::mask, step_sentences::mask, mask, true},
+     nullptr, step_sentences::cap, nullptr, "capped", &InspectedMatrices::capped},
+    {"mask", "", nullptr, step_formulas::mask, step_notes::mask, step_sentences::mask, nullptr,
+     "masked", &InspectedMatrices::masked},
     {"softmax", "weights", nullptr, step_formulas::softmax, nullptr, step_sentences::softmax,
-     softmax, true},
+     nullptr, "weights", &InspectedMatrices::weights},
     {"values", "v", nullptr, step_formulas::values, nullptr, step_sentences::values, values},
     {"context", "", nullptr, step_formulas::context, nullptr, step_sentences::context, context},
     {"output", "", nullptr, step_formulas::output, nullptr, step_sentences::output, output},
@@ -232,16 +258,6 @@ std::span<const StepDefinition> step_definitions() noexcept {
 
 const StepDefinition& step_definition(InspectionStep step) noexcept {
   return kSteps[static_cast<std::size_t>(step)];
-}
-
-std::string step_note(const Inspection& head, InspectionStep step) {
-  const auto note = step_definition(step).note;
-  std::string text = note == nullptr || !has_step(head, step) ? "" : note(head);
-  if (!text.empty()) {
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    text += '.';
-  }
-  return text;
 }
 
 }  // namespace attnviz

@@ -20,17 +20,15 @@ struct StepDefinition {
   StepFormula (*formula)(const Inspection& head);
   std::string (*note)(const Inspection& head);  // nullptr: it has none
   std::string (*sentence)(const KeyWords& words);
-  void (*blocks)(StepBlocks& blocks);
-  bool is_of_key_table =
-      false;  // its numbers are columns of one table, which comes before `blocks`
+  void (*blocks)(StepBlocks& blocks);  // nullptr: its numbers are a column of the table of keys,
+  const char* title = "";              // and these what all queries do
+  MatrixBuffer InspectedMatrices::*all_queries = nullptr;
+
+  bool is_of_key_table() const noexcept { return blocks == nullptr; }
 };
 
 /// In the order of InspectionStep.
 std::span<const StepDefinition> step_definitions() noexcept;
 const StepDefinition& step_definition(InspectionStep step) noexcept;
-
-/// What the numbers of a step come from, shown with it even when nothing is to be explained: "Mean
-/// of x² = 0.25, so the root = 0.5." Empty where there is nothing to tell.
-std::string step_note(const Inspection& head, InspectionStep step);
 
 }  // namespace attnviz
