@@ -15,10 +15,10 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/inspection_rows.h"
 #include "attnviz/document/inspection_words.h"
-#include "attnviz/picture/figure_sheet.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/inspection_figure_blocks.h"
-#include "attnviz/picture/raster/png_chunks.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/layout/figure_sheet.h"
+#include "attnviz/picture/raster/scene_painter.h"
 
 namespace attnviz {
 
@@ -69,7 +69,7 @@ class Figure {
   Figure(const InspectionPage& page, const FigureStyle& style)
       : page_(page), blocks_(page, style) {}
 
-  std::string paint() {
+  Scene scene() {
     title();
     for (const Inspection& head : page_.heads) {
       head_line(head);
@@ -86,7 +86,7 @@ class Figure {
         "block is its largest number",
         kMargin, blocks_.y(), FigureBlocks::room(), kNote, FigureSheet::kSmallText);
     blocks_.skip(line_height(FigureSheet::kSmallText) + kMargin);
-    return sheet().paint(blocks_.y());
+    return sheet().scene(blocks_.y());
   }
 
  private:
@@ -259,11 +259,11 @@ class Figure {
 }  // namespace
 
 std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style) {
-  return with_facts(Figure(page, style).paint(), {kUsualDpi,
-                                                  {{"Title", printable_message(title_of(page))},
-                                                   {"Software", "attnviz"},
-                                                   {"attnviz", page.facts},
-                                                   {"attnviz-figure", figure_facts(page)}}});
+  return scene_png(Figure(page, style).scene(), *style.fonts,
+                   {{"Title", printable_message(title_of(page))},
+                    {"Software", "attnviz"},
+                    {"attnviz", page.facts},
+                    {"attnviz-figure", figure_facts(page)}});
 }
 
 }  // namespace attnviz

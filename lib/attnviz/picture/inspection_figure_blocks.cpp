@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "attnviz/color/round_step.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/fonts/text_box.h"
 
 namespace attnviz {
 

@@ -10,7 +10,7 @@
 #include "attnviz/document/inspection_page.h"
 #include "attnviz/document/inspection_rows.h"
 #include "attnviz/document/inspection_words.h"
-#include "attnviz/picture/figure_sheet.h"
+#include "attnviz/picture/layout/figure_sheet.h"
 #include "attnviz/picture/layout/figure_style.h"
 
 namespace attnviz {
