@@ -52,7 +52,7 @@ TEST_CASE("average_groups: a selection with holes is averaged only as a whole") 
   const std::vector<HeadId> holes = {{0, 1}, {1, 2}};
   CHECK(average_groups(holes, AverageOver::kAll).front() == holes);
   CHECK_THROWS_WITH_AS(average_groups(holes, AverageOver::kHeads),
-                       doctest::Contains("--average heads: needs the same heads of every layer"),
+                       doctest::Contains("average heads: needs the same heads of every layer"),
                        Error);
   CHECK_THROWS_AS(average_groups(holes, AverageOver::kLayers), Error);
 }

@@ -35,9 +35,10 @@ std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, A
   }
   if (!is_rectangle(heads)) {
     throw Error(ErrorKind::kUsage,
-                std::string("--average ").append(average_name(over)) +
-                    ": needs the same heads of every layer; choose a rectangle with --layer and "
-                    "--head, or --average all");
+                std::string("average ").append(average_name(over)) +
+                    ": needs the same heads of every layer; choose a rectangle of layers and "
+                    "heads, or all",
+                "average");
   }
   std::map<std::size_t, std::vector<HeadId>> groups;
   for (const HeadId head : heads) {

@@ -141,7 +141,7 @@ void name_words(AttentionDocument& document, const TokenizedText& text,
 
 void average_patterns(AttentionDocument& document, AverageOver over) {
   if (document.average) {
-    throw Error(ErrorKind::kUsage, "--average: the patterns are means already");
+    throw Error(ErrorKind::kUsage, "average: the patterns are means already", "average");
   }
   std::map<HeadId, ConstMatrix> weights;
   std::vector<HeadId> all;
