@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "attnviz/core/open_files.h"
-#include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
+
+class GgufFiles;
 
 /// Whether there is a file at `path` that begins as GGUF does, or is named so.
 bool is_gguf_file(const std::filesystem::path& path, OpenFiles files = {});
