@@ -21,6 +21,10 @@ TEST_CASE("JSON members: null is as good as absent where another value is given"
   CHECK_FALSE(flag_or(root, "nowhere", false));
   CHECK(text_or(root, "name", "dog") == "cat");
   CHECK(text_or(root, "none", "dog") == "dog");
+  CHECK(text_if_any(root, "name") == "cat");
+  CHECK(text_if_any(root, "yes").empty());
+  CHECK(text_if_any(root, "nowhere").empty());
+  CHECK(text_if_any(root.at("name"), "name").empty());
   CHECK_THROWS_WITH_AS(flag_or(root, "name", false),
                        "m.json: name: expected true or false, found a string", Error);
 }

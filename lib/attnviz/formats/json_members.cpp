@@ -17,4 +17,10 @@ std::string_view text_or(const JsonNode& node, std::string_view key, std::string
   return value ? value->as_string() : otherwise;
 }
 
+std::string text_if_any(const JsonNode& node, std::string_view key) {
+  const auto value = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
+  return value && value->kind() == JsonKind::kString ? std::string(value->as_string())
+                                                     : std::string();
+}
+
 }  // namespace attnviz

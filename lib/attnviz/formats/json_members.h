@@ -14,6 +14,8 @@ namespace attnviz {
 std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
 bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
 std::string_view text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
+/// What an object says under a key; empty when it is none, or when that is no text.
+std::string text_if_any(const JsonNode& node, std::string_view key);
 
 /// The value as a bool, a whole number, a float or a string.
 template <class T>
