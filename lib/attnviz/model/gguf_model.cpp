@@ -85,7 +85,7 @@ Model load_gguf(const fs::path& path) {
   return load_gguf(std::make_shared<const GgufFiles>(path));
 }
 
-Model load_gguf(std::shared_ptr<const GgufFiles> files) {
+Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   const GgufMetadata metadata(files->first());
   const GgufArchitecture& architecture = architecture_of(metadata);
   Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));

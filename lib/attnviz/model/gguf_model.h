@@ -25,6 +25,6 @@ bool is_gguf_file(const std::filesystem::path& path, OpenFiles files = {});
 Model load_gguf(const std::filesystem::path& path);
 
 /// The same of files that are open already, and that others may look at, too.
-Model load_gguf(std::shared_ptr<const GgufFiles> files);
+Model load_gguf(const std::shared_ptr<const GgufFiles>& files);
 
 }  // namespace attnviz
