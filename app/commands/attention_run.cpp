@@ -82,14 +82,6 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
-Model chosen_model(const AttentionOptions& options, ModelSource& source) {
-  Model model = open_model(source, options.model);
-  if (options.tokenizer && !model.config.is_transformer()) {
-    model.config.tokenizer = *options.tokenizer;
-  }
-  return model;
-}
-
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);

@@ -40,9 +40,6 @@ bool note_far_words(const AttentionOptions& options, const ModelSource& source, 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
                                               const ModelSource& source);
 
-/// The model. Throws as open_model does.
-Model chosen_model(const AttentionOptions& options, ModelSource& source);
-
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,

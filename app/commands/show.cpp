@@ -180,7 +180,7 @@ void run(const ShowOptions& options) {
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
   tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
-  Model model = chosen_model(options, origin);
+  Model model = open_model(origin, options.model);
   check_next_tokens(options, model);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, origin, model);

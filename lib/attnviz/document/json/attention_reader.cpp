@@ -13,7 +13,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/attention_facts_reader.h"
 #include "attnviz/document/json/marks_json.h"
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/formats/npy_reader.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/token_marks.h"
@@ -215,9 +215,7 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
                               schema->as_string(), is_model ? "; these are a model's weights" : ""),
                   "schema");
     }
-    if (const auto text = root.find("text")) {
-      document.text = text->as_string();
-    }
+    read_if_there(root, "text", document.text);
     if (const auto list = root.find("tokens")) {
       document.query_tokens = read_strings(*list, "a list of tokens");
     }
