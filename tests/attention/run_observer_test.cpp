@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -169,16 +170,21 @@ class HiddenEdges : public RunObserver {
   Edges are_hidden_;
 };
 
-// Writes down every step.
-class Everything : public RunObserver {
+// Writes down the steps that it wants: all, unless it is told which.
+class Onlooker : public RunObserver {
  public:
+  using Wants = std::function<bool(std::size_t layer, LayerStep step)>;
+
+  explicit Onlooker(Wants wants = [](std::size_t, LayerStep) { return true; })
+      : wants_(std::move(wants)) {}
+
   struct Seen {
     std::size_t layer;
     LayerStep step;
     std::vector<float> values;
   };
 
-  bool wants(std::size_t /*layer*/, LayerStep /*step*/) const override { return true; }
+  bool wants(std::size_t layer, LayerStep step) const override { return wants_(layer, step); }
   void stream(const RunPlace& at, ConstMatrix x) override { note(at, x); }
   void contexts(const RunPlace& at, Matrix z) override { note(at, z); }
   void attention(const RunPlace& at, Matrix a) override { note(at, a); }
@@ -204,6 +210,8 @@ class Everything : public RunObserver {
     }
     seen.push_back(std::move(one));
   }
+
+  Wants wants_;
 };
 
 // Has no wishes, and fails when it is told of anything.
@@ -224,7 +232,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
   for (const auto& [name, model] : models()) {
     CAPTURE(name);
     const test::NaiveResult expected = test::naive_run(model);
-    Everything seen;
+    Onlooker seen;
     run(model, pieces(), {}, seen);
     const bool has_mlp = model.config.order != LayerOrder::kAttentionOnly;
     CHECK(seen.seen.size() == model.n_layers() * (has_mlp ? 6 : 5));
@@ -249,7 +257,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
 
 TEST_CASE("observer: with norms in front, a layer adds what attention and the MLP give") {
   const Model model = models().at("pre-norm");
-  Everything seen;
+  Onlooker seen;
   run(model, pieces(), {}, seen);
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     std::vector<double> sums;
@@ -389,34 +397,18 @@ TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
 }
 
 TEST_CASE("observer: who looks at streams, contexts and attention changes no bit") {
-  class Onlooker : public RunObserver {
-   public:
-    bool wants(std::size_t /*layer*/, LayerStep step) const override {
-      return step != LayerStep::kMlp;
-    }
-  };
   for (const auto& [name, model] : models()) {
     CAPTURE(name);
-    Onlooker onlooker;
+    Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
                           test::output_of(model, pieces()).view()));
   }
 }
 
 TEST_CASE("observer: a run goes as far as the last step that is wanted") {
-  class Until : public RunObserver {
-   public:
-    Until(std::size_t layer, LayerStep step) : layer_(layer), step_(step) {}
-    bool wants(std::size_t layer, LayerStep step) const override {
-      return layer == layer_ && step == step_;
-    }
-    void stream(const RunPlace& /*at*/, ConstMatrix /*x*/) override { ++n_calls; }
-    void contexts(const RunPlace& /*at*/, Matrix /*z*/) override { ++n_calls; }
-    int n_calls = 0;
-
-   private:
-    std::size_t layer_;
-    LayerStep step_;
+  const auto only = [](std::size_t layer, LayerStep step) {
+    return Onlooker(
+        [=](std::size_t one, LayerStep other) { return one == layer && other == step; });
   };
   ModelBuilder builder = three_layers();
   surround(builder, LayerOrder::kPreNorm);
@@ -428,13 +420,13 @@ TEST_CASE("observer: a run goes as far as the last step that is wanted") {
   for (const auto& [layer, step] : {std::pair(std::size_t{0}, LayerStep::kContexts),
                                     std::pair(std::size_t{0}, LayerStep::kAfter),
                                     std::pair(std::size_t{1}, LayerStep::kBefore)}) {
-    Until until(layer, step);
+    Onlooker until = only(layer, step);
     run(builder.model, pieces(), {}, until);
-    CHECK(until.n_calls == 1);
+    CHECK(until.seen.size() == 1);
   }
-  Until until(1, LayerStep::kContexts);
+  Onlooker until = only(1, LayerStep::kContexts);
   CHECK_THROWS_AS(run(builder.model, pieces(), {}, until), Error);
-  CHECK(until.n_calls == 0);
+  CHECK(until.seen.empty());
 }
 
 TEST_CASE("observer: numbers that are no numbers any more are refused where they are added") {
@@ -452,13 +444,8 @@ TEST_CASE("observer groups: changes are made in order, and every sink gets its h
   RunObserver to_first(first);
   RunObserver to_second(second);
   ObserverGroup group({&twice, &to_first, &half, &to_second});
-  class Onlooker : public RunObserver {
-   public:
-    bool wants(std::size_t layer, LayerStep step) const override {
-      return layer == 1 && step == LayerStep::kMlp;
-    }
-  };
-  Onlooker onlooker;
+  Onlooker onlooker(
+      [](std::size_t layer, LayerStep step) { return layer == 1 && step == LayerStep::kMlp; });
   CHECK(test::same_bits(output_under(model, group).view(), output_under(model, onlooker).view()));
   CHECK(test::same_bits(first.pattern({0, 0}), second.pattern({0, 0})));
   const test::NaiveResult expected = test::naive_run(model);
