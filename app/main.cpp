@@ -8,6 +8,7 @@
 #include "attnviz/core/error.h"
 #include "commands/commands.h"
 #include "options/command_line.h"
+#include "options/program_words.h"
 #include "outputs/output_file.h"
 #include "system/talk.h"
 
@@ -35,7 +36,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (const ClosedPipe&) {
     return 0;
   } catch (const Error& error) {
-    return failed(error.kind(), error.what());
+    return failed(error.kind(), in_program_words(error.what(), error.parameter()));
   } catch (const std::bad_alloc&) {
     return failed(ErrorKind::kIo, "out of memory");
   } catch (const std::exception& error) {

@@ -82,14 +82,6 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
-Model chosen_model(const AttentionOptions& options, ModelSource& source) {
-  Model model = open_model(source, options.model);
-  if (options.tokenizer && !model.config.is_transformer()) {
-    model.config.tokenizer = *options.tokenizer;
-  }
-  return model;
-}
-
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
@@ -161,30 +153,33 @@ AttentionRequest request_of(const AttentionOptions& options) {
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
-            MatrixBuffer* output) {
+            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk) {
   ProgressLine progress(what, talk);
   AttentionRequest reporting = request;
   if (progress.is_visible()) {
     reporting.report = [&progress](double done) { progress.tell(done); };
   }
-  const InputColumns columns(text);
-  if (output != nullptr) {
-    *output = run_all_layers(model, columns.view(), reporting, sink);
-  } else {
-    run_patterns(model, columns.view(), reporting, sink);
-  }
+  attnviz::run(model, InputColumns(text).view(), reporting, observer);
+}
+
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk) {
+  RunObserver observer(sink);
+  attend(what, model, text, request, observer, talk);
 }
 
 void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
-               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
-               MatrixBuffer* output) {
+               const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
+               const TalkOptions& talk) {
+  HeadStatistics statistics(talk.verbose ? heads : std::vector<HeadId>{}, text.size());
+  SinkGroup sinks(talk.verbose ? std::vector<PatternSink*>{&sink, &statistics}
+                               : std::vector<PatternSink*>{&sink});
+  RunObserver patterns(sinks);
+  ObserverGroup all({&patterns, &observer});
+  attend("attention", model, text, request, all, talk);
   if (!talk.verbose) {
-    return attend("attention", model, text, request, sink, talk, output);
+    return;
   }
-  HeadStatistics statistics(heads, text.size());
-  SinkGroup both({&sink, &statistics});
-  attend("attention", model, text, request, both, talk, output);
   for (const HeadId head : heads) {
     const HeadSummary mean = statistics.summary(head);
     say(fmt::format(

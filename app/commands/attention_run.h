@@ -40,9 +40,6 @@ bool note_far_words(const AttentionOptions& options, const ModelSource& source, 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
                                               const ModelSource& source);
 
-/// The model. Throws as open_model does.
-Model chosen_model(const AttentionOptions& options, ModelSource& source);
-
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
@@ -67,16 +64,18 @@ struct InputColumns {
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);
 
-/// run_patterns(), with a line of progress on a terminal that says `what` is under way. With
-/// `output` run_all_layers(), whose result goes there.
+/// run(), with a line of progress on a terminal that says `what` is under way.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,
-            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
-            MatrixBuffer* output = nullptr);
+            const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk);
 
-/// The same for the attention of `heads`, all that `sink` wants. When it is to be verbose it says
-/// in a few numbers what each of them does.
+/// The same for the weights alone.
+void attend(std::string_view what, const Model& model, const TokenizedText& text,
+            const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
+
+/// The same for the attention of `heads`, all that `sink` wants, and for `observer`. When it is to
+/// be verbose it says in a few numbers what each of the heads does.
 void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
-               const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk,
-               MatrixBuffer* output = nullptr);
+               const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
+               const TalkOptions& talk);
 
 }  // namespace attnviz::app

@@ -90,6 +90,8 @@ void run(const InfoOptions& options) {
   } else {
     info.name = "a model in numbers";
     info.shape = model_shape(options.described);
+    info.d_ff_hint = "give --d-ff";
+    info.n_vocab_hint = "give --vocab";
   }
   info.parameters = count_parameters(info.shape);
   if (options.json) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "options/program_words.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -247,7 +248,8 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
       if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
         throw;
       }
-      throw Error(error.kind(), fmt::format("{}: {}", place(), error.what()));
+      throw Error(error.kind(), fmt::format("{}: {}", place(),
+                                            in_program_words(error.what(), error.parameter())));
     }
   }
 }

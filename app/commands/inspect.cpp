@@ -158,7 +158,7 @@ void run(const InspectOptions& options) {
                    {options.style, options.color},
                    read_files(options, origin)});
   tell_unused(figure, options.fonts.size(), outputs, options.talk);
-  Model model = chosen_model(options, origin);
+  Model model = open_model(origin, options.model);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, origin, model);
   std::vector<HeadId> heads;

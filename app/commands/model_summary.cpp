@@ -17,7 +17,7 @@
 #include "attnviz/core/stored_type.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/gguf_types.h"
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/formats/shard_name.h"
 #include "stores/store.h"
 
@@ -103,15 +103,6 @@ std::optional<std::uint64_t> count_in(const JsonNode& config,
   return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
 }
 
-std::string text_in(const JsonNode& config, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) {
-    if (const auto value = config.find(key); value && value->kind() == JsonKind::kString) {
-      return std::string(value->as_string());
-    }
-  }
-  return {};
-}
-
 void summarize_folder(const fs::path& path, ListedModel& model) {
   std::uint64_t bytes = 0;
   for (const std::string& name : names_in(path)) {
@@ -123,10 +114,13 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
   if (config.kind() != JsonKind::kObject) {
     config.fail("expected an object");
   }
-  model.family = text_in(config, {"model_type"});
+  model.family = text_if_any(config, "model_type");
   model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
   model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
-  const std::string type = text_in(config, {"dtype", "torch_dtype"});
+  std::string type = text_if_any(config, "dtype");
+  if (type.empty()) {
+    type = text_if_any(config, "torch_dtype");
+  }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes = {
       {{"float32", "F32"}, {"float16", "F16"}, {"bfloat16", "BF16"}, {"float64", "F64"}}};
   for (const auto& [name, short_name] : kTypes) {

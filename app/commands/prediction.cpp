@@ -143,7 +143,7 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
 
 Predictor::Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
                      const TokenizedText& shown, std::span<const std::size_t> words)
-    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown) {
+    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown), output_(model, 0, 0) {
   if (options.predict == 0) {
     return;
   }
@@ -157,15 +157,16 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
     shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;
   }
   const auto word = std::find(words.rbegin(), words.rend(), shown_at_);
-  at_ = words.empty() ? shown_at_ : static_cast<std::size_t>(words.rend() - word) - 1;
+  const std::size_t at =
+      words.empty() ? shown_at_ : static_cast<std::size_t>(words.rend() - word) - 1;
+  output_ = OutputRows(model, at, 1);
 }
 
 void Predictor::add_to(AttentionDocument& document) {
-  if (!at_) {
+  if (options_.predict == 0) {
     return;
   }
-  const ConstMatrix row = std::as_const(output_).view().row_block(*at_, 1);
-  const MatrixBuffer logits = run_output_head(model_, row, options_.request.n_threads);
+  const MatrixBuffer logits = run_output_head(model_, output_.rows(), options_.request.n_threads);
   Predictions predictions;
   predictions.at = shown_at_;
   predictions.token = valid_utf8(shown_.tokens[shown_at_].text);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/core/tensor.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/next_tokens.h"
 #include "attnviz/model/model.h"
@@ -37,10 +37,10 @@ class Predictor {
   Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
             const TokenizedText& shown, std::span<const std::size_t> words);
 
-  /// Where a run puts the last layer's output; null when nobody needs it.
-  MatrixBuffer* output() noexcept { return at_ ? &output_ : nullptr; }
+  /// What must look at a run before add_to().
+  RunObserver& observer() noexcept { return output_; }
 
-  /// What the output of the last run predicts, as the document's.
+  /// What the last run that was looked at predicts, as the document's.
   void add_to(AttentionDocument& document);
 
  private:
@@ -48,9 +48,8 @@ class Predictor {
   const Model& model_;
   const Tokenizer& tokenizer_;
   const TokenizedText& shown_;
-  std::optional<std::size_t> at_;  // among the model's tokens
   std::size_t shown_at_ = 0;
-  MatrixBuffer output_;
+  OutputRows output_;  // of the token among the model's that is asked
 };
 
 }  // namespace attnviz::app

@@ -86,17 +86,17 @@ struct Run {
   const std::optional<Words>& words;  // that patterns are to be over, in place of tokens
   const std::vector<HeadId>& heads;
   const TalkOptions& talk;
-  MatrixBuffer* output;  // as attend_to() takes it
+  RunObserver& observer;  // looks on beside what is drawn
 
   std::size_t n_shown() const noexcept { return words ? words->text.size() : text.size(); }
 
   // Fills `sink` with patterns over what is shown.
   void attend(const AttentionRequest& request, PatternSink& sink) const {
     if (!words) {
-      return attend_to(heads, model, text, request, sink, talk, output);
+      return attend_to(heads, model, text, request, sink, observer, talk);
     }
     MergeSink merged(sink, words->numbers, largest_sum(request));
-    attend_to(heads, model, text, request, merged, talk, output);
+    attend_to(heads, model, text, request, merged, observer, talk);
   }
 
   // Of a row of weights.
@@ -180,7 +180,7 @@ void run(const ShowOptions& options) {
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
   tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
-  Model model = chosen_model(options, origin);
+  Model model = open_model(origin, options.model);
   check_next_tokens(options, model);
   phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, origin, model);
@@ -213,7 +213,7 @@ void run(const ShowOptions& options) {
       return;
     }
     require_memory_for(model, heads, options, text.size(), shown.size());
-    const Run run{model, text, words, heads, options.talk, predictor.output()};
+    const Run run{model, text, words, heads, options.talk, predictor.observer()};
     std::vector<AttentionDocument> documents;
     documents.reserve(requests.size());
     for (const AttentionRequest& request : requests) {

@@ -58,7 +58,7 @@ class StreamedShow {
     picture_.begin(sinks);
     files_->begin(sinks);
     SinkGroup group(std::move(sinks));
-    attend_to(heads_, model_, text_, request_, group, talk(), predictor_.output());
+    attend_to(heads_, model_, text_, request_, group, predictor_.observer(), talk());
     predictor_.add_to(document_);
     files_->finish();
     picture_.finish(

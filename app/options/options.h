@@ -12,7 +12,7 @@
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/model_shape.h"
-#include "attnviz/attention/engine.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/inspection_steps.h"
 #include "attnviz/document/json/attention_reader.h"

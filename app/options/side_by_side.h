@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz::app {

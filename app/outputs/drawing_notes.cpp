@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attnviz/document/flat_note.h"
+#include "options/program_words.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -44,7 +45,7 @@ bool tell_flat(const Heatmap& picture, const ShowOptions& options, const Outputs
   }
   const std::string note = grid ? flat_note(picture, *grid) : flat_note(picture);
   if (!note.empty()) {
-    say(note);
+    say(in_program_words(note, "scale"));
   }
   return !note.empty();
 }

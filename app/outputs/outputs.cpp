@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -35,10 +36,7 @@ constexpr std::array kFormats = {
     FormatName{".npy", OutputFormat::kNpy, false}, FormatName{".txt", OutputFormat::kText, true}};
 
 std::optional<OutputFormat> format_of(const std::string& name) {
-  std::string extension = fs::path(name).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string extension = ascii_lower(fs::path(name).extension().string());
   for (const FormatName& entry : kFormats) {
     if (entry.extension == extension) {
       return entry.format;

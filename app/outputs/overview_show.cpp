@@ -7,7 +7,7 @@
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/json/attention_json.h"
-#include "attnviz/picture/overview_png.h"
+#include "attnviz/picture/png.h"
 #include "attnviz/terminal/overview_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "outputs/drawing_notes.h"

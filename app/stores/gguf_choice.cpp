@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/shard_name.h"
@@ -17,21 +18,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExtension = ".gguf";
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return out;
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
 // Whether a part of a file's name is that of a quantisation: Q4_K_M, IQ2_XS, F16, MXFP4.
 bool is_quantisation(std::string_view part) {
-  const std::string name = lower(part);
+  const std::string name = ascii_lower(part);
   for (const char* exact : {"f16", "bf16", "f32"}) {
     if (name == exact) {
       return true;
@@ -61,7 +54,7 @@ std::string quantisation_in(std::string_view stem) {
 void add_files(const fs::path& folder, std::string_view prefix, std::vector<GgufChoice>& files) {
   for (const std::string& name : names_in(folder)) {
     if (!name.ends_with(kExtension) || !name.starts_with(prefix) ||
-        lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
+        ascii_lower(name).find("mmproj") != std::string::npos || !is_file(folder / name)) {
       continue;
     }
     const std::optional<ShardName> shard = parse_shard_name(name);
@@ -104,9 +97,9 @@ std::optional<fs::path> choose_gguf(const std::vector<GgufChoice>& files, const 
   if (is_any && files.size() == 1) {
     return files.front().path;
   }
-  const std::string wanted = lower(is_any ? "Q4_K_M" : name.tag);
+  const std::string wanted = ascii_lower(is_any ? "Q4_K_M" : name.tag);
   const auto found = std::ranges::find_if(
-      files, [&](const GgufChoice& file) { return lower(file.tag) == wanted; });
+      files, [&](const GgufChoice& file) { return ascii_lower(file.tag) == wanted; });
   if (found != files.end()) {
     return found->path;
   }

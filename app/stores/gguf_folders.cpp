@@ -77,18 +77,11 @@ std::vector<GgufChoice> files_of(const fs::path& root, const Repository& reposit
   return files;
 }
 
-// "model" of model.gguf and of model-00001-of-00002.gguf.
-std::string name_of(const fs::path& file) {
-  const std::string name = file.filename().string();
-  const std::optional<ShardName> shard = parse_shard_name(name);
-  return shard ? std::string(shard->name) : file.stem().string();
-}
-
 std::optional<fs::path> find_llama_cpp(const fs::path& root, const ModelName& name) {
   if (name.parts.size() == 1 && name.tag.empty()) {
     const std::vector<GgufChoice> files = gguf_files_in(root);
     const auto found = std::ranges::find_if(files, [&](const GgufChoice& file) {
-      return file.path.parent_path() == root && name_of(file.path) == name.parts[0];
+      return file.path.parent_path() == root && name_of_shards(file.path) == name.parts[0];
     });
     return found == files.end() ? std::nullopt : std::optional(found->path);
   }
@@ -112,7 +105,7 @@ std::vector<StoreEntry> list_llama_cpp(const fs::path& root) {
   }
   for (GgufChoice& file : gguf_files_in(root)) {
     if (file.path.parent_path() == root) {  // others lie in folders
-      StoreEntry entry{name_of(file.path), file.path, {}};
+      StoreEntry entry{name_of_shards(file.path), file.path, {}};
       entries.emplace(std::move(file.path), std::move(entry));
     }
   }

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "attnviz/model/hugging_face.h"
 #include "stores/gguf_choice.h"
 
 namespace attnviz::app {
@@ -13,8 +14,6 @@ namespace attnviz::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPrefix = "models--";
 
 std::optional<fs::path> cache_folder() {
   if (const auto cache = environment("HF_HUB_CACHE")) {
@@ -58,8 +57,7 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
   if (parts.size() > 2) {
     return std::nullopt;
   }
-  std::string folder(kPrefix);
-  folder += parts.front();
+  std::string folder = "models--" + parts.front();
   if (parts.size() == 2) {
     folder += "--" + parts.back();
   }
@@ -76,29 +74,20 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
   return name.tag.empty() ? found : std::nullopt;
 }
 
-// "models--owner--name" to "owner/name".
-std::string repository_name(std::string_view folder) {
-  std::string name(folder.substr(kPrefix.size()));
-  if (const std::size_t mark = name.find("--"); mark != std::string::npos) {
-    name.replace(mark, 2, "/");
-  }
-  return name;
-}
-
 std::vector<StoreEntry> list(const fs::path& root) {
   std::vector<StoreEntry> entries;
   for (const std::string& folder : names_in(root)) {
-    const auto found = folder.starts_with(kPrefix) ? snapshot(root / folder) : std::nullopt;
+    const auto name = repository_name(folder);
+    const auto found = name ? snapshot(root / folder) : std::nullopt;
     if (!found) {
       continue;
     }
-    const std::string name = repository_name(folder);
     std::vector<GgufChoice> files = gguf_files_in(*found);
     if (has_safetensors(*found) || (files.empty() && is_there(*found / "config.json"))) {
-      entries.push_back({name, *found, {}});
+      entries.push_back({*name, *found, {}});
     }
     for (GgufChoice& file : files) {
-      entries.push_back({name + ":" + file.tag, std::move(file.path), {}});
+      entries.push_back({*name + ":" + file.tag, std::move(file.path), {}});
     }
   }
   return entries;

@@ -10,7 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 
 namespace attnviz::app {
 
@@ -21,13 +21,6 @@ namespace fs = std::filesystem;
 constexpr const char* kHost = "registry.ollama.ai";
 constexpr const char* kNamespace = "library";
 constexpr const char* kTag = "latest";
-
-// What a manifest, or a layer of it, says under a key; empty when that is no text.
-std::string text_of(const JsonNode& node, std::string_view key) {
-  const auto value = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
-  return value && value->kind() == JsonKind::kString ? std::string(value->as_string())
-                                                     : std::string();
-}
 
 // The blob that a layer names.
 fs::path blob_of(const fs::path& root, const JsonNode& layer) {
@@ -56,7 +49,7 @@ std::string remote_host(const fs::path& root, const JsonNode& manifest) {
     return {};
   }
   const MappedFile file(path);
-  return text_of(JsonTree::parse(file.bytes(), path.string()).root(), "remote_host");
+  return text_if_any(JsonTree::parse(file.bytes(), path.string()).root(), "remote_host");
 }
 
 fs::path model_of(const fs::path& root, const fs::path& path) {
@@ -69,7 +62,7 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
                                            : std::vector<JsonNode>();
   bool has_tensors = false;
   for (const JsonNode& layer : layers) {
-    const std::string type = text_of(layer, "mediaType");
+    const std::string type = text_if_any(layer, "mediaType");
     has_tensors = has_tensors || type == "application/vnd.ollama.image.tensor";
     if (type != "application/vnd.ollama.image.model") {
       continue;

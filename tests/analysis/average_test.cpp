@@ -52,7 +52,7 @@ TEST_CASE("average_groups: a selection with holes is averaged only as a whole") 
   const std::vector<HeadId> holes = {{0, 1}, {1, 2}};
   CHECK(average_groups(holes, AverageOver::kAll).front() == holes);
   CHECK_THROWS_WITH_AS(average_groups(holes, AverageOver::kHeads),
-                       doctest::Contains("--average heads: needs the same heads of every layer"),
+                       doctest::Contains("average heads: needs the same heads of every layer"),
                        Error);
   CHECK_THROWS_AS(average_groups(holes, AverageOver::kLayers), Error);
 }
@@ -68,9 +68,9 @@ TEST_CASE("AverageSink: means are those of plain loops over whole patterns") {
       request.dropout = dropout;
       request.dropout_seed = 3;
       PatternStore store(heads, kPieces.size());
-      run_attention(model, kPieces, request, store);
+      run(model, kPieces, request, store);
       AverageSink sink(average_groups(heads, over), kPieces.size(), 1.0f / (1.0f - dropout));
-      run_attention(model, kPieces, request, sink);
+      run(model, kPieces, request, sink);
       for (std::size_t group = 0; group < sink.groups().size(); ++group) {
         const MatrixBuffer mean = sink.take_mean(group);
         REQUIRE(mean.rows() == kPieces.size());

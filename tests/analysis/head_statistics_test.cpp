@@ -55,7 +55,7 @@ TEST_CASE("head statistics: keys that are not handed over have no weight, thread
   for (const std::size_t n_threads : {1u, 4u}) {
     request.n_threads = n_threads;
     HeadStatistics statistics({head}, kTokens);
-    run_patterns(builder.model, test::Pieces(kTokens), request, statistics);
+    run(builder.model, test::Pieces(kTokens), request, statistics);
     summaries.push_back(statistics.summary(head));
   }
   const HeadSummary& one = summaries[0];

@@ -107,7 +107,7 @@ MatrixBuffer contexts_of(const Model& model, const Inspection& head) {
   LayerWeights& layer = last.layers[head.head.layer];
   layer.output = {};
   LayerMemory memory;
-  test::NobodyWants nobody;
+  RunObserver nobody;
   return attend_layer(last, head.head.layer, head.look->view(), {}, head.request, nobody, memory,
                       nullptr);
 }
@@ -120,7 +120,7 @@ TEST_CASE("whole models: weights and context have the engine's bits, in every fa
     CAPTURE(reference.name);
     const std::size_t n = reference.text.ids.size();
     PatternStore patterns(select_heads(reference.model, "", ""), n);
-    run_attention(reference.model, reference.text.view(), {}, patterns);
+    run(reference.model, reference.text.view(), {}, patterns);
     std::size_t first = 0;  // of the head's numbers in the reference
     for (const Inspection& head : inspect(reference.model, reference.text.view(), n / 2)) {
       CAPTURE(head.head.layer);
@@ -309,7 +309,7 @@ TEST_CASE("whole models: a long text in blocks, and a text of one token") {
       text.ids.push_back(static_cast<std::uint32_t>(i * 7 % model.embeddings.rows));
     }
     PatternStore patterns(select_heads(model, "", ""), n);
-    run_attention(model, text.view(), {}, patterns);
+    run(model, text.view(), {}, patterns);
     for (const Inspection& head : inspect(model, text.view(), n - 1)) {
       CHECK(test::same_bits(head.all->weights.view(), patterns.pattern(head.head)));
       CHECK(difference(head.weights, doubles(patterns.pattern(head.head).row(n - 1))) == 0.0);

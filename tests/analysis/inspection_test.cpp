@@ -105,7 +105,7 @@ TEST_CASE("inspection: keys after the query are masked, and their scores are the
   CHECK(head.sum == 1.0f);
 }
 
-TEST_CASE("inspection: the weights have the bits that run_attention hands to its sinks") {
+TEST_CASE("inspection: the weights have the bits that the engine hands to its sinks") {
   for (const std::string& target : kernels::simd_targets()) {
     const kernels::ScopedSimdTarget forced(target);
     for (const Positions positions : {Positions::kNone, Positions::kRope, Positions::kAlibi}) {

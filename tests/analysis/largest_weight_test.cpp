@@ -25,8 +25,8 @@ TEST_CASE("largest weight: that of the wanted heads, whatever the mask and the t
       PatternStore patterns(heads, kTokens);
       LargestWeight largest(heads);
       CHECK(largest.value() == 0.0f);
-      run_patterns(builder.model, test::Pieces(kTokens), request, patterns);
-      run_patterns(builder.model, test::Pieces(kTokens), request, largest);
+      run(builder.model, test::Pieces(kTokens), request, patterns);
+      run(builder.model, test::Pieces(kTokens), request, largest);
       float expected = 0.0f;
       for (const HeadId head : heads) {
         const ConstMatrix pattern = patterns.pattern(head);

@@ -155,10 +155,10 @@ TEST_CASE("MergeSink: of a model's run, as plain loops over whole patterns; rows
     AttentionRequest request;
     request.mask = Mask{kind, 2};
     PatternStore tokens(heads, pieces.size());
-    run_attention(model, pieces, request, tokens);
+    run(model, pieces, request, tokens);
     PatternStore words(heads, kWords);
     MergeSink sink(words, word_of, 1.0f);
-    run_attention(model, pieces, request, sink);
+    run(model, pieces, request, sink);
     for (const HeadId head : heads) {
       double expected[kWords][kWords] = {};
       for (std::size_t query = 0; query < pieces.size(); ++query) {

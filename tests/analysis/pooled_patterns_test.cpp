@@ -52,7 +52,7 @@ struct Both {
     request.mask = parse_mask(mask);
     request.n_threads = n_threads;
     const auto patterns = std::make_shared<PatternStore>(kHeads, n_tokens);
-    run_patterns(model, text.pieces(), request, *patterns);
+    run(model, text.pieces(), request, *patterns);
     kept = attention_document(model, text, request, *patterns);
     kept.storage = patterns;
     kept.drawing = drawing;
@@ -71,7 +71,7 @@ struct Both {
       cells.push_back(sink);
     }
     SinkGroup group(sinks);
-    run_patterns(model, text.pieces(), request, group);
+    run(model, text.pieces(), request, group);
     Heatmap without = attention_heatmap(streamed);
     set_cells(without, streamed, cells);
     return {attention_heatmap(kept), std::move(without)};
@@ -187,7 +187,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
     const AttentionDocument document =
         attention_document(both.model, both.text, both.request, heads);
     const auto patterns = std::make_shared<PatternStore>(heads, kTokens);
-    run_patterns(both.model, both.text.pieces(), both.request, *patterns);
+    run(both.model, both.text.pieces(), both.request, *patterns);
     const AttentionDocument kept =
         attention_document(both.model, both.text, both.request, *patterns);
     std::string expected;
@@ -198,7 +198,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
     RowStream rows(
         heads, kTokens, append_json_row,
         [&stream](std::size_t n_rows, std::string_view items) { stream.rows(n_rows, items); });
-    run_patterns(both.model, both.text.pieces(), both.request, rows);
+    run(both.model, both.text.pieces(), both.request, rows);
     stream.finish();
     CHECK(found == expected);
   }

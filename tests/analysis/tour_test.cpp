@@ -38,7 +38,7 @@ PatternStore patterns(const TokenizedText& text) {
   const std::vector<TokenId> ids = text.ids();
   ModelInput input;
   input.ids = ids;
-  run_patterns(model(), input, {}, store);
+  run(model(), input, {}, store);
   return store;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
@@ -31,13 +32,6 @@ using Ids = std::vector<std::uint32_t>;
 const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
 
-class Nothing : public PatternSink {
- public:
-  bool wants(HeadId head) const override { return head == HeadId{0, 0}; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
-
 Ids some_ids(const Model& model, std::size_t n) {
   Ids ids;
   for (std::size_t i = 0; i < n; ++i) {
@@ -52,13 +46,15 @@ Ids first_of(const Ids& ids, std::size_t n) {
 
 // Of the token behind `ids`, from a forward pass over all of them.
 std::vector<float> logits_of_whole(const Model& model, const Ids& ids,
-                                   const AttentionRequest& request) {
+                                   const AttentionRequest& request,
+                                   RunObserver* observer = nullptr) {
   ModelInput input;
   input.ids = ids;
-  Nothing nothing;
-  const MatrixBuffer stream = run_all_layers(model, input, request, nothing);
-  const MatrixBuffer logits =
-      run_output_head(model, stream.view().row_block(ids.size() - 1, 1), request.n_threads);
+  OutputRows last(model, ids.size() - 1, 1);
+  RunObserver nobody;
+  ObserverGroup all({&last, observer == nullptr ? &nobody : observer});
+  run(model, input, request, all);
+  const MatrixBuffer logits = run_output_head(model, last.rows(), request.n_threads);
   const std::span<const float> row = logits.view().row(0);
   return {row.begin(), row.end()};
 }
@@ -143,6 +139,56 @@ TEST_CASE("a growing text under every switch of attention") {
     CAPTURE(mask);
     request.mask = parse_mask(mask);
     check_every_split(model, request);
+  }
+}
+
+TEST_CASE("a growing text whose steps are changed: the logits of the whole text, changed alike") {
+  // In the first layer: no look at the token before the last, one head twice, half of the MLP.
+  class Editor : public RunObserver {
+   public:
+    explicit Editor(std::size_t d_value) : d_value_(d_value) {}
+    bool wants(std::size_t layer, LayerStep step) const override {
+      return layer == 0 && (step == LayerStep::kContexts || step == LayerStep::kMlp);
+    }
+    void contexts(const RunPlace& /*at*/, Matrix z) override {
+      scale(z.col_block(0, d_value_), 2.0f);
+    }
+    void mlp(const RunPlace& /*at*/, Matrix y) override { scale(y, 0.5f); }
+    bool hides(HeadId head) const override { return head.layer == 0; }
+    void hide(HeadId /*head*/, EdgeBlock& edges) const override {
+      for (std::size_t query = edges.first_query(); query < edges.end_query(); ++query) {
+        edges.hide(query, query - 2);  // of the first two: no key
+      }
+    }
+
+   private:
+    static void scale(Matrix x, float factor) {
+      for (std::size_t row = 0; row < x.rows; ++row) {
+        for (float& value : x.row(row)) {
+          value *= factor;
+        }
+      }
+    }
+    std::size_t d_value_;
+  };
+  for (const char* name :
+       {"llama-gqa-bias", "gemma2-softcap-window", "gpt-neox-parallel", "llama-rope-dynamic"}) {
+    CAPTURE(name);
+    const Model model = load_hugging_face(kModels / name);
+    Editor editor(model.layers.front().heads.front().d_value());
+    const std::size_t n = std::min<std::size_t>(model.config.n_ctx, 20);
+    const Ids ids = some_ids(model, n);
+    CHECK(relative_difference(logits_of_whole(model, ids, {}, &editor),
+                              logits_of_whole(model, ids, {})) > 1e-3);
+    for (const std::size_t first : {std::size_t{1}, std::size_t{7}}) {
+      Decoding decoding(model, {}, n, &editor);
+      decoding.feed(std::span(ids).first(first));
+      for (std::size_t length = first + 1; length <= n; ++length) {
+        const auto next = decoding.feed(std::span(ids).subspan(length - 1, 1));
+        const auto expected = logits_of_whole(model, first_of(ids, length), {}, &editor);
+        REQUIRE(relative_difference(next, expected) < 1e-5);
+      }
+    }
   }
 }
 

@@ -45,13 +45,12 @@ TEST_CASE("engine: ten thousand tokens that nobody wants take no memory for thei
   test::ModelBuilder builder(kTokens, 4);
   builder.add_layer({{4, 4}});
   const std::size_t before = peak_memory();
-  test::NobodyWants nobody;
-  const MatrixBuffer output = run_attention(builder.model, test::Pieces(kTokens), {}, nobody);
+  const MatrixBuffer output = test::output_of(builder.model, test::Pieces(kTokens));
   CHECK(output.rows() == kTokens);
   CHECK((kSanitized || peak_memory() - before < kSquare / 8));
 
   LastRowSum sink;
-  run_attention(builder.model, test::Pieces(kTokens), {}, sink);
+  run(builder.model, test::Pieces(kTokens), {}, sink);
   CHECK(std::abs(sink.sum - 1.0) < 1e-5);
   CHECK((kSanitized || peak_memory() - before < kSquare / 8));
 }
@@ -60,12 +59,10 @@ TEST_CASE("engine: a window over two hundred thousand tokens takes no time for t
   constexpr std::size_t kTokens = 200'000;
   test::ModelBuilder builder(kTokens, 1);
   builder.add_layer({{1, 1}});
-  test::NobodyWants nobody;
   for (const char* mask : {"window:8", "block:8"}) {
     AttentionRequest request;
     request.mask = parse_mask(mask);
-    const MatrixBuffer output =
-        run_attention(builder.model, test::Pieces(kTokens), request, nobody);
+    const MatrixBuffer output = test::output_of(builder.model, test::Pieces(kTokens), request);
     CHECK(output.rows() == kTokens);
   }
 }

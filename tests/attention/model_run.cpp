@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "support/model_builder.h"
 
 namespace attnviz::test {
 
@@ -43,7 +43,7 @@ ModelRun run_model(const Model& model, const TokenIds& text, std::size_t n_threa
   Everything everything(model, text.ids.size());
   AttentionRequest request;
   request.n_threads = n_threads;
-  MatrixBuffer stream = run_attention(model, text.view(), request, everything);
+  MatrixBuffer stream = output_of(model, text.view(), request, &everything);
   return {everything.weights(), std::move(stream)};
 }
 

@@ -33,10 +33,11 @@ struct Layer {
     }
   }
 
-  void run(std::size_t n_threads, PatternSink& sink, LayerMemory& memory) const {
+  void run(std::size_t n_threads, RunObserver& observer, LayerMemory& memory) const {
     AttentionRequest request;
     request.n_threads = n_threads;
-    memory.output = run_layer(model, 0, stream.view(), request, sink, memory);
+    memory.output =
+        run_layer(model, 0, LayerReach::kWhole, stream.view(), request, observer, memory);
     benchmark::DoNotOptimize(memory.output.view().data);
   }
 
@@ -48,8 +49,30 @@ struct Layer {
 void layer(benchmark::State& state, std::size_t n, std::size_t n_threads) {
   const Layer layer(n);
   PatternStore store(layer.heads, n);
+  RunObserver observer(store);
   LayerMemory memory;
-  repeat(state, [&] { layer.run(n_threads, store, memory); });
+  repeat(state, [&] { layer.run(n_threads, observer, memory); });
+}
+
+// Is asked everything, and wants nothing.
+class Indifferent : public RunObserver {
+ public:
+  using RunObserver::RunObserver;
+  bool wants(std::size_t layer, LayerStep /*step*/) const override { return layer == kNever; }
+  bool hides(HeadId head) const override { return head.layer == kNever; }
+
+ private:
+  static constexpr std::size_t kNever = 1u << 20;
+};
+
+void watched_layer(benchmark::State& state, std::size_t n) {
+  const Layer layer(n);
+  PatternStore store(layer.heads, n);
+  Indifferent patterns(store);
+  Indifferent other;
+  ObserverGroup both({&patterns, &other});
+  LayerMemory memory;
+  repeat(state, [&] { layer.run(1, both, memory); });
 }
 
 // As a program does it that runs once: all memory is fresh.
@@ -60,9 +83,10 @@ void one_shot(benchmark::State& state, bool kept) {
     LayerMemory memory;
     if (kept) {
       PatternStore store(layer.heads, kTokens);
-      layer.run(1, store, memory);
+      RunObserver observer(store);
+      layer.run(1, observer, memory);
     } else {
-      NobodyWants nobody;
+      RunObserver nobody;
       layer.run(1, nobody, memory);
     }
   }
@@ -93,6 +117,10 @@ void register_all() {
           [n, n_threads](benchmark::State& state) { layer(state, n, n_threads); });
     }
   }
+  for (const std::size_t n : kLengths) {
+    add(fmt::format("layer, watched/{}", n),
+        [n](benchmark::State& state) { watched_layer(state, n); });
+  }
   add("one shot/kept", [](benchmark::State& state) { one_shot(state, true); });
   add("one shot/not kept", [](benchmark::State& state) { one_shot(state, false); });
 }
@@ -100,6 +128,10 @@ void register_all() {
 void report(const Times& times, Figures& figures) {
   figures.at_most("one shot, 12 x 1024 x 1024, patterns kept over not kept",
                   times.ratio("one shot/kept", "one shot/not kept"), 1.45, "x");
+  for (const std::size_t n : kLengths) {
+    figures.at_most(fmt::format("observers that want nothing over none, layer, n = {}", n),
+                    times.ratio(fmt::format("layer, watched/{}", n), name_of(n, 1)), 1.02, "x");
+  }
   if (times(name_of(kLengths[0], 1)) == 0.0) {
     return;
   }

@@ -17,7 +17,7 @@ constexpr std::size_t kHeadSize = 64;
 constexpr std::size_t kBlock = 17;  // 1,928 cells a side
 
 // Wants the head and looks away, so that both runs compute the same.
-class Nothing : public PatternSink {
+class LooksAway : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return true; }
   void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
@@ -36,15 +36,14 @@ void long_text(benchmark::State& state, const char* kind, bool with_output) {
   drawing.pool = kind == std::string("mean") ? PoolKind::kMean : PoolKind::kMax;
   PooledPatterns pooled({{0, 0}}, Mask{}, pooling_of(drawing),
                         {{kTokens, kBlock, 0}, {kTokens, kBlock, 0}});
-  Nothing nothing;
-  PatternSink& sink = kind == std::string("nothing") ? static_cast<PatternSink&>(nothing) : pooled;
+  LooksAway nothing;
+  RunObserver observer(kind == std::string("nothing") ? static_cast<PatternSink&>(nothing)
+                                                      : pooled);
+  const LayerReach reach = with_output ? LayerReach::kWhole : LayerReach::kPatterns;
   for ([[maybe_unused]] auto _ : state) {
     LayerMemory memory;
-    if (with_output) {
-      benchmark::DoNotOptimize(run_layer(model, 0, stream.view(), {}, sink, memory).view().data);
-    } else {
-      run_layer_patterns(model, 0, stream.view(), {}, sink, memory);
-    }
+    benchmark::DoNotOptimize(
+        run_layer(model, 0, reach, stream.view(), {}, observer, memory).view().data);
   }
 }
 

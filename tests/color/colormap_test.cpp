@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/core/error.h"
 
@@ -129,6 +130,20 @@ TEST_CASE("dark_text_on: text over every colour of the maps has a contrast of at
   }
   CHECK(dark_text_on({255, 255, 255}));
   CHECK_FALSE(dark_text_on({0, 0, 0}));
+}
+
+TEST_CASE("Colormap::step: the number of a value's colour among all of them, NaN's behind") {
+  for (const std::string_view name : {"viridis", "blues_r", "blue-red"}) {
+    const Colormap colormap(name);
+    const std::vector<Rgb> colors = colormap.colors();
+    REQUIRE(colors.size() == Colormap::kSteps + 1);
+    for (int i = -10; i <= 1010; ++i) {
+      const float t = static_cast<float>(i) / 1000.0f;
+      REQUIRE(colormap.step(t) < Colormap::kSteps);
+      REQUIRE(colors[colormap.step(t)] == colormap(t));
+    }
+    CHECK(colors[colormap.step(std::numeric_limits<float>::quiet_NaN())] == kNanColor);
+  }
 }
 
 }  // namespace attnviz

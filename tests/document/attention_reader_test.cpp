@@ -151,8 +151,9 @@ TEST_CASE("read_attention: tokens that are given, for queries and for keys") {
   CHECK(kept.token_ids.empty());
   const Error wrong = failure("[[1, 0, 0]]", same);
   CHECK(wrong.kind() == ErrorKind::kUsage);
-  CHECK(contains(wrong, "--tokens: expected 1 token, found 2"));
-  CHECK(contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "--key-tokens"));
+  CHECK(contains(wrong, "tokens: expected 1 token, found 2"));
+  CHECK(
+      contains(failure("[[1]]", {{}, Strings{"x", "y"}}), "key_tokens: expected 1 token, found 2"));
 }
 
 TEST_CASE("read_attention: lines of documents are several documents") {

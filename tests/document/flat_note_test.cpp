@@ -26,8 +26,7 @@ std::string note_of(const std::vector<float>& weights, std::size_t n,
 
 TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long texts only") {
   constexpr std::size_t kTokens = 40;
-  const std::string note =
-      "nearly all weights are below 0.1: --scale log or --scale row-max shows them";
+  const std::string note = "nearly all weights are below 0.1: the scale log or row-max shows them";
   // 1600 cells: 800 masked, 8 of the other 800 are one of a hundred.
   std::vector<float> weights(kTokens * kTokens, 0.0f);
   for (std::size_t i = 0; i < weights.size(); i += 2) {
@@ -47,7 +46,7 @@ TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLog, 0.001f, 1.0f}).empty());
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLinear, 0.0f, 0.1f}).empty());
   CHECK(note_of(even, 33, {Colormap(), ScaleKind::kLinear, 0.0f, 0.5f}) ==
-        "nearly all weights are below 0.05: --scale log or --scale row-max shows them");
+        "nearly all weights are below 0.05: the scale log or row-max shows them");
   CHECK(note_of(std::vector<float>(33 * 33, 0.0f), 33).empty());
 }
 

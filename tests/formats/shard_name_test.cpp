@@ -19,4 +19,10 @@ TEST_CASE("names of shards have two numbers of five digits at their end, and no 
   }
 }
 
+TEST_CASE("shards have one name, other files that of theirs without its ending") {
+  CHECK(name_of_shards("a/llama-3.Q4_K_M-00002-of-00012.gguf") == "llama-3.Q4_K_M");
+  CHECK(name_of_shards("a/llama-3.Q4_K_M.gguf") == "llama-3.Q4_K_M");
+  CHECK(name_of_shards("a/sha256-ab") == "sha256-ab");
+}
+
 }  // namespace attnviz

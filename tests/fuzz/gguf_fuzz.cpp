@@ -130,7 +130,7 @@ void read_tokenizer(const Gguf& file) {
 }
 
 // Of all heads, and of three tokens that any vocabulary has.
-class Nothing : public PatternSink {
+class FiniteWeights : public PatternSink {
  public:
   bool wants(HeadId /*head*/) const override { return true; }
   void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
@@ -154,8 +154,11 @@ void run_model(std::string_view bytes) {
   const std::vector<std::uint32_t> ids(n_tokens, 0);
   ModelInput input;
   input.ids = ids;
-  Nothing nothing;
-  run_attention(model, input, {}, nothing);
+  FiniteWeights weights;
+  OutputRows output(model, 0, n_tokens);
+  RunObserver patterns(weights);
+  ObserverGroup all({&patterns, &output});
+  run(model, input, {}, all);
 }
 
 // What makes something of a whole file is called from here, one line each.

@@ -203,19 +203,19 @@ TEST_CASE("random_model: sizes that are not given follow from the others") {
 }
 
 TEST_CASE("random_model: a shape that makes no sense is refused with the option's name") {
-  CHECK(message_of({.n_layers = 0}) == "--layers 0: expected at least 1");
-  CHECK(message_of({.n_heads = 0}) == "--heads 0: expected at least 1");
+  CHECK(message_of({.n_layers = 0}) == "n_layers 0: expected at least 1");
+  CHECK(message_of({.n_heads = 0}) == "n_heads 0: expected at least 1");
   CHECK(message_of({.n_heads = 4, .n_kv_heads = 3}) ==
-        "--kv-heads 3: expected a number that divides --heads 4");
+        "n_kv_heads 3: expected a number that divides n_heads 4");
   CHECK(message_of({.n_heads = 4, .n_kv_heads = 8}) ==
-        "--kv-heads 8: expected a number that divides --heads 4");
+        "n_kv_heads 8: expected a number that divides n_heads 4");
   CHECK(message_of({.n_heads = 4, .d_model = 10}) ==
-        "--d-model 10: expected a multiple of --heads 4, or --d-head beside it");
-  CHECK(message_of({.n_heads = 4, .d_model = 3}).starts_with("--d-model 3: expected a multiple"));
+        "d_model 10: expected a multiple of n_heads 4, or d_head beside it");
+  CHECK(message_of({.n_heads = 4, .d_model = 3}).starts_with("d_model 3: expected a multiple"));
   CHECK(message_of({.n_heads = 1, .d_model = SIZE_MAX / 2, .d_head = 16}) ==
         "random weights: the size is too large to count");
   CHECK(message_of({.n_heads = SIZE_MAX / 2}) ==
-        "--heads times --d-head: the size is too large to count");
+        "n_heads times d_head: the size is too large to count");
 }
 
 }  // namespace attnviz

@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/picture/fonts/text_box.h"
+
 namespace attnviz::test {
 
 namespace {
 
 using Corners = std::array<PixelPoint, 4>;
 
-Corners corners_of(const PlacedText& text) {
+Corners corners_of(const TextRun& text) {
   return text_corners({static_cast<double>(text.x), static_cast<double>(text.y)}, text.columns,
                       text.column_width, text.angle);
 }
@@ -100,7 +102,7 @@ std::vector<Item> shapes_of(const FigureLayout& layout) {
 // Thousands of texts: only what fails is told.
 void check_layout(const FigureLayout& layout) {
   std::vector<Item> texts;
-  for (const PlacedText& text : layout.texts) {
+  for (const TextRun& text : layout.texts) {
     const Corners corners = corners_of(text);
     texts.push_back({corners, bounds(corners), text.text});
     if (text.columns == 0 || text.columns != FontSet::embedded().columns(text.text)) {

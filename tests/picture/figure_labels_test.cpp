@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/picture/fonts/text_box.h"
+
 namespace attnviz {
 namespace {
 

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "picture/checked_layout.h"
 #include "support/sample_heatmap.h"
 
 namespace attnviz {
 namespace {
 
-std::vector<PlacedText> texts_of(const FigureLayout& layout, TextRole role) {
-  std::vector<PlacedText> found;
-  for (const PlacedText& text : layout.texts) {
+std::vector<TextRun> texts_of(const FigureLayout& layout, TextRole role) {
+  std::vector<TextRun> found;
+  for (const TextRun& text : layout.texts) {
     if (text.role == role) {
       found.push_back(text);
     }
@@ -28,7 +29,7 @@ std::vector<PlacedText> texts_of(const FigureLayout& layout, TextRole role) {
 
 std::set<std::string> strings_of(const FigureLayout& layout, TextRole role) {
   std::set<std::string> strings;
-  for (const PlacedText& text : texts_of(layout, role)) {
+  for (const TextRun& text : texts_of(layout, role)) {
     strings.insert(text.text);
   }
   return strings;
@@ -162,7 +163,7 @@ TEST_CASE("lay_out_figure: low rows thin labels out evenly, the first among them
     sample.heatmap.query_labels[i] = std::to_string(i);
   }
   const FigureLayout layout = lay_out_figure(sample.heatmap);
-  const std::vector<PlacedText> labels = texts_of(layout, TextRole::kQueryLabel);
+  const std::vector<TextRun> labels = texts_of(layout, TextRole::kQueryLabel);
   REQUIRE(labels.size() > 10);
   REQUIRE(labels.size() < 300);
   CHECK(labels[0].text == "0");

@@ -1,16 +1,17 @@
-#include "attnviz/picture/figure_sheet.h"
+#include "attnviz/picture/layout/figure_sheet.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <variant>
 #include <vector>
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
-#include "picture/decoded_png.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/raster/scene_painter.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -47,30 +48,52 @@ TEST_CASE("figure sheet: the colour of a cell is that of its value") {
   REQUIRE(!row.has_numbers);
   sheet.cells(row, 5, 18, values, 2.0f, numbers);
   const Colormap colors("blue-red");
-  REQUIRE(sheet.boxes().size() == 3);
-  CHECK(sheet.boxes()[0].color == colors(0.0f));
-  CHECK(sheet.boxes()[1].color == colors(0.5f));
-  CHECK(sheet.boxes()[2].color == colors(0.75f));
-  const test::DecodedPng picture = test::decode_png(sheet.paint(40));
-  CHECK(picture.width == 200);
-  CHECK(picture.height == 40);
+  const Scene scene = sheet.scene(40);
+  CHECK(scene.width == 200);
+  CHECK(scene.height == 40);
+  REQUIRE(scene.items.size() == 1);
+  const auto& image = std::get<CellImage>(scene.items[0]);
+  REQUIRE(image.colors->cols == 3);
+  CHECK(image.colors->at(0, 0) == colors(0.0f));
+  CHECK(image.colors->at(0, 1) == colors(0.5f));
+  CHECK(image.colors->at(0, 2) == colors(0.75f));
+  const Canvas picture = paint(scene, FontSet::embedded());
   CHECK(picture.at(row.x + 2, 10) == colors(0.0f));
   CHECK(picture.at(row.x + 2 * row.cell_width + 2, 10) == colors(0.75f));
+}
+
+TEST_CASE("figure sheet: numbers stand in the middle of their cells, light on dark ones") {
+  FigureSheet sheet(300, FigureStyle{});
+  const std::vector<float> values = {-2.0f, 0.0f};
+  const CellRow row(10, 200, 2, 5);
+  REQUIRE(row.has_numbers);
+  sheet.cells(row, 5, 18, values, 2.0f, NumberGroup(values));
+  const Scene scene = sheet.scene(40);
+  REQUIRE(scene.items.size() == 3);
+  const auto& image = std::get<CellImage>(scene.items[0]);
+  for (const std::size_t cell : {0u, 1u}) {
+    const auto& number = std::get<TextRun>(scene.items[1 + cell]);
+    const PixelRect box = image.cell(0, cell);
+    const double wide = static_cast<double>(number.columns) * number.column_width;
+    CHECK(number.x + wide / 2 == doctest::Approx(box.x + box.width / 2.0).epsilon(0.02));
+    CHECK((luminance(number.color) > 0.5) == (cell == 0));
+  }
 }
 
 TEST_CASE("figure sheet: texts are cut to their room, and stand where they should end") {
   FigureSheet sheet(300, FigureStyle{});
   CHECK(sheet.text("internationalisation", 10, 10, 70, {}) <= 70);
   sheet.text_to("1.25", 200, 10, {});
-  REQUIRE(sheet.texts().size() == 2);
-  CHECK(sheet.texts()[1].x == 200 - 4 * FigureSheet::kText);
+  const Scene scene = sheet.scene(60);
+  REQUIRE(scene.items.size() == 2);
+  CHECK(std::get<TextRun>(scene.items[1]).x == 200 - 4 * FigureSheet::kText);
   const int lines = sheet.paragraph("one two three four five six seven", 10, 40, 100, {});
   CHECK(lines >= 2 * line_height(FigureSheet::kText));
 }
 
 TEST_CASE("figure sheet: a sheet that is too high is refused") {
   const FigureSheet sheet(100, FigureStyle{});
-  CHECK_THROWS_WITH_AS(sheet.paint(20000),
+  CHECK_THROWS_WITH_AS(sheet.scene(20000),
                        "picture: 20000 pixels high, at most 16384: take fewer heads or steps",
                        Error);
 }

@@ -86,7 +86,7 @@ TEST_CASE("lay_out_overview: rows are layers, columns heads, and the chosen one 
   CHECK(layout.chosen.y == panels[6].y);
   std::vector<std::string> layers;
   std::vector<std::string> heads;
-  for (const PlacedText& text : layout.thumbnails.texts) {
+  for (const TextRun& text : layout.thumbnails.texts) {
     if (text.role == TextRole::kQueryLabel) {
       layers.push_back(text.text);
     }

@@ -1,4 +1,4 @@
-#include "attnviz/picture/overview_png.h"
+#include "attnviz/picture/png.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,6 @@
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/picture/layout/figure_theme.h"
 #include "attnviz/picture/layout/overview_layout.h"
-#include "attnviz/picture/png.h"
 #include "picture/decoded_png.h"
 #include "support/sample_overview.h"
 

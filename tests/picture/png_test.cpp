@@ -14,6 +14,7 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "picture/decoded_png.h"
 #include "support/sample_heatmap.h"
@@ -43,7 +44,7 @@ bool margin_is_white(const test::DecodedPng& image) {
          image.is_filled(image.width - ring, 0, ring, image.height, kWhite);
 }
 
-bool has_ink(const test::DecodedPng& image, const PlacedText& text) {
+bool has_ink(const test::DecodedPng& image, const TextRun& text) {
   const auto corners = text_corners({static_cast<double>(text.x), static_cast<double>(text.y)},
                                     text.columns, text.column_width, text.angle);
   double left = corners[0].x;
@@ -218,7 +219,7 @@ TEST_CASE("render_png: every text leaves ink and the margin none, with hard labe
       const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
       CHECK(margin_is_white(image));
       const FigureLayout layout = lay_out_figure(sample.heatmap);
-      for (const PlacedText& text : layout.texts) {
+      for (const TextRun& text : layout.texts) {
         CAPTURE(text.text);
         CHECK(has_ink(image, text));
       }

@@ -31,8 +31,8 @@ constexpr std::array kLibraryRooms = {
     Room{"picture/scene", 60},
     Room{"picture/fonts", 61},
     Room{"picture/raster", 62},
-    Room{"picture/layout", 63},
-    Room{"picture", 64},
+    Room{"picture/layout", 62},
+    Room{"picture", 63},
     Room{"terminal/page", 60},
     Room{"terminal", 61},
 };

@@ -70,15 +70,22 @@ Pieces::Pieces(std::size_t n_tokens) {
   views_.assign(texts_.begin(), texts_.end());
 }
 
-void NobodyWants::rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-                       ConstMatrix /*weights*/) {
-  FAIL("rows of a head that nobody wants");
+MatrixBuffer output_of(const Model& model, const ModelInput& input, const AttentionRequest& request,
+                       PatternSink* patterns) {
+  OutputRows output(model, 0, input.size());
+  RunObserver weights;
+  if (patterns != nullptr) {
+    weights = RunObserver(*patterns);
+  }
+  ObserverGroup both({&output, &weights});
+  attnviz::run(model, input, request, both);
+  return output.take();
 }
 
 Result run(const Model& model, const AttentionRequest& request) {
   const std::size_t n_tokens = model.inputs.rows;
   Result result{PatternStore(select_heads(model, "", ""), n_tokens), {}};
-  result.output = run_attention(model, Pieces(n_tokens), request, result.patterns);
+  result.output = output_of(model, Pieces(n_tokens), request, &result.patterns);
   return result;
 }
 

@@ -57,13 +57,9 @@ class Pieces {
   std::vector<std::string_view> views_;
 };
 
-/// Wants nothing.
-class NobodyWants : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
-            ConstMatrix weights) override;
-};
+/// What leaves the last layer; weights go to `patterns` unless it is null.
+MatrixBuffer output_of(const Model& model, const ModelInput& input,
+                       const AttentionRequest& request = {}, PatternSink* patterns = nullptr);
 
 /// All patterns and the output of a model that has `inputs`.
 struct Result {

@@ -30,10 +30,19 @@ TEST_CASE("to_ansi: a styled run ends in a reset, a following one starts from no
   CHECK(written(Line("f", kDim)) == "\x1b[2mf\x1b[0m\n");
 }
 
-TEST_CASE("to_ansi: plain spaces at the end are dropped, filled ones stay") {
-  CHECK(written(Line("a  ")) == "a\n");
+TEST_CASE(
+    "to_ansi: blank columns at the end are dropped; filled ones and a text's own spaces stay") {
+  Line line("a ");
+  line.put_padded("b", 4);
+  line.space(2);
+  CHECK(written(line) == "a b\n");
+  CHECK(written(Line("a ")) == "a \n");
   CHECK(written(Line("   ")) == "\n");
   CHECK(written(Line("  ", {.fill = kRed})) == "\x1b[41m  \x1b[0m\n");
+  line.put(" ", {.fill = kRed});
+  line.space(3);
+  CHECK(written(line) == "a b     \x1b[41m \x1b[0m\n");
+  CHECK(written(line, ColorDepth::kNone) == "a b\n");
 }
 
 TEST_CASE("to_ansi: a colour is a code, an index or three numbers") {

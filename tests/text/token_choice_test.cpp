@@ -25,14 +25,14 @@ TokenizedText with_spaces() {
 
 // The index, when nothing is to be told of it.
 std::size_t plainly(const TokenizedText& text, std::string_view word) {
-  const TokenChoice choice = choose_token(text, word, "--query");
+  const TokenChoice choice = choose_token(text, word, "query");
   CHECK(choice.note == "");
   return choice.index;
 }
 
 std::string failure(const TokenizedText& text, std::string_view word) {
   try {
-    choose_token(text, word, "--query");
+    choose_token(text, word, "query");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::kUsage);
     return error.what();
@@ -73,7 +73,7 @@ TEST_CASE("a whole number is an index, from the end when negative") {
 
 TEST_CASE("of several tokens the last is taken and told, or the one that # counts to") {
   const TokenizedText text = words("the cat saw the dog and the cat ran");
-  const TokenChoice the = choose_token(text, "the", "--query");
+  const TokenChoice the = choose_token(text, "the", "query");
   CHECK(the.index == 6);
   CHECK(the.note == "\"the\" occurs at 0, 3 and 6: taking 6 (the#1 is the first)");
   CHECK(plainly(text, "the#1") == 0);
@@ -87,17 +87,17 @@ TEST_CASE("many places are told by the first and the last") {
   for (int i = 1; i < 40; ++i) {
     many += " a";
   }
-  CHECK(choose_token(words(many), "a", "--query").note ==
+  CHECK(choose_token(words(many), "a", "query").note ==
         "\"a\" occurs at 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, … and 39: taking 39 (a#1 is the first)");
 }
 
 TEST_CASE("a token that looks like an index is reached with = or #, and told") {
   const TokenizedText text = words("1 2 3 1");
-  const TokenChoice index = choose_token(text, "1", "--query");
+  const TokenChoice index = choose_token(text, "1", "query");
   CHECK(index.index == 1);
-  CHECK(index.note == "--query 1: taking the token at index 1, \"2\"; =1 takes the token \"1\"");
+  CHECK(index.note == "query 1: taking the token at index 1, \"2\"; =1 takes the token \"1\"");
   CHECK(plainly(text, "=2") == 1);
-  CHECK(choose_token(text, "=1", "--query").index == 3);
+  CHECK(choose_token(text, "=1", "query").index == 3);
   CHECK(plainly(text, "1#1") == 0);
   CHECK(plainly(text, "=1#1") == 0);
   CHECK(plainly(words("0 1 2"), "1") == 1);  // both readings are one token
@@ -115,37 +115,35 @@ TEST_CASE("the signs # and = are tokens, too") {
 TEST_CASE("a word that names nothing is told with the tokens there are") {
   const TokenizedText text = words("The cat sat");
   CHECK(failure(text, "cab") ==
-        "--query: the text has no token \"cab\" (did you mean \"cat\"?): the tokens are 0 \"The\", "
+        "query: the text has no token \"cab\" (did you mean \"cat\"?): the tokens are 0 \"The\", "
         "1 \"cat\" and 2 \"sat\"; an index does, too");
-  CHECK(
-      failure(text, "") ==
-      "--query: the text has no token \"\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
-      "index does, too");
-  CHECK(failure(text, "dog#2").starts_with("--query: the text has no token \"dog\""));
+  CHECK(failure(text, "") ==
+        "query: the text has no token \"\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
+        "index does, too");
+  CHECK(failure(text, "dog#2").starts_with("query: the text has no token \"dog\""));
 }
 
 TEST_CASE("an index or an occurrence that is not there is told with the range") {
   const TokenizedText text = words("The cat sat");
   CHECK(failure(text, "3") ==
-        "--query 3: expected an index from 0 to 2 (-1 is the last); the tokens are 0 \"The\", "
+        "query 3: expected an index from 0 to 2 (-1 is the last); the tokens are 0 \"The\", "
         "1 \"cat\" and 2 \"sat\"");
-  CHECK(failure(text, "-4").starts_with("--query -4: expected an index from 0 to 2"));
-  CHECK(
-      failure(text, "99999999999999999999").starts_with("--query 99999999999999999999: expected"));
-  CHECK(failure(text, "cat#2") == "--query cat#2: \"cat\" occurs 1 time: expected cat#1");
-  CHECK(failure(words("a a"), "a#0") == "--query a#0: \"a\" occurs 2 times: expected a#1 to a#2");
+  CHECK(failure(text, "-4").starts_with("query -4: expected an index from 0 to 2"));
+  CHECK(failure(text, "99999999999999999999").starts_with("query 99999999999999999999: expected"));
+  CHECK(failure(text, "cat#2") == "query cat#2: \"cat\" occurs 1 time: expected cat#1");
+  CHECK(failure(words("a a"), "a#0") == "query a#0: \"a\" occurs 2 times: expected a#1 to a#2");
   CHECK(failure(words("x 7"), "7") ==
-        "--query 7: expected an index from 0 to 1 (-1 is the last); the tokens are 0 \"x\" and "
+        "query 7: expected an index from 0 to 1 (-1 is the last); the tokens are 0 \"x\" and "
         "1 \"7\"; =7 takes the token \"7\"");
   CHECK(failure(words("cat"), "1") ==
-        "--query 1: expected an index from 0 to 0 (-1 is the last); the only token is 0 \"cat\"");
+        "query 1: expected an index from 0 to 0 (-1 is the last); the only token is 0 \"cat\"");
 }
 
 TEST_CASE("what a terminal could obey does not reach the messages") {
   const TokenizedText text = make_tokenizer("chars")->tokenize(
       "a\x1b"
       "a\x1b");
-  CHECK(choose_token(text, "\x1b", "--query").note.find('\x1b') == std::string::npos);
+  CHECK(choose_token(text, "\x1b", "query").note.find('\x1b') == std::string::npos);
   CHECK(failure(text, "\x1b[2J").find('\x1b') == std::string::npos);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 #include <string>
 #include <utility>
@@ -14,6 +13,18 @@
 #include "attnviz/core/suggest.h"
 
 namespace attnviz {
+
+namespace {
+
+std::size_t largest_size(const std::vector<std::vector<HeadId>>& groups) {
+  std::size_t largest = 1;
+  for (const std::vector<HeadId>& group : groups) {
+    largest = std::max(largest, group.size());
+  }
+  return largest;
+}
+
+}  // namespace
 
 std::string_view average_name(AverageOver over) noexcept {
   return word_for(kAverages, over);
@@ -35,9 +46,10 @@ std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, A
   }
   if (!is_rectangle(heads)) {
     throw Error(ErrorKind::kUsage,
-                std::string("--average ").append(average_name(over)) +
-                    ": needs the same heads of every layer; choose a rectangle with --layer and "
-                    "--head, or --average all");
+                std::string("average ").append(average_name(over)) +
+                    ": needs the same heads of every layer; choose a rectangle of layers and "
+                    "heads, or all",
+                "average");
   }
   std::map<std::size_t, std::vector<HeadId>> groups;
   for (const HeadId head : heads) {
@@ -53,18 +65,14 @@ std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, A
 
 AverageSink::AverageSink(std::vector<std::vector<HeadId>> groups, std::size_t n_tokens,
                          float largest_weight)
-    : groups_(std::move(groups)), n_tokens_(n_tokens) {
-  std::size_t largest_group = 1;
+    : groups_(std::move(groups)),
+      n_tokens_(n_tokens),
+      sum_(static_cast<double>(largest_size(groups_)) * static_cast<double>(largest_weight)) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
-    largest_group = std::max(largest_group, groups_[group].size());
     for (const HeadId head : groups_[group]) {
       group_of_.emplace(head, group);
     }
   }
-  // The smallest power of two above any sum; rows add up to 1 within rounding.
-  const double bound =
-      static_cast<double>(largest_group) * static_cast<double>(largest_weight) * 1.001;
-  units_ = std::exp2(62.0 - std::ceil(std::log2(bound)));
   const std::size_t n_weights = checked_product({n_tokens, n_tokens}, "an average of patterns");
   checked_product({n_weights, groups_.size(), sizeof(std::int64_t)}, "averages of patterns");
   try {
@@ -90,7 +98,7 @@ void AverageSink::rows(HeadId head, std::size_t first_query, std::size_t first_k
     std::int64_t* const sums = sums_[group->second].data() + query * n_tokens_ + first_key;
     const float* const from = weights.row_data(row);
     for (std::size_t key = 0; key < weights.cols; ++key) {
-      sums[key] += static_cast<std::int64_t>(static_cast<double>(from[key]) * units_);
+      sums[key] += sum_.of(from[key]);
     }
   }
 }
@@ -98,11 +106,24 @@ void AverageSink::rows(HeadId head, std::size_t first_query, std::size_t first_k
 MatrixBuffer AverageSink::take_mean(std::size_t group) {
   MatrixBuffer mean(n_tokens_, n_tokens_);
   const Sums sums = std::move(sums_[group]);
-  const double divisor = units_ * static_cast<double>(groups_[group].size());
-  float* const to = mean.view().data;
-  std::transform(sums.begin(), sums.end(), to, [divisor](std::int64_t sum) {
-    return static_cast<float>(static_cast<double>(sum) / divisor);
-  });
+  const std::size_t n_heads = groups_[group].size();
+  std::transform(sums.begin(), sums.end(), mean.view().data,
+                 [this, n_heads](std::int64_t sum) { return sum_.mean(sum, n_heads); });
+  return mean;
+}
+
+MatrixBuffer mean_pattern(std::span<const ConstMatrix> patterns) {
+  MatrixBuffer mean(patterns.front().rows, patterns.front().cols);
+  const Matrix to = mean.view();
+  for (std::size_t query = 0; query < to.rows; ++query) {
+    for (std::size_t key = 0; key < to.cols; ++key) {
+      double sum = 0.0;
+      for (const ConstMatrix& pattern : patterns) {
+        sum += static_cast<double>(pattern(query, key));
+      }
+      to(query, key) = static_cast<float>(sum / static_cast<double>(patterns.size()));
+    }
+  }
   return mean;
 }
 

@@ -12,6 +12,7 @@
 
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/choices.h"
+#include "attnviz/core/exact_sum.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
@@ -36,8 +37,7 @@ std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, A
 
 /// Adds up the patterns of each group; keeps one matrix a group, of 8 bytes a weight.
 ///
-/// The sums are whole numbers of 2^-62 times a bound of the sum, so that they are the same
-/// whichever thread comes first; each weight is off by less than 1e-12.
+/// The sums are in fixed point; each weight is off by less than 1e-12.
 class AverageSink : public PatternSink {
  public:
   /// Groups without repeats, none empty. `largest_weight`: no weight is above it, none below 0.
@@ -60,9 +60,12 @@ class AverageSink : public PatternSink {
   std::vector<std::vector<HeadId>> groups_;
   std::map<HeadId, std::size_t> group_of_;
   std::size_t n_tokens_;
-  double units_;  // of one weight of 1
+  FixedPoint sum_;
   std::vector<Sums> sums_;
   std::array<std::mutex, 64> row_locks_;  // each for every 64th row
 };
+
+/// The mean of patterns of one shape, at least one: their sum in double precision, in their order.
+MatrixBuffer mean_pattern(std::span<const ConstMatrix> patterns);
 
 }  // namespace attnviz

@@ -48,7 +48,8 @@ class HeadTrace {
  public:
   HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
             const AttentionRequest& request, std::size_t query)
-      : model_(model), layer_(model.layers[head.layer]), attended_(layer.attended) {
+      : model_(model), layer_(model.layers[head.layer]) {
+    trace_.attended = layer.attended;
     trace_.head = head;
     trace_.query = query;
     trace_.n_heads = layer_.heads.size();
@@ -256,8 +257,6 @@ class HeadTrace {
   }
 
   void put_out() {
-    const std::span<const float> row = attended_.row(trace_.query);
-    trace_.attended.assign(row.begin(), row.end());
     trace_.result = trace_.attended;
     const Matrix result = one_row(std::span<float>(trace_.result));
     join_stream(model_, trace_.head.layer, one_row(trace_.x()), 1, result);
@@ -337,7 +336,6 @@ class HeadTrace {
 
   const Model& model_;
   const LayerWeights& layer_;
-  ConstMatrix attended_;
   kernels::KeyPanels keys_;
   Inspection trace_;
 };

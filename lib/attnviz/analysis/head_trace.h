@@ -3,21 +3,22 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "attnviz/analysis/inspection.h"
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
 
-/// One layer's input, what its attention looks at, and what its attention gives:
-/// attention_input() and attention_output().
+/// One layer's input [n_tokens, d_model], what its attention looks at, and what its attention gives
+/// for the query that is followed, with the stream added where adds_stream_first().
 struct LayerTrace {
   std::shared_ptr<const MatrixBuffer> input;
   std::shared_ptr<const MatrixBuffer> look;
-  ConstMatrix attended;
+  std::vector<float> attended;
 };
 
 /// What inspect_heads() says of one head, but for what layer 0's x is made of. Throws as it does.

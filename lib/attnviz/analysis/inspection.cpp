@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "attnviz/analysis/head_trace.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 
@@ -21,6 +23,64 @@ std::shared_ptr<const MatrixBuffer> copy_of(ConstMatrix matrix) {
   }
   return copy;
 }
+
+// Follows the query through heads while their layers run.
+class Follower : public RunObserver {
+ public:
+  Follower(const Model& model, const ModelInput& input, const AttentionRequest& request,
+           std::span<const HeadId> heads, std::size_t query, bool all_queries)
+      : model_(model),
+        input_(input),
+        request_(request),
+        heads_(heads),
+        query_(query),
+        all_queries_(all_queries) {}
+
+  bool wants(std::size_t layer, LayerStep step) const override {
+    return (step == LayerStep::kBefore || step == LayerStep::kAttention) &&
+           std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end();
+  }
+
+  void stream(const RunPlace& at, ConstMatrix x) override {
+    trace_.input = copy_of(x);
+    trace_.look = trace_.input;
+    if (norms_first(model_, at.layer)) {
+      auto look = std::make_shared<MatrixBuffer>(x.rows, x.cols);
+      apply_norm(model_.layers[at.layer].attention_norm, x, look->view());
+      trace_.look = std::move(look);
+    }
+  }
+
+  void attention(const RunPlace& at, Matrix a) override {
+    const std::span<const float> row = a.row(query_);
+    trace_.attended.assign(row.begin(), row.end());
+    if (adds_stream_first(model_, at.layer)) {
+      std::ranges::transform(trace_.attended, trace_.input->view().row(query_),
+                             trace_.attended.begin(), std::plus());
+    }
+    for (const HeadId head : heads_) {
+      if (head.layer != at.layer) {
+        continue;
+      }
+      inspections.push_back(trace_head(model_, head, trace_, request_, query_, all_queries_));
+      if (at.layer == 0 && !model_.segment_embeddings.empty()) {
+        inspections.back().has_segments = true;
+        inspections.back().segment = input_.segments.empty() ? 0 : input_.segments[query_];
+      }
+    }
+  }
+
+  std::vector<Inspection> inspections;
+
+ private:
+  const Model& model_;
+  const ModelInput& input_;
+  const AttentionRequest& request_;
+  std::span<const HeadId> heads_;
+  std::size_t query_;
+  bool all_queries_;
+  LayerTrace trace_;
+};
 
 }  // namespace
 
@@ -49,35 +109,9 @@ std::vector<Inspection> inspect_heads(const Model& model, const ModelInput& inpu
     throw Error(ErrorKind::kUsage,
                 fmt::format("query {}: expected an index from 0 to {}", query, input.size() - 1));
   }
-  std::vector<Inspection> inspections;
-  NobodyWants nobody;
-  LayerMemory memory;
-  auto stream = std::make_shared<const MatrixBuffer>(embed(model, input));
-  for (std::size_t layer = 0; inspections.size() < heads.size(); ++layer) {
-    const ConstMatrix x = stream->view();
-    const ConstMatrix look = attention_input(model, layer, x, request.n_threads, memory);
-    MatrixBuffer attended = attention_output(model, layer, look, x, request, nobody, memory);
-    LayerTrace trace{stream, nullptr, std::as_const(attended).view()};
-    for (const HeadId head : heads) {
-      if (head.layer != layer) {
-        continue;
-      }
-      if (!trace.look) {
-        trace.look = look.data == x.data ? stream : copy_of(look);
-      }
-      inspections.push_back(trace_head(model, head, trace, request, query, all_queries));
-      if (layer == 0 && !model.segment_embeddings.empty()) {
-        inspections.back().has_segments = true;
-        inspections.back().segment = input.segments.empty() ? 0 : input.segments[query];
-      }
-    }
-    if (inspections.size() < heads.size()) {
-      join_stream(model, layer, x, request.n_threads, attended.view());
-      finish_layer(model, layer, x, request.n_threads, memory, attended.view());
-      stream = std::make_shared<const MatrixBuffer>(std::move(attended));
-    }
-  }
-  return inspections;
+  Follower follower(model, input, request, heads, query, all_queries);
+  run(model, input, request, follower);
+  return std::move(follower.inspections);
 }
 
 double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::size_t n_tokens,

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
@@ -52,7 +52,7 @@ struct InspectedMatrices {
 };
 
 /// All that one head computes for one query, in the order in which it does; keys 0-based, n_keys is
-/// the number of tokens. The same float kernels as run_attention's: weights and context have the
+/// the number of tokens. The same float kernels as the engine's: weights and context have the
 /// same bits.
 ///
 /// Views into the model and into shared matrices: valid as long as the model lives.
@@ -157,7 +157,7 @@ struct Inspection {
 /// Follows `query` through each of `heads` (in order of layer, without repeats; as select_heads
 /// gives them). `all_queries`: InspectedMatrices, too.
 ///
-/// Throws what run_attention throws, and Error{kUsage} when query is no token's index.
+/// Throws what run() throws, and Error{kUsage} when query is no token's index.
 /// Precondition: the model has the heads.
 std::vector<Inspection> inspect_heads(const Model& model, const ModelInput& input,
                                       const AttentionRequest& request,

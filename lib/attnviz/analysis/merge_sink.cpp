@@ -1,37 +1,42 @@
 #include "attnviz/analysis/merge_sink.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace attnviz {
 
-MergeSink::MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
-    : target_(target), word_of_(words.begin(), words.end()) {
-  n_tokens_of_.assign(words.empty() ? 0 : words.back() + 1, 0);
+namespace {
+
+std::vector<std::size_t> token_counts(std::span<const std::size_t> words) {
+  std::vector<std::size_t> counts(words.empty() ? 0 : words.back() + 1, 0);
   for (const std::size_t word : words) {
-    ++n_tokens_of_[word];
+    ++counts[word];
   }
-  const std::size_t longest =
-      n_tokens_of_.empty() ? 1 : *std::max_element(n_tokens_of_.begin(), n_tokens_of_.end());
-  // The smallest power of two above any sum; rows add up to their sum within rounding.
-  const double bound = static_cast<double>(longest) * static_cast<double>(largest_sum) * 1.001;
-  units_ = std::exp2(62.0 - std::ceil(std::log2(bound)));
+  return counts;
 }
+
+std::size_t longest_word(const std::vector<std::size_t>& counts) {
+  return counts.empty() ? 1 : *std::max_element(counts.begin(), counts.end());
+}
+
+}  // namespace
+
+MergeSink::MergeSink(PatternSink& target, std::span<const std::size_t> words, float largest_sum)
+    : target_(target),
+      word_of_(words.begin(), words.end()),
+      n_tokens_of_(token_counts(words)),
+      sum_(static_cast<double>(longest_word(n_tokens_of_)) * static_cast<double>(largest_sum)) {}
 
 void MergeSink::add_row(std::span<const float> weights, std::size_t first_key,
                         Sums& sums) const noexcept {
   for (std::size_t key = 0; key < weights.size(); ++key) {
-    sums[word_of_[first_key + key]] +=
-        static_cast<std::int64_t>(static_cast<double>(weights[key]) * units_);
+    sums[word_of_[first_key + key]] += sum_.of(weights[key]);
   }
 }
 
 void MergeSink::hand_over(HeadId head, std::size_t word, const Sums& sums) {
-  const double divisor = units_ * static_cast<double>(n_tokens_of_[word]);
   std::vector<float> means(n_words());
-  std::transform(sums.begin(), sums.end(), means.begin(), [divisor](std::int64_t sum) {
-    return static_cast<float>(static_cast<double>(sum) / divisor);
-  });
+  std::transform(sums.begin(), sums.end(), means.begin(),
+                 [&](std::int64_t sum) { return sum_.mean(sum, n_tokens_of_[word]); });
   target_.rows(head, word, 0, {means.data(), 1, means.size(), means.size()});
 }
 

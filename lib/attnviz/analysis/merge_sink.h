@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/exact_sum.h"
 
 namespace attnviz {
 
@@ -17,9 +18,7 @@ namespace attnviz {
 /// sum over the keys of the other, averaged over the queries of the word. Rows that sum to 1 still
 /// do (Clark et al. 2019, section 4).
 ///
-/// The sums are whole numbers of 2^-62 times a bound of the sum, so that they are the same
-/// whichever thread comes first. Each word is handed over once, from any thread, in rows of its
-/// own.
+/// The sums are in fixed point. Each word is handed over once, from any thread, in rows of its own.
 class MergeSink : public PatternSink {
  public:
   /// `words`: the word of each token, numbered from 0 in order and without gaps, as word_numbers()
@@ -48,7 +47,7 @@ class MergeSink : public PatternSink {
   PatternSink& target_;
   std::vector<std::size_t> word_of_;      // [n_tokens]
   std::vector<std::size_t> n_tokens_of_;  // [n_words]
-  double units_ = 1.0;                    // of a weight of 1
+  FixedPoint sum_;
   std::mutex mutex_;
   std::map<std::pair<HeadId, std::size_t>, Unfinished> unfinished_;
 };

@@ -1,10 +1,10 @@
 #include "attnviz/analysis/telling_head.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
+#include "attnviz/core/exact_sum.h"
 #include "attnviz/kernels/pooling_kernels.h"
 
 namespace attnviz {
@@ -13,10 +13,9 @@ namespace {
 
 constexpr double kLeastScore = 0.1;
 
-// To a multiple of 2^-36, as pool_sums() rounds: such sums do not depend on their order.
+// As pool_sums() rounds.
 double rounded(float weight) {
-  constexpr double kUnits = 68719476736.0;
-  return std::nearbyint(static_cast<double>(weight) * kUnits) / kUnits;
+  return coarsened(static_cast<double>(weight));
 }
 
 // The mean of a sum's other terms.

@@ -104,7 +104,7 @@ class Measure {
 
   PatternStore patterns(const TokenizedText& text) const {
     PatternStore store(heads_, text.size());
-    run_patterns(model_, Input(text).view(), {}, store);
+    run(model_, Input(text).view(), {}, store);
     return store;
   }
 
@@ -302,7 +302,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   HeadStatistics statistics(measure.heads(), tour.text.size());
   PatternStore pattern(heads, tour.text.size());
   SinkGroup sinks({&statistics, &pattern});
-  run_patterns(model, input.view(), {}, sinks);
+  run(model, input.view(), {}, sinks);
   for (const HeadId head : measure.heads()) {
     tour.first_share += without_first(statistics.summary(head).first, 1.0, tour.text.size()) /
                         static_cast<double>(tour.n_heads);

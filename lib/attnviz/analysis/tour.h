@@ -64,7 +64,7 @@ TourQuery tour_query(const TokenizedText& text, ConstMatrix weights = {});
 /// beyond the model's context is left out at the end. The inspection looks at the model's weights:
 /// valid as long as the model lives.
 ///
-/// Throws what the tokenizer, embed() and run_attention() throw, and Error{kUsage} for a text
+/// Throws what the tokenizer, embed() and run() throw, and Error{kUsage} for a text
 /// without tokens.
 Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view text);
 

@@ -1,7 +1,9 @@
 #include "attnviz/attention/attention_block.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/softmax.h"
 
@@ -59,7 +61,14 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
   BlockWeights block{BlockFault::kNone, first_key, rows.col_block(0, seen.end - first_key)};
   block.stored = !pattern.empty() && can_copy(rule, scratch.ranges, first_key);
   const Matrix copy = block.stored ? pattern.col_block(first_key, cols) : Matrix{};
-  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows, copy) != n_queries) {
+  std::optional<EdgeBlock> edges;
+  if (rule.observer != nullptr) {
+    scratch.hidden.assign(n_queries * block.weights.cols, 0);
+    edges.emplace(first_query, n_queries, first_key, block.weights.cols, scratch.hidden);
+    rule.observer->hide(rule.head, *edges);
+  }
+  if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows,
+                        edges ? &*edges : nullptr, copy) != n_queries) {
     block.fault = BlockFault::kScore;
     return block;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "attnviz/attention/row_weights.h"
@@ -28,6 +29,7 @@ std::size_t attending_rows(std::size_t n_keys) noexcept;
 struct BlockScratch {
   MatrixBuffer scores;
   std::vector<KeyRange> ranges;
+  std::vector<std::uint8_t> hidden;  // edges, by query, then key
 };
 
 /// What went wrong in a block.

@@ -63,14 +63,15 @@ class FirstFailure {
 class AttentionRun {
  public:
   AttentionRun(const Model& model, std::size_t layer, ConstMatrix x,
-               const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+               const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                Progress* progress)
       : model_(model),
         layer_(layer),
         weights_(model.layers[layer]),
         x_(x),
         request_(request),
-        sink_(sink),
+        observer_(observer),
+        sink_(observer.patterns()),
         memory_(memory),
         n_before_(memory.n_before()),
         n_tokens_(n_before_ + x.rows),
@@ -87,6 +88,9 @@ class AttentionRun {
     }
     contexts_ = shaped(memory_.contexts, x_.rows, cols);
     attend_in_groups(heads);
+    if (observer_.wants(layer_, LayerStep::kContexts)) {
+      observer_.contexts({layer_, LayerStep::kContexts, n_before_}, contexts_);
+    }
     return weights_.has_output() ? combine(contexts_, residual)
                                  : std::exchange(memory_.contexts, {});
   }
@@ -96,7 +100,7 @@ class AttentionRun {
     memory_.output = {};
     std::vector<std::size_t> heads;
     for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
-      if (sink_.wants({layer_, head})) {
+      if (is_wanted({layer_, head})) {
         heads.push_back(head);
       }
     }
@@ -104,6 +108,8 @@ class AttentionRun {
   }
 
  private:
+  bool is_wanted(HeadId head) const { return sink_ != nullptr && sink_->wants(head); }
+  bool is_ordered() const { return sink_ != nullptr && sink_->ordered(); }
   bool with_contexts() const noexcept { return !first_col_.empty(); }
 
   // Threads for work that takes each token `multiply_adds`.
@@ -149,7 +155,7 @@ class AttentionRun {
     const std::size_t rows = attending_rows(n_tokens_);
     const std::size_t blocks = n_blocks(x_.rows, rows);
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(n_tokens_));
-    const bool ordered = sink_.ordered();
+    const bool ordered = is_ordered();
     Turns turns;
     std::vector<BlockScratch>& scratch = memory_.blocks;
     scratch.resize(std::max(scratch.size(), threads));
@@ -180,14 +186,15 @@ class AttentionRun {
 
   OrderedStep attend_block(std::size_t head, const HeadTensors& tensors, std::size_t first,
                            std::size_t count, BlockScratch& scratch) {
-    const RowRule rule = row_rule(model_, {layer_, head}, request_);
+    RowRule rule = row_rule(model_, {layer_, head}, request_);
+    rule.observer = observer_.hides(rule.head) ? &observer_ : nullptr;
     const Matrix context = with_contexts()
                                ? contexts_.row_block(first, count)
                                      .col_block(first_col_[head], weights_.heads[head].d_value())
                                : Matrix{};
-    const bool wanted = sink_.wants(rule.head);
+    const bool wanted = is_wanted(rule.head);
     const std::size_t query = n_before_ + first;
-    const Matrix pattern = wanted ? sink_.place(rule.head, query, count) : Matrix{};
+    const Matrix pattern = wanted ? sink_->place(rule.head, query, count) : Matrix{};
     const BlockWeights block =
         attnviz::attend_block(tensors, rule, query, count, scratch, context, pattern);
     if (progress_ != nullptr) {
@@ -196,14 +203,14 @@ class AttentionRun {
     if (block.fault != BlockFault::kNone) {
       failure_.note(head, block.fault);
       // What comes after it must not be handed over in its place.
-      return sink_.ordered()
+      return is_ordered()
                  ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
                  : OrderedStep{};
     }
     if (!wanted || block.stored) {
       return {};
     }
-    return sink_.ordered_rows(rule.head, query, block.first_key, block.weights);
+    return sink_->ordered_rows(rule.head, query, block.first_key, block.weights);
   }
 
   MatrixBuffer combine(ConstMatrix contexts, ConstMatrix residual) {
@@ -263,7 +270,8 @@ class AttentionRun {
   const LayerWeights& weights_;
   ConstMatrix x_;
   const AttentionRequest& request_;
-  PatternSink& sink_;
+  RunObserver& observer_;
+  PatternSink* sink_;  // null: nobody wants weights
   LayerMemory& memory_;
   std::size_t n_before_;  // tokens before x
   std::size_t n_tokens_;  // with those of x
@@ -285,15 +293,15 @@ const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& la
 }
 
 MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
-                          ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,
-                          LayerMemory& memory, Progress* progress) {
-  return AttentionRun(model, layer, x, request, sink, memory, progress).output(residual);
+                          ConstMatrix residual, const AttentionRequest& request,
+                          RunObserver& observer, LayerMemory& memory, Progress* progress) {
+  return AttentionRun(model, layer, x, request, observer, memory, progress).output(residual);
 }
 
 void attend_layer_patterns(const Model& model, std::size_t layer, ConstMatrix x,
-                           const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
-                           Progress* progress) {
-  AttentionRun(model, layer, x, request, sink, memory, progress).patterns();
+                           const AttentionRequest& request, RunObserver& observer,
+                           LayerMemory& memory, Progress* progress) {
+  AttentionRun(model, layer, x, request, observer, memory, progress).patterns();
 }
 
 double tensor_bytes(const LayerWeights& layer, std::size_t n_tokens) noexcept {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/mlp.h"
-#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/progress.h"
+#include "attnviz/attention/request.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
@@ -42,22 +42,22 @@ struct LayerMemory {
 /// The attention of layer `layer` to x [n_tokens, d_model], and to the tokens before x when memory
 /// has a cache of their keys and values: its output with `residual` added unless
 /// that is empty, [n_tokens, d_model]; or the contexts side by side, without the residual, when the
-/// layer has no W_O. Weights of wanted heads go to `sink`, work done to `progress` unless it is
-/// null.
+/// layer has no W_O. `observer` gets the weights of the heads that its sink wants, hides edges and
+/// may change the contexts; work done goes to `progress` unless it is null.
 ///
 /// Needs in `memory`, beside its result, all contexts, the turns of rotary positions, the queries,
 /// keys and values of as many heads at once as 64 MB hold (counted as if none shared theirs), or of
 /// one, and for each thread a block of rows as long as the range of keys they see. Throws
 /// Error{kMalformed} naming the first head with a number that is not finite.
 MatrixBuffer attend_layer(const Model& model, std::size_t layer, ConstMatrix x,
-                          ConstMatrix residual, const AttentionRequest& request, PatternSink& sink,
-                          LayerMemory& memory, Progress* progress);
+                          ConstMatrix residual, const AttentionRequest& request,
+                          RunObserver& observer, LayerMemory& memory, Progress* progress);
 
-/// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
-/// throws as attend_layer does.
+/// Only the weights of the heads that the sink of `observer` wants: no values, no other heads, no
+/// output. Needs and throws as attend_layer does.
 void attend_layer_patterns(const Model& model, std::size_t layer, ConstMatrix x,
-                           const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
-                           Progress* progress);
+                           const AttentionRequest& request, RunObserver& observer,
+                           LayerMemory& memory, Progress* progress);
 
 /// Bytes of the queries, keys and values that lie in memory at once; an estimate.
 double tensor_bytes(const LayerWeights& layer, std::size_t n_tokens) noexcept;

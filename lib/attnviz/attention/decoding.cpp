@@ -59,9 +59,11 @@ void check_continues(const Model& model, const AttentionRequest& request) {
   }
 }
 
-Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens)
+Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens,
+                   RunObserver* observer)
     : model_(model),
       request_(std::move(request)),
+      observer_(observer == nullptr ? nobody_ : *observer),
       cache_(checked_cache(model, request_, max_tokens)) {
   memory_.cache = &cache_;
 }
@@ -81,9 +83,9 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   input.ids = std::span(ids_).subspan(input.first_position);
   check_request(model_, input, request_);
   memory_.rotations.clear();
-  NobodyWants nobody;  // what is drawn of a growing text is drawn later, of the whole of it
+  const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
   const MatrixBuffer stream =
-      run_layers(model_, embed(model_, input), model_.n_layers(), request_, nobody, memory_);
+      run_layers(model_, embed(model_, input), end, request_, observer_, memory_);
   cache_.set_tokens(ids_.size());
   logits_ =
       run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
@@ -91,9 +93,10 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
 }
 
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
-                               std::size_t n_tokens, const AttentionRequest& request) {
+                               std::size_t n_tokens, const AttentionRequest& request,
+                               RunObserver* observer) {
   ContinuedIds continued;
-  Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens));
+  Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens), observer);
   std::span<const std::uint32_t> next = prompt;
   while (continued.ids.size() < n_tokens) {
     const std::size_t length = prompt.size() + continued.ids.size();

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "attnviz/attention/attention_layer.h"
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/key_value_cache.h"
+#include "attnviz/attention/request.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
@@ -20,17 +21,21 @@ namespace attnviz {
 void check_continues(const Model& model, const AttentionRequest& request);
 
 /// The forward pass of a text that grows: each token is computed once, and attends to the kept keys
-/// and values of those before it. The logits are those of run_all_layers() and run_output_head()
-/// over the whole text.
+/// and values of those before it. The logits are those of run() and run_output_head() over the
+/// whole text. An observer is told of the new tokens alone, and may change what becomes of them:
+/// what it did to those before stays in their keys and values.
 ///
 /// Rotary frequencies that change with the text's length (dynamic scaling, longrope) change what
 /// all tokens before would have had: where they do, the whole text is computed anew. So the logits
-/// are right there, too; other libraries keep what they have.
+/// are right there, too; other libraries keep what they have. An observer is told of all tokens
+/// again then.
 class Decoding {
  public:
-  /// Memory for keys and values of `max_tokens` is touched as they come. `model` must outlive it.
-  /// Throws as check_continues(), and what MatrixBuffer throws.
-  Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens);
+  /// Memory for keys and values of `max_tokens` is touched as they come. `model` must outlive it;
+  /// so must `observer`, unless it is null. Throws as check_continues(), and what MatrixBuffer
+  /// throws.
+  Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens,
+           RunObserver* observer = nullptr);
   Decoding(const Decoding&) = delete;
   Decoding& operator=(const Decoding&) = delete;
 
@@ -44,6 +49,8 @@ class Decoding {
  private:
   const Model& model_;
   AttentionRequest request_;
+  RunObserver nobody_;
+  RunObserver& observer_;
   KeyValueCache cache_;
   LayerMemory memory_;
   std::vector<std::uint32_t> ids_;
@@ -64,10 +71,11 @@ struct ContinuedIds {
 };
 
 /// Up to `n_tokens` tokens after `prompt`, each the most probable one (of several the one with the
-/// smallest id). request.report is told the share that is done. Throws as Decoding does, and
-/// Error{kUsage} for an empty prompt.
+/// smallest id). request.report is told the share that is done, `observer` what Decoding tells it.
+/// Throws as Decoding does, and Error{kUsage} for an empty prompt.
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
-                               std::size_t n_tokens, const AttentionRequest& request);
+                               std::size_t n_tokens, const AttentionRequest& request,
+                               RunObserver* observer = nullptr);
 
 /// Bytes that continue_greedily takes; an estimate.
 double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens);

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"

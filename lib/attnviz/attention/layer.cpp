@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
@@ -33,16 +34,39 @@ ConstMatrix normed(const Norm& norm, ConstMatrix x, std::size_t n_threads, Layer
   return out;
 }
 
-// x += mlp(look), or x += norm(mlp(look)). When x is looked at itself, what is added must wait.
-void add_mlp(const LayerWeights& layer, ConstMatrix look, std::size_t n_threads,
-             LayerMemory& memory, Matrix x) {
-  if (!layer.after_mlp_norm.present() && look.data != x.data) {
-    return run_mlp(layer.mlp, look, true, n_threads, memory.mlp, x);
+// One layer of a run under the eyes of its observer.
+struct WatchedLayer {
+  const Model& model;
+  std::size_t layer;
+  RunObserver& observer;
+  std::size_t n_threads;
+  LayerMemory& memory;
+
+  const LayerWeights& weights() const noexcept { return model.layers[layer]; }
+  RunPlace at(LayerStep step) const noexcept { return {layer, step, memory.n_before()}; }
+  bool is_watched(LayerStep step) const { return observer.wants(layer, step); }
+  void show_stream(LayerStep step, ConstMatrix x) const {
+    if (is_watched(step)) {
+      observer.stream(at(step), x);
+    }
   }
-  const Matrix added = shaped(memory.added, x.rows, x.cols);
-  run_mlp(layer.mlp, look, false, n_threads, memory.mlp, added);
+};
+
+// x += mlp(look), or x += norm(mlp(look)). What is added must wait when x is looked at itself, or
+// the observer looks at it.
+void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+  const LayerWeights& layer = run.weights();
+  const bool is_watched = run.is_watched(LayerStep::kMlp);
+  if (!layer.after_mlp_norm.present() && look.data != x.data && !is_watched) {
+    return run_mlp(layer.mlp, look, true, run.n_threads, run.memory.mlp, x);
+  }
+  const Matrix added = shaped(run.memory.added, x.rows, x.cols);
+  run_mlp(layer.mlp, look, false, run.n_threads, run.memory.mlp, added);
+  if (is_watched) {
+    run.observer.mlp(run.at(LayerStep::kMlp), added);
+  }
   if (layer.after_mlp_norm.present()) {
-    norm_rows(layer.after_mlp_norm, added, n_threads, added);
+    norm_rows(layer.after_mlp_norm, added, run.n_threads, added);
   }
   kernels::add(added, x);
 }
@@ -55,26 +79,90 @@ void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
   }
 }
 
-// Whether attention looks at the norm of the stream.
-bool norms_first(const Model& model) noexcept {
-  return model.config.order == LayerOrder::kPreNorm || model.config.order == LayerOrder::kParallel;
+// What attention gives, with the stream added where that comes first.
+MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix stream,
+                    const AttentionRequest& request, Progress* progress) {
+  const bool adds = adds_stream_first(run.model, run.layer);
+  const bool is_watched = run.is_watched(LayerStep::kAttention);
+  const ConstMatrix residual = adds && !is_watched ? stream : ConstMatrix{};
+  MatrixBuffer x = attend_layer(run.model, run.layer, look, residual, request, run.observer,
+                                run.memory, progress);
+  if (is_watched) {
+    run.observer.attention(run.at(LayerStep::kAttention), x.view());
+    if (adds) {
+      kernels::add(stream, x.view());
+    }
+    check_finite(run.model, run.layer, x.view());
+  }
+  return x;
+}
+
+// In place: the stream behind attention becomes what run_layer() gives; `stream` is what entered
+// the layer.
+void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
+  const LayerWeights& weights = run.weights();
+  const LayerOrder order = run.model.config.order;
+  if (order == LayerOrder::kAttentionOnly) {
+    return;
+  }
+  if (order == LayerOrder::kPostNorm) {
+    add_mlp(run, x, x);
+    norm_rows(weights.mlp_norm, x, run.n_threads, x);
+  } else {
+    const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
+    add_mlp(run, normed(weights.mlp_norm, before, run.n_threads, run.memory), x);
+  }
+  check_finite(run.model, run.layer, x);
+}
+
+std::size_t wanted_heads(const Model& model, std::size_t layer, const RunObserver& observer) {
+  std::size_t count = 0;
+  for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
+    count += observer.patterns() != nullptr && observer.patterns()->wants({layer, head}) ? 1u : 0u;
+  }
+  return count;
 }
 
 }  // namespace
 
-ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
-                            std::size_t n_threads, LayerMemory& memory) {
-  return norms_first(model) ? normed(model.layers[layer].attention_norm, stream, n_threads, memory)
-                            : stream;
+RunEnd run_end(const Model& model, const RunObserver& observer) {
+  const auto wants = [&observer](std::size_t layer, std::initializer_list<LayerStep> steps) {
+    return std::ranges::any_of(steps, [&](LayerStep step) { return observer.wants(layer, step); });
+  };
+  for (std::size_t layer = model.n_layers(); layer-- > 0;) {
+    const std::size_t n_heads = model.layers[layer].heads.size();
+    if (wants(layer, {LayerStep::kMiddle, LayerStep::kMlp, LayerStep::kAfter})) {
+      return {layer, LayerReach::kWhole, n_heads};
+    }
+    if (wants(layer, {LayerStep::kContexts, LayerStep::kAttention})) {
+      return {layer, LayerReach::kAttention, n_heads};
+    }
+    if (const std::size_t n_wanted = wanted_heads(model, layer, observer); n_wanted > 0) {
+      return {layer, LayerReach::kPatterns, n_wanted};
+    }
+    if (wants(layer, {LayerStep::kBefore})) {
+      return {layer, LayerReach::kInput, 0};
+    }
+  }
+  return {};
 }
 
-MatrixBuffer attention_output(const Model& model, std::size_t layer, ConstMatrix look,
-                              ConstMatrix stream, const AttentionRequest& request,
-                              PatternSink& sink, LayerMemory& memory, Progress* progress) {
-  const bool adds_now =
-      model.config.residual && !model.layers[layer].after_attention_norm.present();
-  const ConstMatrix residual = adds_now ? stream : ConstMatrix{};
-  return attend_layer(model, layer, look, residual, request, sink, memory, progress);
+bool norms_first(const Model& model, std::size_t layer) noexcept {
+  const LayerOrder order = model.config.order;
+  return (order == LayerOrder::kPreNorm || order == LayerOrder::kParallel) &&
+         model.layers[layer].attention_norm.present();
+}
+
+bool adds_stream_first(const Model& model, std::size_t layer) noexcept {
+  const LayerWeights& weights = model.layers[layer];
+  return model.config.residual && weights.has_output() && !weights.after_attention_norm.present();
+}
+
+ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
+                            std::size_t n_threads, LayerMemory& memory) {
+  return norms_first(model, layer)
+             ? normed(model.layers[layer].attention_norm, stream, n_threads, memory)
+             : stream;
 }
 
 void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
@@ -89,50 +177,42 @@ void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std:
   }
 }
 
-void finish_layer(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
-                  LayerMemory& memory, Matrix x) {
-  const LayerWeights& weights = model.layers[layer];
-  const LayerOrder order = model.config.order;
-  if (order == LayerOrder::kAttentionOnly) {
-    return;
-  }
-  if (order == LayerOrder::kPostNorm) {
-    add_mlp(weights, x, n_threads, memory, x);
-    norm_rows(weights.mlp_norm, x, n_threads, x);
-  } else {
-    const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
-    add_mlp(weights, normed(weights.mlp_norm, before, n_threads, memory), n_threads, memory, x);
-  }
-  check_finite(model, layer, x);
-}
-
-MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
-                       const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, ConstMatrix stream,
+                       const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                        Progress* progress) {
   const std::size_t n_threads = request.n_threads;
+  const WatchedLayer run{model, layer, observer, n_threads, memory};
+  run.show_stream(LayerStep::kBefore, stream);
+  if (reach <= LayerReach::kInput) {
+    return {};
+  }
   const ConstMatrix look = attention_input(model, layer, stream, n_threads, memory);
-  MatrixBuffer output =
-      attention_output(model, layer, look, stream, request, sink, memory, progress);
-  join_stream(model, layer, stream, n_threads, output.view());
-  finish_layer(model, layer, stream, n_threads, memory, output.view());
+  if (reach == LayerReach::kPatterns) {
+    attend_layer_patterns(model, layer, look, request, observer, memory, progress);
+    return {};
+  }
+  MatrixBuffer output = attend(run, look, stream, request, progress);
+  if (reach == LayerReach::kAttention) {
+    return output;
+  }
+  const Matrix x = output.view();
+  join_stream(model, layer, stream, n_threads, x);
+  run.show_stream(LayerStep::kMiddle, x);
+  finish(run, stream, x);
+  run.show_stream(LayerStep::kAfter, x);
   return output;
 }
 
-MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end_layer,
-                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, const RunEnd& end,
+                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                         Progress* progress) {
-  for (std::size_t layer = 0; layer < end_layer; ++layer) {
-    memory.output = std::exchange(stream, run_layer(model, layer, std::as_const(stream).view(),
-                                                    request, sink, memory, progress));
+  for (std::size_t layer = 0; layer <= end.layer; ++layer) {
+    const LayerReach reach = layer < end.layer ? LayerReach::kWhole : end.reach;
+    memory.output =
+        std::exchange(stream, run_layer(model, layer, reach, std::as_const(stream).view(), request,
+                                        observer, memory, progress));
   }
   return stream;
-}
-
-void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
-                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
-                        Progress* progress) {
-  const ConstMatrix look = attention_input(model, layer, stream, request.n_threads, memory);
-  attend_layer_patterns(model, layer, look, request, sink, memory, progress);
 }
 
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {

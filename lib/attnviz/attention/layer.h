@@ -4,58 +4,67 @@
 #include <cstddef>
 
 #include "attnviz/attention/attention_layer.h"
-#include "attnviz/attention/engine.h"
-#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/progress.h"
+#include "attnviz/attention/request.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
 
+/// How far a layer is computed.
+enum class LayerReach {
+  kNothing,
+  kInput,      // only the stream that enters is looked at
+  kPatterns,   // only the weights of wanted heads: no values, no other heads, no output
+  kAttention,  // up to what attention gives
+  kWhole,
+};
+
+/// The last layer that a run computes.
+struct RunEnd {
+  std::size_t layer = 0;
+  LayerReach reach = LayerReach::kNothing;  // of it; those before are whole
+  std::size_t n_heads = 0;                  // that attend in it
+};
+
+/// Of a run for `observer`: where it wants something for the last time.
+RunEnd run_end(const Model& model, const RunObserver& observer);
+
 /// What layer `layer` makes of the residual stream [n_tokens, d_model], in the model's LayerOrder:
-/// [n_tokens, d_model]. A layer that is attention alone gives its output with the stream added when
-/// the model says so; or the contexts side by side, without the stream, when it has no W_O. Weights
-/// of wanted heads go to `sink`, work done to `progress` unless it is null.
+/// [n_tokens, d_model]; of no use when the reach is not the whole layer. A layer that is attention
+/// alone gives its output with the stream added when the model says so; or the contexts side by
+/// side, without the stream, when it has no W_O. `observer` is told and may step in; work done goes
+/// to `progress` unless it is null.
 ///
 /// Needs in `memory`, beside its result, what attend_layer() and run_mlp() need. Throws
 /// Error{kMalformed} naming the first head with a number that is not finite.
-MatrixBuffer run_layer(const Model& model, std::size_t layer, ConstMatrix stream,
-                       const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, ConstMatrix stream,
+                       const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                        Progress* progress = nullptr);
 
-/// run_layer() for all layers before `end_layer`, one after the other. `stream` [n_tokens, d_model]
-/// is what enters the first one.
-MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, std::size_t end_layer,
-                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
+/// run_layer() for all layers up to the end, one after the other. `stream` [n_tokens, d_model] is
+/// what enters the first one.
+MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, const RunEnd& end,
+                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                         Progress* progress = nullptr);
 
 /// What attention looks at in layer `layer`: the norm of the stream where one comes first, or the
-/// stream itself. Valid until `memory` is used again. This and the three functions below are the
-/// parts of run_layer(), for whoever looks between them.
+/// stream itself. Valid until `memory` is used again.
 ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
                             std::size_t n_threads, LayerMemory& memory);
 
-/// What attention makes of attention_input(): attend_layer()'s result, with the stream added unless
-/// the model does not add it or a norm comes between.
-MatrixBuffer attention_output(const Model& model, std::size_t layer, ConstMatrix look,
-                              ConstMatrix stream, const AttentionRequest& request,
-                              PatternSink& sink, LayerMemory& memory, Progress* progress = nullptr);
+/// Whether attention_input() is a norm of the stream.
+bool norms_first(const Model& model, std::size_t layer) noexcept;
 
-/// In place: attention_output() becomes the stream behind attention. Normed where a norm comes
-/// after it, and the stream added if it was not yet; x and stream are the same rows of both.
+/// Whether a layer adds the stream to what attention gives before any norm.
+bool adds_stream_first(const Model& model, std::size_t layer) noexcept;
+
+/// In place: what attention gives, with the stream added where adds_stream_first(), becomes the
+/// stream behind attention. Normed where a norm comes after it, and the stream added if it was not
+/// yet; x and stream are the same rows of both.
 void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
                  Matrix x);
-
-/// In place: the stream behind attention becomes what run_layer() gives; `stream` is what entered
-/// the layer.
-void finish_layer(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
-                  LayerMemory& memory, Matrix x);
-
-/// Only the weights of the heads that `sink` wants: no values, no other heads, no output. Needs and
-/// throws as run_layer does.
-void run_layer_patterns(const Model& model, std::size_t layer, ConstMatrix stream,
-                        const AttentionRequest& request, PatternSink& sink, LayerMemory& memory,
-                        Progress* progress = nullptr);
 
 /// Bytes that run_layer takes at most, in any layer of the model, without the rows for sinks; an
 /// estimate.

@@ -55,12 +55,4 @@ class PatternSink {
   }
 };
 
-/// Of runs whose patterns nobody looks at.
-class NobodyWants : public PatternSink {
- public:
-  bool wants(HeadId /*head*/) const override { return false; }
-  void rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
-            ConstMatrix /*weights*/) override {}
-};
-
 }  // namespace attnviz

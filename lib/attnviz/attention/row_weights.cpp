@@ -21,10 +21,11 @@ void penalise_distance(float penalty, std::size_t query, std::size_t first_key,
   }
 }
 
-void hide_gaps(const Mask& mask, std::size_t query, std::size_t first_key,
-               std::span<float> scores) noexcept {
+void hide_gaps(const RowRule& rule, const EdgeBlock* edges, std::size_t query,
+               std::size_t first_key, std::span<float> scores) noexcept {
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!mask.visible(query, first_key + i)) {
+    const std::size_t key = first_key + i;
+    if (!rule.mask.visible(query, key) || (edges != nullptr && edges->is_hidden(query, key))) {
       scores[i] = -std::numeric_limits<float>::infinity();
     }
   }
@@ -34,8 +35,8 @@ std::span<float> visible_part(std::span<float> row, KeyRange seen, std::size_t f
   return seen.size() == 0 ? std::span<float>{} : row.subspan(seen.first - first_key, seen.size());
 }
 
-bool weigh(const RowRule& rule, float factor, std::size_t query, std::size_t first_key,
-           std::span<float> scores) noexcept {
+bool weigh(const RowRule& rule, const EdgeBlock* edges, float factor, std::size_t query,
+           std::size_t first_key, std::span<float> scores) noexcept {
   if (rule.distance_penalty != 0.0f) {
     kernels::scale(scores, std::exchange(factor, 1.0f));
     penalise_distance(rule.distance_penalty, query, first_key, scores);
@@ -43,24 +44,24 @@ bool weigh(const RowRule& rule, float factor, std::size_t query, std::size_t fir
   if (!kernels::all_finite(scores)) {
     return false;
   }
-  if (rule.mask.has_gaps()) {
-    hide_gaps(rule.mask, query, first_key, scores);
+  if (edges != nullptr || rule.mask.has_gaps()) {
+    hide_gaps(rule, edges, query, first_key, scores);
   }
   return kernels::softmax(scores.data(), scores.size(), factor);
 }
 
 bool is_plain(const RowRule& rule) noexcept {
-  return rule.distance_penalty == 0.0f && !rule.mask.has_gaps();
+  return rule.distance_penalty == 0.0f && !rule.mask.has_gaps() && rule.observer == nullptr;
 }
 
-// What softmax_rows() does, with a penalty or a mask that has gaps.
-std::size_t weigh_rows(const RowRule& rule, float factor, std::size_t first_query,
-                       std::span<const KeyRange> ranges, std::size_t first_key,
-                       Matrix rows) noexcept {
+// What softmax_rows() does, with a penalty, hidden edges or a mask that has gaps.
+std::size_t weigh_rows(const RowRule& rule, const EdgeBlock* edges, float factor,
+                       std::size_t first_query, std::span<const KeyRange> ranges,
+                       std::size_t first_key, Matrix rows) noexcept {
   for (std::size_t row = 0; row < rows.rows; ++row) {
     const std::span<float> all = rows.row(row);
     const std::span<float> visible = visible_part(all, ranges[row], first_key);
-    if (!weigh(rule, factor, first_query + row, ranges[row].first, visible)) {
+    if (!weigh(rule, edges, factor, first_query + row, ranges[row].first, visible)) {
       return row;
     }
     const std::size_t before = visible.empty() ? all.size() : ranges[row].first - first_key;
@@ -86,15 +87,15 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
-                              Matrix copy) noexcept {
+                              const EdgeBlock* edges, Matrix copy) noexcept {
   float factor = rule.factor;
   if (rule.soft_cap > 0.0f) {
     kernels::soft_cap(rows, ranges, first_key, factor, rule.soft_cap);
     factor = rule.capped_factor;
   }
-  const std::size_t refused = is_plain(rule)
-                                  ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
-                                  : weigh_rows(rule, factor, first_query, ranges, first_key, rows);
+  const std::size_t refused =
+      is_plain(rule) ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
+                     : weigh_rows(rule, edges, factor, first_query, ranges, first_key, rows);
   if (rule.dropout.rate > 0.0f) {
     for (std::size_t row = 0; row < refused; ++row) {
       rule.dropout.apply(rule.head, first_query + row, ranges[row].first,

@@ -5,12 +5,15 @@
 #include <span>
 
 #include "attnviz/attention/dropout.h"
+#include "attnviz/attention/edge_block.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/kernels/key_panels.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {
+
+class RunObserver;
 
 using kernels::KeyRange;
 
@@ -23,6 +26,7 @@ struct RowRule {
   float capped_factor = 1.0f;  // of capped scores: one over the temperature
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
   Dropout dropout = {};
+  const RunObserver* observer = nullptr;  // that hides edges of the head; null: nobody does
 };
 
 /// A range with every key that one of the queries [first_query, end_query) sees; the smallest one
@@ -33,11 +37,12 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 /// In place: rows of q·k become the weights of the queries from `first_query` on. ranges[i] is the
 /// visible_range() of one of them; column 0 is key `first_key`. Keys that a query does not see get
 /// exactly 0. Returns the first row with a score between its first and its last visible key that is
-/// not finite, or rows.rows; with a soft cap, infinities count as the cap. `copy` as in
-/// kernels::softmax_rows(); only when can_copy().
+/// not finite, or rows.rows; with a soft cap, infinities count as the cap. What `edges` hides,
+/// unless it is null, is not seen either. `copy` as in kernels::softmax_rows(); only when
+/// can_copy().
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
-                              Matrix copy = {}) noexcept;
+                              const EdgeBlock* edges = nullptr, Matrix copy = {}) noexcept;
 
 /// Weights are what softmax makes of them, and begin with column 0.
 bool can_copy(const RowRule& rule, std::span<const KeyRange> ranges,

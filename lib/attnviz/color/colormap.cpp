@@ -76,7 +76,7 @@ Rgb nearest_rgb(const std::array<double, 3>& linear_rgb) noexcept {
   return {rounded[0][nearest & 1], rounded[1][nearest >> 1 & 1], rounded[2][nearest >> 2]};
 }
 
-using Table = std::array<Rgb, 192>;
+using Table = std::array<Rgb, Colormap::kSteps>;
 
 Rgb unpacked(std::uint32_t color) noexcept {
   return {static_cast<std::uint8_t>(color >> 16), static_cast<std::uint8_t>(color >> 8 & 0xFF),
@@ -130,14 +130,20 @@ Colormap::Colormap(std::string_view name) : name_(name), reversed_(name.ends_wit
   table_ = &table_of(static_cast<std::size_t>(found - std::begin(kPalettes)));
 }
 
-Rgb Colormap::operator()(float t) const noexcept {
+std::size_t Colormap::step(float t) const noexcept {
   if (std::isnan(t)) {
-    return kNanColor;
+    return kSteps;
   }
   const float along = std::clamp(reversed_ ? 1.0f - t : t, 0.0f, 1.0f);
   // Rounds as std::lround() does: the sum is exact in a double.
-  const double step = static_cast<double>(along * static_cast<float>(kSteps - 1)) + 0.5;
-  return (*table_)[static_cast<std::size_t>(step)];
+  return static_cast<std::size_t>(static_cast<double>(along * static_cast<float>(kSteps - 1)) +
+                                  0.5);
+}
+
+std::vector<Rgb> Colormap::colors() const {
+  std::vector<Rgb> colors(table_->begin(), table_->end());
+  colors.push_back(kNanColor);
+  return colors;
 }
 
 std::vector<std::string_view> colormap_names() {

@@ -43,14 +43,20 @@ class Colormap {
   bool diverging() const noexcept { return diverging_; }
 
   /// The colour of `t`, clamped to [0, 1]; NaN gives kNanColor.
-  Rgb operator()(float t) const noexcept;
+  Rgb operator()(float t) const noexcept { return color(step(t)); }
+
+  /// How many colours a map has. Finer steps than eyes tell apart, and few enough that a picture's
+  /// text and lines find room beside them in a palette of 256.
+  static constexpr std::size_t kSteps = 192;
+  /// Which of its colours is that of `t`, clamped to [0, 1]; NaN gives kSteps.
+  std::size_t step(float t) const noexcept;
+  /// All of them by their step, and kNanColor behind them.
+  std::vector<Rgb> colors() const;
 
   bool operator==(const Colormap& other) const { return name_ == other.name_; }
 
  private:
-  // Finer steps than eyes tell apart, and few enough that a picture's text and lines find room
-  // beside them in a palette of 256.
-  static constexpr std::size_t kSteps = 192;
+  Rgb color(std::size_t step) const noexcept { return step < kSteps ? (*table_)[step] : kNanColor; }
 
   std::string name_;
   bool diverging_ = false;

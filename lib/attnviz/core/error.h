@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace attnviz {
 
@@ -18,12 +19,17 @@ enum class ErrorKind : int {
 /// The message may quote input: callers make it printable before it reaches a terminal.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  /// `parameter`: which one the message is about, by its name in the library, for callers whose
+  /// users know it by another; static storage, empty for most.
+  Error(ErrorKind kind, const std::string& message, std::string_view parameter = {})
+      : std::runtime_error(message), kind_(kind), parameter_(parameter) {}
 
   ErrorKind kind() const noexcept { return kind_; }
+  std::string_view parameter() const noexcept { return parameter_; }
 
  private:
   ErrorKind kind_;
+  std::string_view parameter_;
 };
 
 }  // namespace attnviz

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "attnviz/core/ascii.h"
+
 namespace attnviz {
 
 namespace {
@@ -32,14 +34,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 // Lower case, letters and digits alone: "Wq" for "W_Q" is a slip of spelling, not of letters.
 std::string skeleton(std::string_view word) {
-  std::string letters;
-  for (const char c : word) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      letters += c;
-    } else if (c >= 'A' && c <= 'Z') {
-      letters += static_cast<char>(c - 'A' + 'a');
-    }
-  }
+  std::string letters = ascii_lower(word);
+  std::erase_if(letters, [](char c) { return !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'); });
   return letters;
 }
 

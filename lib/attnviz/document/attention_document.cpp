@@ -141,7 +141,7 @@ void name_words(AttentionDocument& document, const TokenizedText& text,
 
 void average_patterns(AttentionDocument& document, AverageOver over) {
   if (document.average) {
-    throw Error(ErrorKind::kUsage, "--average: the patterns are means already");
+    throw Error(ErrorKind::kUsage, "average: the patterns are means already", "average");
   }
   std::map<HeadId, ConstMatrix> weights;
   std::vector<HeadId> all;
@@ -152,18 +152,11 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
   const auto groups = average_groups(all, over);
   std::vector<MatrixBuffer> matrices;
   for (const std::vector<HeadId>& heads : groups) {
-    const ConstMatrix& first = weights.at(heads.front());
-    MatrixBuffer mean(first.rows, first.cols);
-    for (std::size_t query = 0; query < first.rows; ++query) {
-      for (std::size_t key = 0; key < first.cols; ++key) {
-        double sum = 0.0;
-        for (const HeadId head : heads) {
-          sum += static_cast<double>(weights.at(head)(query, key));
-        }
-        mean.view()(query, key) = static_cast<float>(sum / static_cast<double>(heads.size()));
-      }
+    std::vector<ConstMatrix> patterns;
+    for (const HeadId head : heads) {
+      patterns.push_back(weights.at(head));
     }
-    matrices.push_back(std::move(mean));
+    matrices.push_back(mean_pattern(patterns));
   }
   take_means(document, groups, std::move(matrices), over);
 }

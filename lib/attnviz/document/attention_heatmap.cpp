@@ -99,8 +99,9 @@ void refuse_negative(const HeatmapPanel& panel) {
     for (const float value : panel.values.row(query)) {
       if (value < 0.0f) {
         throw Error(ErrorKind::kUsage,
-                    fmt::format("--drop-sink: {}, query {}: expected attention weights, found {}",
-                                panel.title, query, value));
+                    fmt::format("drop_sink: {}, query {}: expected attention weights, found {}",
+                                panel.title, query, value),
+                    "drop_sink");
       }
     }
   }
@@ -109,7 +110,8 @@ void refuse_negative(const HeatmapPanel& panel) {
 // Panels without the first key, and without the first query where it sees nothing else.
 void drop_first_key(Heatmap& heatmap) {
   if (heatmap.n_keys() < 2) {
-    throw Error(ErrorKind::kUsage, "--drop-sink: there is only one key; nothing would be left");
+    throw Error(ErrorKind::kUsage, "drop_sink: there is only one key; nothing would be left",
+                "drop_sink");
   }
   const std::size_t n_keys = heatmap.n_keys();
   const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {

@@ -29,8 +29,8 @@ class Flatness {
     if (n_values_ == 0 || n_above_ * kAllBut > n_values_) {
       return {};
     }
-    return fmt::format(
-        "nearly all weights are below {:.3g}: --scale log or --scale row-max shows them", limit_);
+    return fmt::format("nearly all weights are below {:.3g}: the scale log or row-max shows them",
+                       limit_);
   }
 
  private:

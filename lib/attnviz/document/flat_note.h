@@ -8,7 +8,7 @@
 
 namespace attnviz {
 
-/// "nearly all weights are below 0.1: --scale log or --scale row-max shows them" for a linear scale
+/// "nearly all weights are below 0.1: the scale log or row-max shows them" for a linear scale
 /// over more than 32 keys where 99 of 100 weights lie below a tenth of the range; else nothing.
 /// Weights of exactly 0 do not count: masked ones are 0, and so are those that nothing would show.
 std::string flat_note(const Heatmap& heatmap);

@@ -54,7 +54,7 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
       focus.as_key ? n_keys - whole.n_keys() : n_queries - whole.n_queries();
   if (focus.token < dropped) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("--focus: token {} is left out by --drop-sink", focus.token));
+                fmt::format("focus: token {} is left out by drop_sink", focus.token), "focus");
   }
   const std::size_t at = focus.token - dropped;
   Heatmap heatmap = whole;

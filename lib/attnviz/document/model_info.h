@@ -34,7 +34,9 @@ struct ModelInfo {
   ModelShape shape;
   ParameterCounts parameters;              // count_parameters(shape)
   std::optional<TokenizerInfo> tokenizer;  // nothing when described in numbers
-  const Gguf* gguf = nullptr;              // the file, or the first of several; null: another form
+  // What to do about sizes that a description in numbers lacks.
+  std::string d_ff_hint = "give d_ff", n_vocab_hint = "give n_vocab";
+  const Gguf* gguf = nullptr;  // the file, or the first of several; null: another form
 };
 
 /// A layer's attention as the model uses it.

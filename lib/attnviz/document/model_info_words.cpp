@@ -210,7 +210,7 @@ std::string head_words(const ModelShape& shape) {
 std::string mlp_words(const ModelInfo& info) {
   const LayerShape& layer = info.shape.layers.front();
   if (layer.d_ff == 0) {
-    return info.model == nullptr ? "MLP not counted: give --d-ff" : "no MLP";
+    return info.model == nullptr ? "MLP not counted: " + info.d_ff_hint : "no MLP";
   }
   std::string text = grouped(layer.d_ff);
   if (info.model != nullptr) {
@@ -252,7 +252,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   if (shape.n_vocab > 0) {
     facts.push_back({"vocabulary", counted_large(shape.n_vocab, "token")});
   } else {
-    facts.push_back({"vocabulary", info.model == nullptr ? "not counted: give --vocab"
+    facts.push_back({"vocabulary", info.model == nullptr ? "not counted: " + info.n_vocab_hint
                                                          : "none: no token embeddings"});
   }
   facts.push_back({"layers", grouped(shape.n_layers())});

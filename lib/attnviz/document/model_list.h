@@ -10,7 +10,7 @@ namespace attnviz {
 
 /// A model as a listing tells it; what is not known of it is empty or absent.
 struct ListedModel {
-  std::string name;   // as --model takes it
+  std::string name;   // by which it is found
   std::string store;  // the program that keeps it; "attnviz": the embedded model
   std::string path;   // its file or folder; empty for the embedded model
   std::string family;

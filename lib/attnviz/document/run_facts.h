@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"

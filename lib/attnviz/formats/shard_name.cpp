@@ -54,4 +54,10 @@ std::string shard_name(std::string_view name, std::size_t number, std::size_t co
   return fmt::format("{}-{:05}-of-{:05}.gguf", name, number, count);
 }
 
+std::string name_of_shards(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  const std::optional<ShardName> shard = parse_shard_name(name);
+  return shard ? std::string(shard->name) : file.stem().string();
+}
+
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,5 +20,8 @@ struct ShardName {
 std::optional<ShardName> parse_shard_name(std::string_view file_name);
 
 std::string shard_name(std::string_view name, std::size_t number, std::size_t count);
+
+/// "model" of model.gguf and of model-00001-of-00002.gguf.
+std::string name_of_shards(const std::filesystem::path& file);
 
 }  // namespace attnviz

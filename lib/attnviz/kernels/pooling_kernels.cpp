@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "attnviz/core/exact_sum.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/pooling_kernels.cpp"
 #include <hwy/foreach_target.h>  // re-includes this file, once per target
@@ -38,8 +40,7 @@ struct Sum {
   static HWY_INLINE void put(FloatVector sums, double* cells) {
     const hn::CappedTag<double, kLanes> d;
     const hn::Rebind<float, decltype(d)> narrow;
-    // Numbers this large are multiples of 2^-36.
-    const auto coarse = hn::Set(d, 1.5 * 65536.0);
+    const auto coarse = hn::Set(d, kCoarse);
     HWY_ALIGN float lanes[kLanes];
     hn::Store(sums, Floats(), lanes);
     for (std::size_t i = 0; i < kLanes; i += hn::Lanes(d)) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
@@ -11,6 +10,7 @@
 
 #include <hwy/highway.h>  // this comes after foreach_target.h
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
 
@@ -34,11 +34,7 @@ namespace {
 constexpr std::int64_t kFallbackTargets = HWY_EMU128 | HWY_SCALAR;
 
 std::string target_name(std::int64_t target) {
-  std::string name = hwy::TargetName(target);
-  for (char& c : name) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return name;
+  return ascii_lower(hwy::TargetName(target));
 }
 
 // Best first: Highway gives better targets lower bits.

@@ -5,7 +5,7 @@
 
 namespace attnviz {
 
-/// What `--model demo` stands for; assets/demo says what it was trained on and what its heads do.
+/// The embedded model; assets/demo says what it was trained on and what its heads do.
 /// Its weights stay where the program was loaded to.
 Model demo_model();
 

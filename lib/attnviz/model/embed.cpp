@@ -72,11 +72,12 @@ void look_up(const Model& model, std::span<const std::string_view> pieces, Matri
 
 void check_length(const Model& model, std::size_t n_tokens) {
   if (model.config.is_too_long(n_tokens)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: the text has {}, but the model's context ends at {}: shorten "
-                            "it, let --truncate left or right do it, or take a model with a "
-                            "longer context (-m)",
-                            model.config.name, counted(n_tokens, "token"), model.config.n_ctx));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: the text has {}, but the model's context ends at {}: shorten it or "
+                    "take a model with a longer context",
+                    model.config.name, counted(n_tokens, "token"), model.config.n_ctx),
+        "n_ctx");
   }
 }
 

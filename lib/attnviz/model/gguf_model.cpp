@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
@@ -54,13 +55,6 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
   return ids;
 }
 
-// model.Q4_K_M of model.Q4_K_M-00001-of-00003.gguf.
-std::string model_name(const fs::path& path) {
-  const std::string file = path.filename().string();
-  const std::optional<ShardName> shard = parse_shard_name(file);
-  return shard ? std::string(shard->name) : path.stem().string();
-}
-
 void require_embeddings(const GgufMetadata& metadata, const Model& model) {
   constexpr std::string_view kKey = "tokenizer.ggml.tokens";
   const GgufValue* const tokens = metadata.gguf().find(kKey);
@@ -91,12 +85,12 @@ Model load_gguf(const fs::path& path) {
   return load_gguf(std::make_shared<const GgufFiles>(path));
 }
 
-Model load_gguf(std::shared_ptr<const GgufFiles> files) {
+Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   const GgufMetadata metadata(files->first());
   const GgufArchitecture& architecture = architecture_of(metadata);
   Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));
   require_embeddings(metadata, model);
-  model.config.name = model_name(fs::path(files->first().file()));
+  model.config.name = name_of_shards(files->first().file());
   model.config.kind = ModelKind::kTransformer;
   model.config.family = architecture.family;
   model.config.end_of_text = read_end_of_text(metadata);

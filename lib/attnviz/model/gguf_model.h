@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "attnviz/core/open_files.h"
-#include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
+
+class GgufFiles;
 
 /// Whether there is a file at `path` that begins as GGUF does, or is named so.
 bool is_gguf_file(const std::filesystem::path& path, OpenFiles files = {});
@@ -23,6 +25,6 @@ bool is_gguf_file(const std::filesystem::path& path, OpenFiles files = {});
 Model load_gguf(const std::filesystem::path& path);
 
 /// The same of files that are open already, and that others may look at, too.
-Model load_gguf(std::shared_ptr<const GgufFiles> files);
+Model load_gguf(const std::shared_ptr<const GgufFiles>& files);
 
 }  // namespace attnviz

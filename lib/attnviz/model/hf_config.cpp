@@ -29,11 +29,6 @@ double checked_positive(const JsonNode& node) {
 
 }  // namespace
 
-std::optional<JsonNode> HfConfig::find(std::string_view key) const {
-  const std::optional<JsonNode> found = node_.find(key);
-  return found && found->kind() == JsonKind::kNull ? std::nullopt : found;
-}
-
 std::optional<HfConfig> HfConfig::object(std::string_view key) const {
   const std::optional<JsonNode> found = find(key);
   if (!found) {
@@ -70,16 +65,6 @@ double HfConfig::positive(std::string_view key) const {
 double HfConfig::positive_or(std::string_view key, double otherwise) const {
   const std::optional<JsonNode> found = find(key);
   return found ? checked_positive(*found) : otherwise;
-}
-
-bool HfConfig::flag_or(std::string_view key, bool otherwise) const {
-  const std::optional<JsonNode> found = find(key);
-  return found ? found->as_bool() : otherwise;
-}
-
-std::string_view HfConfig::text_or(std::string_view key, std::string_view otherwise) const {
-  const std::optional<JsonNode> found = find(key);
-  return found ? found->as_string() : otherwise;
 }
 
 }  // namespace attnviz

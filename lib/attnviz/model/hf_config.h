@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 
 namespace attnviz {
 
@@ -19,7 +19,7 @@ class HfConfig {
   explicit HfConfig(JsonNode node) noexcept : node_(node) {}
 
   bool has(std::string_view key) const { return find(key).has_value(); }
-  std::optional<JsonNode> find(std::string_view key) const;
+  std::optional<JsonNode> find(std::string_view key) const { return find_value(node_, key); }
   const JsonNode& node() const noexcept { return node_; }
   std::optional<HfConfig> object(std::string_view key) const;
 
@@ -32,8 +32,12 @@ class HfConfig {
   /// Greater than 0 and finite.
   double positive(std::string_view key) const;
   double positive_or(std::string_view key, double otherwise) const;
-  bool flag_or(std::string_view key, bool otherwise) const;
-  std::string_view text_or(std::string_view key, std::string_view otherwise) const;
+  bool flag_or(std::string_view key, bool otherwise) const {
+    return attnviz::flag_or(node_, key, otherwise);
+  }
+  std::string_view text_or(std::string_view key, std::string_view otherwise) const {
+    return attnviz::text_or(node_, key, otherwise);
+  }
 
  private:
   JsonNode node_;

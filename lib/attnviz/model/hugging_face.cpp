@@ -55,16 +55,10 @@ std::string model_name(const fs::path& given) {
   if (!folder.has_filename()) {
     folder = folder.parent_path();
   }
-  constexpr std::string_view kModels = "models--";
   const std::string repository = folder.parent_path().parent_path().filename().string();
-  if (folder.parent_path().filename() == "snapshots" && repository.starts_with(kModels)) {
-    std::string name = repository.substr(kModels.size());
-    if (const std::size_t owner = name.find("--"); owner != std::string::npos) {
-      name.replace(owner, 2, "/");
-    }
-    return name;
-  }
-  return folder.filename().string();
+  const auto name =
+      folder.parent_path().filename() == "snapshots" ? repository_name(repository) : std::nullopt;
+  return name ? *name : folder.filename().string();
 }
 
 // Before all of the file, so that a missing one is told with what would have been right.
@@ -188,6 +182,18 @@ class ModelFile {
 };
 
 }  // namespace
+
+std::optional<std::string> repository_name(std::string_view folder) {
+  constexpr std::string_view kModels = "models--";
+  if (!folder.starts_with(kModels)) {
+    return std::nullopt;
+  }
+  std::string name(folder.substr(kModels.size()));
+  if (const std::size_t owner = name.find("--"); owner != std::string::npos) {
+    name.replace(owner, 2, "/");
+  }
+  return name;
+}
 
 bool is_hugging_face(const fs::path& path) {
   return is_folder(path) || is_config(path) || path.extension() == ".safetensors" || is_index(path);

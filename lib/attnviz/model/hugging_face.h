@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "attnviz/core/named_bytes.h"
 #include "attnviz/core/open_files.h"
@@ -24,6 +27,10 @@ Model load_hugging_face(const std::filesystem::path& path, OpenFiles files = {})
 /// The same from a config.json and a file of safetensors that are in memory already, and outlive
 /// the model; the caller names it.
 Model load_hugging_face(const NamedBytes& config, const NamedBytes& weights);
+
+/// "owner/name" of models--owner--name, as folders are called in the Hugging Face cache; nothing of
+/// other names.
+std::optional<std::string> repository_name(std::string_view folder);
 
 /// The folder that holds the model's config and tokenizer.
 std::filesystem::path hugging_face_folder(const std::filesystem::path& path);

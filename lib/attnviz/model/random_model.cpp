@@ -25,8 +25,8 @@ float bound_for(double variance) noexcept {
   return static_cast<float>(std::sqrt(3.0 * variance));
 }
 
-[[noreturn]] void fail(const std::string& message) {
-  throw Error(ErrorKind::kUsage, message);
+[[noreturn]] void fail(std::string_view parameter, const std::string& message) {
+  throw Error(ErrorKind::kUsage, message, parameter);
 }
 
 // All matrices of one model, back to back; each is dense.
@@ -57,7 +57,7 @@ std::size_t count_floats(const RandomShape& shape) {
   std::size_t sum = 0;
   for (const std::size_t size : sizes) {
     if (__builtin_add_overflow(sum, size, &sum)) {
-      fail("random weights: the size is too large to count");
+      fail("", "random weights: the size is too large to count");
     }
   }
   return sum;
@@ -104,30 +104,31 @@ LayerWeights random_layer(const RandomShape& shape, std::uint64_t seed, std::siz
 
 RandomShape completed(RandomShape shape) {
   if (shape.n_layers == 0) {
-    fail("--layers 0: expected at least 1");
+    fail("n_layers", "n_layers 0: expected at least 1");
   }
   if (shape.n_heads == 0) {
-    fail("--heads 0: expected at least 1");
+    fail("n_heads", "n_heads 0: expected at least 1");
   }
   if (shape.n_kv_heads == 0) {
     shape.n_kv_heads = shape.n_heads;
   }
   if (shape.n_heads % shape.n_kv_heads != 0) {
-    fail(fmt::format("--kv-heads {}: expected a number that divides --heads {}", shape.n_kv_heads,
-                     shape.n_heads));
+    fail("n_kv_heads", fmt::format("n_kv_heads {}: expected a number that divides n_heads {}",
+                                   shape.n_kv_heads, shape.n_heads));
   }
   constexpr std::size_t kDefaultHeadSize = 16;
   if (shape.d_head == 0 && shape.d_model == 0) {
     shape.d_head = kDefaultHeadSize;
   } else if (shape.d_head == 0) {
     if (shape.d_model % shape.n_heads != 0) {
-      fail(fmt::format("--d-model {}: expected a multiple of --heads {}, or --d-head beside it",
+      fail("d_model",
+           fmt::format("d_model {}: expected a multiple of n_heads {}, or d_head beside it",
                        shape.d_model, shape.n_heads));
     }
     shape.d_head = shape.d_model / shape.n_heads;
   }
   if (shape.d_model == 0) {
-    shape.d_model = checked_product({shape.n_heads, shape.d_head}, "--heads times --d-head");
+    shape.d_model = checked_product({shape.n_heads, shape.d_head}, "n_heads times d_head");
   }
   if (shape.d_value == 0) {
     shape.d_value = shape.d_head;

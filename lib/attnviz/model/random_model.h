@@ -22,12 +22,12 @@ struct RandomShape {
 };
 
 /// The shape with its zeros replaced by what follows from the others. Throws Error{kUsage} when it
-/// makes no sense (naming the option).
+/// makes no sense (naming the parameter).
 RandomShape completed(RandomShape shape);
 
 /// A model whose scores q·k/√d_head have about unit variance for random embeddings, so that
 /// patterns are neither flat nor one-hot. Throws Error{kUsage} when the shape makes no sense
-/// (naming the option).
+/// (naming the parameter).
 Model random_model(const RandomShape& shape, std::uint64_t seed,
                    Positions positions = Positions::kNone);
 

@@ -12,7 +12,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/model/weights_json.h"
 
 namespace attnviz {
@@ -117,15 +117,9 @@ void Reader::read_config(std::string_view model_name) {
   static const std::array<std::string, 2> unknown_choices = {"random", "error"};
   ModelConfig& config = model_.config;
   config.name = model_name;
-  if (const auto name = root_.find("name")) {
-    config.name = name->as_string();
-  }
-  if (const auto random = root_.find("random")) {
-    config.random_weights = random->as_bool();
-  }
-  if (const auto seed = root_.find("seed")) {
-    config.seed = seed->as_unsigned();
-  }
+  read_if_there(root_, "name", config.name);
+  read_if_there(root_, "random", config.random_weights);
+  read_if_there(root_, "seed", config.seed);
   if (const auto tokenizer = root_.find("tokenizer")) {
     config.tokenizer = tokenizers[read_choice(*tokenizer, tokenizers)];
   }
@@ -141,9 +135,7 @@ void Reader::read_config(std::string_view model_name) {
   if (const auto unknown = root_.find("unknown")) {
     model_.random_unknown = read_choice(*unknown, unknown_choices) == 0;
   }
-  if (const auto residual = root_.find("residual")) {
-    config.residual = residual->as_bool();
-  }
+  read_if_there(root_, "residual", config.residual);
 }
 
 std::size_t Reader::find_d_model() const {

@@ -13,9 +13,9 @@
 #include "attnviz/color/role_colors.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/picture/figure_sheet.h"
-#include "attnviz/picture/raster/png_chunks.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_sheet.h"
+#include "attnviz/picture/raster/scene_painter.h"
 
 namespace attnviz {
 
@@ -58,7 +58,7 @@ class Figure {
   Figure(const InspectionPage& page, const FigureStyle& style)
       : page_(page), sheet_(kWidth, style) {}
 
-  std::string paint(const InspectionDocument& document) {
+  Scene scene(const InspectionDocument& document) {
     title(document.title);
     for (const InspectedHead& head : document.heads) {
       head_line(head);
@@ -77,7 +77,7 @@ class Figure {
         "block is its largest number",
         kMargin, y_, kRoom, kNote, FigureSheet::kSmallText);
     y_ += line_height(FigureSheet::kSmallText) + kMargin;
-    return sheet_.paint(y_);
+    return sheet_.scene(y_);
   }
 
  private:
@@ -262,12 +262,11 @@ class Figure {
 std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style) {
   const InspectionDocument document =
       inspection_document(page, InspectionDetail::kColored, /*ascii=*/false);
-  return with_facts(Figure(page, style).paint(document),
-                    {kUsualDpi,
-                     {{"Title", printable_message(document.title)},
-                      {"Software", "attnviz"},
-                      {"attnviz", page.facts},
-                      {"attnviz-figure", figure_facts(page)}}});
+  return scene_png(Figure(page, style).scene(document), *style.fonts,
+                   {{"Title", printable_message(document.title)},
+                    {"Software", "attnviz"},
+                    {"attnviz", page.facts},
+                    {"attnviz-figure", figure_facts(page)}});
 }
 
 }  // namespace attnviz

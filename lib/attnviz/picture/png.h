@@ -1,9 +1,10 @@
-// Heatmaps as PNG.
+// Heatmaps and overviews as PNG.
 #pragma once
 
 #include <string>
 
 #include "attnviz/document/heatmap.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/picture/layout/figure_style.h"
 
@@ -23,8 +24,14 @@ namespace attnviz {
 std::string render_png(const Heatmap& heatmap, const FigureStyle& style = {},
                        std::string facts = {});
 
+/// The same of an overview: the grid of thumbnails with the numbers of layers and heads, the chosen
+/// one framed, and that head as a heatmap's picture draws one, with the colour bar of both.
+std::string render_png(const Overview& overview, const FigureStyle& style = {},
+                       std::string facts = {});
+
 /// How render_png cuts the panels into cells; looks at no weight. Throws Error{kUsage} for a
 /// picture that is too large.
 PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style = {});
+OverviewCells figure_cells(const Overview& overview, const FigureStyle& style = {});
 
 }  // namespace attnviz

@@ -169,10 +169,8 @@ void Bars::number(Line& line, std::string_view text, const Style& style) const {
 
 void Bars::bar(Line& line, float value) const {
   const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
-  const auto t = static_cast<float>(std::clamp(share, 0.0, 1.0));
-  const bool is_diverging = focus_.scale.colormap.diverging();
-  line.put_padded(charset_.bar(share, bar_), bar_,
-                  {.ink = palette_.ink(is_diverging ? 0.5f + t / 2.0f : t)});
+  const auto drawn = static_cast<float>(std::clamp(share, 0.0, 1.0));
+  line.put_padded(charset_.bar(share, bar_), bar_, {.ink = palette_.share_ink(drawn)});
 }
 
 // Of a query its share in all that are not shown, of a key the most of one of them.

@@ -23,6 +23,11 @@ namespace {
 constexpr std::size_t kLeastColumns = 20;
 constexpr std::size_t kLegendGap = 3;
 
+std::string without_blank_end(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
 class Screen {
  public:
   Screen(const Heatmap& heatmap, const TerminalOptions& options)
@@ -79,7 +84,7 @@ std::string Screen::header() const {
     for (std::size_t cell = 0; cell < n_cells; ++cell) {
       text += aligned(labels_.keys[cell]);
     }
-    return text;
+    return without_blank_end(std::move(text));
   }
   const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
   std::size_t step = 1;
@@ -98,7 +103,7 @@ std::string Screen::header() const {
       text = pad_right(text, start).append(index);
     }
   }
-  return text;
+  return without_blank_end(std::move(text));
 }
 
 void Screen::cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value) {

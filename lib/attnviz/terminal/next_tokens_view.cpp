@@ -26,9 +26,7 @@ std::size_t columns_of(const TerminalOptions& options) {
 class Columns {
  public:
   Columns(const Colormap& colormap, const TerminalOptions& options)
-      : charset_(options.style),
-        diverging_(colormap.diverging()),
-        palette_(colormap, options.color) {
+      : charset_(options.style), palette_(colormap, options.color) {
     const std::size_t columns = columns_of(options);
     constexpr std::size_t kMostToken = 30;
     constexpr std::size_t kNumbers = 28;  // the other columns, and what lies between
@@ -49,10 +47,10 @@ class Columns {
       table.labels.push_back({fmt::format("{}", table.labels.size() + 1), kDim});
       token.cells.push_back({charset_.fitted(charset_.label(predicted.token), token_width_)});
       id.cells.push_back({fmt::format("{}", predicted.id)});
-      const auto t = static_cast<float>(predicted.probability);
-      share.cells.push_back({percent_cell(t, 1)});
+      const auto probability = static_cast<float>(predicted.probability);
+      share.cells.push_back({percent_cell(probability, 1)});
       bar.cells.push_back({charset_.bar(predicted.probability, bar_width_),
-                           {.ink = palette_.ink(diverging_ ? 0.5f + t / 2.0f : t)}});
+                           {.ink = palette_.share_ink(probability)}});
     }
     table.columns = {std::move(token), std::move(id), std::move(share), std::move(bar)};
     return table;
@@ -60,7 +58,6 @@ class Columns {
 
  private:
   Charset charset_;
-  bool diverging_;
   TerminalPalette palette_;
   std::size_t token_width_;
   std::size_t bar_width_;

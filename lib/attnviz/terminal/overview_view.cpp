@@ -177,11 +177,13 @@ class Screen {
   // All layers of some heads.
   void group(std::size_t first, std::size_t count) {
     const OverviewGrid& places = sheet_.places;
-    std::string names(layout_.gutter, ' ');
+    Line names;
+    names.space(layout_.gutter);
     for (std::size_t i = first; i < first + count; ++i) {
-      names += ' ' + pad_right(fmt::format("H{}", places.heads[i]), layout_.slot);
+      names.space(1);
+      names.put_padded(fmt::format("H{}", places.heads[i]), layout_.slot);
     }
-    page_.add(names);
+    page_.add(std::move(names));
     for (const std::size_t layer : places.layers) {
       std::vector<PooledMatrix> thumbnails(count);  // empty where a layer has no such head
       std::vector<bool> chosen(count);
@@ -199,9 +201,11 @@ class Screen {
         line.put_padded(text_line == 0 ? fmt::format("L{}", layer) : "", layout_.gutter);
         bool is_open = false;
         for (std::size_t i = 0; i < count; ++i) {
-          const std::string_view close = is_open ? bracket(text_line, /*closes=*/true) : " ";
-          line.put(chosen[i] ? bracket(text_line, /*closes=*/false) : close,
-                   chosen[i] || is_open ? kBold : Style());
+          if (chosen[i] || is_open) {
+            line.put(bracket(text_line, /*closes=*/!chosen[i]), kBold);
+          } else {
+            line.space(1);
+          }
           thumbnail(line, thumbnails[i], text_line);
           is_open = chosen[i];
           if (is_open && layout_.slot > layout_.width()) {

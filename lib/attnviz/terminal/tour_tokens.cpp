@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/large_numbers.h"
@@ -57,11 +58,7 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
 std::optional<std::pair<std::size_t, std::size_t>> case_twins(const TokenizedText& text) {
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    std::string lower = text.tokens[i].text;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const auto [place, is_new] = places.try_emplace(std::move(lower), i);
+    const auto [place, is_new] = places.try_emplace(ascii_lower(text.tokens[i].text), i);
     if (!is_new && text.tokens[place->second].id != text.tokens[i].id) {
       return std::pair(place->second, i);
     }

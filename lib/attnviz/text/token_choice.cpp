@@ -108,23 +108,24 @@ std::string token_list(const TokenizedText& text) {
                           : "the tokens are " + enumerated(items);
 }
 
-TokenChoice by_index(const TokenizedText& text, std::string_view word, std::string_view option) {
+TokenChoice by_index(const TokenizedText& text, std::string_view word, std::string_view parameter) {
   const auto n = static_cast<std::int64_t>(text.size());
   const auto number = whole_number<std::int64_t>(word);
   const Indices same = tokens_named(text, word, /*fold=*/false);
   const std::string as_text =
       same.empty() ? "" : fmt::format("={} takes the token {}", word, quoted(word));
   if (!number || *number >= n || *number < -n) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{} {}: expected an index from 0 to {} (-1 is the last); {}{}", option,
-                            word, n - 1, token_list(text), same.empty() ? "" : "; " + as_text));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{} {}: expected an index from 0 to {} (-1 is the last); {}{}", parameter, word,
+                    n - 1, token_list(text), same.empty() ? "" : "; " + as_text));
   }
   const auto index = static_cast<std::size_t>(*number < 0 ? *number + n : *number);
   // Nothing to tell when both readings are the same token.
   const bool is_clear = same.empty() || same == Indices{index};
   return {index, is_clear ? ""
-                          : fmt::format("{} {}: taking the token at index {}, {}; {}", option, word,
-                                        index, quoted(text.tokens[index].text), as_text)};
+                          : fmt::format("{} {}: taking the token at index {}, {}; {}", parameter,
+                                        word, index, quoted(text.tokens[index].text), as_text)};
 }
 
 TokenChoice last_of(const Indices& found, std::string_view word) {
@@ -141,20 +142,20 @@ TokenChoice last_of(const Indices& found, std::string_view word) {
 }
 
 [[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
-                               std::string_view option) {
+                               std::string_view parameter) {
   std::vector<std::string> known;
   known.reserve(text.tokens.size());
   for (const Token& token : text.tokens) {
     known.push_back(printable_message(without_spaces(token.text)));
   }
   throw Error(ErrorKind::kUsage,
-              fmt::format("{}: the text has no token {}{}: {}; an index does, too", option,
+              fmt::format("{}: the text has no token {}{}: {}; an index does, too", parameter,
                           quoted(word), did_you_mean(word, known), token_list(text)));
 }
 
 // "cat#2", when there are tokens "cat".
 std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_view word,
-                                         std::string_view option) {
+                                         std::string_view parameter) {
   const std::size_t hash = word.rfind('#');
   if (hash == std::string_view::npos || hash == 0 || !looks_like_an_index(word.substr(hash + 1))) {
     return std::nullopt;
@@ -162,13 +163,13 @@ std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_
   const std::string_view name = word.substr(0, hash);
   const Indices found = tokens_named(text, name);
   if (found.empty()) {
-    fail_unknown(text, name, option);
+    fail_unknown(text, name, parameter);
   }
   const auto which = whole_number<std::size_t>(word.substr(hash + 1));
   if (!which || *which == 0 || *which > found.size()) {
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("{} {}: {} occurs {}: expected {}", option, printable_message(word),
+        fmt::format("{} {}: {} occurs {}: expected {}", parameter, printable_message(word),
                     quoted(name), counted(found.size(), "time"),
                     found.size() == 1
                         ? fmt::format("{}#1", printable_message(name))
@@ -177,17 +178,17 @@ std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_
   return TokenChoice{found[*which - 1], {}};
 }
 
-TokenChoice by_text(const TokenizedText& text, std::string_view word, std::string_view option) {
+TokenChoice by_text(const TokenizedText& text, std::string_view word, std::string_view parameter) {
   // A token that itself looks like "cat#2" goes before the second cat.
   if (const Indices found = tokens_named(text, word, /*fold=*/false); !found.empty()) {
     return last_of(found, word);
   }
-  if (const auto found = by_occurrence(text, word, option)) {
+  if (const auto found = by_occurrence(text, word, parameter)) {
     return *found;
   }
   const Indices found = tokens_named(text, word);
   if (found.empty()) {
-    fail_unknown(text, word, option);
+    fail_unknown(text, word, parameter);
   }
   return last_of(found, word);
 }
@@ -195,14 +196,14 @@ TokenChoice by_text(const TokenizedText& text, std::string_view word, std::strin
 }  // namespace
 
 TokenChoice choose_token(const TokenizedText& text, std::string_view word,
-                         std::string_view option) {
+                         std::string_view parameter) {
   if (looks_like_an_index(word)) {
-    return by_index(text, word, option);
+    return by_index(text, word, parameter);
   }
   if (word.size() > 1 && word.starts_with('=')) {
-    return by_text(text, word.substr(1), option);
+    return by_text(text, word.substr(1), parameter);
   }
-  return by_text(text, word, option);
+  return by_text(text, word, parameter);
 }
 
 }  // namespace attnviz

@@ -24,8 +24,9 @@ struct TokenChoice {
 ///   cat#2   the second of the tokens "cat" (1-based), found as above;
 ///   =3      the token "3", not the index; the rest is a text even where it looks like more.
 ///
-/// Throws Error{kUsage} that begins with `option` ("--query") and names the tokens there are.
-/// Precondition: the text has tokens.
-TokenChoice choose_token(const TokenizedText& text, std::string_view word, std::string_view option);
+/// Throws Error{kUsage} that begins with `parameter`, what the caller calls it, and names the
+/// tokens there are. Precondition: the text has tokens.
+TokenChoice choose_token(const TokenizedText& text, std::string_view word,
+                         std::string_view parameter);
 
 }  // namespace attnviz

@@ -127,8 +127,9 @@ class SchemeTokenizer : public Tokenizer {
           ErrorKind::kUsage,
           fmt::format(
               "token ids need a vocabulary: the \"{}\" tokenizer numbers words as they come; "
-              "take a model with embeddings or --tokenizer bytes",
-              scheme_.name));
+              "take a model with embeddings or the tokenizer \"bytes\"",
+              scheme_.name),
+          "tokenizer");
     }
     TokenizedText result;
     for (const TokenId id : ids) {

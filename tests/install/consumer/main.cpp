@@ -10,7 +10,7 @@ int main() {
   const std::string_view pieces[] = {"The", "cat", "sat"};
   const attnviz::Model model = attnviz::random_model({.n_layers = 1, .n_heads = 2}, /*seed=*/42);
   attnviz::PatternStore store({{.layer = 0, .head = 1}}, 3);
-  attnviz::run_attention(model, pieces, {}, store);
+  attnviz::run(model, pieces, {}, store);
   const attnviz::ConstMatrix weights = store.pattern({.layer = 0, .head = 1});
   for (std::size_t query = 0; query < weights.rows; ++query) {
     for (const float weight : weights.row(query)) {

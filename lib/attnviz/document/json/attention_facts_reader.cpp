@@ -6,6 +6,7 @@
 
 #include "attnviz/document/json/model_json.h"
 #include "attnviz/document/pooling.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {
@@ -34,36 +35,27 @@ std::vector<std::size_t> read_indices(const JsonNode& node) {
 }
 
 std::size_t read_size(const JsonNode& object, std::string_view key) {
-  const auto node = object.find(key);
-  return node ? static_cast<std::size_t>(node->as_unsigned()) : 0;
+  std::size_t size = 0;
+  read_if_there(object, key, size);
+  return size;
 }
 
 ModelFacts read_model(const JsonNode& node) {
   ModelFacts facts;
-  if (const auto name = node.find("name")) {
-    facts.name = name->as_string();
-  }
-  if (const auto origin = node.find("origin")) {
-    facts.origin = origin->as_string();
-  }
-  if (const auto family = node.find("family")) {
-    facts.family = family->as_string();
-  }
-  if (const auto random = node.find("random")) {
-    facts.random = random->as_bool();
-  }
+  read_if_there(node, "name", facts.name);
+  read_if_there(node, "origin", facts.origin);
+  read_if_there(node, "family", facts.family);
+  read_if_there(node, "random", facts.random);
   if (const auto tokens = node.find("random_embeddings")) {
     facts.random_embeddings = read_strings(*tokens, "a list of tokens");
   }
-  if (const auto seed = node.find("seed")) {
-    facts.seed = seed->as_unsigned();
-  }
-  facts.n_layers = read_size(node, "n_layers");
-  facts.n_heads = read_size(node, "n_heads");
-  facts.n_kv_heads = read_size(node, "n_kv_heads");
-  facts.d_model = read_size(node, "d_model");
-  facts.d_head = read_size(node, "d_head");
-  facts.d_value = read_size(node, "d_value");
+  read_if_there(node, "seed", facts.seed);
+  read_if_there(node, "n_layers", facts.n_layers);
+  read_if_there(node, "n_heads", facts.n_heads);
+  read_if_there(node, "n_kv_heads", facts.n_kv_heads);
+  read_if_there(node, "d_model", facts.d_model);
+  read_if_there(node, "d_head", facts.d_head);
+  read_if_there(node, "d_value", facts.d_value);
   if (const auto positions = node.find("positions")) {
     // Learned ones cannot be asked for, but be said of a model.
     facts.positions = parsed(*positions, [](std::string_view name) {
@@ -71,9 +63,7 @@ ModelFacts read_model(const JsonNode& node) {
                                                          : parse_positions(name);
     });
   }
-  if (const auto tokenizer = node.find("tokenizer")) {
-    facts.tokenizer = tokenizer->as_string();
-  }
+  read_if_there(node, "tokenizer", facts.tokenizer);
   return facts;
 }
 
@@ -82,21 +72,15 @@ RunFacts read_run(const JsonNode& root) {
   if (const auto mask = root.find("mask")) {
     facts.mask = parsed(*mask, parse_mask);
   }
-  if (const auto temperature = root.find("temperature")) {
-    facts.temperature = temperature->as_number();
-  }
-  if (const auto scale = root.find("scale")) {
-    facts.scale = scale->as_bool();
-  }
+  read_if_there(root, "temperature", facts.temperature);
+  read_if_there(root, "scale", facts.scale);
   if (const auto dropout = root.find("dropout")) {
     facts.dropout = dropout->as_number();
     if (!(facts.dropout >= 0.0f && facts.dropout < 1.0f)) {
       dropout->fail(fmt::format("expected a number from 0 to below 1, found {}", facts.dropout));
     }
   }
-  if (const auto seed = root.find("dropout_seed")) {
-    facts.dropout_seed = seed->as_unsigned();
-  }
+  read_if_there(root, "dropout_seed", facts.dropout_seed);
   facts.layers = read_layer_facts(root);
   return facts;
 }
@@ -126,12 +110,8 @@ Drawing read_drawing(const JsonNode& node) {
   if (const auto pool = node.find("pool")) {
     drawing.pool = parsed(*pool, parse_pool);
   }
-  if (const auto drop = node.find("drop_sink")) {
-    drawing.drop_sink = drop->as_bool();
-  }
-  if (const auto title = node.find("title")) {
-    drawing.title = title->as_string();
-  }
+  read_if_there(node, "drop_sink", drawing.drop_sink);
+  read_if_there(node, "title", drawing.title);
   if (const auto names = node.find("side_by_side")) {
     drawing.side_by_side = read_strings(*names, "a list of names");
   }

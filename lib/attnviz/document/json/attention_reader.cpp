@@ -13,7 +13,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/attention_facts_reader.h"
 #include "attnviz/document/json/marks_json.h"
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/formats/npy_reader.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/token_marks.h"
@@ -155,7 +155,7 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   }
   const auto settle = [name](std::vector<std::string>& tokens,
                              const std::optional<std::vector<std::string>>& asked,
-                             std::size_t count, const char* option, const char* key) {
+                             std::size_t count, const char* key) {
     const bool from_file = !asked && !tokens.empty();
     if (asked) {
       tokens = *asked;
@@ -168,8 +168,10 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     if (tokens.size() != count) {
       const std::string found =
           fmt::format("expected {}, found {}", counted(count, "token"), tokens.size());
-      fail(from_file ? ErrorKind::kMalformed : ErrorKind::kUsage,
-           from_file ? fmt::format("{}: {}", name, key) : option, found);
+      if (from_file) {
+        fail(ErrorKind::kMalformed, fmt::format("{}: {}", name, key), found);
+      }
+      throw Error(ErrorKind::kUsage, fmt::format("{}: {}", key, found), key);
     }
     for (std::string& token : tokens) {
       token = valid_utf8(token);
@@ -182,11 +184,11 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     document.token_ids.clear();
     document.marks = {};
   }
-  settle(document.query_tokens, given.queries, first.rows, "--tokens", "tokens");
+  settle(document.query_tokens, given.queries, first.rows, "tokens");
   if (keys_follow && !given.keys) {
     document.key_tokens = document.query_tokens;
   }
-  settle(document.key_tokens, given.keys, first.cols, "--key-tokens", "key_tokens");
+  settle(document.key_tokens, given.keys, first.cols, "key_tokens");
   if (!document.token_ids.empty() && document.token_ids.size() != first.rows) {
     fail(ErrorKind::kMalformed, name,
          fmt::format("token_ids: expected {} of them, found {}", first.rows,
@@ -208,12 +210,12 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
     constexpr std::string_view kSchema = "attnviz.attention/1";
     if (const auto schema = root.find("schema"); schema && schema->as_string() != kSchema) {
       const bool is_model = schema->as_string().starts_with("attnviz.weights/");
-      schema->fail(fmt::format("expected \"{}\", found \"{}\"{}", kSchema, schema->as_string(),
-                               is_model ? "; weights are for attnviz -m FILE TEXT" : ""));
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}expected \"{}\", found \"{}\"{}", schema->where(), kSchema,
+                              schema->as_string(), is_model ? "; these are a model's weights" : ""),
+                  "schema");
     }
-    if (const auto text = root.find("text")) {
-      document.text = text->as_string();
-    }
+    read_if_there(root, "text", document.text);
     if (const auto list = root.find("tokens")) {
       document.query_tokens = read_strings(*list, "a list of tokens");
     }

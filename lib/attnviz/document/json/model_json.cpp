@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "attnviz/formats/json_members.h"
+
 namespace attnviz {
 
 namespace {
@@ -114,12 +116,8 @@ std::vector<LayerFacts> read_layer_facts(const JsonNode& root) {
   for (const JsonNode& node : list->as_list("a list of what layers do in their own way")) {
     LayerFacts layer;
     layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
-    if (const auto window = node.find("window")) {
-      layer.window = static_cast<std::size_t>(window->as_unsigned());
-    }
-    if (const auto cap = node.find("soft_cap")) {
-      layer.soft_cap = cap->as_number();
-    }
+    read_if_there(node, "window", layer.window);
+    read_if_there(node, "soft_cap", layer.soft_cap);
     layers.push_back(layer);
   }
   return layers;

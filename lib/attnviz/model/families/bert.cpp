@@ -14,23 +14,25 @@ namespace attnviz {
 
 namespace {
 
-constexpr EncoderNames kBert = {"embeddings.word_embeddings",
-                                "embeddings.position_embeddings",
-                                "embeddings.token_type_embeddings",
-                                "embeddings.LayerNorm",
-                                "encoder.layer.{}.",
-                                "attention.self.query",
-                                "attention.self.key",
-                                "attention.self.value",
-                                "attention.output.dense",
-                                "attention.output.LayerNorm",
-                                "intermediate.dense",
-                                "output.dense",
-                                "output.LayerNorm",
-                                "cls.predictions.transform.dense",
-                                "cls.predictions.transform.LayerNorm",
-                                "cls.predictions.decoder",
-                                "cls.predictions.bias"};
+constexpr EncoderNames kBert = {
+    .embeddings = "embeddings.word_embeddings",
+    .positions = "embeddings.position_embeddings",
+    .segments = "embeddings.token_type_embeddings",
+    .embedding_norm = "embeddings.LayerNorm",
+    .layer = "encoder.layer.{}.",
+    .query = "attention.self.query",
+    .key = "attention.self.key",
+    .value = "attention.self.value",
+    .output = "attention.output.dense",
+    .attention_norm = "attention.output.LayerNorm",
+    .up = "intermediate.dense",
+    .down = "output.dense",
+    .mlp_norm = "output.LayerNorm",
+    .transform = "cls.predictions.transform.dense",
+    .transform_norm = "cls.predictions.transform.LayerNorm",
+    .unembedding = "cls.predictions.decoder",
+    .unembedding_bias = "cls.predictions.bias",
+};
 
 constexpr EncoderNames roberta_names() {
   EncoderNames names = kBert;

@@ -14,25 +14,26 @@ namespace attnviz {
 namespace {
 
 constexpr DecoderNames kHfNames = {
-    "embed_tokens",
-    "norm",
-    "lm_head",
-    "layers.{}.",
-    "self_attn.q_proj",
-    "self_attn.k_proj",
-    "self_attn.v_proj",
-    "self_attn.qkv_proj",
-    "self_attn.o_proj",
-    "self_attn.q_norm",
-    "self_attn.k_norm",
-    "input_layernorm",
-    "post_attention_layernorm",
-    "post_attention_layernorm",  // of families without norms behind attention: in front of the MLP
-    "post_feedforward_layernorm",
-    "mlp.gate_proj",
-    "mlp.up_proj",
-    "mlp.down_proj",
-    "mlp.gate_up_proj",
+    .embeddings = "embed_tokens",
+    .norm = "norm",
+    .unembedding = "lm_head",
+    .layer = "layers.{}.",
+    .query = "self_attn.q_proj",
+    .key = "self_attn.k_proj",
+    .value = "self_attn.v_proj",
+    .qkv = "self_attn.qkv_proj",
+    .output = "self_attn.o_proj",
+    .query_norm = "self_attn.q_norm",
+    .key_norm = "self_attn.k_norm",
+    .attention_norm = "input_layernorm",
+    .after_attention_norm = "post_attention_layernorm",
+    // Of families without norms behind attention: in front of the MLP.
+    .mlp_norm = "post_attention_layernorm",
+    .after_mlp_norm = "post_feedforward_layernorm",
+    .gate = "mlp.gate_proj",
+    .up = "mlp.up_proj",
+    .down = "mlp.down_proj",
+    .gate_up = "mlp.gate_up_proj",
 };
 
 class DecoderReader {

@@ -16,8 +16,19 @@ GptTraits gpt_traits(const GgufMetadata& metadata, const WeightReader& weights) 
   const GgufKeys key(metadata);
   GptTraits traits;
   traits.where = gguf_where(metadata);
-  traits.names = {"token_embd", "position_embd", "output_norm", "output", "blk.{}.", "attn_norm",
-                  "attn_qkv",   "attn_output",   "ffn_norm",    "ffn_up", "ffn_down"};
+  traits.names = {
+      .embeddings = "token_embd",
+      .positions = "position_embd",
+      .norm = "output_norm",
+      .unembedding = "output",
+      .layer = "blk.{}.",
+      .attention_norm = "attn_norm",
+      .qkv = "attn_qkv",
+      .output = "attn_output",
+      .mlp_norm = "ffn_norm",
+      .up = "ffn_up",
+      .down = "ffn_down",
+  };
   traits.n_layers = metadata.size(key("block_count"));
   traits.n_vocab = weights.rows_of("token_embd.weight");
   traits.d_model = metadata.size(key("embedding_length"));

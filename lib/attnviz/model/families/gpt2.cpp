@@ -10,8 +10,19 @@ namespace attnviz {
 Model read_gpt2(const HfConfig& config, TensorFiles files) {
   GptTraits traits;
   traits.where = config.node().where();
-  traits.names = {"wte",         "wpe",         "ln_f", "lm_head",  "h.{}.",     "ln_1",
-                  "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"};
+  traits.names = {
+      .embeddings = "wte",
+      .positions = "wpe",
+      .norm = "ln_f",
+      .unembedding = "lm_head",
+      .layer = "h.{}.",
+      .attention_norm = "ln_1",
+      .qkv = "attn.c_attn",
+      .output = "attn.c_proj",
+      .mlp_norm = "ln_2",
+      .up = "mlp.c_fc",
+      .down = "mlp.c_proj",
+  };
   traits.d_model = config.size({"n_embd", "hidden_size"});
   traits.n_heads = config.size({"n_head", "num_attention_heads"});
   even_share(traits.where, traits.d_model, traits.n_heads);

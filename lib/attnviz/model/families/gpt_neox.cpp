@@ -14,17 +14,19 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   constexpr double kRotatedShare = 0.25;
   GptTraits traits;
   traits.where = config.node().where();
-  traits.names = {"embed_in",
-                  "",
-                  "final_layer_norm",
-                  "embed_out",
-                  "layers.{}.",
-                  "input_layernorm",
-                  "attention.query_key_value",
-                  "attention.dense",
-                  "post_attention_layernorm",
-                  "mlp.dense_h_to_4h",
-                  "mlp.dense_4h_to_h"};
+  traits.names = {
+      .embeddings = "embed_in",
+      .positions = "",
+      .norm = "final_layer_norm",
+      .unembedding = "embed_out",
+      .layer = "layers.{}.",
+      .attention_norm = "input_layernorm",
+      .qkv = "attention.query_key_value",
+      .output = "attention.dense",
+      .mlp_norm = "post_attention_layernorm",
+      .up = "mlp.dense_h_to_4h",
+      .down = "mlp.dense_4h_to_h",
+  };
   traits.d_model = config.size("hidden_size");
   traits.n_heads = config.size("num_attention_heads");
   const std::size_t d_head = even_share(traits.where, traits.d_model, traits.n_heads);

@@ -147,15 +147,16 @@ void check_size(double width, double height, const FigureStyle& style) {
   if (width * height <= kMostPixels) {
     return;
   }
-  std::string remedy = style.cell > 0 ? "choose smaller cells (--cell)" : "";
+  std::string remedy = style.cell > 0 ? "choose smaller cells" : "";
   if (style.dpi > kUsualDpi) {
-    remedy += fmt::format("{}a lower resolution (--dpi)", remedy.empty() ? "choose " : " or ");
+    remedy += fmt::format("{}a lower resolution", remedy.empty() ? "choose " : " or ");
   }
   throw Error(ErrorKind::kUsage,
               fmt::format("picture: it would have {:.0f} x {:.0f} pixels, {:.0f} million; at most "
                           "{:.0f} million are drawn: {}",
                           width, height, width * height / 1e6, kMostPixels / 1e6,
-                          remedy.empty() ? "draw fewer heads" : remedy));
+                          remedy.empty() ? "draw fewer heads" : remedy),
+              "picture");
 }
 
 FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/picture/fonts/text_box.h"
 
 namespace attnviz {
 

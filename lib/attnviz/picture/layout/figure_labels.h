@@ -7,7 +7,7 @@
 
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
 

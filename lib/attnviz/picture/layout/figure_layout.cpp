@@ -8,7 +8,9 @@
 
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_labels.h"
+#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 
@@ -65,10 +67,7 @@ bool has_nan(const HeatmapPanel& panel) {
 class Builder {
  public:
   Builder(const Heatmap& heatmap, const FigureStyle& style)
-      : heatmap_(heatmap),
-        style_(style),
-        fonts_(*style.fonts),
-        grid_(heatmap_grid(heatmap, style)) {
+      : heatmap_(heatmap), style_(style), texts_(style), grid_(heatmap_grid(heatmap, style)) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
@@ -77,8 +76,8 @@ class Builder {
     ticks_ =
         color_ticks(heatmap.scale, static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
     bar_name_ =
-        fonts_.wrap(printable_message(heatmap.value_name),
-                    static_cast<std::size_t>(bar_height() / text_column_), kMostBarNameLines);
+        style.fonts->wrap(printable_message(heatmap.value_name),
+                          static_cast<std::size_t>(bar_height() / text_column_), kMostBarNameLines);
   }
 
   FigureLayout build() {
@@ -91,6 +90,7 @@ class Builder {
     place_axis_names(body_top, grid_bottom);
     place_notes();
     choose_value_size();
+    layout_.texts = texts_.take();
     layout_.width = width_;
     layout_.height = y_ + layout_.margin;
     check_size(layout_.width, layout_.height, style_);
@@ -118,14 +118,7 @@ class Builder {
   // From the edge of a panel or the colour bar to a label: outline, tick, gap.
   int tick_room() const { return layout_.line + px(kTickLength) + px(kLabelGap); }
 
-  int text_width(std::string_view text) const {
-    return static_cast<int>(fonts_.columns(text)) * text_column_;
-  }
-
-  void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
-    const std::size_t columns = fonts_.columns(text);
-    layout_.texts.push_back({role, std::move(text), columns, column_width, angle, x, y});
-  }
+  int text_width(std::string_view text) const { return texts_.width(text, text_column_); }
 
   // The label's text at (x, y), its index behind it along the same line.
   void add_label(TextRole role, const AxisLabels& axis, const AxisLabel& label, double x,
@@ -134,9 +127,9 @@ class Builder {
     const double along = axis.angle == TextAngle::kLevel ? 1.0 : kSlope;
     const auto place = [&](TextRole piece, const std::string& text, std::size_t column) {
       const double offset = static_cast<double>(column) * axis.column_width;
-      add(piece, text, axis.column_width, axis.angle,
-          static_cast<int>(std::lround(x + offset * along)),
-          static_cast<int>(std::lround(y - offset * slope)));
+      texts_.add(piece, text, axis.column_width, axis.angle,
+                 static_cast<int>(std::lround(x + offset * along)),
+                 static_cast<int>(std::lround(y - offset * slope)));
     };
     place(role, label.text, 0);
     if (!label.index.empty()) {
@@ -179,22 +172,14 @@ class Builder {
     legend_x_ = body_x_ + body_width() + 2 * px(kSpace);
   }
 
-  void place_lines(TextRole role, const std::string& text, int column_width,
-                   std::size_t most_lines) {
-    const int room = width_ - 2 * layout_.margin;
-    for (std::string& line : fonts_.wrap(
-             printable_message(text), static_cast<std::size_t>(room / column_width), most_lines)) {
-      const int wide = static_cast<int>(fonts_.columns(line)) * column_width;
-      const int x = role == TextRole::kTitle ? (width_ - wide) / 2 : layout_.margin;
-      add(role, std::move(line), column_width, TextAngle::kLevel, x, y_);
-      y_ += line_height(column_width) + px(1);
-    }
-  }
+  // Below what was placed so far.
+  TextArea lines_area() const { return {layout_.margin, y_, width_ - 2 * layout_.margin}; }
 
   void place_title() {
     y_ = layout_.margin;
     if (!heatmap_.title.empty()) {
-      place_lines(TextRole::kTitle, heatmap_.title, px(kTitleColumn), kMostTitleLines);
+      y_ = texts_.add_lines(TextRole::kTitle, heatmap_.title, px(kTitleColumn), kMostTitleLines,
+                            lines_area());
       y_ += px(kSpace);
     }
     // Where cells are lower than text, the first query's label rises above them.
@@ -237,10 +222,10 @@ class Builder {
     if (title.empty() || columns < 2) {
       return;
     }
-    std::string text = fonts_.shorten(printable_message(title), columns);
-    const int wide = static_cast<int>(fonts_.columns(text)) * column_width;
-    add(TextRole::kPanelTitle, std::move(text), column_width, TextAngle::kLevel,
-        panel.x + (panel.width - wide) / 2, panel.y - line_height(column_width) - px(2));
+    std::string text = style_.fonts->shorten(printable_message(title), columns);
+    const int wide = texts_.width(text, column_width);
+    texts_.add(TextRole::kPanelTitle, std::move(text), column_width, TextAngle::kLevel,
+               panel.x + (panel.width - wide) / 2, panel.y - line_height(column_width) - px(2));
   }
 
   void place_query_labels(const PixelRect& panel) {
@@ -292,13 +277,13 @@ class Builder {
       layout_.ticks.push_back(
           {bar.right() + layout_.line, y - layout_.line / 2, px(kTickLength), layout_.line});
       widest = std::max(widest, static_cast<int>(tick.label.size()) * text_column_);
-      add(TextRole::kLegend, std::move(tick.label), text_column_, TextAngle::kLevel, labels_x,
-          std::max(y - line / 2, top));
+      texts_.add(TextRole::kLegend, std::move(tick.label), text_column_, TextAngle::kLevel,
+                 labels_x, std::max(y - line / 2, top));
     }
     int name_x = labels_x + widest + px(kSpace) / 2;
     for (const std::string& name : bar_name_) {
-      add(TextRole::kLegend, name, text_column_, TextAngle::kUp, name_x,
-          bar.y + (bar.height + text_width(name)) / 2);
+      texts_.add(TextRole::kLegend, name, text_column_, TextAngle::kUp, name_x,
+                 bar.y + (bar.height + text_width(name)) / 2);
       name_x += line;
     }
     int bottom = bar.bottom() + line / 2;
@@ -306,8 +291,8 @@ class Builder {
       const int size = px(kSwatch);
       const int y = bottom + px(kSpace);
       swatch = {legend_x_, y, size, size};
-      add(TextRole::kLegend, name, text_column_, TextAngle::kLevel,
-          legend_x_ + size + px(kSpace) / 2, y + (size - line) / 2);
+      texts_.add(TextRole::kLegend, name, text_column_, TextAngle::kLevel,
+                 legend_x_ + size + px(kSpace) / 2, y + (size - line) / 2);
       bottom = y + (size + line) / 2;
     };
     if (has_masked_) {
@@ -324,14 +309,16 @@ class Builder {
     const int first_y = layout_.panels.front().y;
     const int last_y = layout_.panels.back().bottom();
     const int bottom = std::max((first_y + last_y + query_length) / 2, top + query_length);
-    add(TextRole::kAxisName, heatmap_.query_axis, text_column_, TextAngle::kUp, name_x_, bottom);
+    texts_.add(TextRole::kAxisName, heatmap_.query_axis, text_column_, TextAngle::kUp, name_x_,
+               bottom);
 
     const int key_length = text_width(heatmap_.key_axis);
     const int key_y = std::max(grid_bottom, bottom) + px(kSpace) / 2;
     // Under a narrow panel the name would reach below the legend.
     const int key_x =
         std::min(body_x_ + (body_width() - key_length) / 2, legend_x_ - px(kSpace) - key_length);
-    add(TextRole::kAxisName, heatmap_.key_axis, text_column_, TextAngle::kLevel, key_x, key_y);
+    texts_.add(TextRole::kAxisName, heatmap_.key_axis, text_column_, TextAngle::kLevel, key_x,
+               key_y);
     y_ = std::max(y_, key_y + line_height(text_column_));
   }
 
@@ -349,7 +336,7 @@ class Builder {
       y_ += px(kSpace);
     }
     for (const std::string& note : notes) {
-      place_lines(TextRole::kNote, note, text_column_, kMostNoteLines);
+      y_ = texts_.add_lines(TextRole::kNote, note, text_column_, kMostNoteLines, lines_area());
     }
   }
 
@@ -372,7 +359,7 @@ class Builder {
 
   const Heatmap& heatmap_;
   const FigureStyle& style_;
-  const FontSet& fonts_;
+  FigureTexts texts_;
   const int text_column_ = style_.pixels(kTextColumn);
   FigureGrid grid_;
   AxisLabels queries_;

@@ -1,40 +1,15 @@
 // Where everything in a heatmap figure goes, computed before anything is painted.
 #pragma once
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "attnviz/document/heatmap.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
 #include "attnviz/picture/scene/pixel_geometry.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
-
-/// kIndex: the index behind a label, where not every token has one.
-enum class TextRole {
-  kTitle,
-  kPanelTitle,
-  kAxisName,
-  kQueryLabel,
-  kKeyLabel,
-  kIndex,
-  kLegend,
-  kNote
-};
-
-/// A text and the box it is drawn in: text_corners with its top left corner at (x, y).
-struct PlacedText {
-  TextRole role = TextRole::kNote;
-  std::string text;  // valid UTF-8 that is safe to show
-  std::size_t columns = 0;
-  int column_width = 0;
-  TextAngle angle = TextAngle::kLevel;
-  int x = 0;
-  int y = 0;
-};
 
 /// The blank ring around every figure, in pixels at 96 dpi.
 constexpr int kFigureMargin = 14;
@@ -51,7 +26,7 @@ struct FigureLayout {
   PixelRect masked_swatch;        // empty when no cell is masked
   PixelRect nan_swatch;           // empty when every visible weight is a number
   std::vector<PixelRect> ticks;
-  std::vector<PlacedText> texts;
+  std::vector<TextRun> texts;
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit
 };
 

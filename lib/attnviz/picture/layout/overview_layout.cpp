@@ -11,6 +11,8 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 
@@ -80,7 +82,7 @@ class Builder {
   Builder(const Overview& overview, const FigureStyle& style)
       : overview_(overview),
         style_(style),
-        fonts_(*style.fonts),
+        texts_(style),
         places_(overview.heads),
         grid_(thumbnail_figure_grid(places_.layers.size(), places_.heads.size(),
                                     overview.thumbnails, style)) {
@@ -103,7 +105,8 @@ class Builder {
     y_ = margin;
     const std::string& title = overview_.thumbnails.title;
     if (!title.empty()) {
-      place_lines(TextRole::kTitle, title, px(kTitleColumn), margin, body, /*centred=*/true);
+      y_ = texts_.add_lines(TextRole::kTitle, title, px(kTitleColumn), kMostLines,
+                            {margin, y_, body});
       y_ += px(kSpace);
     }
     const int top = y_;
@@ -122,6 +125,7 @@ class Builder {
       place_notes(margin, body);
     }
     layout_.height = y_ + margin;
+    layout_.thumbnails.texts = texts_.take();
     check_size(layout_.width, layout_.height, style_);
     return std::move(layout_);
   }
@@ -130,29 +134,26 @@ class Builder {
   int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
   int text_line() const { return line_height(px(kTextColumn)); }
   int caption_height() const { return line_height(px(kCaptionColumn)) + px(kSpace) / 2; }
-  int text_width(std::string_view text, int column_width) const {
-    return static_cast<int>(fonts_.columns(text)) * column_width;
-  }
   // From one thumbnail to the next.
   int step_x() const { return grid_.keys.length() + px(kGutter); }
   int step_y() const { return grid_.queries.length() + px(kGutter); }
   // What stands to the left of the thumbnails, and above them below the caption.
   int left() const {
     const std::string last = std::to_string(places_.layers.back());
-    return text_line() + px(kSpace) / 2 + text_width(last, px(kTextColumn)) + px(kSpace);
+    return text_line() + px(kSpace) / 2 + texts_.width(last, px(kTextColumn)) + px(kSpace);
   }
   int above() const { return 2 * text_line() + px(kSpace); }
 
   void measure() {
     const auto columns = static_cast<int>(places_.heads.size());
     const auto rows = static_cast<int>(places_.layers.size());
-    const int caption = text_width(grid_caption(), px(kCaptionColumn));
+    const int caption = texts_.width(grid_caption(), px(kCaptionColumn));
     grid_size_.width = std::max(left() + columns * step_x() - px(kGutter), caption);
     grid_size_.height = caption_height() + above() + rows * step_y() - px(kGutter);
     large_size_.width = layout_.large.width - 2 * layout_.large.margin;
-    sentence_ =
-        fonts_.wrap(printable_message(overview_.sentence),
-                    static_cast<std::size_t>(large_size_.width / px(kTextColumn)), kMostLines);
+    sentence_ = style_.fonts->wrap(printable_message(overview_.sentence),
+                                   static_cast<std::size_t>(large_size_.width / px(kTextColumn)),
+                                   kMostLines);
     large_size_.height = caption_height() + static_cast<int>(sentence_.size()) * text_line() +
                          px(kSpace) + layout_.large.height - 2 * layout_.large.margin;
   }
@@ -173,43 +174,28 @@ class Builder {
                        counted(places_.heads.size(), "head"));
   }
 
-  void add(TextRole role, std::string text, int column_width, TextAngle angle, int x, int y) {
-    const std::size_t columns = fonts_.columns(text);
-    layout_.thumbnails.texts.push_back({role, std::move(text), columns, column_width, angle, x, y});
-  }
-
-  void place_lines(TextRole role, const std::string& text, int column_width, int x, int room,
-                   bool centred) {
-    for (std::string& line : fonts_.wrap(
-             printable_message(text), static_cast<std::size_t>(room / column_width), kMostLines)) {
-      const int spare = centred ? (room - text_width(line, column_width)) / 2 : 0;
-      add(role, std::move(line), column_width, TextAngle::kLevel, x + spare, y_);
-      y_ += line_height(column_width) + px(1);
-    }
-  }
-
   void place_grid(int x) {
-    add(TextRole::kPanelTitle, grid_caption(), px(kCaptionColumn), TextAngle::kLevel, x, y_);
+    texts_.add(TextRole::kPanelTitle, grid_caption(), px(kCaptionColumn), TextAngle::kLevel, x, y_);
     const int first_x = x + left();
     const int first_y = y_ + caption_height() + above();
     const int text = px(kTextColumn);
     const int width = static_cast<int>(places_.heads.size()) * step_x() - px(kGutter);
     const int height = static_cast<int>(places_.layers.size()) * step_y() - px(kGutter);
-    add(TextRole::kAxisName, "head", text, TextAngle::kLevel,
-        first_x + (width - text_width("head", text)) / 2, y_ + caption_height());
-    add(TextRole::kAxisName, "layer", text, TextAngle::kUp, x,
-        first_y + (height + text_width("layer", text)) / 2);
+    texts_.add(TextRole::kAxisName, "head", text, TextAngle::kLevel,
+               first_x + (width - texts_.width("head", text)) / 2, y_ + caption_height());
+    texts_.add(TextRole::kAxisName, "layer", text, TextAngle::kUp, x,
+               first_y + (height + texts_.width("layer", text)) / 2);
     for (std::size_t column = 0; column < places_.heads.size(); ++column) {
       const std::string number = std::to_string(places_.heads[column]);
       const int middle = first_x + static_cast<int>(column) * step_x() + grid_.keys.length() / 2;
-      add(TextRole::kKeyLabel, number, text, TextAngle::kLevel,
-          middle - text_width(number, text) / 2, first_y - text_line() - px(kSpace) / 2);
+      texts_.add(TextRole::kKeyLabel, number, text, TextAngle::kLevel,
+                 middle - texts_.width(number, text) / 2, first_y - text_line() - px(kSpace) / 2);
     }
     for (std::size_t row = 0; row < places_.layers.size(); ++row) {
       const std::string number = std::to_string(places_.layers[row]);
       const int middle = first_y + static_cast<int>(row) * step_y() + grid_.queries.length() / 2;
-      add(TextRole::kQueryLabel, number, text, TextAngle::kLevel,
-          first_x - px(kSpace) - text_width(number, text), middle - text_line() / 2);
+      texts_.add(TextRole::kQueryLabel, number, text, TextAngle::kLevel,
+                 first_x - px(kSpace) - texts_.width(number, text), middle - text_line() / 2);
     }
     layout_.thumbnails.panels.reserve(overview_.heads.size());
     for (const HeadId head : overview_.heads) {
@@ -229,10 +215,10 @@ class Builder {
     const int size = px(kSpace);
     layout_.swatch = {x + px(kFrameWidth), y_ + (line_height(caption) - size) / 2, size, size};
     const int text_x = layout_.swatch.right() + px(kFrameWidth) + px(kSpace);
-    add(TextRole::kPanelTitle, overview_.caption, caption, TextAngle::kLevel, text_x, y_);
+    texts_.add(TextRole::kPanelTitle, overview_.caption, caption, TextAngle::kLevel, text_x, y_);
     y_ += caption_height();
     for (std::string& line : sentence_) {
-      add(TextRole::kLegend, std::move(line), px(kTextColumn), TextAngle::kLevel, x, y_);
+      texts_.add(TextRole::kLegend, std::move(line), px(kTextColumn), TextAngle::kLevel, x, y_);
       y_ += text_line();
     }
     y_ += px(kSpace);
@@ -250,13 +236,13 @@ class Builder {
     }
     y_ += notes.empty() ? 0 : px(kSpace);
     for (const std::string& note : notes) {
-      place_lines(TextRole::kNote, note, px(kTextColumn), x, room, /*centred=*/false);
+      y_ = texts_.add_lines(TextRole::kNote, note, px(kTextColumn), kMostLines, {x, y_, room});
     }
   }
 
   const Overview& overview_;
   const FigureStyle& style_;
-  const FontSet& fonts_;
+  FigureTexts texts_;
   OverviewGrid places_;
   FigureGrid grid_;
   SectionSize grid_size_;

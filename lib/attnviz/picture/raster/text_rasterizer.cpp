@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numbers>
 #include <utility>
 #include <vector>
 
 #include "attnviz/picture/fonts/font_face.h"
+#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/raster/glyph_image.h"
 
 namespace attnviz {
@@ -15,33 +15,6 @@ namespace attnviz {
 namespace {
 
 constexpr int kFractions = 4;
-
-int baseline(int column_width) noexcept {
-  return static_cast<int>(std::lround(embedded_metrics().ascent * column_width));
-}
-
-struct Direction {
-  double cosine;
-  double sine;
-};
-
-Direction direction(TextAngle angle) noexcept {
-  switch (angle) {
-    case TextAngle::kLevel:
-      return {1.0, 0.0};
-    case TextAngle::kRising:
-      return {1.0 / std::numbers::sqrt2, 1.0 / std::numbers::sqrt2};
-    case TextAngle::kUp:
-      return {0.0, 1.0};
-  }
-  return {1.0, 0.0};
-}
-
-// The pixel `along` to the right and `down` from the origin, as the reader of the text sees it.
-PixelPoint turned(double along, double down, TextAngle angle) noexcept {
-  const Direction d = direction(angle);
-  return {along * d.cosine + down * d.sine, -along * d.sine + down * d.cosine};
-}
 
 Outline glyph_outline(Glyph::Kind kind, std::uint32_t id, const FontFace* face) {
   switch (kind) {
@@ -107,24 +80,6 @@ void add_glyph(const InkMap& glyph, int x, int y, InkMap& text) {
 }
 
 }  // namespace
-
-int line_height(int column_width) noexcept {
-  const double descent = embedded_metrics().descent * column_width;
-  return baseline(column_width) + static_cast<int>(std::ceil(descent));
-}
-
-std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
-                                       TextAngle angle) noexcept {
-  const double width = static_cast<double>(columns) * column_width;
-  const double height = line_height(column_width);
-  std::array<PixelPoint, 4> corners = {turned(0, 0, angle), turned(width, 0, angle),
-                                       turned(width, height, angle), turned(0, height, angle)};
-  for (PixelPoint& corner : corners) {
-    corner.x += origin.x;
-    corner.y += origin.y;
-  }
-  return corners;
-}
 
 const Outline& TextRasterizer::outline(const OutlineKey& key) {
   const auto [place, is_new] = outlines_.try_emplace(key);

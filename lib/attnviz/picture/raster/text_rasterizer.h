@@ -1,7 +1,6 @@
 // Anti-aliased text, level or turned.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -11,21 +10,9 @@
 
 #include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/picture/fonts/glyph_outline.h"
-#include "attnviz/picture/scene/pixel_geometry.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
-
-/// The direction in which a text reads: to the right, up and to the right at 45°, or up.
-enum class TextAngle { kLevel, kRising, kUp };
-
-/// A font size is given as the width of a column in whole pixels (5 to 9 at 96 dpi), so that level
-/// text sits on whole pixels. A line is about twice as high.
-int line_height(int column_width) noexcept;
-
-/// The corners of a text's box (columns x line height), turned around its top left corner `origin`:
-/// top left, top right, bottom right, bottom left, as the reader of the text would call them.
-std::array<PixelPoint, 4> text_corners(PixelPoint origin, std::size_t columns, int column_width,
-                                       TextAngle angle) noexcept;
 
 /// Draws texts and remembers them and their glyphs, so that a picture's many labels, most of which
 /// it shows more than once, cost little. One a thread.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "attnviz/core/utf8.h"
@@ -32,9 +33,16 @@ const char* code_of_text_on(Rgb fill, ColorDepth depth) {
   return dark_text_on(fill) ? "38;5;16" : "38;5;231";
 }
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(' ') == std::string_view::npos;
+}
+
 std::string codes_of(const Span& span, ColorDepth depth) {
   const Style& style = span.style;
   std::string codes;
+  if (depth == ColorDepth::kNone) {
+    return codes;
+  }
   const auto add = [&codes](std::string_view code) {
     codes.append(codes.empty() ? "" : ";").append(code);
   };
@@ -49,8 +57,7 @@ std::string codes_of(const Span& span, ColorDepth depth) {
   }
   if (style.fill) {
     add(color_code(*style.fill, /*behind=*/true, depth));
-    const bool is_blank = span.text.find_first_not_of(' ') == std::string::npos;
-    if (!style.ink && !is_blank) {
+    if (!style.ink && !is_blank(span.text)) {
       add(code_of_text_on(style.fill->rgb, depth));
     }
   }
@@ -58,10 +65,14 @@ std::string codes_of(const Span& span, ColorDepth depth) {
 }
 
 void append_line(std::string& out, const Line& line, ColorDepth depth) {
-  const std::size_t begin = out.size();
+  std::size_t n_spans = line.spans.size();
+  while (n_spans > 0 && is_blank(line.spans[n_spans - 1].text) &&
+         codes_of(line.spans[n_spans - 1], depth).empty()) {
+    --n_spans;
+  }
   std::string current;
-  for (const Span& span : line.spans) {
-    std::string codes = depth == ColorDepth::kNone ? std::string() : codes_of(span, depth);
+  for (const Span& span : std::span(line.spans).first(n_spans)) {
+    std::string codes = codes_of(span, depth);
     if (codes != current) {
       out += codes.empty() ? "\x1b[0m" : current.empty() ? "\x1b[" : "\x1b[0;";
       out.append(codes).append(codes.empty() ? "" : "m");
@@ -69,14 +80,7 @@ void append_line(std::string& out, const Line& line, ColorDepth depth) {
     }
     out += span.text;
   }
-  if (current.empty()) {
-    while (out.size() > begin && out.back() == ' ') {
-      out.pop_back();
-    }
-  } else {
-    out += "\x1b[0m";
-  }
-  out += '\n';
+  out += current.empty() ? "\n" : "\x1b[0m\n";
 }
 
 }  // namespace

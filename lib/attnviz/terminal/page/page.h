@@ -68,7 +68,7 @@ struct Page {
   void blank() { lines.emplace_back(); }
 };
 
-/// Lines ending in '\n', without blanks at their ends that nothing is filled with. Every styled run
+/// Lines ending in '\n', without the blank spans at their ends that nothing fills. Every styled run
 /// ends in a reset, so that a cut line does not bleed. `depth` is the one that the page's colours
 /// were chosen for; with ColorDepth::kNone it is to_plain().
 std::string to_ansi(const Page& page, ColorDepth depth);

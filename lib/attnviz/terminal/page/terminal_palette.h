@@ -27,6 +27,11 @@ class TerminalPalette {
   /// with black. With 16 colours only the halves of a diverging map differ.
   PaletteColor ink(float t) const;
 
+  /// The ink of a share: from the middle on where the map diverges.
+  PaletteColor share_ink(float share) const {
+    return ink(colormap_.diverging() ? 0.5f + share / 2.0f : share);
+  }
+
  private:
   std::size_t level(float t) const noexcept;  // of ramp_
   void choose_16();

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
@@ -202,10 +203,7 @@ SentencePieces sentence_pieces(const GgufMetadata& metadata, const Pieces& piece
 
 // Phi-3's special tokens take the spaces behind them, which files do not say.
 void strip_behind_special(const GgufMetadata& metadata, TokenizerParts& parts) {
-  std::string name(metadata.text_or("general.name", ""));
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string name = ascii_lower(metadata.text_or("general.name", ""));
   if (name.find("phi-3") == std::string::npos && name.find("phi3") == std::string::npos) {
     return;
   }

@@ -6,10 +6,11 @@
 
 #include "attnviz/core/named_bytes.h"
 #include "attnviz/core/open_files.h"
-#include "attnviz/formats/gguf.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz {
+
+class Gguf;
 
 /// Reads a file, or the first of these in a folder:
 ///

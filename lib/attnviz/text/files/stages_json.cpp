@@ -220,21 +220,6 @@ PostProcessor read_processors(const JsonNode& node) {
 
 }  // namespace
 
-std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key) {
-  const auto value = node.find(key);
-  return value && value->kind() != JsonKind::kNull ? value : std::nullopt;
-}
-
-bool flag_or(const JsonNode& node, std::string_view key, bool otherwise) {
-  const auto value = find_value(node, key);
-  return value ? value->as_bool() : otherwise;
-}
-
-std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise) {
-  const auto value = find_value(node, key);
-  return std::string(value ? value->as_string() : otherwise);
-}
-
 TokenId read_id(const JsonNode& node) {
   const std::uint64_t id = node.as_unsigned();
   if (id >= Vocabulary::kMostIds) {

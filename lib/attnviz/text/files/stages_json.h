@@ -1,13 +1,11 @@
 // The stages around the model, as tokenizer.json describes them.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_members.h"
 #include "attnviz/text/tokenizers/normalizers.h"
 #include "attnviz/text/tokenizers/post_processor.h"
 #include "attnviz/text/tokenizers/pre_tokenizers.h"
@@ -25,10 +23,6 @@ Decoder read_decoder(const JsonNode& node);
 /// Whether a stage is of `type`, or a sequence with one that is.
 bool has_stage(const JsonNode& node, std::string_view type);
 
-/// The member, when it is there and not null.
-std::optional<JsonNode> find_value(const JsonNode& node, std::string_view key);
-bool flag_or(const JsonNode& node, std::string_view key, bool otherwise);
-std::string text_or(const JsonNode& node, std::string_view key, std::string_view otherwise);
 /// An id below Vocabulary::kMostIds.
 TokenId read_id(const JsonNode& node);
 

@@ -35,7 +35,7 @@ DecoderStep read_strip(const JsonNode& node) {
 }
 
 DecoderStep read_word_piece(const JsonNode& node) {
-  DecoderStep step{Kind::kWordPiece, text_or(node, "prefix", "##"), ""};
+  DecoderStep step{Kind::kWordPiece, std::string(text_or(node, "prefix", "##")), ""};
   step.cleanup = flag_or(node, "cleanup", true);
   return step;
 }
@@ -62,7 +62,7 @@ void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
   } else if (name == "WordPiece") {
     steps.push_back(read_word_piece(node));
   } else if (name == "BPEDecoder") {
-    steps.push_back({Kind::kWordEnd, text_or(node, "suffix", "</w>"), ""});
+    steps.push_back({Kind::kWordEnd, std::string(text_or(node, "suffix", "</w>")), ""});
   } else {
     fail_type(type, "decoder",
               {"BPEDecoder", "ByteFallback", "ByteLevel", "Fuse", "Metaspace", "Replace",

@@ -186,7 +186,8 @@ std::unique_ptr<TokenModel> read_model(const JsonNode& node, const PieceList& pi
     return read_word_piece(node, pieces);
   }
   if (type == "WordLevel") {
-    return make_word_level(pieces.vocabulary(node.where()), text_or(node, "unk_token", ""));
+    return make_word_level(pieces.vocabulary(node.where()),
+                           std::string(text_or(node, "unk_token", "")));
   }
   fail_type(node.at("type"), "model", {"BPE", "Unigram", "WordLevel", "WordPiece"});
 }

@@ -88,17 +88,17 @@ Model two_layers() {
 
 }  // namespace
 
-TEST_CASE("run_patterns: the same bits as with outputs, of the wanted heads alone") {
+TEST_CASE("weights alone: the same bits as with outputs, of the wanted heads alone") {
   const Model model = two_layers();
   const std::vector<HeadId> heads = {{0, 3}, {1, 0}, {1, 2}};
   PatternStore with_outputs(heads, 700);
-  run_attention(model, test::Pieces(700), {}, with_outputs);
+  test::output_of(model, test::Pieces(700), {}, &with_outputs);
   const test::NaiveResult expected = test::naive_run(model);
   for (const std::size_t n_threads : {1u, 3u}) {
     AttentionRequest request;
     request.n_threads = n_threads;
     PatternStore patterns(heads, 700);
-    run_patterns(model, test::Pieces(700), request, patterns);
+    run(model, test::Pieces(700), request, patterns);
     for (const HeadId head : heads) {
       CHECK(same_bits(patterns.pattern(head), with_outputs.pattern(head)));
       CHECK(test::largest_difference(patterns.pattern(head),
@@ -127,7 +127,7 @@ TEST_CASE("engine: weights written where they stay have the bits of those that a
       for (PatternSink* sink :
            {static_cast<PatternSink*>(&written), static_cast<PatternSink*>(&handed),
             static_cast<PatternSink*>(&both)}) {
-        run_attention(builder.model, test::Pieces(kTokens), request, *sink);
+        run(builder.model, test::Pieces(kTokens), request, *sink);
       }
       CHECK(!written.place({0, 1}, 0, 1).empty());
       CHECK(same_bits(written.pattern({0, 0}), handed.pattern({0, 0})));
@@ -138,26 +138,26 @@ TEST_CASE("engine: weights written where they stay have the bits of those that a
   }
 }
 
-TEST_CASE("run_patterns: values of the last layer are not computed, so they cannot overflow") {
+TEST_CASE("weights alone: values of the last layer are not computed, so they cannot overflow") {
   ModelBuilder builder(5, 4);
   builder.add_layer({{2, 2}, {2, 2}});
   builder.model.layers[0].heads[1].value.weight = builder.random(4, 2, 3e38f);
   builder.model.layers[0].heads[1].value.bias = builder.keep({3e38f, 3e38f});
   PatternStore patterns({{0, 1}}, 5);
-  run_patterns(builder.model, test::Pieces(5), {}, patterns);
+  run(builder.model, test::Pieces(5), {}, patterns);
   CHECK(patterns.pattern({0, 1})(0, 0) == 1.0f);
 }
 
-TEST_CASE("run_patterns: nobody's wish is nobody's work") {
+TEST_CASE("weights alone: nobody's wish is nobody's work") {
   ModelBuilder builder(3, 2);
   builder.add_layer({{2, 2}});
-  test::NobodyWants nobody;
+  RunObserver nobody;
   std::size_t n_reports = 0;
   AttentionRequest request;
   request.report = [&n_reports](double) { ++n_reports; };
-  run_patterns(builder.model, test::Pieces(3), request, nobody);
+  run(builder.model, test::Pieces(3), request, nobody);
   CHECK(n_reports == 0);
-  CHECK_THROWS_AS(run_patterns(builder.model, {}, {}, nobody), Error);
+  CHECK_THROWS_AS(run(builder.model, {}, {}, nobody), Error);
 }
 
 TEST_CASE("engine: heads that share keys and values attend as if each had its own copy") {
@@ -186,7 +186,7 @@ TEST_CASE("engine: an ordered sink gets its turns by layer, head and query") {
     AttentionRequest request;
     request.n_threads = n_threads;
     TurnNotes notes(heads);
-    run_patterns(model, test::Pieces(700), request, notes);
+    run(model, test::Pieces(700), request, notes);
     std::size_t next = 0;
     std::size_t head = 0;
     for (const TurnNotes::Turn& turn : notes.turns) {
@@ -209,7 +209,7 @@ TEST_CASE("engine: a step that fails ends the run with its error and without fur
     AttentionRequest request;
     request.n_threads = n_threads;
     TurnNotes notes({{1, 0}, {1, 1}}, 3);
-    CHECK_THROWS_WITH(run_patterns(model, test::Pieces(700), request, notes), "disk full");
+    CHECK_THROWS_WITH(run(model, test::Pieces(700), request, notes), "disk full");
     CHECK(notes.turns.size() == 3);
   }
 }
@@ -225,7 +225,7 @@ TEST_CASE("engine: after a head that fails an ordered sink gets nothing in its p
     AttentionRequest request;
     request.n_threads = n_threads;
     TurnNotes notes({{0, 0}, {0, 1}, {0, 2}, {0, 3}});
-    CHECK_THROWS_WITH_AS(run_patterns(builder.model, test::Pieces(700), request, notes),
+    CHECK_THROWS_WITH_AS(run(builder.model, test::Pieces(700), request, notes),
                          doctest::Contains("layer 0, head 1: a score is not a finite number"),
                          Error);
     REQUIRE(!notes.turns.empty());
@@ -242,7 +242,7 @@ TEST_CASE("engine: progress grows from above 0 to 1") {
     request.n_threads = n_threads;
     request.report = [&told](double done) { told.push_back(done); };
     PatternStore patterns({{1, 0}}, 700);
-    run_patterns(model, test::Pieces(700), request, patterns);
+    run(model, test::Pieces(700), request, patterns);
     REQUIRE(!told.empty());
     CHECK(told.front() > 0.0);
     CHECK(std::is_sorted(told.begin(), told.end()));

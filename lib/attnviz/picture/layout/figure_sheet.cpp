@@ -1,22 +1,22 @@
-#include "attnviz/picture/figure_sheet.h"
+#include "attnviz/picture/layout/figure_sheet.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/picture/raster/canvas.h"
-#include "attnviz/picture/raster/png_encode.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_theme.h"
 
 namespace attnviz {
 
 namespace {
 
-constexpr Rgb kDark{0x1A, 0x1A, 0x1A};
-constexpr Rgb kLight{0xFF, 0xFF, 0xFF};
 constexpr Rgb kCellBorder{0xD8, 0xD8, 0xD8};
 constexpr int kHighest = 16384;
 
@@ -43,17 +43,24 @@ CellRow::CellRow(int left, int room, std::size_t values, std::size_t number_colu
   cell_width = std::clamp(room / static_cast<int>(n_cells), 1, kWidest);
 }
 
+void FigureSheet::add_text(std::string text, std::size_t columns, int x, int y, int column_width,
+                           Rgb color) {
+  texts_.emplace_back(TextRun{TextRole::kPlain, std::move(text), columns, column_width,
+                              TextAngle::kLevel, x, y, color});
+}
+
 int FigureSheet::text(std::string_view text, int x, int y, int room, Rgb color, int column_width) {
   const auto most = static_cast<std::size_t>(columns_of(room, column_width));
   std::string cut = style_.fonts->shorten(text, most);
-  const int taken = static_cast<int>(style_.fonts->columns(cut)) * column_width;
-  texts_.push_back({std::move(cut), x, y, column_width, color});
-  return taken;
+  const std::size_t columns = style_.fonts->columns(cut);
+  add_text(std::move(cut), columns, x, y, column_width, color);
+  return static_cast<int>(columns) * column_width;
 }
 
 void FigureSheet::text_to(std::string_view text, int right, int y, Rgb color, int column_width) {
-  const int taken = static_cast<int>(style_.fonts->columns(text)) * column_width;
-  texts_.push_back({std::string(text), right - taken, y, column_width, color});
+  const std::size_t columns = style_.fonts->columns(text);
+  const int taken = static_cast<int>(columns) * column_width;
+  add_text(std::string(text), columns, right - taken, y, column_width, color);
 }
 
 int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb color,
@@ -62,7 +69,8 @@ int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb co
   const auto most = static_cast<std::size_t>(columns_of(room, column_width));
   int height = 0;
   for (std::string& line : style_.fonts->wrap(text, most, kMostLines)) {
-    texts_.push_back({std::move(line), x, y + height, column_width, color});
+    const std::size_t columns = style_.fonts->columns(line);
+    add_text(std::move(line), columns, x, y + height, column_width, color);
     height += line_height(column_width);
   }
   return height;
@@ -74,39 +82,46 @@ void FigureSheet::cell_border(const CellRow& row, int y, int height) {
 
 void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const float> values,
                         float largest, const NumberGroup& numbers) {
-  const int gap = row.gap();
   const int low_gap = height > 4 ? 1 : 0;  // rows lower than that stand without one
+  auto colors = std::make_shared<CellColors>();
+  colors->rows = 1;
+  colors->cols = row.n_cells;
+  colors->palette = signed_colors_.colors();
   for (std::size_t cell = 0; cell < row.n_cells; ++cell) {
-    const float value = values[row.value_of(cell)];
-    const Rgb color = signed_colors_(0.5f + 0.5f * value / largest);
-    const int x = row.x + static_cast<int>(cell) * row.cell_width;
-    box({x, y, row.cell_width - gap, height - low_gap}, color);
-    if (row.has_numbers) {
-      const std::string number = numbers.text(value);
-      const int wide = static_cast<int>(number.size()) * kSmallText;
-      texts_.push_back({number, x + (row.cell_width - gap - wide) / 2,
-                        y + (height - low_gap - line_height(kSmallText)) / 2, kSmallText,
-                        dark_text_on(color) ? kDark : kLight});
-    }
+    const float share = 0.5f + 0.5f * values[row.value_of(cell)] / largest;
+    colors->numbers.push_back(static_cast<std::uint8_t>(signed_colors_.step(share)));
+  }
+  const CellImage image = {{row.x, y, row.width() - row.gap(), height - low_gap},
+                           row.cell_width,
+                           height,
+                           row.gap(),
+                           low_gap,
+                           colors};
+  shapes_.emplace_back(image);
+  for (std::size_t cell = 0; row.has_numbers && cell < row.n_cells; ++cell) {
+    std::string number = numbers.text(values[row.value_of(cell)]);
+    const std::size_t columns = number.size();
+    const PixelRect box = image.cell(0, cell);
+    const int wide = static_cast<int>(columns) * kSmallText;
+    add_text(std::move(number), columns, box.x + (box.width - wide) / 2,
+             box.y + (box.height - line_height(kSmallText)) / 2, kSmallText,
+             dark_text_on(colors->at(0, cell)) ? kDarkNumber : kLightNumber);
   }
 }
 
-std::string FigureSheet::paint(int height) const {
+Scene FigureSheet::scene(int height) const {
   if (height > kHighest) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("picture: {} pixels high, at most {}: take fewer heads or steps",
                             height, kHighest));
   }
-  Canvas canvas(width_, height);
-  TextRasterizer rasterizer(*style_.fonts);
-  for (const SheetBox& item : boxes_) {
-    canvas.fill(item.rect, item.color);
-  }
-  for (const SheetText& item : texts_) {
-    canvas.draw(rasterizer.rasterize(item.text, item.column_width, TextAngle::kLevel), item.x,
-                item.y, item.color);
-  }
-  return encode_png(canvas);
+  Scene scene;
+  scene.width = width_;
+  scene.height = height;
+  scene.dpi = kUsualDpi;
+  scene.items = shapes_;
+  scene.items.insert(scene.items.end(), texts_.begin(), texts_.end());
+  return scene;
 }
 
 float largest_size(ConstMatrix values) noexcept {

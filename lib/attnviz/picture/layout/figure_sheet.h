@@ -1,4 +1,4 @@
-// A sheet that grows downwards: texts, rectangles and rows of coloured cells, painted at the end.
+// A sheet that grows downwards: texts, rectangles and rows of coloured cells.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,9 @@
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/pixel_geometry.h"
+#include "attnviz/picture/scene/scene.h"
 
 namespace attnviz {
-
-/// A text with the top left corner of its box at (x, y).
-struct SheetText {
-  std::string text;
-  int x = 0;
-  int y = 0;
-  int column_width = 7;
-  Rgb color;
-};
-
-struct SheetBox {
-  PixelRect rect;
-  Rgb color;
-};
 
 /// Where the cells of vectors stand: as many side by side as there are dimensions, with numbers
 /// when each has room for one. More cells than pixels: evenly chosen ones.
@@ -64,7 +51,7 @@ class FigureSheet {
   void text_to(std::string_view text, int right, int y, Rgb color, int column_width = kText);
   /// Broken into lines of at most `room` pixels; returns the height.
   int paragraph(std::string_view text, int x, int y, int room, Rgb color, int column_width = kText);
-  void box(const PixelRect& rect, Rgb color) { boxes_.push_back({rect, color}); }
+  void box(const PixelRect& rect, Rgb color) { shapes_.emplace_back(Rectangle{rect, color}); }
 
   /// The ground of rows of cells that are `height` high together: what their gaps show.
   void cell_border(const CellRow& row, int y, int height);
@@ -72,18 +59,18 @@ class FigureSheet {
   void cells(const CellRow& row, int y, int height, std::span<const float> values, float largest,
              const NumberGroup& numbers);
 
-  std::span<const SheetText> texts() const noexcept { return texts_; }
-  std::span<const SheetBox> boxes() const noexcept { return boxes_; }
-
-  /// A sheet of this height as PNG. Throws Error{kUsage} when it is too high.
-  std::string paint(int height) const;
+  /// A sheet of this height, its texts over everything else. Throws Error{kUsage} when it is too
+  /// high.
+  Scene scene(int height) const;
 
  private:
+  void add_text(std::string text, std::size_t columns, int x, int y, int column_width, Rgb color);
+
   int width_;
   FigureStyle style_;
   Colormap signed_colors_{"blue-red"};
-  std::vector<SheetText> texts_;
-  std::vector<SheetBox> boxes_;
+  std::vector<SceneItem> shapes_;
+  std::vector<SceneItem> texts_;
 };
 
 /// The largest value without sign of what is finite, at least the smallest normal float.

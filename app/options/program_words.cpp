@@ -1,0 +1,53 @@
+#include "options/program_words.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// What the library says of a parameter, and what stands for it: each once a message, in order.
+struct Translation {
+  std::string_view parameter;
+  std::string_view words;
+  std::string_view said;
+};
+
+constexpr Translation kTranslations[] = {
+    {"average", "average", "--average"},
+    {"average", "choose a rectangle of layers and heads, or all",
+     "choose a rectangle with --layer and --head, or --average all"},
+    {"d_model", "d_model", "--d-model"},
+    {"d_model", "n_heads", "--heads"},
+    {"d_model", "d_head", "--d-head"},
+    {"drop_sink", "drop_sink", "--drop-sink"},
+    {"focus", "focus", "--focus"},
+    {"focus", "drop_sink", "--drop-sink"},
+    {"key_tokens", "key_tokens", "--key-tokens"},
+    {"n_ctx", "shorten it or take a model with a longer context",
+     "shorten it, let --truncate left or right do it, or take a model with a longer context (-m)"},
+    {"n_heads", "n_heads", "--heads"},
+    {"n_kv_heads", "n_kv_heads", "--kv-heads"},
+    {"n_kv_heads", "n_heads", "--heads"},
+    {"n_layers", "n_layers", "--layers"},
+    {"picture", "smaller cells", "smaller cells (--cell)"},
+    {"picture", "a lower resolution", "a lower resolution (--dpi)"},
+    {"scale", "the scale log or row-max", "--scale log or --scale row-max"},
+    {"schema", "these are a model's weights", "weights are for attnviz -m FILE TEXT"},
+    {"tokenizer", "the tokenizer \"bytes\"", "--tokenizer bytes"},
+    {"tokens", "tokens", "--tokens"},
+};
+
+}  // namespace
+
+std::string in_program_words(std::string message, std::string_view parameter) {
+  for (const Translation& translation : kTranslations) {
+    if (translation.parameter != parameter) {
+      continue;
+    }
+    if (const std::size_t at = message.find(translation.words); at != std::string::npos) {
+      message.replace(at, translation.words.size(), translation.said);
+    }
+  }
+  return message;
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,29 @@
+// What a run is asked for: the switches of attention.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "attnviz/attention/progress.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// What-if switches; the defaults are the model's own attention.
+struct AttentionRequest {
+  std::optional<Mask> mask;  // default: the model's
+  float temperature = 1.0f;  // divides the scaled scores; > 0
+  bool scale = true;         // divide scores by √d_head
+  float dropout = 0.0f;      // in [0, 1): drops weights, the others are divided by 1 - dropout
+  std::uint64_t dropout_seed = 0;
+  std::size_t n_threads = 1;
+  ProgressReport report;  // told the share of the attention that is done; may be empty
+};
+
+/// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}
+/// for a model without layers: what every run checks first.
+void check_request(const Model& model, const ModelInput& input, const AttentionRequest& request);
+
+}  // namespace attnviz

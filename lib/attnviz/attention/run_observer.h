@@ -1,0 +1,126 @@
+// What may look at, or change, a run between its steps.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/edge_block.h"
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/sink_group.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// Where an observer may step in, in the order of a layer. By LayerOrder, with x for kBefore, a for
+/// kAttention, y for kMlp, and n, n' for the norms that some layers put behind these (Gemma 2; else
+/// n(a) = a):
+///
+///                  kMiddle           kAfter             the MLP looks at
+///   kPreNorm       x + n(a)          kMiddle + n'(y)    norm(kMiddle)
+///   kParallel      x + n(a)          kMiddle + n'(y)    norm(x)
+///   kPostNorm      norm(x + n(a))    norm(kMiddle + n'(y))   kMiddle
+///   kAttentionOnly x + a             the same           no MLP: nobody asks about kMlp
+///
+/// a is without x where the model has no residual; without W_O, kMiddle is a.
+enum class LayerStep {
+  kBefore,     // stream(): the residual stream that enters, [n, d_model]
+  kContexts,   // contexts(): weights · V of all heads side by side, [n, sum of d_value]
+  kAttention,  // attention(): contexts · W_O + b_O, [n, d_model]; the contexts without W_O
+  kMiddle,     // stream(): the residual stream between attention and MLP
+  kMlp,        // mlp(): what the MLP gives, [n, d_model]
+  kAfter,      // stream(): the residual stream that leaves
+};
+
+/// Where a run is. Rows are the tokens from `first_token` on: all of a text, or those that come new
+/// to a text that grows.
+struct RunPlace {
+  std::size_t layer = 0;
+  LayerStep step = LayerStep::kBefore;
+  std::size_t first_token = 0;
+};
+
+/// Looks at nothing by itself. What is not asked for costs nothing, and has the same bits; a run
+/// goes as far as what is asked for, or what `patterns` want, and no further.
+///
+/// All but hide() are called by the thread that runs, in the order of the run. Matrices are valid
+/// during the call. Where one is handed out as Matrix it may be written to, and the run goes on
+/// with what stands there then.
+class RunObserver {
+ public:
+  RunObserver() noexcept = default;
+  /// Weights go to `patterns`, which must outlive the observer.
+  explicit RunObserver(PatternSink& patterns) noexcept : patterns_(&patterns) {}
+  virtual ~RunObserver() = default;
+
+  /// Where weights go; null: nobody wants them.
+  PatternSink* patterns() const noexcept { return patterns_; }
+
+  /// Whether the run is to stop by at a step. Looking at kMlp may change the last bit of what
+  /// leaves the layer: what the MLP gives is rounded once more.
+  virtual bool wants(std::size_t /*layer*/, LayerStep /*step*/) const { return false; }
+  virtual void stream(const RunPlace& /*at*/, ConstMatrix /*x*/) {}
+  virtual void contexts(const RunPlace& /*at*/, Matrix /*z*/) {}
+  virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
+  virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
+
+  /// Whether some edges of a head are to be hidden.
+  virtual bool hides(HeadId /*head*/) const { return false; }
+  /// Hides edges as a mask would: their weight is 0, and a query that sees nothing more gets a row
+  /// of zeros. Blocks cover each query once; calls come from several threads at the same time.
+  virtual void hide(HeadId /*head*/, EdgeBlock& /*edges*/) const {}
+
+ protected:
+  PatternSink* patterns_ = nullptr;
+};
+
+/// Several observers as one; changes are made in their order.
+class ObserverGroup : public RunObserver {
+ public:
+  /// They must outlive the group.
+  explicit ObserverGroup(std::vector<RunObserver*> observers);
+  ObserverGroup(const ObserverGroup&) = delete;
+  ObserverGroup& operator=(const ObserverGroup&) = delete;
+
+  bool wants(std::size_t layer, LayerStep step) const override;
+  void stream(const RunPlace& at, ConstMatrix x) override;
+  void contexts(const RunPlace& at, Matrix z) override;
+  void attention(const RunPlace& at, Matrix a) override;
+  void mlp(const RunPlace& at, Matrix y) override;
+  bool hides(HeadId head) const override;
+  void hide(HeadId head, EdgeBlock& edges) const override;
+
+ private:
+  std::vector<RunObserver*> observers_;
+  SinkGroup sinks_;
+};
+
+/// Keeps rows of what leaves the last layer: what run_output_head() takes.
+class OutputRows : public RunObserver {
+ public:
+  /// Those of the tokens [first, first + count); of none, nothing is asked for.
+  OutputRows(const Model& model, std::size_t first, std::size_t count) noexcept
+      : last_layer_(model.n_layers() - 1), first_(first), count_(count) {}
+  /// The same, and weights go to `patterns`.
+  OutputRows(const Model& model, std::size_t first, std::size_t count,
+             PatternSink& patterns) noexcept
+      : OutputRows(model, first, count) {
+    patterns_ = &patterns;
+  }
+
+  bool wants(std::size_t layer, LayerStep step) const override {
+    return count_ > 0 && layer == last_layer_ && step == LayerStep::kAfter;
+  }
+  void stream(const RunPlace& at, ConstMatrix x) override;
+
+  /// [count, d_model], or of a last layer without W_O the contexts side by side.
+  ConstMatrix rows() const noexcept { return rows_.view(); }
+  MatrixBuffer take() noexcept { return std::move(rows_); }
+
+ private:
+  std::size_t last_layer_, first_, count_;
+  MatrixBuffer rows_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,39 @@
+// Sums that are the same whatever the order of their terms, and so whichever thread comes first.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace attnviz {
+
+/// Adds up numbers of at least 0 as whole multiples of 2^-62 times a bound of their sum, rounded
+/// down.
+class FixedPoint {
+ public:
+  /// No sum is above `bound`, but for the rounding of what went into it; > 0.
+  explicit FixedPoint(double bound) noexcept
+      : units_(std::exp2(62.0 - std::ceil(std::log2(bound * kMargin)))) {}
+
+  std::int64_t of(float term) const noexcept {
+    return static_cast<std::int64_t>(static_cast<double>(term) * units_);
+  }
+  /// The sum over `count`.
+  float mean(std::int64_t sum, std::size_t count) const noexcept {
+    return static_cast<float>(static_cast<double>(sum) / (units_ * static_cast<double>(count)));
+  }
+
+ private:
+  static constexpr double kMargin = 1.001;
+  double units_;  // of 1
+};
+
+/// Added to a number below 2^14 and taken away again, this leaves a multiple of 2^-36: it has no
+/// room for more. Sums of such below 2^17 are exact.
+inline constexpr double kCoarse = 1.5 * 65536.0;
+
+inline double coarsened(double term) noexcept {
+  return (term + kCoarse) - kCoarse;
+}
+
+}  // namespace attnviz

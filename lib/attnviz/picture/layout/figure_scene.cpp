@@ -1,0 +1,244 @@
+#include "attnviz/picture/layout/figure_scene.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "attnviz/color/color_ticks.h"
+#include "attnviz/document/pooling.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_layout.h"
+#include "attnviz/picture/layout/figure_theme.h"
+#include "attnviz/picture/layout/overview_layout.h"
+
+namespace attnviz {
+
+namespace {
+
+// Pixels at 96 dpi.
+constexpr int kHatchSpacing = 6;
+constexpr int kSmallestHatched = 12;  // cells smaller than this are grey
+
+// Behind the colours of a colour map and that of NaN.
+constexpr auto kMasked = static_cast<std::uint8_t>(Colormap::kSteps + 1);
+
+// Whether a colour of the scale could be taken for `color`.
+bool resembles(const Colormap& colormap, Rgb color) {
+  constexpr int kSteps = 32;
+  constexpr int kAlike = 60;  // sum of the channels' distances
+  for (int step = 0; step <= kSteps; ++step) {
+    const Rgb other = colormap(static_cast<float>(step) / kSteps);
+    const int distance =
+        std::abs(other.r - color.r) + std::abs(other.g - color.g) + std::abs(other.b - color.b);
+    if (distance < kAlike) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// `rect` and `pixels` more on each side.
+PixelRect grown(const PixelRect& rect, int pixels) {
+  return {rect.x - pixels, rect.y - pixels, rect.width + 2 * pixels, rect.height + 2 * pixels};
+}
+
+// Adds the items of one heatmap, where its layout has them.
+class FigureItems {
+ public:
+  FigureItems(const Heatmap& heatmap, const FigureLayout& layout, const FigureStyle& style,
+              std::vector<SceneItem>& items)
+      : heatmap_(heatmap),
+        layout_(layout),
+        style_(style),
+        theme_(theme_colors(style.theme)),
+        items_(items) {
+    const int smallest = std::min(layout.grid.queries.pitch, layout.grid.keys.pitch);
+    hatched_ = smallest >= style.pixels(kSmallestHatched) ||
+               resembles(heatmap.scale.colormap, theme_.masked);
+  }
+
+  void add() {
+    for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+      add_panel(heatmap_.panels[i], layout_.panels[i]);
+    }
+    if (!layout_.color_bar.empty()) {
+      add_legend();
+    }
+    for (const PixelRect& tick : layout_.ticks) {
+      fill(tick, theme_.tick);
+    }
+    items_.insert(items_.end(), layout_.texts.begin(), layout_.texts.end());
+  }
+
+ private:
+  void fill(const PixelRect& rect, Rgb color) { items_.emplace_back(Rectangle{rect, color}); }
+
+  // A line around the rectangle, which is painted over it next.
+  void outline(const PixelRect& rect) { fill(grown(rect, layout_.line), theme_.outline); }
+
+  void hatch(const PixelRect& rect) {
+    items_.emplace_back(Hatch{rect, theme_.hatch, style_.pixels(kHatchSpacing), layout_.line});
+  }
+
+  void add_panel(const HeatmapPanel& from, const PixelRect& panel) {
+    const CellAxis& queries = layout_.grid.queries;
+    const CellAxis& keys = layout_.grid.keys;
+    const PooledMatrix cells = pool(heatmap_, from, queries.tokens, keys.tokens);
+    if (queries.gap == 0) {
+      outline(panel);
+    }
+    const CellImage image = {panel,    keys.pitch,  queries.pitch,
+                             keys.gap, queries.gap, colors_of(cells)};
+    items_.emplace_back(image);
+    if (hatched_) {
+      hatch_masked(image);
+    }
+    if (layout_.value_column_width != 0) {
+      add_numbers(cells, image);
+    }
+  }
+
+  std::shared_ptr<const CellColors> colors_of(const PooledMatrix& cells) const {
+    const ColorScale& scale = heatmap_.scale;
+    auto colors = std::make_shared<CellColors>();
+    colors->rows = cells.rows;
+    colors->cols = cells.cols;
+    colors->palette = scale.colormap.colors();
+    colors->palette.push_back(theme_.masked);
+    const std::vector<float>& shown = cells.shares.empty() ? cells.values : cells.shares;
+    colors->numbers.resize(shown.size());
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      colors->numbers[i] =
+          cells.visible[i] != 0
+              ? static_cast<std::uint8_t>(scale.colormap.step(scale.position(shown[i])))
+              : kMasked;
+    }
+    return colors;
+  }
+
+  // Masked cells that touch each other are hatched at once.
+  void hatch_masked(const CellImage& image) {
+    for (std::size_t row = 0; row < image.colors->rows; ++row) {
+      PixelRect run;
+      for (std::size_t col = 0; col < image.colors->cols; ++col) {
+        if (image.colors->number(row, col) != kMasked) {
+          continue;
+        }
+        const PixelRect cell = image.cell(row, col);
+        if (!run.empty() && run.right() != cell.x) {
+          hatch(run);
+          run = {};
+        }
+        run = run.empty() ? cell : PixelRect{run.x, run.y, run.width + cell.width, run.height};
+      }
+      if (!run.empty()) {
+        hatch(run);
+      }
+    }
+  }
+
+  void add_numbers(const PooledMatrix& cells, const CellImage& image) {
+    const CellNumbers numbers = cell_numbers(heatmap_.scale.low, heatmap_.scale.high);
+    const int column_width = layout_.value_column_width;
+    for (std::size_t row = 0; row < cells.rows; ++row) {
+      for (std::size_t col = 0; col < cells.cols; ++col) {
+        std::string text = numbers.format(cells.value(row, col));
+        const std::size_t columns = text.size();
+        if (!cells.is_visible(row, col) || columns > numbers.columns) {
+          continue;
+        }
+        const PixelRect cell = image.cell(row, col);
+        const int wide = static_cast<int>(columns) * column_width;
+        const bool dark = dark_text_on(image.colors->at(row, col));
+        items_.emplace_back(TextRun{TextRole::kCellNumber, std::move(text), columns, column_width,
+                                    TextAngle::kLevel, cell.x + (cell.width - wide) / 2,
+                                    cell.y + (cell.height - line_height(column_width)) / 2,
+                                    dark ? kDarkNumber : kLightNumber});
+      }
+    }
+  }
+
+  void add_legend() {
+    const PixelRect& bar = layout_.color_bar;
+    outline(bar);
+    PixelRect step;
+    Rgb step_color;
+    for (int i = 0; i < bar.height; ++i) {
+      const float along = static_cast<float>(i) / static_cast<float>(bar.height - 1);
+      const Rgb color = heatmap_.scale.colormap(along);
+      if (!step.empty() && color != step_color) {
+        fill(step, step_color);
+        step = {};
+      }
+      step = {bar.x, bar.bottom() - 1 - i, bar.width, step.height + 1};
+      step_color = color;
+    }
+    fill(step, step_color);
+    const auto add_swatch = [this](const PixelRect& swatch, Rgb color) {
+      if (!swatch.empty()) {
+        outline(swatch);
+        fill(swatch, color);
+      }
+    };
+    add_swatch(layout_.masked_swatch, theme_.masked);
+    if (hatched_ && !layout_.masked_swatch.empty()) {
+      hatch(layout_.masked_swatch);
+    }
+    add_swatch(layout_.nan_swatch, kNanColor);
+  }
+
+  const Heatmap& heatmap_;
+  const FigureLayout& layout_;
+  const FigureStyle& style_;
+  const ThemeColors& theme_;
+  bool hatched_ = false;
+  std::vector<SceneItem>& items_;
+};
+
+Scene empty_scene(int width, int height, const FigureStyle& style) {
+  return {width, height, style.dpi, theme_colors(style.theme).background, {}};
+}
+
+// A frame of `thickness` that begins `distance` outside of `inner`.
+void add_frame(const PixelRect& inner, int distance, int thickness, Rgb color, Scene& scene) {
+  const PixelRect outer = grown(inner, distance + thickness);
+  for (const PixelRect& side :
+       {PixelRect{outer.x, outer.y, outer.width, thickness},
+        PixelRect{outer.x, outer.bottom() - thickness, outer.width, thickness},
+        PixelRect{outer.x, outer.y, thickness, outer.height},
+        PixelRect{outer.right() - thickness, outer.y, thickness, outer.height}}) {
+    scene.items.emplace_back(Rectangle{side, color});
+  }
+}
+
+}  // namespace
+
+Scene figure_scene(const Heatmap& heatmap, const FigureStyle& style) {
+  check(heatmap);
+  check(style);
+  const FigureLayout layout = lay_out_figure(heatmap, style);
+  Scene scene = empty_scene(layout.width, layout.height, style);
+  FigureItems(heatmap, layout, style, scene.items).add();
+  return scene;
+}
+
+Scene overview_scene(const Overview& overview, const FigureStyle& style) {
+  check(overview.thumbnails);
+  check(overview.large);
+  check(style);
+  const OverviewLayout layout = lay_out_overview(overview, style);
+  Scene scene = empty_scene(layout.width, layout.height, style);
+  FigureItems(overview.thumbnails, layout.thumbnails, style, scene.items).add();
+  FigureItems(overview.large, layout.large, style, scene.items).add();
+  const Rgb color = theme_colors(style.theme).frame;
+  const int thickness = style.pixels(kFrameWidth);
+  add_frame(layout.chosen, 2 * layout.thumbnails.line, thickness, color, scene);
+  add_frame(layout.swatch, 0, thickness, color, scene);
+  return scene;
+}
+
+}  // namespace attnviz

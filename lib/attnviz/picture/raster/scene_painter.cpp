@@ -1,0 +1,75 @@
+#include "attnviz/picture/raster/scene_painter.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "attnviz/picture/raster/png_chunks.h"
+#include "attnviz/picture/raster/png_encode.h"
+#include "attnviz/picture/raster/text_rasterizer.h"
+
+namespace attnviz {
+
+namespace {
+
+class Painter {
+ public:
+  Painter(Canvas& canvas, const FontSet& fonts) : canvas_(canvas), text_(fonts) {}
+
+  void operator()(const CellImage& image) {
+    const CellColors& colors = *image.colors;
+    const std::uint8_t* number = colors.numbers.data();
+    for (std::size_t row = 0; row < colors.rows; ++row) {
+      const PixelRect first = image.cell(row, 0);
+      // Cells of one colour that touch each other, as masked ones do, are painted at once.
+      PixelRect run{first.x, first.y, 0, 1};
+      std::uint8_t run_number = 0;
+      int x = first.x;
+      for (std::size_t col = 0; col < colors.cols; ++col, ++number, x += image.pitch_x) {
+        if (*number != run_number || run.right() != x) {
+          canvas_.fill(run, colors.palette[run_number]);
+          run = {x, first.y, 0, 1};
+          run_number = *number;
+        }
+        run.width = x + first.width - run.x;
+      }
+      canvas_.fill(run, colors.palette[run_number]);
+      canvas_.repeat_top_row({first.x, first.y, image.rect.width, first.height});
+    }
+  }
+
+  void operator()(const Rectangle& item) { canvas_.fill(item.rect, item.color); }
+
+  void operator()(const Hatch& item) {
+    canvas_.hatch(item.rect, item.color, item.spacing, item.thickness);
+  }
+
+  void operator()(const TextRun& item) {
+    canvas_.draw(text_.rasterize(item.text, item.column_width, item.angle), item.x, item.y,
+                 item.color);
+  }
+
+ private:
+  Canvas& canvas_;
+  TextRasterizer text_;
+};
+
+}  // namespace
+
+Canvas paint(const Scene& scene, const FontSet& fonts) {
+  Canvas canvas(scene.width, scene.height, scene.background);
+  Painter painter(canvas, fonts);
+  for (const SceneItem& item : scene.items) {
+    std::visit(painter, item);
+  }
+  return canvas;
+}
+
+std::string scene_png(Scene scene, const FontSet& fonts,
+                      std::vector<std::pair<std::string, std::string>> texts) {
+  const Canvas canvas = paint(scene, fonts);
+  scene.items = {};  // the encoder needs the memory
+  return with_facts(encode_png(canvas), {scene.dpi, std::move(texts)});
+}
+
+}  // namespace attnviz

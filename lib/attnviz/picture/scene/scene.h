@@ -1,0 +1,98 @@
+// What a picture shows, as a list in the order in which it is painted. Layout makes it; a painter
+// needs to know no more, neither what is drawn nor in which theme.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/picture/scene/pixel_geometry.h"
+
+namespace attnviz {
+
+/// The colours of a grid of cells, as numbers of a palette: a byte a cell.
+struct CellColors {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::vector<std::uint8_t> numbers;  // [rows, cols]
+  std::vector<Rgb> palette;
+
+  std::uint8_t number(std::size_t row, std::size_t col) const { return numbers[row * cols + col]; }
+  Rgb at(std::size_t row, std::size_t col) const { return palette[number(row, col)]; }
+};
+
+/// Cells of one size at even distances; between them is what was painted before.
+struct CellImage {
+  PixelRect rect;   // of all cells
+  int pitch_x = 1;  // from one cell to the next
+  int pitch_y = 1;
+  int gap_x = 0;  // pixels of the pitch that stay empty
+  int gap_y = 0;
+  std::shared_ptr<const CellColors> colors;  // never null
+
+  PixelRect cell(std::size_t row, std::size_t col) const noexcept {
+    return {rect.x + static_cast<int>(col) * pitch_x, rect.y + static_cast<int>(row) * pitch_y,
+            pitch_x - gap_x, pitch_y - gap_y};
+  }
+};
+
+/// Filled. Lines are rectangles, too: all of them are level or upright, and whole pixels wide.
+struct Rectangle {
+  PixelRect rect;
+  Rgb color;
+};
+
+/// Lines from the lower left to the upper right, `thickness` wide and `spacing` apart, which go on
+/// in every other rectangle hatched alike.
+struct Hatch {
+  PixelRect rect;
+  Rgb color;
+  int spacing = 1;
+  int thickness = 1;
+};
+
+/// The direction in which a text reads: to the right, up and to the right at 45°, or up.
+enum class TextAngle { kLevel, kRising, kUp };
+
+/// What a text is. kIndex: the index behind a label, where not every token has one.
+enum class TextRole {
+  kPlain,
+  kTitle,
+  kPanelTitle,
+  kAxisName,
+  kQueryLabel,
+  kKeyLabel,
+  kIndex,
+  kLegend,
+  kNote,
+  kCellNumber
+};
+
+/// A line of text: text_corners with its top left corner at (x, y).
+struct TextRun {
+  TextRole role = TextRole::kPlain;
+  std::string text;         // valid UTF-8 that is safe to show
+  std::size_t columns = 0;  // that it takes in the fonts it was measured in
+  int column_width = 0;     // pixels: the size of the font
+  TextAngle angle = TextAngle::kLevel;
+  int x = 0;
+  int y = 0;
+  Rgb color;
+};
+
+using SceneItem = std::variant<CellImage, Rectangle, Hatch, TextRun>;
+
+/// A picture in pixels of its own.
+struct Scene {
+  int width = 0;
+  int height = 0;
+  int dpi = 96;  // pixels an inch
+  Rgb background{0xFF, 0xFF, 0xFF};
+  std::vector<SceneItem> items;  // later ones over earlier ones
+};
+
+}  // namespace attnviz

@@ -1,0 +1,57 @@
+#include "attnviz/formats/json_members.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+
+TEST_CASE("JSON members: null is as good as absent where another value is given") {
+  const JsonTree tree = JsonTree::parse(R"({"yes": true, "name": "cat", "none": null})", "m.json");
+  const JsonNode root = tree.root();
+  CHECK(find_value(root, "yes"));
+  CHECK_FALSE(find_value(root, "none"));
+  CHECK_FALSE(find_value(root, "nowhere"));
+  CHECK(flag_or(root, "yes", false));
+  CHECK(flag_or(root, "none", true));
+  CHECK_FALSE(flag_or(root, "nowhere", false));
+  CHECK(text_or(root, "name", "dog") == "cat");
+  CHECK(text_or(root, "none", "dog") == "dog");
+  CHECK(text_if_any(root, "name") == "cat");
+  CHECK(text_if_any(root, "yes").empty());
+  CHECK(text_if_any(root, "nowhere").empty());
+  CHECK(text_if_any(root.at("name"), "name").empty());
+  CHECK_THROWS_WITH_AS(flag_or(root, "name", false),
+                       "m.json: name: expected true or false, found a string", Error);
+}
+
+TEST_CASE("JSON members: what is there is read as what it is read into, the rest stays") {
+  const JsonTree tree = JsonTree::parse(
+      R"({"yes": true, "name": "cat", "size": 4096, "cap": 0.5, "none": null})", "m.json");
+  const JsonNode root = tree.root();
+  bool flag = false;
+  std::string name = "dog";
+  std::uint64_t size = 1;
+  float cap = 0.0f;
+  std::optional<std::uint64_t> seed;
+  read_if_there(root, "yes", flag);
+  read_if_there(root, "name", name);
+  read_if_there(root, "size", size);
+  read_if_there(root, "cap", cap);
+  read_if_there(root, "size", seed);
+  CHECK(flag);
+  CHECK(name == "cat");
+  CHECK(size == 4096);
+  CHECK(cap == 0.5f);
+  CHECK(seed == 4096);
+  read_if_there(root, "nowhere", name);
+  CHECK(name == "cat");
+  CHECK_THROWS_AS(read_if_there(root, "none", name), Error);
+  CHECK_THROWS_AS(read_if_there(root, "cap", size), Error);
+}
+
+}  // namespace attnviz

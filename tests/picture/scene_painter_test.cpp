@@ -1,0 +1,149 @@
+#include "attnviz/picture/raster/scene_painter.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "picture/decoded_png.h"
+
+namespace attnviz {
+namespace {
+
+constexpr Rgb kPaper{250, 250, 240};
+constexpr Rgb kRed{200, 10, 20};
+constexpr Rgb kBlue{10, 20, 200};
+
+Scene sheet(int width, int height) {
+  Scene scene;
+  scene.width = width;
+  scene.height = height;
+  scene.background = kPaper;
+  return scene;
+}
+
+Canvas painted(const Scene& scene) {
+  return paint(scene, FontSet::embedded());
+}
+
+int count(const Canvas& canvas, Rgb color) {
+  int n = 0;
+  for (int y = 0; y < canvas.height(); ++y) {
+    for (int x = 0; x < canvas.width(); ++x) {
+      n += canvas.at(x, y) == color ? 1 : 0;
+    }
+  }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("paint: a scene without items is its background") {
+  const Canvas canvas = painted(sheet(7, 4));
+  CHECK(canvas.width() == 7);
+  CHECK(canvas.height() == 4);
+  CHECK(count(canvas, kPaper) == 28);
+  CHECK_THROWS_AS(painted(sheet(0, 4)), Error);
+}
+
+TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
+  // Red twice in a row: cells of one colour must not run into each other over a gap.
+  const auto colors =
+      std::make_shared<CellColors>(CellColors{2, 3, {0, 0, 1, 1, 0, 1}, {kRed, kBlue}});
+  for (const int gap : {0, 1, 2}) {
+    CAPTURE(gap);
+    Scene scene = sheet(40, 30);
+    CellImage image;
+    image.pitch_x = 6;
+    image.pitch_y = 5;
+    image.gap_x = gap;
+    image.gap_y = gap;
+    image.rect = {3, 4, 3 * 6 - gap, 2 * 5 - gap};
+    image.colors = colors;
+    scene.items.emplace_back(image);
+    const Canvas canvas = painted(scene);
+    for (int y = 0; y < 30; ++y) {
+      for (int x = 0; x < 40; ++x) {
+        const int col = (x - 3) / 6;
+        const int row = (y - 4) / 5;
+        const bool inside = x >= 3 && y >= 4 && col < 3 && row < 2 && (x - 3) % 6 < 6 - gap &&
+                            (y - 4) % 5 < 5 - gap;
+        const Rgb expected =
+            inside ? colors->at(static_cast<std::size_t>(row), static_cast<std::size_t>(col))
+                   : kPaper;
+        REQUIRE(canvas.at(x, y) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("paint: later items lie over earlier ones") {
+  Scene scene = sheet(10, 10);
+  scene.items.emplace_back(Rectangle{{0, 0, 6, 6}, kRed});
+  scene.items.emplace_back(Rectangle{{4, 4, 6, 6}, kBlue});
+  const Canvas canvas = painted(scene);
+  CHECK(count(canvas, kRed) == 32);
+  CHECK(count(canvas, kBlue) == 36);
+}
+
+TEST_CASE("paint: hatching of one rectangle goes on in the next one") {
+  Scene whole = sheet(30, 10);
+  whole.items.emplace_back(Hatch{{2, 1, 24, 8}, kRed, 6, 2});
+  Scene parts = sheet(30, 10);
+  parts.items.emplace_back(Hatch{{2, 1, 11, 8}, kRed, 6, 2});
+  parts.items.emplace_back(Hatch{{13, 1, 13, 8}, kRed, 6, 2});
+  const Canvas one = painted(whole);
+  const Canvas two = painted(parts);
+  CHECK(count(one, kRed) == 24 * 8 / 3);
+  for (int y = 0; y < 10; ++y) {
+    for (int x = 0; x < 30; ++x) {
+      REQUIRE(one.at(x, y) == two.at(x, y));
+    }
+  }
+}
+
+TEST_CASE("paint: a text leaves ink of its colour in its box, and none outside") {
+  for (const TextAngle angle : {TextAngle::kLevel, TextAngle::kUp}) {
+    Scene scene = sheet(60, 60);
+    TextRun text;
+    text.text = "WM";
+    text.columns = 2;
+    text.column_width = 9;
+    text.angle = angle;
+    text.x = 20;
+    text.y = 30;
+    text.color = kBlue;
+    scene.items.emplace_back(text);
+    const Canvas canvas = painted(scene);
+    CHECK(count(canvas, kBlue) > 10);
+    const auto corners = text_corners({20, 30}, 2, 9, angle);
+    for (int y = 0; y < 60; ++y) {
+      for (int x = 0; x < 60; ++x) {
+        const bool level = angle == TextAngle::kLevel;
+        const bool inside = x >= 20 && x < (level ? corners[2].x : corners[3].x) &&
+                            y < (level ? corners[2].y : corners[3].y) &&
+                            y >= (level ? 30 : corners[1].y);
+        REQUIRE((inside || canvas.at(x, y) == kPaper));
+      }
+    }
+  }
+}
+
+TEST_CASE("scene_png: the file tells resolution and texts") {
+  Scene scene = sheet(12, 8);
+  scene.dpi = 300;
+  const std::string bytes = scene_png(scene, FontSet::embedded(), {{"Title", "two\nlines"}});
+  CHECK(test::has_sound_chunks(bytes));
+  const test::DecodedPng image = test::decode_png(bytes);
+  CHECK(image.width == 12);
+  CHECK(image.height == 8);
+  CHECK(image.at(5, 5) == kPaper);
+  const auto chunks = test::chunks_of(bytes);
+  CHECK(chunks[1].type == "pHYs");
+  CHECK(chunks[2].data == "Title" + std::string(5, '\0') + "two\nlines");
+}
+
+}  // namespace attnviz
