@@ -31,6 +31,7 @@ using test::OutputForm;
 constexpr std::size_t kTokens = 130;
 constexpr std::size_t kWidth = 8;
 constexpr HeadId kEdited{1, 0};
+constexpr double kClose = 2e-5;
 
 Norm random_norm(ModelBuilder& builder, NormKind kind) {
   Norm norm;
@@ -97,16 +98,12 @@ std::map<std::string, Model> models() {
   return all;
 }
 
-test::Pieces pieces() {
-  return test::Pieces(kTokens);
-}
-
 MatrixBuffer output_under(const Model& model, RunObserver& observer, std::size_t n_threads = 1) {
   OutputRows output(model, 0, kTokens);
   ObserverGroup both({&observer, &output});
   AttentionRequest request;
   request.n_threads = n_threads;
-  run(model, pieces(), request, both);
+  run(model, test::Pieces(kTokens), request, both);
   return output.take();
 }
 
@@ -224,8 +221,6 @@ class Indifferent : public RunObserver {
   void mlp(const RunPlace& /*at*/, Matrix /*y*/) override { FAIL("not asked for"); }
 };
 
-constexpr double kClose = 2e-5;
-
 }  // namespace
 
 TEST_CASE("observer: every step has the numbers of plain loops, in every order of a layer") {
@@ -233,14 +228,13 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
     CAPTURE(name);
     const test::NaiveResult expected = test::naive_run(model);
     Onlooker seen;
-    run(model, pieces(), {}, seen);
+    run(model, test::Pieces(kTokens), {}, seen);
     const bool has_mlp = model.config.order != LayerOrder::kAttentionOnly;
     CHECK(seen.seen.size() == model.n_layers() * (has_mlp ? 6 : 5));
     for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
       CAPTURE(layer);
       const test::NaiveLayer& steps = expected.layers[layer];
       const auto check = [&](LayerStep step, const std::vector<double>& numbers) {
-        CAPTURE(static_cast<int>(step));
         CHECK(test::largest_difference(seen.of(layer, step), numbers) < kClose);
       };
       check(LayerStep::kBefore, steps.before);
@@ -258,7 +252,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
 TEST_CASE("observer: with norms in front, a layer adds what attention and the MLP give") {
   const Model model = models().at("pre-norm");
   Onlooker seen;
-  run(model, pieces(), {}, seen);
+  run(model, test::Pieces(kTokens), {}, seen);
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     std::vector<double> sums;
     for (std::size_t row = 0; row < kTokens; ++row) {
@@ -298,7 +292,7 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
     test::NaiveEdits edits;
     edits.context_factor = [](HeadId head) { return head == kEdited ? 2.0 : 1.0; };
     DoubledContext observer(d_value);
-    const MatrixBuffer expected = test::output_of(doubled, pieces());
+    const MatrixBuffer expected = test::output_of(doubled, test::Pieces(kTokens));
     CHECK(test::largest_difference(expected.view(), test::naive_run(model, {}, edits).output) <
           kClose);
     for (const std::size_t n_threads : {1u, 3u}) {
@@ -332,7 +326,7 @@ TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
     AttentionRequest masked;
     masked.mask = parse_mask("window:4");
     PatternStore expected(heads, kTokens);
-    const MatrixBuffer output = test::output_of(model, pieces(), masked, &expected);
+    const MatrixBuffer output = test::output_of(model, test::Pieces(kTokens), masked, &expected);
     for (const std::size_t n_threads : {1u, 3u}) {
       PatternStore found(heads, kTokens);
       HiddenEdges observer(
@@ -384,7 +378,7 @@ TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
   for (const auto& [name, model] : models()) {
     CAPTURE(name);
     PatternStore plain(select_heads(model, "", ""), kTokens);
-    const MatrixBuffer expected = test::output_of(model, pieces(), {}, &plain);
+    const MatrixBuffer expected = test::output_of(model, test::Pieces(kTokens), {}, &plain);
     PatternStore watched(select_heads(model, "", ""), kTokens);
     Indifferent observer(watched);
     Indifferent other;
@@ -401,7 +395,7 @@ TEST_CASE("observer: who looks at streams, contexts and attention changes no bit
     CAPTURE(name);
     Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
-                          test::output_of(model, pieces()).view()));
+                          test::output_of(model, test::Pieces(kTokens)).view()));
   }
 }
 
@@ -421,11 +415,11 @@ TEST_CASE("observer: a run goes as far as the last step that is wanted") {
                                     std::pair(std::size_t{0}, LayerStep::kAfter),
                                     std::pair(std::size_t{1}, LayerStep::kBefore)}) {
     Onlooker until = only(layer, step);
-    run(builder.model, pieces(), {}, until);
+    run(builder.model, test::Pieces(kTokens), {}, until);
     CHECK(until.seen.size() == 1);
   }
   Onlooker until = only(1, LayerStep::kContexts);
-  CHECK_THROWS_AS(run(builder.model, pieces(), {}, until), Error);
+  CHECK_THROWS_AS(run(builder.model, test::Pieces(kTokens), {}, until), Error);
   CHECK(until.seen.empty());
 }
 
