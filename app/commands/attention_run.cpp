@@ -53,24 +53,20 @@ void tell_slip(const AttentionOptions& options) {
 }
 
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                     const TokenizedText& text, bool is_first) {
-  if (options.talk.quiet) {
-    return;
-  }
+                     const TokenizedText& text, Teller& teller) {
   const ModelFacts facts = model_facts(model, text);
-  if (facts.random && is_first) {
+  if (facts.random) {
     const auto* const stored = std::get_if<StoredModel>(&source);
-    say(stored != nullptr
-            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that key once "
-                          "they are your own",
-                          stored->given())
-            : model_title(facts) +
-                  " mean nothing; without --random, --seed and sizes the "
-                  "embedded demo model is shown, and -m takes others");
+    teller.tell(Note::kRandomWeights,
+                stored != nullptr
+                    ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
+                                  "key once they are your own",
+                                  stored->given())
+                    : model_title(facts) +
+                          " mean nothing; without --random, --seed and sizes the "
+                          "embedded demo model is shown, and -m takes others");
   }
-  if (const std::string note = random_embeddings_note(facts); !note.empty()) {
-    say(note);
-  }
+  tell(options.talk, random_embeddings_note(facts));
 }
 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
@@ -89,29 +85,27 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   return tokenizer;
 }
 
-bool note_far_words(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                    TokenizedText& text, bool tell) {
+void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
+                    Teller& teller) {
   if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // which will be refused
-    return false;
+    return;
   }
   const VocabularyFit fit = vocabulary_fit(text);
   if (!fit.is_far()) {
-    return false;
+    return;
   }
   const std::string note = fmt::format("{}: {} of {} are pieces of words it has hardly met", kDemo,
                                        fit.n_in_pieces, counted(fit.n_tokens, "token"));
   text.notes.push_back(note);
-  if (tell && !options.talk.quiet) {
-    std::vector<std::string> named;
-    for (const std::string& word : fit.named) {
-      named.push_back(attnviz::quoted(word));
-    }
-    if (fit.n_words > named.size()) {
-      named.push_back(fmt::format("{} more", fit.n_words - named.size()));
-    }
-    say(fmt::format("{} ({}); what it looks at there means little", note, joined(named, "and")));
+  std::vector<std::string> named;
+  for (const std::string& word : fit.named) {
+    named.push_back(attnviz::quoted(word));
   }
-  return true;
+  if (fit.n_words > named.size()) {
+    named.push_back(fmt::format("{} more", fit.n_words - named.size()));
+  }
+  teller.tell(Note::kFarWords, fmt::format("{} ({}); what it looks at there means little", note,
+                                           joined(named, "and")));
 }
 
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
@@ -126,9 +120,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   text.notes.push_back(fmt::format("text cut at its {}: {} of its {} tokens",
                                    *options.truncate == TruncateSide::kLeft ? "beginning" : "end",
                                    most, n_tokens));
-  if (!options.talk.quiet) {
-    say(text.notes.back());
-  }
+  tell(options.talk, text.notes.back());
   return text;
 }
 

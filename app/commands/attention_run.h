@@ -14,6 +14,7 @@
 #include "commands/input.h"
 #include "options/options.h"
 #include "stores/model_source.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 
@@ -25,16 +26,14 @@ void choose_engine(const AttentionOptions& options);
 /// is told.
 void tell_slip(const AttentionOptions& options);
 
-/// What of the model is random for this text, unless quiet. Random weights are told with the first
-/// text only.
+/// What of the model is random for this text, unless quiet. Random weights are told once.
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                     const TokenizedText& text, bool is_first = true);
+                     const TokenizedText& text, Teller& teller);
 
-/// Whether much of the text is in words that the embedded model has hardly met; of other models
-/// that is not known. Then it becomes a note of the text, and is told if `tell` says so, unless
-/// quiet.
-bool note_far_words(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                    TokenizedText& text, bool tell = true);
+/// Much of a text in words that the embedded model has hardly met becomes a note of the text, and
+/// is told once; of other models that is not known.
+void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
+                    Teller& teller);
 
 /// The files that the options read, which must not be written over.
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,

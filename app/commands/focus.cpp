@@ -11,9 +11,7 @@ std::optional<Focus> chosen_focus(const PatternOptions& options, const Tokenized
     return std::nullopt;
   }
   const TokenChoice choice = choose_token(text, *options.focus, "--focus");
-  if (!choice.note.empty() && !talk.quiet) {
-    say(choice.note);
-  }
+  tell(talk, choice.note);
   return Focus{choice.index, options.as_key};
 }
 

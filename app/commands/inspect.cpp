@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -20,24 +19,17 @@
 #include "attnviz/document/json/inspection_json.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/picture/inspection_figure.h"
-#include "attnviz/terminal/inspection_text.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
+#include "commands/attention_setup.h"
 #include "commands/input.h"
-#include "outputs/drawing_notes.h"
-#include "outputs/outputs.h"
 #include "system/memory.h"
-#include "system/system_fonts.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
 
 namespace {
-
-constexpr std::array kFormats = {OutputFormat::kPng, OutputFormat::kJson, OutputFormat::kText};
 
 void require_memory_for(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
                         bool all_queries, bool full) {
@@ -59,9 +51,7 @@ struct Followed {
 
 std::size_t named_query(const TokenizedText& text, const InspectOptions& options) {
   const TokenChoice choice = choose_token(text, options.query.value_or("-1"), "--query");
-  if (!choice.note.empty() && !options.talk.quiet) {
-    say(choice.note);
-  }
+  tell(options.talk, choice.note);
   return choice.index;
 }
 
@@ -132,11 +122,12 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
     const bool is_there =
         std::any_of(inspections.begin(), inspections.end(),
                     [step](const Inspection& head) { return has_step(head, step); });
-    if (!is_there && !options.talk.quiet) {
+    if (!is_there) {
       const std::string& name = inspection_step_names()[static_cast<std::size_t>(step)];
-      say(inspections.size() == 1
-              ? fmt::format("--step {}: this head takes no such step", name)
-              : fmt::format("--step {}: none of these heads takes such a step", name));
+      tell(options.talk,
+           fmt::format("--step {}: {} such {}", name,
+                       inspections.size() == 1 ? "this head takes no" : "none of these heads takes",
+                       inspections.size() == 1 ? "step" : "a step"));
     }
   }
 }
@@ -144,48 +135,35 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
 }  // namespace
 
 void run(const InspectOptions& options) {
-  Phases phases(options.talk);
-  choose_engine(options);
-  tell_slip(options);
-  TextSource source(options.input, options.talk);
-  const auto fonts = open_fonts(options.fonts);
-  FigureStyle figure;
-  figure.fonts = fonts.get();
-  ModelSource origin = model_source(options.model);
-  Outputs outputs({options.output,
-                   options.talk,
-                   kFormats,
-                   {options.style, options.color},
-                   read_files(options, origin)});
-  tell_unused(figure, options.fonts.size(), outputs, options.talk);
-  Model model = open_model(origin, options.model);
-  phases.done("model");
-  const auto tokenizer = chosen_tokenizer(options, origin, model);
+  AttentionSetup setup(options, options.look, Result::kInspection);
+  const Model& model = setup.model;
+  setup.phases.done("model");
+  const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
   std::vector<HeadId> heads;
   if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
     heads = select_heads(model, options.heads.heads, options.heads.layers);
   }
-  const auto input = source.next();
+  const auto input = setup.source.next();
   if (!input) {
     return;
   }
   TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
-  phases.done("tokenize");
-  tell_randomness(options, origin, model, text);
-  note_far_words(options, origin, model, text);
+  setup.phases.done("tokenize");
+  tell_randomness(options, setup.origin, model, text, setup.teller);
+  note_far_words(setup.origin, model, text, setup.teller);
   const ModelFacts facts = model_facts(model, text);
   const Followed followed = chosen(std::move(heads), model, facts, text, options);
   if (!followed.why.empty()) {
-    phases.done("choosing a head");
+    setup.phases.done("choosing a head");
   }
-  // JSON always has the matrices over all queries, text when asked for.
-  const bool all_queries = options.full || outputs.writes(OutputFormat::kJson);
+  // Documents always have the matrices over all queries, text when asked for.
+  const bool all_queries = options.full || setup.outputs.writes(Content::kDocument);
   require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
   const std::vector<std::string_view> pieces = text.pieces();
   const std::vector<Inspection> inspections =
       inspect_heads(model, InputColumns(text).view(), request_of(options), followed.heads,
                     followed.query, all_queries);
-  phases.done("attention");
+  setup.phases.done("attention");
   tell_missing_steps(options, inspections);
   const InspectionPage page{model_title(facts),
                             notes(facts),
@@ -196,20 +174,10 @@ void run(const InspectOptions& options) {
                             options.full,
                             options.explain,
                             inspection_facts(model, text, inspections)};
-  const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
-                                 const ByteSink& sink) {
-    if (format == OutputFormat::kJson) {
-      write_inspection_json(model, text, inspections, sink);
-    } else if (format == OutputFormat::kPng) {
-      sink(render_inspection_figure(page, figure));
-    } else {
-      sink(render_inspection(page, terminal));
-    }
-  };
-  outputs.write_files(write);
-  outputs.commit();
-  outputs.write_to_standard_output(write);
-  phases.done("render");
+  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.inspection({page, model, text}, look, sink);
+  });
+  setup.phases.done("render");
 }
 
 }  // namespace attnviz::app

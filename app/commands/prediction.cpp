@@ -134,10 +134,7 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
                             "have: {}",
                             model.config.name, error.what()));
   }
-  if (const std::string note = continuation_note(continuation);
-      !note.empty() && !options.talk.quiet) {
-    say(note);
-  }
+  tell(options.talk, continuation_note(continuation));
   return continuation;
 }
 
@@ -149,9 +146,7 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
   }
   if (options.at) {
     const TokenChoice choice = choose_token(shown, *options.at, "--at");
-    if (!choice.note.empty() && !options.talk.quiet) {
-      say(choice.note);
-    }
+    tell(options.talk, choice.note);
     shown_at_ = choice.index;
   } else {
     shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;

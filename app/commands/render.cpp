@@ -14,17 +14,12 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/overview.h"
 #include "attnviz/document/row_sums.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "commands/focus.h"
-#include "outputs/drawing_notes.h"
 #include "outputs/outputs.h"
-#include "outputs/overview_show.h"
-#include "outputs/show_formats.h"
+#include "outputs/overview_choice.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -35,6 +30,14 @@ namespace {
 
 bool reads_stdin(const RenderOptions& options) {
   return !options.file || *options.file == "-";
+}
+
+std::vector<std::filesystem::path> read_files(const RenderOptions& options) {
+  return reads_stdin(options) ? std::vector<std::filesystem::path>{} : std::vector{*options.file};
+}
+
+std::string name_of(const RenderOptions& options) {
+  return reads_stdin(options) ? "standard input" : options.file->string();
 }
 
 MappedFile open_file(const RenderOptions& options) {
@@ -82,9 +85,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   document.drawing = read.drawn_before ? changed_drawing(options.drawing.request, document)
                                        : drawing_of_values(options.drawing.request, document);
   if (std::string note = row_sum_note(document); !note.empty()) {
-    if (!options.talk.quiet) {
-      say(note);
-    }
+    tell(options.talk, note);
     document.notes.push_back(std::move(note));
   }
   return document;
@@ -96,6 +97,24 @@ TokenizedText text_of(const std::vector<std::string>& tokens) {
     text.tokens.push_back({0, token, 0, 0});
   }
   return text;
+}
+
+std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
+  const MappedFile file = open_file(options);
+  std::vector<AttentionDocument> documents;
+  for (ReadDocument& read : read_attention(file.bytes(), name_of(options), options.tokens)) {
+    documents.push_back(prepared(options, std::move(read)));
+  }
+  const AttentionDocument& first = documents.front();
+  const auto focus = chosen_focus(
+      options.pattern, text_of(options.pattern.as_key ? first.key_tokens : first.query_tokens),
+      options.talk);
+  if (focus) {
+    for (AttentionDocument& document : documents) {
+      document.drawing.focus = focus;
+    }
+  }
+  return documents;
 }
 
 // JSON has no way to write them; a null would be read back as something else.
@@ -127,64 +146,42 @@ bool belong_together(const std::vector<AttentionDocument>& documents) {
 
 void run(const RenderOptions& options) {
   Phases phases(options.talk);
-  std::vector<std::filesystem::path> read_files;
-  if (!reads_stdin(options)) {
-    read_files.push_back(*options.file);
-  }
   const auto fonts = open_fonts(options.drawing.fonts);
-  FigureStyle figure = options.drawing.figure;
-  figure.fonts = fonts.get();
-  Outputs outputs({options.output,
-                   options.talk,
-                   kEveryFormat,
-                   {options.drawing.style, options.drawing.color},
-                   read_files});
-  tell_unused(figure, options.drawing.fonts.size(), outputs, options.talk);
-  const MappedFile file = open_file(options);
-  const std::string name = reads_stdin(options) ? "standard input" : options.file->string();
-  std::vector<AttentionDocument> documents;
-  for (ReadDocument& read : read_attention(file.bytes(), name, options.tokens)) {
-    documents.push_back(prepared(options, std::move(read)));
-  }
-  const AttentionDocument& first = documents.front();
-  if (const auto focus = chosen_focus(
-          options.pattern, text_of(options.pattern.as_key ? first.key_tokens : first.query_tokens),
-          options.talk)) {
-    for (AttentionDocument& document : documents) {
-      document.drawing.focus = focus;
-    }
-  }
+  Outputs outputs({.result = Result::kAttention,
+                   .options = options.output,
+                   .look = options.drawing,
+                   .talk = options.talk,
+                   .fonts = *fonts,
+                   .read_files = read_files(options)});
+  const std::vector<AttentionDocument> documents = read_documents(options);
   phases.done("read");
   const bool together = belong_together(documents);
-  const std::optional<Overview> overview =
-      overview_of_kept(documents, options.heads, options.pattern, options.drawing.style, outputs);
-  const FormatWriter write = [&](OutputFormat format, const TerminalOptions& terminal,
-                                 const ByteSink& sink) {
-    const bool one_only =
-        format == OutputFormat::kNpy || (format == OutputFormat::kPng && !together);
-    if (documents.size() > 1 && one_only) {
+  std::vector<ShownAttention> pictures;
+  if (together || documents.size() == 1) {
+    pictures.push_back(
+        shown_attention(documents, options.heads, options.pattern, options.drawing.style, outputs));
+  } else {
+    for (const AttentionDocument& document : documents) {
+      pictures.emplace_back(std::span(&document, 1));
+    }
+  }
+  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    const std::size_t n_results = format.content == Content::kNumbers  ? documents.size()
+                                  : format.content == Content::kFigure ? pictures.size()
+                                                                       : 1;
+    if (n_results > 1) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{}: {} documents do not fit one picture or array; render them one "
                               "by one",
-                              name, documents.size()));
+                              name_of(options), documents.size()));
     }
-    if (format == OutputFormat::kJson) {
+    if (format.content == Content::kDocument) {
       std::for_each(documents.begin(), documents.end(), refuse_non_finite);
     }
-    if (overview && (format == OutputFormat::kPng || format == OutputFormat::kText)) {
-      return write_overview(format, documents.front(), *overview, figure, terminal, sink);
+    for (const ShownAttention& picture : pictures) {
+      format.attention(picture, look, sink);
     }
-    if (together) {
-      return write_attention(format, documents, attention_heatmap(documents), figure, terminal,
-                             sink);
-    }
-    for (const AttentionDocument& document : documents) {
-      write_attention(format, {&document, 1}, attention_heatmap(document), figure, terminal, sink);
-    }
-  };
-  outputs.write_files(write);
-  outputs.commit();
-  outputs.write_to_standard_output(write);
+  });
   phases.done("render");
 }
 

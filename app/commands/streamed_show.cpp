@@ -1,6 +1,6 @@
 #include "commands/streamed_show.h"
 
-#include <optional>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -10,9 +10,9 @@
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "commands/attention_run.h"
-#include "outputs/streamed_files.h"
+#include "outputs/overview_choice.h"
+#include "outputs/streamed_picture.h"
 #include "system/memory.h"
 
 namespace attnviz::app {
@@ -21,117 +21,125 @@ namespace {
 
 constexpr double kFloat = sizeof(float);
 
+bool streams_overview(const ShowSetup& setup) {
+  const ShowOptions& options = setup.options;
+  return draws_overview(setup.heads, options.heads, options.pattern, options.drawing.style,
+                        setup.outputs);
+}
+
 // Everything that is made of one text.
 class StreamedShow {
  public:
-  StreamedShow(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
-               StreamedPicture& picture, Outputs& outputs)
-      : options_(options),
-        model_(shown.model),
-        text_(shown.text),
-        heads_(shown.heads),
-        predictor_(predictor),
-        picture_(picture),
-        outputs_(outputs),
-        request_(request_of(options)),
-        document_(attention_document(model_, text_, request_, heads_)) {
-    document_.continuation = shown.continuation;
+  StreamedShow(ShowSetup& setup, ShownText& text)
+      : setup_(setup),
+        text_(text),
+        request_(request_of(setup.options)),
+        document_(attention_document(setup.model, text.tokens, request_, setup.heads)),
+        picture_(setup.heads, streams_overview(setup), setup.outputs) {
+    document_.continuation = text.continuation;
   }
 
   // Everything that can be refused is refused before the long part begins.
   void plan() {
-    files_.emplace(document_, outputs_);
+    for (const Format& format : all_formats()) {
+      if (format.check_rows != nullptr && setup_.outputs.writes(format)) {
+        format.check_rows(document_);
+      }
+    }
     plan_drawing({});
-    require_memory_for_heads(bytes(), "the attention of", heads_.size(), text_.size());
-    const bool has_range = outputs_.writes(OutputFormat::kPng) ||
-                           outputs_.writes(OutputFormat::kText) ||
-                           outputs_.writes(OutputFormat::kJson);
-    if (has_range && needs_values(options_.drawing.request)) {
-      LargestWeight largest(heads_);
-      attend("largest weight", model_, text_, request_, largest, talk());
+    require_memory_for_heads(bytes(), "the attention of", setup_.heads.size(), text_.tokens.size());
+    const bool has_range = setup_.outputs.writes(Content::kFigure) ||
+                           setup_.outputs.writes(Content::kScreen) ||
+                           setup_.outputs.writes(Content::kDocument);
+    if (has_range && needs_values(setup_.options.drawing.request)) {
+      LargestWeight largest(setup_.heads);
+      attend("largest weight", setup_.model, text_.tokens, request_, largest, talk());
       plan_drawing({0.0f, largest.value()});
     }
   }
 
-  void run() {
+  const ShownAttention& run() {
     std::vector<PatternSink*> sinks;
     picture_.begin(sinks);
-    files_->begin(sinks);
+    std::vector<RowFile> files;
+    for (const Format& format : all_formats()) {
+      if (format.begin_rows != nullptr && setup_.outputs.writes(format)) {
+        files.push_back(format.begin_rows(document_, setup_.outputs.all(format)));
+        sinks.push_back(files.back().sink.get());
+      }
+    }
     SinkGroup group(std::move(sinks));
-    attend_to(heads_, model_, text_, request_, group, predictor_.observer(), talk());
-    predictor_.add_to(document_);
-    files_->finish();
-    picture_.finish(
-        [this](PatternSink& sink) { attend("large head", model_, text_, request_, sink, talk()); });
+    attend_to(setup_.heads, setup_.model, text_.tokens, request_, group, text_.predictor.observer(),
+              talk());
+    text_.predictor.add_to(document_);
+    for (const RowFile& file : files) {
+      file.finish();
+    }
+    return picture_.finish([this](PatternSink& sink) {
+      attend("large head", setup_.model, text_.tokens, request_, sink, talk());
+    });
   }
 
   // What is not written yet.
-  void write() {
-    const FormatWriter write = [this](OutputFormat format, const TerminalOptions& terminal,
-                                      const ByteSink& sink) {
-      if (format == OutputFormat::kPng || format == OutputFormat::kText) {
-        picture_.write(format, terminal, sink);
+  void write(const ShownAttention& shown) {
+    tell_flat(setup_, shown, picture_.grid());
+    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+      if (format.begin_rows == nullptr) {
+        format.attention(shown, look, sink);
       }
-    };
-    outputs_.write_files(write);
-    if (!options_.input.many_texts()) {
-      outputs_.commit();
-    }
-    outputs_.write_to_standard_output(write);
+    });
   }
 
  private:
   // The picture, for weights in this range.
   void plan_drawing(const ValueRange& values) {
-    document_.drawing = choose_drawing(options_.drawing.request, request_.dropout, values);
+    document_.drawing = choose_drawing(setup_.options.drawing.request, request_.dropout, values);
     picture_.plan(document_);
   }
 
   // A line of progress would stand in the middle of a document on the same screen.
   TalkOptions talk() const {
-    TalkOptions talk = options_.talk;
-    talk.quiet = talk.quiet || outputs_.shows(OutputFormat::kJson);
+    TalkOptions talk = setup_.options.talk;
+    talk.quiet = talk.quiet || setup_.outputs.streams_to_screen();
     return talk;
   }
 
   // An estimate of what run() takes.
   double bytes() const {
-    const auto n = static_cast<double>(text_.size());
-    const double rows = static_cast<double>(attending_rows(text_.size()) * request_.n_threads) * n;
-    return layer_bytes(model_, text_.size()) + rows * kFloat + files_->bytes(rows) +
-           picture_.bytes();
+    const std::size_t n = text_.tokens.size();
+    const auto n_weights = static_cast<double>(attending_rows(n) * request_.n_threads * n);
+    double sum = layer_bytes(setup_.model, n) + n_weights * kFloat + picture_.bytes();
+    for (const Format& format : all_formats()) {
+      sum += setup_.outputs.writes(format) ? n_weights * format.row_bytes : 0.0;
+    }
+    return sum;
   }
 
-  const ShowOptions& options_;
-  const Model& model_;
-  const TokenizedText& text_;
-  const std::vector<HeadId>& heads_;
-  Predictor& predictor_;
-  StreamedPicture& picture_;
-  Outputs& outputs_;
+  ShowSetup& setup_;
+  ShownText& text_;
   AttentionRequest request_;
   AttentionDocument document_;
-  std::optional<StreamedFiles> files_;  // of the document, once it is planned
+  StreamedPicture picture_;
 };
 
 }  // namespace
 
-bool should_stream(const ShowOptions& options, std::size_t n_heads, std::size_t n_tokens) noexcept {
+bool should_stream(const ShowSetup& setup, const ShownText& text) {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
-  const auto n = static_cast<double>(n_tokens);
-  return !options.pattern.average && !options.merge_words && !options.pattern.focus &&
-         options.side_by_side.empty() &&
-         static_cast<double>(n_heads) * n * n * kFloat > kKeptAtMost;
+  const ShowOptions& options = setup.options;
+  if (options.pattern.average || options.merge_words || options.pattern.focus ||
+      !options.side_by_side.empty()) {
+    return false;
+  }
+  const auto n = static_cast<double>(text.tokens.size());
+  return static_cast<double>(setup.heads.size()) * n * n * kFloat > kKeptAtMost ||
+         streams_overview(setup);
 }
 
-bool show_streamed(const ShowOptions& options, const StreamedText& shown, Predictor& predictor,
-                   StreamedPicture& picture, bool tells_flat, Outputs& outputs) {
-  StreamedShow show(options, shown, predictor, picture, outputs);
+void show_streamed(ShowSetup& setup, ShownText& text) {
+  StreamedShow show(setup, text);
   show.plan();
-  show.run();
-  const bool told = tells_flat && picture.tell_flat();
-  show.write();
-  return told;
+  show.write(show.run());
 }
 
 }  // namespace attnviz::app

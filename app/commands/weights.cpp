@@ -6,6 +6,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/weights_json.h"
+#include "outputs/formats/formats.h"
 #include "outputs/output_file.h"
 #include "stores/model_source.h"
 #include "system/talk.h"
@@ -26,16 +27,16 @@ void run(const WeightsOptions& options) {
     return;
   }
   const std::string extension = std::filesystem::path(options.output).extension().string();
-  if (extension == ".png" || extension == ".npy" || extension == ".txt") {
+  const Format* const format =
+      extension.empty() ? nullptr : find_format(std::string_view(extension).substr(1));
+  if (format != nullptr && format->content != Content::kDocument) {
     throw Error(ErrorKind::kUsage, "-o " + options.output + ": weights are written as .json");
   }
   OutputFile file(options.output);
   write_weights_json(open(), [&file](std::string_view bytes) { file.write(bytes); });
   file.commit();
   phases.done("write");
-  if (!options.talk.quiet) {
-    say("wrote " + options.output);
-  }
+  tell(options.talk, "wrote " + options.output);
 }
 
 }  // namespace attnviz::app

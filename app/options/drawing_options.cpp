@@ -6,7 +6,7 @@
 
 #include "attnviz/document/pooling.h"
 #include "options/option_values.h"
-#include "options/output_formats.h"
+#include "outputs/formats/formats.h"
 
 namespace attnviz::app {
 
@@ -74,8 +74,8 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                  });
 }
 
-void define_files(OptionList& list, OutputOptions& output,
-                  std::span<const Choice<OutputFormat>> formats) {
+void define_files(OptionList& list, OutputOptions& output, Result result) {
+  const auto formats = formats_of(result);
   const std::vector<std::string> names = choice_words(formats);
   list.add_list("Output", "-o,--output", "FILE",
                 fmt::format("also write FILE.{} or .{}; - is standard output, in place of the "
@@ -94,10 +94,10 @@ void define_text_style(OptionList& list, StyleChoice& style) {
 }
 
 void define_inspection_output(OptionList& list, InspectOptions& options) {
-  define_files(list, options.output, kInspectionFormats);
-  define_text_style(list, options.style);
-  define_color(list, options.color);
-  define_fonts(list, options.fonts);
+  define_files(list, options.output, Result::kInspection);
+  define_text_style(list, options.look.style);
+  define_color(list, options.look.color);
+  define_fonts(list, options.look.fonts);
 }
 
 void define_steps(OptionList& list, InspectOptions& options) {

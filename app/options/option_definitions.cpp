@@ -7,7 +7,7 @@
 #include "attnviz/model/mask.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
-#include "options/output_formats.h"
+#include "outputs/formats/formats.h"
 
 namespace attnviz::app {
 
@@ -32,7 +32,7 @@ void define_show(OptionList& list, ShowOptions& options) {
       "queries",
       options.merge_words);
   define_next_tokens(list, options);
-  define_files(list, options.output, kOutputFormats);
+  define_files(list, options.output, Result::kAttention);
   define_drawing(list, options.drawing);
   define_run(list, options);
 }
@@ -71,7 +71,7 @@ void define_render(OptionList& list, RenderOptions& options) {
       [&options](const std::string& word) { options.mask = parse_mask(word); });
   define_heads(list, options.heads, "all; more than 12 of several layers as an overview");
   define_patterns(list, options.pattern);
-  define_files(list, options.output, kOutputFormats);
+  define_files(list, options.output, Result::kAttention);
   define_drawing(list, options.drawing);
   define_talk(list, options.talk);
 }

@@ -9,6 +9,7 @@
 
 #include "options/option_list.h"
 #include "options/options.h"
+#include "outputs/formats/formats.h"
 
 namespace attnviz::app {
 
@@ -34,8 +35,7 @@ void define_text_style(OptionList& list, StyleChoice& style);
 void define_color(OptionList& list, ColorChoice& color);
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);
 void define_drawing(OptionList& list, DrawingOptions& drawing);
-void define_files(OptionList& list, OutputOptions& output,
-                  std::span<const Choice<OutputFormat>> formats);
+void define_files(OptionList& list, OutputOptions& output, Result result);
 void define_inspection_output(OptionList& list, InspectOptions& options);
 void define_steps(OptionList& list, InspectOptions& options);
 

@@ -21,7 +21,6 @@
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
-#include "options/output_formats.h"
 #include "options/side_by_side.h"
 
 namespace attnviz::app {
@@ -43,6 +42,8 @@ inline constexpr std::size_t kTextStyles = 3;
 inline constexpr std::array kColors = {Choice{"auto", ColorChoice::kAuto},
                                        Choice{"always", ColorChoice::kAlways},
                                        Choice{"never", ColorChoice::kNever}};
+
+struct Format;
 
 /// Where the texts come from. Nothing given: standard input.
 struct InputOptions {
@@ -71,13 +72,17 @@ struct TalkOptions {
   bool verbose = false;
 };
 
-/// How pictures look, for every command that draws attention.
-struct DrawingOptions {
-  DrawingRequest request;
-  std::vector<std::filesystem::path> fonts;  // for what the embedded font lacks
+/// How a command's drawings look.
+struct LookOptions {
   StyleChoice style = StyleChoice::kAuto;
   ColorChoice color = ColorChoice::kAuto;
-  FigureStyle figure;  // of PNG files
+  FigureStyle figure;                        // of PNG files
+  std::vector<std::filesystem::path> fonts;  // of these, for what the embedded font lacks
+};
+
+/// How pictures of attention look.
+struct DrawingOptions : LookOptions {
+  DrawingRequest request;
 };
 
 /// Which heads, as select_heads takes them.
@@ -89,7 +94,7 @@ struct HeadOptions {
 /// Where a command's result goes besides the drawing.
 struct OutputOptions {
   std::vector<std::string> files;  // "-" is standard output
-  std::optional<OutputFormat> format;
+  const Format* format = nullptr;  // where the name does not tell it
   bool json = false;
 };
 
@@ -129,9 +134,7 @@ struct InspectOptions : AttentionOptions {
   std::vector<InspectionStep> steps;  // empty: all
   bool full = false;
   bool explain = false;
-  std::vector<std::filesystem::path> fonts;  // of the figure, for what the embedded font lacks
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
+  LookOptions look;
 };
 
 struct RenderOptions {

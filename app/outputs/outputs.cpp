@@ -1,9 +1,8 @@
 #include "outputs/outputs.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -15,7 +14,6 @@
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -25,40 +23,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FormatName {
-  std::string_view extension;
-  OutputFormat format;
-  bool is_text;
-};
-
-constexpr std::array kFormats = {
-    FormatName{".png", OutputFormat::kPng, false}, FormatName{".json", OutputFormat::kJson, true},
-    FormatName{".npy", OutputFormat::kNpy, false}, FormatName{".txt", OutputFormat::kText, true}};
-
-std::optional<OutputFormat> format_of(const std::string& name) {
+const Format* format_of(const std::string& name) {
   const std::string extension = ascii_lower(fs::path(name).extension().string());
-  for (const FormatName& entry : kFormats) {
-    if (entry.extension == extension) {
-      return entry.format;
-    }
-  }
-  return std::nullopt;
+  return extension.empty() ? nullptr : find_format(std::string_view(extension).substr(1));
 }
 
-bool is_text(OutputFormat format) {
-  return std::any_of(kFormats.begin(), kFormats.end(), [format](const FormatName& entry) {
-    return entry.format == format && entry.is_text;
-  });
+// The format of the drawing on standard output.
+const Format& screen_format() {
+  return *std::ranges::find(all_formats(), Content::kScreen, &Format::content);
 }
 
 // "png, json or txt".
-std::string alternatives(std::span<const OutputFormat> formats, std::string_view prefix) {
-  std::vector<std::string> names;
-  for (const OutputFormat format : formats) {
-    const auto found = std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& entry) {
-      return entry.format == format;
-    });
-    names.push_back(fmt::format("{}{}", prefix, found->extension.substr(1)));
+std::string alternatives(Result result, std::string_view prefix) {
+  std::vector<std::string> names = choice_words(formats_of(result));
+  for (std::string& name : names) {
+    name.insert(0, prefix);
   }
   return joined(names, "or");
 }
@@ -79,37 +58,43 @@ bool same_place(const fs::path& a, const fs::path& b) {
 
 Outputs::Outputs(OutputPlan plan)
     : plan_(std::move(plan)),
-      stdout_drawing_(stdout_drawing(plan_.style.style, plan_.style.color)),
-      file_drawing_(file_drawing(plan_.style.style, plan_.style.color)) {
+      figure_(plan_.look.figure),
+      stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color)},
+      file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
+  figure_.fonts = &plan_.fonts;
   const OutputOptions& options = plan_.options;
   if (options.json) {
-    stdout_format_ = OutputFormat::kJson;
+    stdout_format_ = &*std::ranges::find(all_formats(), Content::kDocument, &Format::content);
   }
   for (const std::string& name : options.files) {
     open(name);
   }
-  const bool format_is_used =
-      std::any_of(options.files.begin(), options.files.end(),
-                  [](const std::string& name) { return name == "-" || !format_of(name); });
-  if (options.format && !format_is_used) {
+  const bool format_is_used = std::any_of(
+      options.files.begin(), options.files.end(),
+      [](const std::string& name) { return name == "-" || format_of(name) == nullptr; });
+  if (options.format != nullptr && !format_is_used) {
     throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
   }
-  const bool draws_nothing = plan_.talk.quiet && !files_.empty() && !stdout_format_;
+  const bool draws_nothing = plan_.talk.quiet && !files_.empty() && stdout_format_ == nullptr;
   stdout_is_open_ = !draws_nothing;
+  if (plan_.side_by_side && writes(Content::kNumbers)) {
+    throw Error(ErrorKind::kUsage,
+                "--side-by-side: an .npy array has no place for several patterns; .json has");
+  }
+  tell_unused();
 }
 
 void Outputs::open(const std::string& name) {
   const bool to_stdout = name == "-";
-  const auto by_name = to_stdout ? std::nullopt : format_of(name);
-  const auto format = by_name ? by_name : plan_.options.format;
-  if (!format ||
-      std::find(plan_.formats.begin(), plan_.formats.end(), *format) == plan_.formats.end()) {
+  const Format* const by_name = to_stdout ? nullptr : format_of(name);
+  const Format* const format = by_name != nullptr ? by_name : plan_.options.format;
+  if (format == nullptr || !format->takes(plan_.result)) {
     throw Error(ErrorKind::kUsage,
-                to_stdout ? fmt::format("-o - needs --format {}", alternatives(plan_.formats, ""))
+                to_stdout ? fmt::format("-o - needs --format {}", alternatives(plan_.result, ""))
                           : fmt::format("-o {}: expected a name that ends in {}, or --format", name,
-                                        alternatives(plan_.formats, ".")));
+                                        alternatives(plan_.result, ".")));
   }
-  if (plan_.many_results && *format != OutputFormat::kJson) {
+  if (plan_.many_results && format->content != Content::kDocument) {
     throw Error(
         ErrorKind::kUsage,
         fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines", name));
@@ -126,42 +111,75 @@ void Outputs::open(const std::string& name) {
     files_.emplace_back(*format, name);
     return;
   }
-  if (!is_text(*format) && stdout_is_terminal()) {
+  if (!format->is_text && stdout_is_terminal()) {
     throw Error(ErrorKind::kUsage, "-o -: a terminal cannot show bytes: redirect standard output");
   }
   stdout_format_ = format;
 }
 
-bool Outputs::writes(OutputFormat format) const {
-  return (stdout_is_open_ && stdout_format_.value_or(OutputFormat::kText) == format) ||
-         std::any_of(files_.begin(), files_.end(),
-                     [format](const File& file) { return file.format == format; });
-}
-
-std::vector<TerminalOptions> Outputs::drawings() const {
-  std::vector<TerminalOptions> drawings;
-  if (std::any_of(files_.begin(), files_.end(),
-                  [](const File& file) { return file.format == OutputFormat::kText; })) {
-    drawings.push_back(file_drawing_);
+void Outputs::tell_unused() const {
+  if (writes(Content::kFigure)) {
+    return;
   }
-  if (stdout_is_open_ && stdout_format_.value_or(OutputFormat::kText) == OutputFormat::kText) {
-    drawings.push_back(stdout_drawing_);
+  const FigureStyle usual;
+  std::vector<const char*> unused;
+  for (const auto& [given, option] : {std::pair(figure_.theme != usual.theme, "--theme"),
+                                      {figure_.cell != usual.cell, "--cell"},
+                                      {figure_.dpi != usual.dpi, "--dpi"},
+                                      {!plan_.look.fonts.empty(), "--font"}}) {
+    if (given) {
+      unused.push_back(option);
+    }
   }
-  return drawings;
+  if (!unused.empty()) {
+    tell(plan_.talk, fmt::format("{} changed nothing: no PNG picture was asked for (-o FILE.png)",
+                                 fmt::join(unused, ", ")));
+  }
 }
 
-bool Outputs::shows(OutputFormat format) const {
-  return stdout_is_open_ && stdout_format_ == format && stdout_is_terminal();
+bool Outputs::has_file(const Format& format) const {
+  return std::ranges::any_of(files_, [&](const File& file) { return file.format == &format; });
 }
 
-ByteSink Outputs::all(OutputFormat format) {
-  return [this, format](std::string_view bytes) {
+bool Outputs::goes_to_stdout(const Format& format) const {
+  return stdout_is_open_ &&
+         &format == (stdout_format_ != nullptr ? stdout_format_ : &screen_format());
+}
+
+bool Outputs::writes(const Format& format) const {
+  return has_file(format) || goes_to_stdout(format);
+}
+
+bool Outputs::writes(Content content) const {
+  return std::ranges::any_of(all_formats(), [&](const Format& format) {
+    return format.content == content && writes(format);
+  });
+}
+
+std::vector<Look> Outputs::looks(const Format& format) const {
+  std::vector<Look> looks;
+  if (has_file(format)) {
+    looks.push_back(file_look_);
+  }
+  if (goes_to_stdout(format)) {
+    looks.push_back(stdout_look_);
+  }
+  return looks;
+}
+
+bool Outputs::streams_to_screen() const {
+  return stdout_is_open_ && stdout_format_ != nullptr && stdout_format_->begin_rows != nullptr &&
+         stdout_is_terminal();
+}
+
+ByteSink Outputs::all(const Format& format) {
+  return [this, &format](std::string_view bytes) {
     for (File& entry : files_) {
-      if (entry.format == format) {
+      if (entry.format == &format) {
         entry.file.write(bytes);
       }
     }
-    if (stdout_is_open_ && stdout_format_ == format) {
+    if (stdout_is_open_ && stdout_format_ == &format) {
       try {
         unless_closed([bytes] { write_to_stdout(bytes); });
       } catch (const Error&) {
@@ -187,19 +205,26 @@ void Outputs::unless_closed(const std::function<void()>& write) {
   }
 }
 
-void Outputs::write_files(const FormatWriter& write) {
+void Outputs::write(const Export& write) {
   for (File& entry : files_) {
-    write(entry.format, file_drawing_,
-          [&entry](std::string_view bytes) { entry.file.write(bytes); });
+    write(*entry.format, file_look_, [&entry](std::string_view bytes) { entry.file.write(bytes); });
+  }
+  if (!plan_.many_results) {
+    commit();
+  }
+  write_to_standard_output(write);
+}
+
+void Outputs::finish() {
+  if (plan_.many_results) {
+    commit();
   }
 }
 
 void Outputs::commit() {
   for (File& entry : files_) {
     entry.file.commit();
-    if (!plan_.talk.quiet) {
-      say("wrote " + entry.file.path().string());
-    }
+    tell(plan_.talk, "wrote " + entry.file.path().string());
   }
   committed_ = true;
   if (stdout_failure_) {
@@ -207,16 +232,16 @@ void Outputs::commit() {
   }
 }
 
-void Outputs::write_to_standard_output(const FormatWriter& write) {
+void Outputs::write_to_standard_output(const Export& write) {
   if (!stdout_is_open_) {
     return;
   }
-  const auto format = stdout_format_.value_or(OutputFormat::kText);
+  const Format& format = stdout_format_ != nullptr ? *stdout_format_ : screen_format();
   unless_closed([&] {
-    if (format == OutputFormat::kText && !is_first_) {
+    if (format.content == Content::kScreen && !is_first_) {
       write_to_stdout("\n");
     }
-    write(format, stdout_drawing_, write_to_stdout);
+    write(format, stdout_look_, write_to_stdout);
   });
   is_first_ = false;
 }

@@ -1,93 +1,96 @@
 // Everything that a command writes of its result: files by format, and standard output.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <exception>
 #include <filesystem>
 #include <functional>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/byte_sink.h"
+#include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "options/options.h"
+#include "outputs/formats/formats.h"
 #include "outputs/output_file.h"
 
 namespace attnviz::app {
 
-/// How text is written, wherever it goes.
-struct TextStyle {
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
-};
-
-/// Writes a command's result in a format; `terminal` says how text is drawn where it goes.
-using FormatWriter =
-    std::function<void(OutputFormat format, const TerminalOptions& terminal, const ByteSink& sink)>;
-
-inline constexpr std::array kEveryFormat = {OutputFormat::kPng, OutputFormat::kJson,
-                                            OutputFormat::kNpy, OutputFormat::kText};
-
-/// What a command may write, and where to.
+/// What a command may write, where to, and how it looks there.
 struct OutputPlan {
+  Result result;
   const OutputOptions& options;
+  const LookOptions& look;
   const TalkOptions& talk;
-  std::span<const OutputFormat> formats;  // that the command writes; outlives the outputs
-  TextStyle style;
+  const FontSet& fonts;                           // as open_fonts() gives them
   std::vector<std::filesystem::path> read_files;  // that must not be written over
-  bool many_results = false;                      // one after the other, in formats that allow it
+  bool many_results = false;                      // one after the other
+  bool side_by_side = false;                      // several patterns of each head
 };
+
+/// Writes a command's result in a format.
+using Export = std::function<void(const Format& format, const Look& look, const ByteSink& sink)>;
 
 class Outputs {
  public:
-  /// Opens every file. Throws Error{kUsage} when a format is unknown, or cannot go where it is
-  /// sent, and Error{kIo} when a file cannot be opened.
+  /// Opens every file, and says which options of figures were given although none is written,
+  /// unless quiet: that is no error, for they may stand in an alias. Throws Error{kUsage} when a
+  /// format is unknown, has no place for the results or cannot go where it is sent, and Error{kIo}
+  /// when a file cannot be opened.
   explicit Outputs(OutputPlan plan);
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
 
   /// Whether something is written in this format, the drawing on standard output included.
-  bool writes(OutputFormat format) const;
+  bool writes(const Format& format) const;
+  /// The same of formats with such content.
+  bool writes(Content content) const;
 
-  /// How text is drawn wherever the drawing goes.
-  std::vector<TerminalOptions> drawings() const;
+  /// How what is written in this format looks, wherever it goes.
+  std::vector<Look> looks(const Format& format) const;
 
-  /// Whether documents of this format go to a person's screen.
-  bool shows(OutputFormat format) const;
+  /// Whether rows are written to a person's screen while they come.
+  bool streams_to_screen() const;
 
   /// Everything that is written in this format at once: files, and standard output unless nobody
-  /// reads it any more. For results that come piece by piece, in place of write_files() and
-  /// write_to_standard_output(). Throws as these do, but an error of standard output only once the
-  /// files have their names.
-  ByteSink all(OutputFormat format);
+  /// reads it any more. For results that come piece by piece, in place of write(). Throws as this
+  /// does, but an error of standard output only once the files have their names.
+  ByteSink all(const Format& format);
 
-  /// Throws what `write` throws, and Error{kIo} when a write fails.
-  void write_files(const FormatWriter& write);
-  /// The files take their names.
-  void commit();
+  /// A result: into the files, which take their names unless more results are to come, and to
+  /// standard output. Throws what `write` throws, Error{kIo} when a write fails, and ClosedPipe
+  /// unless there are files still to be finished.
+  void write(const Export& write);
 
-  /// The drawing or the document. Throws ClosedPipe, unless there are files still to be finished.
-  void write_to_standard_output(const FormatWriter& write);
+  /// After many results: the files take their names.
+  void finish();
 
  private:
   struct File {
-    File(OutputFormat how, const std::filesystem::path& where) : format(how), file(where) {}
-    OutputFormat format;
+    File(const Format& how, const std::filesystem::path& where) : format(&how), file(where) {}
+    const Format* format;
     OutputFile file;
   };
 
   void open(const std::string& name);
+  void tell_unused() const;
+  bool has_file(const Format& format) const;
+  bool goes_to_stdout(const Format& format) const;
   void unless_closed(const std::function<void()>& write);
+  void commit();
+  void write_to_standard_output(const Export& write);
 
   OutputPlan plan_;
+  FigureStyle figure_;
   std::deque<File> files_;
-  std::optional<OutputFormat> stdout_format_;  // empty: the drawing
+  const Format* stdout_format_ = nullptr;  // null: the drawing
   bool stdout_is_open_ = true;
   bool committed_ = false;
   bool is_first_ = true;
-  TerminalOptions stdout_drawing_;  // asked for once: a window may change its size meanwhile
-  TerminalOptions file_drawing_;
+  Look stdout_look_;  // asked for once: a window may change its size meanwhile
+  Look file_look_;
   std::exception_ptr stdout_failure_;
 };
 

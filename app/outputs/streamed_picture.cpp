@@ -1,25 +1,22 @@
 #include "outputs/streamed_picture.h"
 
 #include <algorithm>
-#include <span>
+#include <utility>
 
+#include "attnviz/attention/sink_group.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/picture/png.h"
-#include "attnviz/terminal/heatmap_view.h"
-#include "attnviz/terminal/page/terminal_options.h"
-#include "outputs/drawing_notes.h"
-#include "outputs/show_formats.h"
+#include "attnviz/document/overview.h"
 
 namespace attnviz::app {
 
-void PoolGrids::add(const PoolGrid& grid) {
+void DrawnCells::add(const PoolGrid& grid) {
   if (std::none_of(grids_.begin(), grids_.end(),
                    [&grid](const PoolGrid& other) { return other.same_cells(grid); })) {
     grids_.push_back(grid);
   }
 }
 
-double PoolGrids::bytes(std::size_t n_heads, const Drawing& drawing) const noexcept {
+double DrawnCells::bytes(std::size_t n_heads, const Drawing& drawing) const noexcept {
   double sum = 0.0;
   for (const PoolGrid& grid : grids_) {
     sum += PooledPatterns::bytes(n_heads, pooling_of(drawing), grid);
@@ -27,54 +24,90 @@ double PoolGrids::bytes(std::size_t n_heads, const Drawing& drawing) const noexc
   return sum;
 }
 
-std::vector<std::shared_ptr<PooledPatterns>> PoolGrids::sinks(
-    const std::vector<HeadId>& heads, const AttentionDocument& document) const {
-  std::vector<std::shared_ptr<PooledPatterns>> sinks;
+void DrawnCells::begin(const std::vector<HeadId>& heads, const AttentionDocument& document,
+                       std::vector<PatternSink*>& sinks) {
   const std::vector<MaskedHeads> groups = heads_by_mask(document, heads);
-  sinks.reserve(grids_.size() * groups.size());
   for (const PoolGrid& grid : grids_) {
     for (const MaskedHeads& group : groups) {
-      sinks.push_back(std::make_shared<PooledPatterns>(group.heads, group.mask,
-                                                       pooling_of(document.drawing), grid));
+      cells_.push_back(std::make_shared<PooledPatterns>(group.heads, group.mask,
+                                                        pooling_of(document.drawing), grid));
+      sinks.push_back(cells_.back().get());
     }
   }
-  return sinks;
 }
 
-void StreamedPanels::plan(const AttentionDocument& document) {
+void DrawnCells::set(Heatmap& picture, const AttentionDocument& document) const {
+  set_cells(picture, document, {cells_.begin(), cells_.end()});
+}
+
+void StreamedPicture::plan(const AttentionDocument& document) {
   document_ = &document;
-  picture_ = attention_heatmap(document);
-  grids_.clear();
-  if (outputs_.writes(OutputFormat::kPng)) {
-    grids_.add(figure_grid(picture_, figure_));
+  panels_ = {};
+  large_ = {};
+  if (is_overview_) {
+    TellingHead any;  // grids do not depend on it
+    any.head = heads_.front();
+    shown_.emplace(document, overview_of(document, any));
+  } else {
+    shown_.emplace(document, attention_heatmap(document));
   }
-  for (const TerminalOptions& drawing : outputs_.drawings()) {
-    grids_.add(terminal_grid(picture_, drawing));
+  for (const Format& format : all_formats()) {
+    if (format.cells == nullptr) {
+      continue;
+    }
+    for (const Look& look : outputs_.looks(format)) {
+      const OverviewCells cells = format.cells(*shown_, look);
+      panels_.add(cells.thumbnails);
+      if (is_overview_) {
+        large_.add(cells.large);
+      }
+    }
   }
 }
 
-double StreamedPanels::bytes() const {
-  return grids_.bytes(heads_.size(), document_->drawing);
+bool StreamedPicture::keeps_large() const {
+  constexpr double kFewBytes = 256e6;
+  return large_.bytes(heads_.size(), document_->drawing) <= kFewBytes;
 }
 
-void StreamedPanels::begin(std::vector<PatternSink*>& sinks) {
-  cells_ = grids_.sinks(heads_, *document_);
-  for (const auto& cells : cells_) {
-    sinks.push_back(cells.get());
+double StreamedPicture::bytes() const {
+  return panels_.bytes(heads_.size(), document_->drawing) +
+         large_.bytes(keeps_large() ? heads_.size() : 1, document_->drawing) +
+         (is_overview_ ? TellingSearch::bytes(heads_, document_->query_tokens.size()) : 0.0);
+}
+
+void StreamedPicture::begin(std::vector<PatternSink*>& sinks) {
+  if (is_overview_) {
+    telling_.emplace(telling_search(*document_, heads_));
+    sinks.push_back(&*telling_);
+  }
+  panels_.begin(heads_, *document_, sinks);
+  if (keeps_large()) {
+    large_.begin(heads_, *document_, sinks);
   }
 }
 
-void StreamedPanels::finish(const ComputeAgain& /*compute_again*/) {
-  set_cells(picture_, *document_, {cells_.begin(), cells_.end()});
+const ShownAttention& StreamedPicture::finish(const ComputeAgain& compute_again) {
+  if (!is_overview_) {
+    Heatmap picture = shown_->heatmap();
+    panels_.set(picture, *document_);
+    return shown_.emplace(*document_, std::move(picture));
+  }
+  const TellingHead choice = telling_->best();
+  if (!large_.begun()) {
+    std::vector<PatternSink*> sinks;
+    large_.begin({choice.head}, *document_, sinks);
+    SinkGroup group(std::move(sinks));
+    compute_again(group);
+  }
+  Overview overview = overview_of(*document_, choice);
+  panels_.set(overview.thumbnails, *document_);
+  large_.set(overview.large, document_of_head(*document_, choice.head));
+  return shown_.emplace(*document_, std::move(overview));
 }
 
-bool StreamedPanels::tell_flat() const {
-  return !grids_.empty() && app::tell_flat(picture_, options_, outputs_, grids_.front());
-}
-
-void StreamedPanels::write(OutputFormat format, const TerminalOptions& terminal,
-                           const ByteSink& sink) const {
-  write_attention(format, std::span(document_, 1), picture_, figure_, terminal, sink);
+std::optional<PoolGrid> StreamedPicture::grid() const {
+  return panels_.grids().empty() ? std::nullopt : std::optional(panels_.grids().front());
 }
 
 }  // namespace attnviz::app

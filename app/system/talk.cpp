@@ -15,6 +15,19 @@ void say(std::string_view message) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
 }
 
+void tell(const TalkOptions& talk, std::string_view message) {
+  if (!talk.quiet && !message.empty()) {
+    say(message);
+  }
+}
+
+void Teller::tell(Note note, std::string_view message) {
+  if (is_due(note) && !message.empty()) {
+    say(message);
+    told_.insert(note);
+  }
+}
+
 void Phases::done(std::string_view phase) {
   const auto now = Clock::now();
   if (verbose_) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string_view>
 
 #include "options/options.h"
@@ -10,6 +11,27 @@ namespace attnviz::app {
 
 /// "attnviz: message", with everything a terminal could obey made visible.
 void say(std::string_view message);
+
+/// The same unless the person wants quiet, and of something at all: an empty message is none.
+void tell(const TalkOptions& talk, std::string_view message);
+
+/// Notes that are said once, however many texts they are true of.
+enum class Note { kRandomWeights, kFarWords, kFlatPicture };
+
+/// Says notes once a command, with the first text that they are true of.
+class Teller {
+ public:
+  explicit Teller(const TalkOptions& talk) : talk_(talk) {}
+
+  /// Whether a note is worth making: neither said before nor, where quiet is wanted, in vain.
+  bool is_due(Note note) const { return !talk_.quiet && !told_.contains(note); }
+  /// Says it when it is due and there is something to say.
+  void tell(Note note, std::string_view message);
+
+ private:
+  TalkOptions talk_;
+  std::set<Note> told_;
+};
 
 /// Says how long each phase took, when asked to be verbose.
 class Phases {

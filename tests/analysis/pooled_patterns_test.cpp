@@ -16,6 +16,7 @@
 #include "attnviz/attention/row_stream.h"
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/pooling.h"
 #include "attnviz/document/flat_note.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/formats/json_numbers.h"

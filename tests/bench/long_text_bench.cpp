@@ -32,10 +32,8 @@ void long_text(benchmark::State& state, const char* kind, bool with_output) {
   shape.d_head = kHeadSize;
   const Model model = random_model(shape, /*seed=*/1);
   const MatrixBuffer stream = random_matrix(kTokens, kHeadSize, 1);
-  Drawing drawing;
-  drawing.pool = kind == std::string("mean") ? PoolKind::kMean : PoolKind::kMax;
-  PooledPatterns pooled({{0, 0}}, Mask{}, pooling_of(drawing),
-                        {{kTokens, kBlock, 0}, {kTokens, kBlock, 0}});
+  const Pooling pooling{kind == std::string("mean") ? PoolKind::kMean : PoolKind::kMax};
+  PooledPatterns pooled({{0, 0}}, Mask{}, pooling, {{kTokens, kBlock, 0}, {kTokens, kBlock, 0}});
   LooksAway nothing;
   RunObserver observer(kind == std::string("nothing") ? static_cast<PatternSink&>(nothing)
                                                       : pooled);

@@ -39,8 +39,8 @@ constexpr std::array kLibraryRooms = {
 
 // app, from the ground up.
 constexpr std::array kProgramRooms = {
-    Room{"options", 0}, Room{"system", 1},   Room{"stores", 2},
-    Room{"outputs", 2}, Room{"commands", 3},
+    Room{"outputs/formats", 0}, Room{"options", 1}, Room{"system", 2},
+    Room{"stores", 3},          Room{"outputs", 3}, Room{"commands", 4},
 };
 
 // The room that a path such as "text/files/bpe.h" lies in: the longest name that it begins with.

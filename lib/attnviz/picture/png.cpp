@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_scene.h"
 #include "attnviz/picture/layout/overview_layout.h"

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/heatmap.h"
-#include "attnviz/document/overview.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/picture/layout/figure_style.h"
 
 namespace attnviz {
+
+struct Overview;       // document/overview.h
+struct OverviewCells;  // the same
 
 /// The picture as the bytes of a PNG file: a grid of panels with titles, query labels on the left,
 /// key labels, named axes, one colour bar. At most about 4096 pixels a side at 96 dpi; more cells

@@ -7,34 +7,15 @@
 
 namespace attnviz {
 
-namespace {
-
-struct Direction {
-  double cosine;
-  double sine;
-};
-
-Direction direction(TextAngle angle) noexcept {
-  switch (angle) {
-    case TextAngle::kLevel:
-      return {1.0, 0.0};
-    case TextAngle::kRising:
-      return {1.0 / std::numbers::sqrt2, 1.0 / std::numbers::sqrt2};
-    case TextAngle::kUp:
-      return {0.0, 1.0};
-  }
-  return {1.0, 0.0};
-}
-
-}  // namespace
-
 int baseline(int column_width) noexcept {
   return static_cast<int>(std::lround(embedded_metrics().ascent * column_width));
 }
 
 PixelPoint turned(double along, double down, TextAngle angle) noexcept {
-  const Direction d = direction(angle);
-  return {along * d.cosine + down * d.sine, -along * d.sine + down * d.cosine};
+  constexpr double kSlope = 1.0 / std::numbers::sqrt2;
+  const double cosine = angle == TextAngle::kLevel ? 1.0 : angle == TextAngle::kUp ? 0.0 : kSlope;
+  const double sine = angle == TextAngle::kLevel ? 0.0 : angle == TextAngle::kUp ? 1.0 : kSlope;
+  return {along * cosine + down * sine, -along * sine + down * cosine};
 }
 
 int line_height(int column_width) noexcept {

@@ -56,20 +56,20 @@ class Painter {
 
 }  // namespace
 
-Canvas paint(const Scene& scene, const FontSet& fonts) {
+Canvas paint(Scene scene, const FontSet& fonts) {
   Canvas canvas(scene.width, scene.height, scene.background);
   Painter painter(canvas, fonts);
-  for (const SceneItem& item : scene.items) {
-    std::visit(painter, item);
+  for (SceneItem& item : scene.items) {
+    std::visit(painter, std::as_const(item));
+    item = Rectangle{};  // many cells make room for their pixels
   }
   return canvas;
 }
 
 std::string scene_png(Scene scene, const FontSet& fonts,
                       std::vector<std::pair<std::string, std::string>> texts) {
-  const Canvas canvas = paint(scene, fonts);
-  scene.items = {};  // the encoder needs the memory
-  return with_facts(encode_png(canvas), {scene.dpi, std::move(texts)});
+  const int dpi = scene.dpi;
+  return with_facts(encode_png(paint(std::move(scene), fonts)), {dpi, std::move(texts)});
 }
 
 }  // namespace attnviz

@@ -12,7 +12,7 @@
 namespace attnviz {
 
 /// Every item over those before it, texts in these fonts. Throws as Canvas.
-Canvas paint(const Scene& scene, const FontSet& fonts);
+Canvas paint(Scene scene, const FontSet& fonts);
 
 /// The same as the bytes of a PNG file that tells its resolution and `texts`: keywords, and what
 /// stands under each (see PngFacts). Throws as encode_png.

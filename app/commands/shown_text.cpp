@@ -1,0 +1,67 @@
+#include "commands/shown_text.h"
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/document/flat_note.h"
+#include "attnviz/text/word_groups.h"
+#include "commands/attention_run.h"
+#include "commands/focus.h"
+#include "options/program_words.h"
+
+namespace attnviz::app {
+
+namespace {
+
+TokenizedText read_text(ShowSetup& setup, const InputText& input) {
+  TokenizedText text = chosen_tokens(setup.options, setup.model, *setup.tokenizer, input);
+  setup.phases.done("tokenize");
+  tell_randomness(setup.options, setup.origin, setup.model, text, setup.teller);
+  note_far_words(setup.origin, setup.model, text, setup.teller);
+  return text;
+}
+
+std::optional<Continuation> go_on(ShowSetup& setup, TokenizedText& text) {
+  auto continuation = continue_text(setup.options, setup.model, *setup.tokenizer, text);
+  if (continuation) {
+    setup.phases.done("generate");
+  }
+  return continuation;
+}
+
+}  // namespace
+
+ShowSetup::ShowSetup(const ShowOptions& shown)
+    : AttentionSetup(shown, shown.drawing, Result::kAttention, !shown.side_by_side.empty()),
+      options(shown) {
+  check_next_tokens(options, model);
+  phases.done("model");
+  tokenizer = chosen_tokenizer(options, origin, model);
+  phases.done("tokenizer");
+  heads = select_heads(model, options.heads.heads, options.heads.layers);
+}
+
+Words::Words(const TokenizedText& tokens)
+    : numbers(word_numbers(tokens)), text(merged_words(tokens, numbers)) {}
+
+ShownText::ShownText(ShowSetup& setup, const InputText& input)
+    : tokens(read_text(setup, input)),
+      continuation(go_on(setup, tokens)),
+      words(setup.options.merge_words ? std::optional<Words>(tokens) : std::nullopt),
+      focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),
+      predictor(setup.options, setup.model, *setup.tokenizer, shown(),
+                words ? words->numbers : std::span<const std::size_t>()) {}
+
+void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optional<PoolGrid>& grid) {
+  const ShowOptions& options = setup.options;
+  if (!setup.teller.is_due(Note::kFlatPicture) || options.drawing.request.scale) {
+    return;
+  }
+  // Bars and masks have no colour scale.
+  const bool has_cells = !options.pattern.focus && options.drawing.style != StyleChoice::kMask;
+  if (setup.outputs.writes(Content::kFigure) ||
+      (has_cells && setup.outputs.writes(Content::kScreen))) {
+    const std::string note = grid ? flat_note(shown.heatmap(), *grid) : flat_note(shown.heatmap());
+    setup.teller.tell(Note::kFlatPicture, in_program_words(note, "scale"));
+  }
+}
+
+}  // namespace attnviz::app

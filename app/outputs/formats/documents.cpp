@@ -1,0 +1,86 @@
+// Formats that hold numbers: JSON documents and NumPy arrays.
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/row_stream.h"
+#include "attnviz/core/error.h"
+#include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/inspection_json.h"
+#include "attnviz/formats/json_numbers.h"
+#include "attnviz/formats/npy.h"
+#include "outputs/formats/writers.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// What stands before the weights in a NumPy array of the document's patterns.
+std::string npy_header_of(const AttentionDocument& document) {
+  const std::vector<HeadId> heads = heads_of(document);
+  if (!is_rectangle(heads)) {
+    throw Error(ErrorKind::kUsage,
+                "--head: an .npy array needs the same heads of every layer; choose a rectangle, or "
+                "write .json");
+  }
+  std::set<std::size_t> layers;
+  for (const HeadId head : heads) {
+    layers.insert(head.layer);
+  }
+  const std::array shape = {layers.size(), heads.size() / layers.size(),
+                            document.query_tokens.size(), document.key_tokens.size()};
+  return npy_header(shape);
+}
+
+std::unique_ptr<RowStream> row_stream(const AttentionDocument& document, RowStream::Append append,
+                                      RowStream::Take take) {
+  return std::make_unique<RowStream>(heads_of(document), document.key_tokens.size(),
+                                     std::move(append), std::move(take));
+}
+
+}  // namespace
+
+void write_attention_json(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
+  shown.check_drawing();
+  for (const AttentionDocument& document : shown.documents()) {
+    attnviz::write_attention_json(document, sink);
+  }
+}
+
+void write_inspection_json(const ShownInspection& shown, const Look& /*look*/,
+                           const ByteSink& sink) {
+  attnviz::write_inspection_json(shown.model, shown.text, shown.page.heads, sink);
+}
+
+RowFile begin_json_rows(const AttentionDocument& document, const ByteSink& sink) {
+  const auto json = std::make_shared<AttentionJsonStream>(document, sink);
+  return {row_stream(document, append_json_row,
+                     [json](std::size_t n, std::string_view rows) { json->rows(n, rows); }),
+          [json] { json->finish(); }};
+}
+
+void write_attention_npy(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
+  shown.check_drawing();
+  sink(npy_header_of(shown.first()));
+  for (const DocumentPattern& pattern : shown.first().patterns) {
+    write_npy_values(pattern.weights, sink);
+  }
+}
+
+void check_npy_rows(const AttentionDocument& document) {
+  npy_header_of(document);
+}
+
+RowFile begin_npy_rows(const AttentionDocument& document, const ByteSink& sink) {
+  sink(npy_header_of(document));
+  return {row_stream(document, append_npy_row,
+                     [sink](std::size_t /*n*/, std::string_view rows) { sink(rows); }),
+          [] {}};
+}
+
+}  // namespace attnviz::app

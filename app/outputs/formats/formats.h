@@ -1,0 +1,87 @@
+// The formats that results are written in: a row for each, of what it holds and who writes it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/attention/pattern_sink.h"
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/core/choices.h"
+#include "attnviz/document/inspection_page.h"
+#include "attnviz/model/model.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/text/tokenized_text.h"
+#include "outputs/formats/shown_attention.h"
+
+namespace attnviz::app {
+
+/// What a command may have to show.
+enum class Result { kAttention, kInspection };
+
+/// What of a result a format holds.
+enum class Content {
+  kFigure,    // a picture in a figure's style
+  kScreen,    // a picture as text
+  kDocument,  // all that was computed; a file may hold many, one after the other
+  kNumbers,   // the weights alone
+};
+
+/// How pictures look where they go.
+struct Look {
+  const FigureStyle& figure;
+  TerminalOptions terminal;
+};
+
+/// An inspection, and what it was made from.
+struct ShownInspection {
+  const InspectionPage& page;
+  const Model& model;
+  const TokenizedText& text;
+};
+
+/// What is written of one text while its weights come.
+struct RowFile {
+  std::unique_ptr<PatternSink> sink;  // takes the rows of every head of the document
+  std::function<void()> finish;       // once every row has come
+};
+
+struct Format {
+  std::string_view word;  // "png": of --format, and the ending of names
+  std::string_view media_type;
+  Content content;
+  bool is_text;  // a terminal can show it
+
+  /// Writers. Null where a format has no place for such a result.
+  void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink);
+  void (*inspection)(const ShownInspection& shown, const Look& look,
+                     const ByteSink& sink) = nullptr;
+
+  /// Of a picture: how it is cut into cells, panels as thumbnails; looks at no weight.
+  OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
+
+  /// Of a format that is written while weights come: writes what stands before them. The document,
+  /// which need not have weights, must outlive the file.
+  RowFile (*begin_rows)(const AttentionDocument& document, const ByteSink& sink) = nullptr;
+  /// Throws Error{kUsage} when the document's heads do not fit; null where all do.
+  void (*check_rows)(const AttentionDocument& document) = nullptr;
+  double row_bytes = 0.0;  // an estimate, for each weight on its way
+
+  bool takes(Result result) const noexcept {
+    return result == Result::kAttention ? attention != nullptr : inspection != nullptr;
+  }
+};
+
+/// The table.
+std::span<const Format> all_formats() noexcept;
+
+/// Those that a result can be written in, by their words.
+std::vector<Choice<const Format*>> formats_of(Result result);
+
+/// Null where no format is called so.
+const Format* find_format(std::string_view word) noexcept;
+
+}  // namespace attnviz::app

@@ -1,0 +1,24 @@
+#include "outputs/formats/shown_attention.h"
+
+#include "attnviz/document/attention_heatmap.h"
+
+namespace attnviz::app {
+
+const Heatmap& ShownAttention::heatmap() const {
+  if (overview_) {
+    return overview_->thumbnails;
+  }
+  if (!panels_) {
+    panels_ = attention_heatmap(documents_);
+  }
+  return *panels_;
+}
+
+void ShownAttention::check_drawing() const {
+  const Drawing& drawing = first().drawing;
+  if (drawing.drop_sink || drawing.focus) {
+    heatmap();
+  }
+}
+
+}  // namespace attnviz::app

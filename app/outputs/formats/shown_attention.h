@@ -1,0 +1,44 @@
+// Attention as it is shown: what every format is written from.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/overview.h"
+
+namespace attnviz::app {
+
+/// Documents, and the picture of them, which is made when it is first asked for.
+class ShownAttention {
+ public:
+  /// Of a panel for each head. `documents`, at least one, must outlive it; several stand side by
+  /// side.
+  explicit ShownAttention(std::span<const AttentionDocument> documents) : documents_(documents) {}
+  /// Of all heads small and one large.
+  ShownAttention(const AttentionDocument& document, Overview overview)
+      : documents_(&document, 1), overview_(std::move(overview)) {}
+  /// Of panels that are drawn already.
+  ShownAttention(const AttentionDocument& document, Heatmap panels)
+      : documents_(&document, 1), panels_(std::move(panels)) {}
+
+  std::span<const AttentionDocument> documents() const noexcept { return documents_; }
+  const AttentionDocument& first() const { return documents_.front(); }
+
+  /// Empty where panels are drawn.
+  const std::optional<Overview>& overview() const noexcept { return overview_; }
+  /// The panels, of an overview the small ones. Throws as attention_heatmap().
+  const Heatmap& heatmap() const;
+  /// Throws what heatmap() throws where it may throw, for formats that hold no picture: nothing is
+  /// written of what cannot be drawn as it was asked for.
+  void check_drawing() const;
+
+ private:
+  std::span<const AttentionDocument> documents_;
+  std::optional<Overview> overview_;
+  mutable std::optional<Heatmap> panels_;
+};
+
+}  // namespace attnviz::app

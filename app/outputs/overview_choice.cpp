@@ -1,0 +1,34 @@
+#include "outputs/overview_choice.h"
+
+#include "attnviz/document/overview.h"
+
+namespace attnviz::app {
+
+bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
+                    const PatternOptions& pattern, StyleChoice style, const Outputs& outputs) {
+  const bool is_deep =
+      heads.size() > kMostHeadsAsPanels && heads.front().layer != heads.back().layer;
+  // Heads that stand far apart would make a grid of nothing.
+  const OverviewGrid grid(heads);
+  const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
+  const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
+  return is_deep && is_full && is_drawn && asked.heads.empty() && asked.layers.empty() &&
+         !pattern.average && !pattern.focus && style != StyleChoice::kMask;
+}
+
+ShownAttention shown_attention(std::span<const AttentionDocument> documents,
+                               const HeadOptions& asked, const PatternOptions& pattern,
+                               StyleChoice style, const Outputs& outputs) {
+  const AttentionDocument& document = documents.front();
+  const Drawing& drawing = document.drawing;
+  if (documents.size() == 1 && !document.average && !drawing.focus &&
+      drawing.side_by_side.empty() &&
+      draws_overview(heads_of(document), asked, pattern, style, outputs)) {
+    if (const auto choice = most_telling(document)) {
+      return {document, overview_of(document, *choice)};
+    }
+  }
+  return ShownAttention(documents);
+}
+
+}  // namespace attnviz::app

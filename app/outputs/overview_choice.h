@@ -1,0 +1,31 @@
+// When a deep model is drawn as an overview: all of its heads small, the most telling one large.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/document/attention_document.h"
+#include "options/options.h"
+#include "outputs/formats/shown_attention.h"
+#include "outputs/outputs.h"
+
+namespace attnviz::app {
+
+/// More heads than these, of several layers, are drawn as an overview: as panels with labels they
+/// would be too small to read, or too many to look at.
+constexpr std::size_t kMostHeadsAsPanels = 12;
+
+/// Whether the heads are drawn as an overview: several layers and more than kMostHeadsAsPanels
+/// heads, when nothing was said of which heads, of means or of one token, and a picture or a
+/// drawing is written. The masks of --style mask are drawn once each anyway.
+bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
+                    const PatternOptions& pattern, StyleChoice style, const Outputs& outputs);
+
+/// Patterns that are kept, as they are shown: as an overview one document that draws_overview() and
+/// that was not drawn otherwise before, unless it has no attention weights; all else as panels.
+ShownAttention shown_attention(std::span<const AttentionDocument> documents,
+                               const HeadOptions& asked, const PatternOptions& pattern,
+                               StyleChoice style, const Outputs& outputs);
+
+}  // namespace attnviz::app
