@@ -10,7 +10,7 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/choices.h"
-#include "attnviz/document/inspection_page.h"
+#include "attnviz/document/inspection_document.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
