@@ -24,6 +24,8 @@ namespace attnviz::app {
 
 namespace {
 
+constexpr TourOptionNames kOptionNames = {"--head", "--query", "--truncate right", "--temperature",
+                                          "--help"};
 constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
 
 // Whether somebody may have a text there: no terminal, nor /dev/null.
@@ -114,7 +116,8 @@ Move ask(bool is_first, bool is_last) {
 
 // Asked for anew each time: a window may change its size meanwhile.
 std::string screen_text(const Tour& tour, std::size_t screen, const TourOptions& options) {
-  return render_tour_screen(tour, screen, stdout_drawing(options.style, options.color));
+  return render_tour_screen(tour, screen, stdout_drawing(options.style, options.color),
+                            kOptionNames);
 }
 
 extern "C" void do_nothing(int) {}

@@ -35,6 +35,7 @@ constexpr std::array kLibraryRooms = {
     Room{"picture", 63},
     Room{"terminal/page", 60},
     Room{"terminal", 61},
+    Room{"library", 70},
 };
 
 // app, from the ground up.
@@ -152,6 +153,27 @@ std::string fault_of(std::string_view path, const Include& include) {
   return fault_in_library(*room, include, path.ends_with(".h") && !path.ends_with("-inl.h"));
 }
 
+// Whether a string literal of this line names an option of the program. Characters such as '"' and
+// literals over several lines are beyond this: no source needs better.
+bool names_option(std::string_view line) {
+  bool inside = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::string_view rest = line.substr(i);
+    if (!inside && (rest.starts_with("//") || rest.starts_with("'\"'"))) {
+      return false;
+    }
+    if (inside && rest[0] == '\\') {
+      ++i;
+    } else if (rest[0] == '"') {
+      inside = !inside;
+    } else if (inside && rest.size() > 2 && rest.starts_with("--") && rest[2] >= 'a' &&
+               rest[2] <= 'z') {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> structure_faults(std::string_view path, std::string_view content) {
@@ -160,7 +182,12 @@ std::vector<std::string> structure_faults(std::string_view path, std::string_vie
   for (std::size_t begin = 0; begin < content.size();) {
     const std::size_t end = std::min(content.find('\n', begin), content.size());
     ++n_lines;
-    if (const auto include = parse_include(content.substr(begin, end - begin))) {
+    const std::string_view line = content.substr(begin, end - begin);
+    if (path.starts_with("lib/") && names_option(line)) {
+      faults.push_back(std::string(path) + ":" + std::to_string(n_lines) +
+                       ": the library knows parameters, no options");
+    }
+    if (const auto include = parse_include(line)) {
       if (const std::string fault = fault_of(path, *include); !fault.empty()) {
         faults.push_back(std::string(path) + ":" + std::to_string(n_lines) + ": includes " +
                          std::string(include->name) + ": " + fault);

@@ -95,6 +95,15 @@ TEST_CASE("structure: the library knows neither the program nor a room that does
   CHECK(first_fault("lib/attnviz/plots/a.cpp", "#include \"attnviz/core/tensor.h\"\n") != "");
 }
 
+TEST_CASE("structure: a string of the library that names an option is a fault") {
+  CHECK(first_fault("lib/attnviz/text/a.cpp", "fail(\"give --head\");\n") ==
+        "lib/attnviz/text/a.cpp:1: the library knows parameters, no options");
+  CHECK(first_fault("lib/attnviz/text/a.cpp", "a(\"\\\"\", b--); --count;  // as \"--head\"\n") ==
+        "");
+  CHECK(first_fault("lib/attnviz/text/a.cpp", "a(\"--\", \"a -- b\");\n") == "");
+  CHECK(first_fault("app/options/a.cpp", "fail(\"give --head\");\n") == "");
+}
+
 TEST_CASE("structure: SIMD outside kernels is a fault") {
   CHECK(first_fault("lib/attnviz/kernels/a.cpp", "#include <hwy/highway.h>\n") == "");
   CHECK(first_fault("lib/attnviz/kernels/dot-inl.h", "#include <hwy/highway.h>\n") == "");

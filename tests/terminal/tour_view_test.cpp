@@ -39,6 +39,9 @@ TokenizedText text_of(const std::vector<std::string>& pieces) {
   return text;
 }
 
+constexpr TourOptionNames kNames = {"--head", "--query", "--truncate right", "--temperature",
+                                    "--help"};
+
 TourHead example(HeadId head, std::vector<float> weights, ExpectedLook look) {
   TourHead made;
   made.score = {head, 0.9, 0.125, 4, 3};
@@ -75,7 +78,7 @@ class TourByHand {
   }
 
   std::string screen(std::size_t i, const TerminalOptions& options = kPlain) const {
-    return render_tour_screen(tour, i, options);
+    return render_tour_screen(tour, i, options, kNames);
   }
 
   Tour tour;
@@ -334,7 +337,7 @@ TEST_CASE("tour screens: a text wider than the page is assigned in lines that a 
 TEST_CASE("tour screens: of a text that is far from the vocabulary it is said") {
   const Model model = demo_model();
   const auto first_screen = [&model](const char* text) {
-    return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain));
+    return on_one_line(render_tour_screen(demo_tour(model, text), 0, kPlain, kNames));
   };
   // Two characters of three bytes, in a piece each, and the space before them.
   CHECK(test::contains(first_screen("猫座"), " of 7 tokens are pieces of words"));
@@ -370,15 +373,15 @@ TEST_CASE("tour screens: any text fits any width, in 7 bits when it is to be asc
       for (const std::size_t columns : {20U, 40U, 80U, 200U}) {
         CAPTURE(screen);
         CAPTURE(columns);
-        const std::string ascii =
-            render_tour_screen(tour, screen, {TerminalStyle::kAscii, ColorDepth::kNone, columns});
+        const std::string ascii = render_tour_screen(
+            tour, screen, {TerminalStyle::kAscii, ColorDepth::kNone, columns}, kNames);
         for (const char c : ascii) {
           REQUIRE((c == '\n' || (c >= ' ' && c <= '~')));
         }
-        const std::string blocks =
-            render_tour_screen(tour, screen, {TerminalStyle::kBlocks, ColorDepth::kNone, columns});
-        const std::string colored =
-            render_tour_screen(tour, screen, {TerminalStyle::kBlocks, ColorDepth::k256, columns});
+        const std::string blocks = render_tour_screen(
+            tour, screen, {TerminalStyle::kBlocks, ColorDepth::kNone, columns}, kNames);
+        const std::string colored = render_tour_screen(
+            tour, screen, {TerminalStyle::kBlocks, ColorDepth::k256, columns}, kNames);
         CHECK(!test::contains(blocks, "\x1b"));
         CHECK(test::contains(colored, "\x1b["));
         CHECK(test::without_escapes(colored) == blocks);

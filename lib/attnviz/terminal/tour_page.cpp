@@ -71,8 +71,10 @@ std::vector<std::string_view> bare_pieces(const TokenizedText& text) {
   return pieces;
 }
 
-TourPage::TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows)
+TourPage::TourPage(const Tour& shown, const TerminalOptions& options,
+                   const TourOptionNames& spelling, std::size_t fewer_rows)
     : tour(shown),
+      option_names(spelling),
       style(readable(options)),
       names(bare_pieces(shown.text), style.charset.is_ascii()),
       fewer_rows_(fewer_rows),
@@ -120,13 +122,14 @@ std::string largest_share(const TokenNames& names, std::span<const float> weight
                      percentage(*largest, decimals), whom);
 }
 
-Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options) {
+Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options,
+                 const TourOptionNames& names) {
   constexpr std::size_t kMostFewer = 4;
   const Lesson& lesson = kLessons[screen];
   Page shown;
   // Where long names take more lines of words, fewer are left to the tables.
   for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
-    TourPage page(tour, options, fewer);
+    TourPage page(tour, options, names, fewer);
     page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), kBold);
     page.blank();
     lesson.write(page);

@@ -14,6 +14,7 @@
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 #include "attnviz/terminal/page/text_table.h"
+#include "attnviz/terminal/tour_view.h"
 
 namespace attnviz {
 
@@ -23,9 +24,11 @@ std::vector<std::string_view> bare_pieces(const TokenizedText& text);
 class TourPage {
  public:
   /// `fewer_rows`: how many rows its tables have less than they would like to.
-  TourPage(const Tour& shown, const TerminalOptions& options, std::size_t fewer_rows = 0);
+  TourPage(const Tour& shown, const TerminalOptions& options, const TourOptionNames& option_names,
+           std::size_t fewer_rows);
 
   const Tour& tour;
+  const TourOptionNames& option_names;
   const InspectionStyle style;
   const TokenNames names;  // of the text's tokens, without the space before words
 

@@ -242,6 +242,7 @@ void command(TourPage& page, const std::string& words, const char* meaning, std:
 
 void commands(TourPage& page) {
   const Inspection& head = page.tour.inspection;
+  const TourOptionNames& option = page.option_names;
   const std::vector<std::string> text = assignment(page);
   for (const std::string& line : text) {
     page.line(Line(line));
@@ -252,14 +253,15 @@ void commands(TourPage& page) {
   // A single word may be the name of a command.
   const bool is_word = page.tour.text.source.find(' ') == std::string::npos;
   const std::string show = !text.empty() && is_word ? "attnviz show" : "attnviz";
-  const std::string query = text.empty() ? "" : fmt::format(" --query {}", head.query);
-  const std::string which = fmt::format("--head {}", head_name(head.head));
-  const std::string cut = page.tour.n_whole > page.tour.text.size() ? " --truncate right" : "";
+  const std::string query = text.empty() ? "" : fmt::format(" {} {}", option.query, head.query);
+  const std::string which = fmt::format("{} {}", option.head, head_name(head.head));
+  const bool is_cut = page.tour.n_whole > page.tour.text.size();
+  const std::string cut = is_cut ? fmt::format(" {}", option.truncate_right) : "";
   const std::pair<std::string, const char*> lines[] = {
       {fmt::format("{} \"$TEXT\"{}", show, cut), "every head"},
       {fmt::format("{} \"$TEXT\" {}{}", show, which, cut), "this head, large"},
       {fmt::format("attnviz inspect \"$TEXT\" {}{}{}", which, query, cut), "each step in numbers"},
-      {"attnviz --help", "everything else"}};
+      {fmt::format("attnviz {}", option.help), "everything else"}};
   std::size_t width = 0;
   for (const auto& [words, meaning] : lines) {
     width = std::max(width, display_width(words));
@@ -341,7 +343,8 @@ void tour_temperature(TourPage& page) {
     row += is_bar || page.columns() < kNarrow ? 1 : 0;
   }
   page.table(table);
-  page.paragraph("--temperature T does so in every head, and so changes what later layers get.");
+  page.paragraph(fmt::format("{} T does so in every head, and so changes what later layers get.",
+                             page.option_names.temperature));
   page.paragraph("To go on, in a shell:");
   commands(page);
 }

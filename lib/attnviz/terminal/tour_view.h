@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "attnviz/analysis/tour.h"
 #include "attnviz/terminal/page/page.h"
@@ -12,14 +13,21 @@ namespace attnviz {
 
 inline constexpr std::size_t kTourScreens = 6;
 
+/// How the program that shows the tour spells its options, for the commands to go on with.
+struct TourOptionNames {
+  std::string_view head, query, truncate_right, temperature, help;
+};
+
 /// Screen 0 to 5 in lines, none wider than options.columns (at least 20 are assumed)
 /// or than 100: the first line is its title. At most 22 lines from 80 columns on. What a picture
 /// says is said in a sentence, too. Style kAscii is 7-bit.
-Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options);
+Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options,
+                 const TourOptionNames& names);
 
 inline std::string render_tour_screen(const Tour& tour, std::size_t screen,
-                                      const TerminalOptions& options) {
-  return to_ansi(tour_screen(tour, screen, options), options.color);
+                                      const TerminalOptions& options,
+                                      const TourOptionNames& names) {
+  return to_ansi(tour_screen(tour, screen, options, names), options.color);
 }
 
 }  // namespace attnviz
