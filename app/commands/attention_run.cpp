@@ -124,20 +124,6 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   return text;
 }
 
-InputColumns::InputColumns(const TokenizedText& text) : pieces(text.pieces()), ids(text.ids()) {
-  segments.reserve(text.size());
-  for (const Token& token : text.tokens) {
-    segments.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(token.segment, 255)));
-  }
-}
-
-ModelInput InputColumns::view() const noexcept {
-  ModelInput input(pieces);
-  input.ids = ids;
-  input.segments = segments;
-  return input;
-}
-
 AttentionRequest request_of(const AttentionOptions& options) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/attention/engine.h"
+#include "attnviz/analysis/input_columns.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
@@ -48,17 +49,6 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
 /// also with the text. Throws as tokenize() does.
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input);
-
-/// A text as models look at it; `text` must outlive it.
-struct InputColumns {
-  explicit InputColumns(const TokenizedText& text);
-
-  std::vector<std::string_view> pieces;
-  std::vector<TokenId> ids;
-  std::vector<std::uint8_t> segments;
-
-  ModelInput view() const noexcept;
-};
 
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);

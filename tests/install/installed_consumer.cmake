@@ -15,9 +15,13 @@ expect_match("${output}"
   "^1\\.0000 0\\.0000 0\\.0000 \n${number} ${number} 0\\.0000 \n${number} ${number} ${number} \n$"
   "the consumer's output")
 
-file(GLOB_RECURSE internal ${WORK_DIR}/moved/include/*-inl.h)
-if(internal)
-  message(FATAL_ERROR "installed, but internal: ${internal}")
+run(ignored ${WORK_DIR}/build/examples)
+
+# Each that is added is a promise.
+file(GLOB_RECURSE public ${WORK_DIR}/moved/include/*.h)
+list(LENGTH public n_public)
+if(n_public GREATER 15)
+  message(FATAL_ERROR "${n_public} public headers, at most 15: ${public}")
 endif()
 file(GLOB_RECURSE exported ${WORK_DIR}/moved/*.cmake)
 foreach(file IN LISTS exported)

@@ -22,6 +22,17 @@ using OrderedStep = std::function<void()>;
 
 /// Receives attention weights in blocks of whole rows. Blocks of one head are disjoint and cover
 /// every query once; calls for different blocks may come from different threads at the same time.
+///
+/// Example:
+///     struct Counted : attnviz::PatternSink {
+///       bool wants(attnviz::HeadId head) const override { return head.layer == 0; }
+///       void rows(attnviz::HeadId, std::size_t, std::size_t, attnviz::ConstMatrix block) override
+///       {
+///         n_rows += block.rows;
+///       }
+///       std::atomic<std::size_t> n_rows = 0;
+///     };
+///     if (!Counted().wants({.layer = 0, .head = 3})) return 1;
 class PatternSink {
  public:
   virtual ~PatternSink() = default;

@@ -17,6 +17,10 @@ namespace attnviz {
 /// For one run: what it is not given is 0.
 ///
 /// Units   probabilities: each row sums to 1 within 1e-5, or is all 0 when the query sees nothing.
+///
+/// Example:
+///     attnviz::PatternStore store({{.layer = 0, .head = 1}}, /*n_tokens=*/3);
+///     if (store.pattern({.layer = 0, .head = 1}).rows != 3) return 1;
 class PatternStore : public PatternSink {
  public:
   /// Takes the memory at once: heads.size() * n_tokens² floats. Throws Error{kUsage} when that

@@ -10,6 +10,9 @@
 namespace attnviz {
 
 /// Told the share of the work that is done, in [0, 1]: one call at a time, from any thread.
+///
+/// Example:
+///     const attnviz::ProgressReport report = [](double done) { std::printf("%.2f\n", done); };
 using ProgressReport = std::function<void(double done)>;
 
 /// Counts work that threads have done and tells of it.

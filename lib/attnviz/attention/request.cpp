@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attnviz/core/error.h"
+#include "attnviz/model/model.h"
 
 namespace attnviz {
 

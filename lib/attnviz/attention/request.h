@@ -7,11 +7,19 @@
 
 #include "attnviz/attention/progress.h"
 #include "attnviz/model/mask.h"
-#include "attnviz/model/model.h"
 
 namespace attnviz {
 
+struct Model;
+struct ModelInput;
+
 /// What-if switches; the defaults are the model's own attention.
+///
+/// Example:
+///     attnviz::AttentionRequest request;
+///     request.temperature = 0.5f;
+///     request.mask = attnviz::Mask{attnviz::MaskKind::kNone};
+///     request.report = [](double done) { std::fprintf(stderr, "%.0f %%\n", 100 * done); };
 struct AttentionRequest {
   std::optional<Mask> mask;  // default: the model's
   float temperature = 1.0f;  // divides the scaled scores; > 0

@@ -17,6 +17,14 @@ enum class ErrorKind : int {
 
 /// Thrown by every part of the library; third-party exceptions become one at the boundary.
 /// The message may quote input: callers make it printable before it reaches a terminal.
+///
+/// Example:
+///     try {
+///       throw attnviz::Error(attnviz::ErrorKind::kUsage, "query 7: expected an index below 3",
+///       "query");
+///     } catch (const attnviz::Error& error) {
+///       if (error.kind() != attnviz::ErrorKind::kUsage || error.parameter() != "query") return 1;
+///     }
 class Error : public std::runtime_error {
  public:
   /// `parameter`: which one the message is about, by its name in the library, for callers whose

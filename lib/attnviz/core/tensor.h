@@ -11,6 +11,11 @@ namespace attnviz {
 
 /// A read-only view of [rows, cols] floats, row-major; row i starts at data + i * stride.
 /// Does not own; valid as long as what it looks at. rows == 0 means "absent".
+///
+/// Example:
+///     const float values[] = {1, 2, 3, 4, 5, 6};
+///     const attnviz::ConstMatrix matrix{values, 2, 3, 3};
+///     if (matrix.row(1)[0] != 4) return 1;
 struct ConstMatrix {
   const float* data = nullptr;
   std::size_t rows = 0;

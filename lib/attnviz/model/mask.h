@@ -18,6 +18,10 @@ enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock };
 /// strided:S  causal and (query - key < S or (query - key) % S == 0)
 ///            (Child et al. 2019, section 4.2).
 /// block:B    causal and key / B == query / B: only within the query's own block of B tokens.
+///
+/// Example:
+///     const attnviz::Mask mask = attnviz::parse_mask("window:2");
+///     if (!mask.visible(3, 2) || mask.visible(3, 1)) return 1;
 struct Mask {
   MaskKind kind = MaskKind::kCausal;
   std::size_t size = 0;  // W, S or B; at least 1 for those kinds

@@ -8,18 +8,9 @@
 
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
+#include "attnviz/model/random_shape.h"
 
 namespace attnviz {
-
-/// Sizes of a random model; 0 means "follows from the others".
-struct RandomShape {
-  std::size_t n_layers = 1;
-  std::size_t n_heads = 4;
-  std::size_t n_kv_heads = 0;  // heads share keys and values in groups (GQA); default n_heads
-  std::size_t d_model = 0;     // default n_heads * d_head
-  std::size_t d_head = 0;      // default d_model / n_heads, or 16
-  std::size_t d_value = 0;     // default d_head
-};
 
 /// The shape with its zeros replaced by what follows from the others. Throws Error{kUsage} when it
 /// makes no sense (naming the parameter).

@@ -24,6 +24,12 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+/// A text and its tokens, in the order of the source.
+///
+/// Example:
+///     attnviz::TokenizedText text{"The cat", {}};
+///     text.tokens.push_back({.id = 7, .text = "cat", .begin = 4, .end = 7});
+///     if (text.pieces().front() != "cat") return 1;
 struct TokenizedText {
   std::string source;
   std::vector<Token> tokens;

@@ -18,6 +18,10 @@ struct TokenizeOptions {
   std::optional<std::string_view> pair;  // a second text, for models that take two
 };
 
+///
+/// Example:
+///     const auto tokenizer = attnviz::make_tokenizer("words");
+///     if (tokenizer->tokenize("The cat sat.").size() != 4) return 1;
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;

@@ -13,6 +13,13 @@ namespace attnviz {
 enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask };
 enum class ColorDepth { kNone, k16, k256, kTrueColor };
 
+/// The defaults write plain 7-bit text of 80 columns.
+///
+/// Example:
+///     const attnviz::TerminalOptions options{.style = attnviz::TerminalStyle::kBlocks,
+///                                            .color = attnviz::ColorDepth::k256,
+///                                            .columns = 100};
+///     if (options.columns < 20) return 1;
 struct TerminalOptions {
   TerminalStyle style = TerminalStyle::kAscii;
   ColorDepth color = ColorDepth::kNone;

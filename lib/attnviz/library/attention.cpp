@@ -1,0 +1,23 @@
+#include "attnviz/library/attention.h"
+
+#include <utility>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/analysis/input_columns.h"
+
+namespace attnviz {
+
+void attend(const LanguageModel& model, const TokenizedText& text, const AttentionRequest& request,
+            PatternSink& sink) {
+  run(*model.model, InputColumns(text).view(), request, sink);
+}
+
+PatternStore attend(const LanguageModel& model, const TokenizedText& text,
+                    const AttentionRequest& request) {
+  PatternStore patterns(select_heads(*model.model, "", ""), text.size());
+  attend(model, text, request, patterns);
+  return patterns;
+}
+
+}  // namespace attnviz

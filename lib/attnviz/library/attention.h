@@ -1,0 +1,32 @@
+// Where each token of a text looks, head by head.
+#pragma once
+
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/request.h"
+#include "attnviz/library/models.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+/// Computes the attention of `text` and hands the weights of the heads that `sink` wants to it, in
+/// blocks of rows.
+///
+/// Masked weights are exactly 0; a query with nothing to see gets a row of zeros. The result does
+/// not depend on the number of threads. Throws Error{kUsage} for a text without tokens, one that is
+/// longer than the model's context, or values out of range, and Error{kMalformed} when weights
+/// overflow, naming the head.
+void attend(const LanguageModel& model, const TokenizedText& text, const AttentionRequest& request,
+            PatternSink& sink);
+
+/// The patterns of every head, kept: n_layers · n_heads · n_tokens² floats.
+///
+/// Example:
+///     const attnviz::LanguageModel model = attnviz::random_language_model({.n_heads = 2}, 42);
+///     const attnviz::TokenizedText text = model.tokenizer->tokenize("The cat sat");
+///     const attnviz::PatternStore patterns = attnviz::attend(model, text);
+///     const float weight = patterns.pattern({.layer = 0, .head = 1}).row(2)[0];
+///     if (!(weight > 0.0f && weight < 1.0f)) return 1;
+PatternStore attend(const LanguageModel& model, const TokenizedText& text,
+                    const AttentionRequest& request = {});
+
+}  // namespace attnviz
