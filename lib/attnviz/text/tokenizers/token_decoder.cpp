@@ -132,7 +132,7 @@ void join_words(const DecoderStep& step, std::vector<Decoder::Piece>& pieces) {
     if (i > 0 && !step.from.empty() && text.starts_with(step.from)) {
       text.erase(0, step.from.size());
     } else if (i > 0) {
-      text.insert(0, " ");
+      text.insert(text.begin(), ' ');
     }
     if (step.cleanup) {
       clean_up(text);
