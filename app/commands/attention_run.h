@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/engine.h"
 #include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"

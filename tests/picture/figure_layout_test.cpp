@@ -111,7 +111,8 @@ TEST_CASE("lay_out_figure: too many pixels are refused before they take memory")
   style.cell = 0;
   style.dpi = 1200;
   const test::SampleHeatmap many(100, 12);
-  CHECK_THROWS_WITH_AS(lay_out_figure(many.heatmap, style), doctest::Contains("choose a lower resolution"), Error);
+  CHECK_THROWS_WITH_AS(lay_out_figure(many.heatmap, style),
+                       doctest::Contains("choose a lower resolution"), Error);
   const test::SampleHeatmap ribbon(1, 2'000'000, 0, test::Labels::kWords);
   Heatmap heatmap = ribbon.heatmap;
   heatmap.panels.resize(1);

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "attnviz/analysis/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/analysis/input_columns.h"
 
 namespace attnviz {
 
