@@ -165,15 +165,15 @@ void run(const InspectOptions& options) {
                     followed.query, all_queries);
   setup.phases.done("attention");
   tell_missing_steps(options, inspections);
-  const InspectionPage page{model_title(facts),
-                            notes(facts),
-                            remarks(facts, text, followed),
-                            pieces,
-                            inspections,
-                            options.steps,
-                            options.full,
-                            options.explain,
-                            inspection_facts(model, text, inspections)};
+  const InspectionPage page{.title = model_title(facts),
+                            .notes = notes(facts),
+                            .remarks = remarks(facts, text, followed),
+                            .tokens = pieces,
+                            .heads = inspections,
+                            .steps = options.steps,
+                            .full = options.full,
+                            .explain = options.explain,
+                            .facts = inspection_facts(model, text, inspections)};
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.inspection({page, model, text}, look, sink);
   });

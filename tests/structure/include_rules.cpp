@@ -13,6 +13,9 @@ struct Room {
   int floor;  // a room includes lower floors and itself; rooms of one floor are strangers
 };
 
+// Ten floors are a storey: sub-rooms have floors of their own, which count within one folder.
+constexpr int kStorey = 10;
+
 // lib/attnviz, from the ground up.
 constexpr std::array kLibraryRooms = {
     Room{"core", 0},
@@ -40,8 +43,8 @@ constexpr std::array kLibraryRooms = {
 
 // app, from the ground up.
 constexpr std::array kProgramRooms = {
-    Room{"outputs/formats", 0}, Room{"options", 1}, Room{"system", 2},
-    Room{"stores", 3},          Room{"outputs", 3}, Room{"commands", 4},
+    Room{"outputs/formats", 0}, Room{"options", 10}, Room{"system", 20},
+    Room{"stores", 30},         Room{"outputs", 30}, Room{"commands", 40},
 };
 
 // The room that a path such as "text/files/bpe.h" lies in: the longest name that it begins with.
@@ -102,7 +105,10 @@ std::string fault_between(const Room& from, std::string_view path, std::span<con
   if (!to) {
     return "there is no room " + std::string(first_folder(path));
   }
-  const bool below = to->floor < from.floor || to->name == from.name;
+  const bool of_one_folder = first_folder(from.name) == first_folder(to->name);
+  const bool below =
+      to->name == from.name ||
+      (of_one_folder ? to->floor < from.floor : to->floor / kStorey < from.floor / kStorey);
   return below ? "" : std::string(from.name) + " must not know " + std::string(to->name);
 }
 

@@ -85,6 +85,10 @@ TEST_CASE("structure: rooms on one floor are strangers") {
   CHECK(first_fault("lib/attnviz/kernels/a.cpp", "#include \"attnviz/formats/npy.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/formats/a.cpp", "#include \"attnviz/kernels/simd.h\"\n") != "");
   CHECK(first_fault("lib/attnviz/color/a.cpp", "#include \"attnviz/analysis/a.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/picture/a.cpp", "#include \"attnviz/terminal/page/a.h\"\n") != "");
+  CHECK(first_fault("lib/attnviz/terminal/a.cpp", "#include \"attnviz/picture/scene/a.h\"\n") !=
+        "");
+  CHECK(first_fault("lib/attnviz/text/files/a.cpp", "#include \"attnviz/model/a.h\"\n") != "");
   CHECK(first_fault("app/stores/a.cpp", "#include \"outputs/a.h\"\n") != "");
 }
 

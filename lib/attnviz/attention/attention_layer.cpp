@@ -90,6 +90,9 @@ class AttentionRun {
     attend_in_groups(heads);
     if (observer_.wants(layer_, LayerStep::kContexts)) {
       observer_.contexts({layer_, LayerStep::kContexts, n_before_}, contexts_);
+      if (!weights_.has_output()) {
+        check_contexts();
+      }
     }
     return weights_.has_output() ? combine(contexts_, residual)
                                  : std::exchange(memory_.contexts, {});
@@ -211,6 +214,15 @@ class AttentionRun {
       return {};
     }
     return sink_->ordered_rows(rule.head, query, block.first_key, block.weights);
+  }
+
+  // What an observer made of them, where no output is checked behind them.
+  void check_contexts() const {
+    for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
+      if (!all_finite(contexts_.col_block(first_col_[head], weights_.heads[head].d_value()))) {
+        fail_head(head, BlockFault::kContext);
+      }
+    }
   }
 
   MatrixBuffer combine(ConstMatrix contexts, ConstMatrix residual) {

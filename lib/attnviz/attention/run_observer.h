@@ -44,7 +44,7 @@ struct RunPlace {
 /// Looks at nothing by itself. What is not asked for costs nothing, and has the same bits; a run
 /// goes as far as what is asked for, or what `patterns` want, and no further.
 ///
-/// All but hide() are called by the thread that runs, in the order of the run. Matrices are valid
+/// All but hides() and hide() are called by the thread that runs, in the order of the run. Matrices are valid
 /// during the call. Where one is handed out as Matrix it may be written to, and the run goes on
 /// with what stands there then.
 class RunObserver {
@@ -65,7 +65,8 @@ class RunObserver {
   virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
   virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
 
-  /// Whether some edges of a head are to be hidden.
+  /// Whether some edges of a head are to be hidden: the same answer throughout a run. Asked from
+  /// several threads at the same time.
   virtual bool hides(HeadId /*head*/) const { return false; }
   /// Hides edges as a mask would: their weight is 0, and a query that sees nothing more gets a row
   /// of zeros. Blocks cover each query once; calls come from several threads at the same time.

@@ -37,7 +37,7 @@ struct HeatmapPanel {
 struct Heatmap {
   std::vector<HeatmapPanel> panels;       // at least one, all of one shape
   std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
-  std::vector<std::string> query_labels;  // [n_queries], raw pieces: the renderer makes them safe
+  std::vector<std::string> query_labels;  // [n_queries], raw pieces: views make them safe
   std::vector<std::string> key_labels;    // [n_keys]
   std::size_t first_query = 0;  // the token that the first row stands for, and the first column
   std::size_t first_key = 0;

@@ -11,7 +11,7 @@
 
 namespace attnviz {
 
-/// Follows one query through one head, from x to what attention adds to it: attnviz.inspect/1, one
+/// Follows one query through one head, from x to what attention adds to it: attnviz.inspection/1, one
 /// document. Throws as attend() does, and Error{kUsage} for a head or a query that is not there.
 ///
 /// Example:

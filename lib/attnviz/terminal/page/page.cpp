@@ -86,13 +86,28 @@ void append_line(std::string& out, const Line& line, ColorDepth depth) {
 }  // namespace
 
 void Line::put(std::string_view text, const Style& style) {
-  if (!text.empty()) {
-    spans.push_back({std::string(text), style});
+  if (text.empty()) {
+    return;
   }
+  // Rows of a large matrix are plain: one span a row, not three a number. Blanks behind a text stay
+  // apart from it until more text follows: at the end of a line they are dropped.
+  const auto plain_end = [this] { return !spans.empty() && spans.back().style == Style{}; };
+  if (style == Style{} && plain_end() && is_blank(spans.back().text)) {
+    const std::string blanks = std::move(spans.back().text);
+    spans.pop_back();
+    if (!is_blank(text) && plain_end()) {
+      spans.back().text.append(blanks).append(text);
+    } else {
+      spans.push_back({blanks + std::string(text), style});
+    }
+    return;
+  }
+  spans.push_back({std::string(text), style});
 }
 
-void Line::put(const Line& line) {
-  spans.insert(spans.end(), line.spans.begin(), line.spans.end());
+void Line::put(Line line) {
+  spans.insert(spans.end(), std::make_move_iterator(line.spans.begin()),
+               std::make_move_iterator(line.spans.end()));
 }
 
 void Line::put_padded(std::string_view text, std::size_t columns, const Style& style) {

@@ -49,7 +49,7 @@ struct Line {
   explicit Line(std::string_view text, const Style& style = {}) { put(text, style); }
 
   void put(std::string_view text, const Style& style = {});
-  void put(const Line& line);
+  void put(Line line);
   /// Blank columns.
   void space(std::size_t columns) { put(std::string(columns, ' ')); }
   /// `text`, and blank columns behind it up to a width of `columns`.
