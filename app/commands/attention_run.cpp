@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "attnviz/analysis/head_statistics.h"
 #include "attnviz/attention/head_selection.h"
@@ -19,7 +17,6 @@
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
 #include "system/progress_line.h"
-#include "system/talk.h"
 
 namespace attnviz::app {
 

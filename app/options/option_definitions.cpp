@@ -1,6 +1,5 @@
 #include "options/option_definitions.h"
 
-#include <array>
 #include <string>
 
 #include "attnviz/core/choices.h"

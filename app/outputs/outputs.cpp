@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "attnviz/core/ascii.h"
-#include "attnviz/core/byte_sink.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "system/talk.h"

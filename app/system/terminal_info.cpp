@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "attnviz/terminal/page/terminal_options.h"
-
 namespace attnviz::app {
 
 namespace {

@@ -10,11 +10,8 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/kept_memory.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"

@@ -1,7 +1,6 @@
 #include "attnviz/attention/run_observer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "attnviz/attention/kept_memory.h"
 

@@ -1,7 +1,6 @@
 #include "attnviz/attention/sink_group.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace attnviz {
 

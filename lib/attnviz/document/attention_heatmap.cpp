@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "attnviz/analysis/drop_sink.h"
 #include "attnviz/attention/head_selection.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "attnviz/analysis/pronouns.h"
-#include "attnviz/analysis/telling_search.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"

@@ -26,6 +26,19 @@ class JsonWriter {
   void begin_array();
   void end_array();
   void key(std::string_view name);
+  /// Members of the open object.
+  void begin_object(std::string_view name) {
+    key(name);
+    begin_object();
+  }
+  void begin_array(std::string_view name) {
+    key(name);
+    begin_array();
+  }
+  void member(std::string_view name, const auto& content) {
+    key(name);
+    value(content);
+  }
 
   /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become
   /// `<F0 9F>`.

@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <string>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"

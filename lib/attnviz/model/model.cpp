@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"

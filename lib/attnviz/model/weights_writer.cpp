@@ -29,8 +29,7 @@ class Writer {
 
   template <class Value>
   void member(std::string_view key, Value value) {
-    json_.key(key);
-    json_.value(value);
+    json_.member(key, value);
   }
 
   JsonWriter json_;
@@ -52,16 +51,14 @@ void Writer::write(const Model& model) {
   json_.begin_object();
   write_config(model);
   if (!model.vocabulary.empty()) {
-    json_.key("embeddings");
-    json_.begin_object();
+    json_.begin_object("embeddings");
     for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
       write_numbers(model.vocabulary[i], model.embeddings.as_floats().row(i));
     }
     json_.end_object();
   }
   write_matrix("inputs", model.inputs);
-  json_.key("layers");
-  json_.begin_array();
+  json_.begin_array("layers");
   for (const LayerWeights& layer : model.layers) {
     write_layer(layer);
   }
@@ -87,8 +84,7 @@ void Writer::write_config(const Model& model) {
 
 void Writer::write_layer(const LayerWeights& layer) {
   json_.begin_object();
-  json_.key("heads");
-  json_.begin_array();
+  json_.begin_array("heads");
   for (const HeadWeights& head : layer.heads) {
     write_head(head);
   }

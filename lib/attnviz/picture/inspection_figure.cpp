@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>

@@ -10,7 +10,6 @@
 
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

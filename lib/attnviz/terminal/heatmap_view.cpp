@@ -12,9 +12,7 @@
 #include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
-#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

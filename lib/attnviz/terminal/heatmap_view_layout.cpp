@@ -7,7 +7,6 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_format.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

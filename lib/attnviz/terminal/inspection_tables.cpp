@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

@@ -11,9 +11,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/inspection_tables.h"
-#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

@@ -13,7 +13,6 @@
 #include "attnviz/document/words/large_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/text_table.h"
 
 namespace attnviz {

@@ -8,7 +8,6 @@
 #include "attnviz/document/words/percent.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/terminal_palette.h"
 #include "attnviz/terminal/page/text_table.h"
 

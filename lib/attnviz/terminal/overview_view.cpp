@@ -12,7 +12,6 @@
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
 

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/percent.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
-#include "attnviz/terminal/page/terminal_options.h"
-#include "attnviz/terminal/tour_view.h"
 
 namespace attnviz {
 

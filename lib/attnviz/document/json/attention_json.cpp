@@ -1,10 +1,8 @@
 #include "attnviz/document/json/attention_json.h"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,15 +11,13 @@
 #include "attnviz/document/json/next_tokens_json.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/formats/json_numbers.h"
-#include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
 
 namespace {
 
 void write_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& list) {
-  json.key(key);
-  json.begin_array();
+  json.begin_array(key);
   for (const std::string& item : list) {
     json.value(item);
   }
@@ -30,8 +26,7 @@ void write_strings(JsonWriter& json, std::string_view key, const std::vector<std
 
 template <class Indices>
 void write_indices(JsonWriter& json, std::string_view key, const Indices& indices) {
-  json.key(key);
-  json.begin_array();
+  json.begin_array(key);
   for (const auto index : indices) {
     json.value(std::uint64_t{index});
   }
@@ -40,17 +35,14 @@ void write_indices(JsonWriter& json, std::string_view key, const Indices& indice
 
 // What the tokens are when they are words.
 void write_words(JsonWriter& json, const DocumentWords& words) {
-  json.key("merged");
-  json.value("words");
+  json.member("merged", "words");
   if (words.mask) {
-    json.key("token_mask");
-    json.value(words.mask->name());
+    json.member("token_mask", words.mask->name());
   }
   if (words.sources.empty()) {
     return;
   }
-  json.key("merged_ranges");
-  json.begin_array();
+  json.begin_array("merged_ranges");
   for (const DocumentWords::Source& source : words.sources) {
     json.begin_array();
     json.value(std::uint64_t{source.begin});
@@ -58,8 +50,7 @@ void write_words(JsonWriter& json, const DocumentWords& words) {
     json.end_array();
   }
   json.end_array();
-  json.key("merged_token_ids");
-  json.begin_array();
+  json.begin_array("merged_token_ids");
   for (const DocumentWords::Source& source : words.sources) {
     json.begin_array();
     for (const TokenId id : source.ids) {
@@ -72,8 +63,7 @@ void write_words(JsonWriter& json, const DocumentWords& words) {
 
 void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   if (document.text) {
-    json.key("text");
-    json.value(*document.text);
+    json.member("text", *document.text);
   }
   write_strings(json, "tokens", document.query_tokens);
   if (document.key_tokens != document.query_tokens) {
@@ -89,49 +79,36 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
 }
 
 void write_head(JsonWriter& json, HeadId head) {
-  json.key("layer");
-  json.value(std::uint64_t{head.layer});
-  json.key("head");
-  json.value(std::uint64_t{head.head});
+  json.member("layer", std::uint64_t{head.layer});
+  json.member("head", std::uint64_t{head.head});
 }
 
 void write_drawing(JsonWriter& json, const Drawing& drawing) {
-  json.key("drawing");
-  json.begin_object();
-  json.key("colormap");
-  json.value(drawing.scale.colormap.name());
-  json.key("scale");
-  json.value(scale_name(drawing.scale.kind));
+  json.begin_object("drawing");
+  json.member("colormap", drawing.scale.colormap.name());
+  json.member("scale", scale_name(drawing.scale.kind));
   json.key("range");
   json.values(std::array{drawing.scale.low, drawing.scale.high});
-  json.key("pool");
-  json.value(word_for(kPools, drawing.pool));
+  json.member("pool", word_for(kPools, drawing.pool));
   if (drawing.drop_sink) {
-    json.key("drop_sink");
-    json.value(true);
+    json.member("drop_sink", true);
   }
   if (drawing.title) {
-    json.key("title");
-    json.value(*drawing.title);
+    json.member("title", *drawing.title);
   }
   if (drawing.focus) {
-    json.key("focus");
-    json.begin_object();
-    json.key("token");
-    json.value(std::uint64_t{drawing.focus->token});
-    json.key("as_key");
-    json.value(drawing.focus->as_key);
+    json.begin_object("focus");
+    json.member("token", std::uint64_t{drawing.focus->token});
+    json.member("as_key", drawing.focus->as_key);
     json.end_object();
   }
   if (!drawing.side_by_side.empty()) {
     write_strings(json, "side_by_side", drawing.side_by_side);
   }
   if (drawing.overview) {
-    json.key("overview");
-    json.begin_object();
+    json.begin_object("overview");
     write_head(json, drawing.overview->head);
-    json.key("reason");
-    json.value(drawing.overview->reason);
+    json.member("reason", drawing.overview->reason);
     json.end_object();
   }
   json.end_object();
@@ -161,15 +138,13 @@ void write_axes(JsonWriter& json, const AttentionDocument& document) {
   Axes names = axes_of(document);
   if (document.average) {
     const DocumentAverage& average = *document.average;
-    json.key("average");
-    json.value(average_name(average.over));
+    json.member("average", average_name(average.over));
     names = {};
     for (const HeadId head : average.heads) {
       names.insert(head);
     }
     if (average.heads.size() != names.cells()) {
-      json.key("averaged");
-      json.begin_array();
+      json.begin_array("averaged");
       for (const HeadId head : average.heads) {
         json.begin_object();
         write_head(json, head);
@@ -185,8 +160,7 @@ void write_axes(JsonWriter& json, const AttentionDocument& document) {
 // Everything before the heads.
 void begin_document(JsonWriter& json, const AttentionDocument& document) {
   json.begin_object();
-  json.key("schema");
-  json.value("attnviz.attention/1");
+  json.member("schema", "attnviz.attention/1");
   write_tokens(json, document);
   if (document.model) {
     write_model_member(json, *document.model);
@@ -285,8 +259,7 @@ std::string attention_facts(const AttentionDocument& document) {
   if (is_array(document)) {
     write_axes(json, document);
   } else {
-    json.key("selected");
-    json.begin_array();
+    json.begin_array("selected");
     for (const DocumentPattern& pattern : document.patterns) {
       json.begin_object();
       write_head(json, pattern.head);

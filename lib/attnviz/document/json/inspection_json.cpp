@@ -13,18 +13,15 @@ namespace attnviz {
 namespace {
 
 void write(JsonWriter& json, std::string_view key, float number) {
-  json.key(key);
-  json.value(number);
+  json.member(key, number);
 }
 
 void write(JsonWriter& json, std::string_view key, std::size_t count) {
-  json.key(key);
-  json.value(std::uint64_t{count});
+  json.member(key, std::uint64_t{count});
 }
 
 void write(JsonWriter& json, std::string_view key, std::string_view text) {
-  json.key(key);
-  json.value(text);
+  json.member(key, text);
 }
 
 // What a head has not is left out.
@@ -46,8 +43,7 @@ void write_norm(JsonWriter& json, std::string_view key, const Norm& norm) {
   if (!norm.present()) {
     return;
   }
-  json.key(key);
-  json.begin_object();
+  json.begin_object(key);
   write(json, "kind", std::string_view(norm.kind == NormKind::kLayer ? "layer" : "rms"));
   write(json, "epsilon", static_cast<float>(norm.epsilon));
   write(json, "weight", norm.weight);
@@ -63,8 +59,7 @@ void write_rope(JsonWriter& json, const Inspection& head) {
     return;
   }
   const InspectedRope& rope = *head.rope;
-  json.key("rope");
-  json.begin_object();
+  json.begin_object("rope");
   write(json, "n_rotated", 2 * rope.n_pairs());
   const std::vector<float> frequencies(rope.frequencies.begin(), rope.frequencies.end());
   write(json, "frequencies", frequencies);
@@ -140,8 +135,7 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
       write(json, key, matrix.view().row(head.query));
     }
   };
-  json.key("for_query");
-  json.begin_object();
+  json.begin_object("for_query");
   write(json, "x", head.x());
   if (head.norm.present()) {
     write(json, "y", head.y());
@@ -195,21 +189,16 @@ void write_document(JsonWriter& json, const Model& model, const TokenizedText& t
                     std::span<const Inspection> inspections, bool with_numbers) {
   const Inspection& first = inspections.front();
   json.begin_object();
-  json.key("schema");
-  json.value("attnviz.inspection/1");
+  json.member("schema", "attnviz.inspection/1");
   write_text_members(json, text);
   write_model_member(json, model_facts(model, text));
   write_run_members(json, run_facts(model, first.request));
-  json.key("residual");
-  json.value(first.residual);
-  json.key("query");
-  json.begin_object();
+  json.member("residual", first.residual);
+  json.begin_object("query");
   write(json, "index", first.query);
-  json.key("token");
-  json.value(text.tokens[first.query].text);
+  json.member("token", text.tokens[first.query].text);
   json.end_object();
-  json.key("heads");
-  json.begin_array();
+  json.begin_array("heads");
   for (const Inspection& head : inspections) {
     write_head(json, head, with_numbers);
   }

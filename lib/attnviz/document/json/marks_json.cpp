@@ -28,14 +28,12 @@ void write_marks_member(JsonWriter& json, const TokenMarks& marks) {
   if (marks == TokenMarks{}) {
     return;
   }
-  json.key("marks");
-  json.begin_object();
+  json.begin_object("marks");
   for (const auto& [name, list] : kLists) {
     if ((marks.*list).empty()) {
       continue;
     }
-    json.key(name);
-    json.begin_array();
+    json.begin_array(name);
     for (const std::size_t index : marks.*list) {
       json.value(std::uint64_t{index});
     }

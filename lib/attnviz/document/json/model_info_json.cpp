@@ -34,22 +34,10 @@ class Writer {
   }
 
  private:
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.value(value);
-  }
-  void flag(std::string_view key, bool value) {
-    json_.key(key);
-    json_.value(value);
-  }
-  void number(std::string_view key, double value) {
-    json_.key(key);
-    json_.value(static_cast<float>(value));
-  }
-  void count(std::string_view key, std::size_t value) {
-    json_.key(key);
-    json_.value(std::uint64_t{value});
-  }
+  void text(std::string_view key, std::string_view value) { json_.member(key, value); }
+  void flag(std::string_view key, bool value) { json_.member(key, value); }
+  void number(std::string_view key, double value) { json_.member(key, static_cast<float>(value)); }
+  void count(std::string_view key, std::size_t value) { json_.member(key, std::uint64_t{value}); }
   // What is not there when it is 0.
   void count_or_null(std::string_view key, std::size_t value) {
     value == 0 ? null(key) : count(key, value);
@@ -61,13 +49,9 @@ class Writer {
     json_.key(key);
     json_.null();
   }
-  void open(std::string_view key) {
-    json_.key(key);
-    json_.begin_object();
-  }
+  void open(std::string_view key) { json_.begin_object(key); }
   void texts(std::string_view key, const std::vector<std::string>& values) {
-    json_.key(key);
-    json_.begin_array();
+    json_.begin_array(key);
     for (const std::string& value : values) {
       json_.value(value);
     }
@@ -140,8 +124,7 @@ class Writer {
       null("layers");
       return;
     }
-    json_.key("layers");
-    json_.begin_array();
+    json_.begin_array("layers");
     std::size_t layer = 0;
     for (const LayerShape& run : info_.shape.layers) {
       for (std::size_t i = 0; i < run.n_layers; ++i) {
@@ -220,8 +203,7 @@ class Writer {
     const StoredWeights none;
     const StoredWeights& stored = info_.model == nullptr ? none : info_.model->stored;
     open("weights");
-    json_.key("stored");
-    json_.begin_array();
+    json_.begin_array("stored");
     for (const StoredWeights::Numbers& numbers : stored.used) {
       json_.begin_object();
       text("type", stored_type_name(numbers.type));
@@ -239,8 +221,7 @@ class Writer {
   }
 
   void write_memory() {
-    json_.key("memory");
-    json_.begin_array();
+    json_.begin_array("memory");
     for (const TextMemory& row : text_memory(info_.shape)) {
       json_.begin_object();
       count("tokens", row.n_tokens);

@@ -16,43 +16,34 @@ constexpr std::string_view kRandomWeightsNote =
 
 void write_size(JsonWriter& json, std::string_view key, std::size_t size) {
   if (size != 0) {
-    json.key(key);
-    json.value(std::uint64_t{size});
+    json.member(key, std::uint64_t{size});
   }
 }
 
 }  // namespace
 
 void write_model_member(JsonWriter& json, const ModelFacts& facts) {
-  json.key("model");
-  json.begin_object();
-  json.key("name");
-  json.value(facts.name);
+  json.begin_object("model");
+  json.member("name", facts.name);
   if (!facts.origin.empty()) {
-    json.key("origin");
-    json.value(facts.origin);
+    json.member("origin", facts.origin);
   }
   if (!facts.family.empty()) {
-    json.key("family");
-    json.value(facts.family);
+    json.member("family", facts.family);
   }
   if (facts.random) {
-    json.key("random");
-    json.value(true);
-    json.key("note");
-    json.value(kRandomWeightsNote);
+    json.member("random", true);
+    json.member("note", kRandomWeightsNote);
   }
   if (!facts.random_embeddings.empty()) {
-    json.key("random_embeddings");
-    json.begin_array();
+    json.begin_array("random_embeddings");
     for (const std::string& token : facts.random_embeddings) {
       json.value(token);
     }
     json.end_array();
   }
   if (facts.seed) {
-    json.key("seed");
-    json.value(*facts.seed);
+    json.member("seed", *facts.seed);
   }
   write_size(json, "n_layers", facts.n_layers);
   write_size(json, "n_heads", facts.n_heads);
@@ -61,46 +52,36 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   write_size(json, "d_head", facts.d_head);
   write_size(json, "d_value", facts.d_value);
   if (facts.positions != Positions::kNone) {
-    json.key("positions");
-    json.value(positions_name(facts.positions));
+    json.member("positions", positions_name(facts.positions));
   }
   if (!facts.tokenizer.empty()) {
-    json.key("tokenizer");
-    json.value(facts.tokenizer);
+    json.member("tokenizer", facts.tokenizer);
   }
   json.end_object();
 }
 
 void write_run_members(JsonWriter& json, const RunFacts& facts) {
   if (facts.mask) {
-    json.key("mask");
-    json.value(facts.mask->name());
+    json.member("mask", facts.mask->name());
   }
-  json.key("temperature");
-  json.value(facts.temperature);
+  json.member("temperature", facts.temperature);
   if (!facts.scale) {
-    json.key("scale");
-    json.value(false);
+    json.member("scale", false);
   }
   if (facts.dropout > 0.0f) {
-    json.key("dropout");
-    json.value(facts.dropout);
-    json.key("dropout_seed");
-    json.value(facts.dropout_seed);
+    json.member("dropout", facts.dropout);
+    json.member("dropout_seed", facts.dropout_seed);
   }
   if (facts.layers.empty()) {
     return;
   }
-  json.key("layer_facts");
-  json.begin_array();
+  json.begin_array("layer_facts");
   for (const LayerFacts& layer : facts.layers) {
     json.begin_object();
-    json.key("layer");
-    json.value(std::uint64_t{layer.layer});
+    json.member("layer", std::uint64_t{layer.layer});
     write_size(json, "window", layer.window);
     if (layer.soft_cap > 0.0f) {
-      json.key("soft_cap");
-      json.value(layer.soft_cap);
+      json.member("soft_cap", layer.soft_cap);
     }
     json.end_object();
   }

@@ -17,8 +17,7 @@ class Writer {
   void write(const ModelList& list) {
     json_.begin_object();
     text("schema", "attnviz.models/1");
-    json_.key("models");
-    json_.begin_array();
+    json_.begin_array("models");
     for (const ListedModel& model : list.models) {
       json_.begin_object();
       text("name", model.name);
@@ -34,14 +33,12 @@ class Writer {
       json_.end_object();
     }
     json_.end_array();
-    json_.key("stores");
-    json_.begin_array();
+    json_.begin_array("stores");
     for (const ModelList::Place& place : list.places) {
       json_.begin_object();
       text("store", place.store);
       text("path", place.path);
-      json_.key("exists");
-      json_.value(place.exists);
+      json_.member("exists", place.exists);
       json_.end_object();
     }
     json_.end_array();

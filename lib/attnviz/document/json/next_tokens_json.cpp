@@ -22,44 +22,31 @@ std::string_view end_name(ContinuationEnd end) noexcept {
 }  // namespace
 
 void write_continuation_member(JsonWriter& json, const Continuation& continuation) {
-  json.key("generated");
-  json.begin_object();
-  json.key("text");
-  json.value(continuation.text);
-  json.key("token_ids");
-  json.begin_array();
+  json.begin_object("generated");
+  json.member("text", continuation.text);
+  json.begin_array("token_ids");
   for (const TokenId id : continuation.ids) {
     json.value(std::uint64_t{id});
   }
   json.end_array();
-  json.key("ended_by");
-  json.value(end_name(continuation.end));
+  json.member("ended_by", end_name(continuation.end));
   if (continuation.end_of_text) {
-    json.key("end_of_text_id");
-    json.value(std::uint64_t{*continuation.end_of_text});
+    json.member("end_of_text_id", std::uint64_t{*continuation.end_of_text});
   }
   json.end_object();
 }
 
 void write_predictions_member(JsonWriter& json, const Predictions& predictions) {
-  json.key("predictions");
-  json.begin_object();
-  json.key("at");
-  json.value(std::uint64_t{predictions.at});
-  json.key(predictions.replaces_it ? "in_place_of" : "after");
-  json.value(predictions.token);
-  json.key("top");
-  json.begin_array();
+  json.begin_object("predictions");
+  json.member("at", std::uint64_t{predictions.at});
+  json.member(predictions.replaces_it ? "in_place_of" : "after", predictions.token);
+  json.begin_array("top");
   for (const PredictedToken& predicted : predictions.top) {
     json.begin_object();
-    json.key("token");
-    json.value(predicted.token);
-    json.key("id");
-    json.value(std::uint64_t{predicted.id});
-    json.key("probability");
-    json.value(static_cast<float>(predicted.probability));
-    json.key("logit");
-    json.value(predicted.logit);
+    json.member("token", predicted.token);
+    json.member("id", std::uint64_t{predicted.id});
+    json.member("probability", static_cast<float>(predicted.probability));
+    json.member("logit", predicted.logit);
     json.end_object();
   }
   json.end_array();

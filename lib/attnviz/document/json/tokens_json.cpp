@@ -8,16 +8,13 @@
 namespace attnviz {
 
 void write_text_members(JsonWriter& json, const TokenizedText& text) {
-  json.key("text");
-  json.value(text.source);
-  json.key("tokens");
-  json.begin_array();
+  json.member("text", text.source);
+  json.begin_array("tokens");
   for (const Token& token : text.tokens) {
     json.value(token.text);
   }
   json.end_array();
-  json.key("token_ids");
-  json.begin_array();
+  json.begin_array("token_ids");
   for (const Token& token : text.tokens) {
     json.value(std::uint64_t{token.id});
   }
@@ -29,11 +26,9 @@ void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,
                        const ByteSink& sink) {
   JsonWriter json(sink);
   json.begin_object();
-  json.key("schema");
-  json.value("attnviz.tokens/1");
+  json.member("schema", "attnviz.tokens/1");
   write_text_members(json, text);
-  json.key("ranges");
-  json.begin_array();
+  json.begin_array("ranges");
   for (const Token& token : text.tokens) {
     json.begin_array();
     json.value(std::uint64_t{token.begin});
@@ -41,8 +36,7 @@ void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,
     json.end_array();
   }
   json.end_array();
-  json.key("tokenizer");
-  json.value(tokenizer);
+  json.member("tokenizer", tokenizer);
   json.end_object();
   json.finish();
 }

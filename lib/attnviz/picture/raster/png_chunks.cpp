@@ -3,7 +3,6 @@
 #include <libdeflate.h>
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 namespace attnviz {

@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <queue>
 #include <utility>
 #include <vector>

@@ -4,7 +4,6 @@
 
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include "attnviz/core/utf8.h"
 

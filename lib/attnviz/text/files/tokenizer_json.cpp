@@ -10,7 +10,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/json_scanner.h"
-#include "attnviz/formats/json_tree.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/files/token_model_json.h"
 
