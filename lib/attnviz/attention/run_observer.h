@@ -44,9 +44,9 @@ struct RunPlace {
 /// Looks at nothing by itself. What is not asked for costs nothing, and has the same bits; a run
 /// goes as far as what is asked for, or what `patterns` want, and no further.
 ///
-/// All but hides() and hide() are called by the thread that runs, in the order of the run. Matrices are valid
-/// during the call. Where one is handed out as Matrix it may be written to, and the run goes on
-/// with what stands there then.
+/// All but hides() and hide() are called by the thread that runs, in the order of the run. Matrices
+/// are valid during the call. Where one is handed out as Matrix it may be written to, and the run
+/// goes on with what stands there then.
 class RunObserver {
  public:
   RunObserver() noexcept = default;
