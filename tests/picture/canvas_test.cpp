@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "attnviz/core/error.h"
+#include "picture/pixel_count.h"
 
 namespace attnviz {
 namespace {
@@ -13,15 +14,7 @@ namespace {
 constexpr Rgb kWhite{255, 255, 255};
 constexpr Rgb kRed{200, 10, 20};
 
-int count(const Canvas& canvas, Rgb color) {
-  int n = 0;
-  for (int y = 0; y < canvas.height(); ++y) {
-    for (int x = 0; x < canvas.width(); ++x) {
-      n += canvas.at(x, y) == color ? 1 : 0;
-    }
-  }
-  return n;
-}
+using test::count;
 
 }  // namespace
 

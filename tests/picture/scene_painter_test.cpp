@@ -9,6 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "picture/decoded_png.h"
+#include "picture/pixel_count.h"
 
 namespace attnviz {
 namespace {
@@ -29,15 +30,7 @@ Canvas painted(const Scene& scene) {
   return paint(scene, FontSet::embedded());
 }
 
-int count(const Canvas& canvas, Rgb color) {
-  int n = 0;
-  for (int y = 0; y < canvas.height(); ++y) {
-    for (int x = 0; x < canvas.width(); ++x) {
-      n += canvas.at(x, y) == color ? 1 : 0;
-    }
-  }
-  return n;
-}
+using test::count;
 
 }  // namespace
 
