@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/tokens_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "outputs/output_file.h"

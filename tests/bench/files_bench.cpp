@@ -56,7 +56,7 @@ void write_ours(benchmark::State& state) {
     JsonWriter writer([&n_bytes](std::string_view bytes) { n_bytes += bytes.size(); });
     writer.begin_array();
     for (std::size_t head = 0; head < kHeads; ++head) {
-      writer.matrix(patterns.view().row_block(head * kTokens, kTokens));
+      writer.value(patterns.view().row_block(head * kTokens, kTokens));
     }
     writer.end_array();
     writer.finish();
@@ -87,7 +87,7 @@ const std::string& weights_text() {
     const MatrixBuffer weights = random_matrix(kRows, 64, 1);
     std::string written;
     JsonWriter writer([&written](std::string_view bytes) { written += bytes; });
-    writer.matrix(weights.view());
+    writer.value(weights.view());
     writer.finish();
     return written;
   }();

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/json/model_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "support/sample_inspection.h"
 
 namespace attnviz {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/json/marks_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/document/words/token_signs.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"

@@ -49,7 +49,7 @@ void write_sample(JsonWriter& json) {
   json.value("b");
   json.end_array();
   json.key("rows");
-  json.matrix({numbers.data(), 2, 2, 2});
+  json.value(ConstMatrix{numbers.data(), 2, 2, 2});
   json.key("none");
   json.begin_array();
   json.end_array();
@@ -224,14 +224,14 @@ TEST_CASE("JsonWriter: rows made ready beside it are those it writes itself") {
             [&](JsonWriter& json) {
               json.begin_array();
               write_row(json);
-              json.values(row);
+              json.value(row);
               write_row(json);
               json.end_array();
             },
             indent);
       };
       CHECK(both([&](JsonWriter& json) { json.raw_items(ready); }) ==
-            both([&](JsonWriter& json) { json.values(row); }));
+            both([&](JsonWriter& json) { json.value(row); }));
     }
   }
 }
@@ -274,7 +274,7 @@ TEST_CASE("JsonWriter: a long row reaches the sink in pieces") {
     text += bytes;
     largest = std::max(largest, bytes.size());
   });
-  json.values(row);
+  json.value(row);
   json.finish();
   CHECK(largest < 100'000);
   CHECK(nlohmann::json::parse(text) == nlohmann::json(row));
@@ -290,7 +290,7 @@ TEST_CASE("JsonWriter: a long document reaches the sink in pieces, and whole") {
   });
   json.begin_array();
   for (int i = 0; i < 1000; ++i) {
-    json.values(row);
+    json.value(row);
   }
   json.end_array();
   json.finish();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/next_tokens_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/page/terminal_options.h"

@@ -160,7 +160,7 @@ void JsonWriter::null() {
   buffer_ += "null";
 }
 
-void JsonWriter::values(std::span<const float> numbers) {
+void JsonWriter::value(std::span<const float> numbers) {
   separate(/*container=*/true);
   buffer_ += '[';
   while (numbers.size() > kMostNumbers) {
@@ -174,10 +174,10 @@ void JsonWriter::values(std::span<const float> numbers) {
   spill();
 }
 
-void JsonWriter::matrix(ConstMatrix rows) {
+void JsonWriter::value(ConstMatrix rows) {
   begin_array();
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    values(rows.row(i));
+    value(rows.row(i));
   }
   end_array();
 }

@@ -1,8 +1,11 @@
 // JSON written as a stream: no document in memory, shortest round-trip numbers.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +42,12 @@ class JsonWriter {
     key(name);
     value(content);
   }
+  /// Leaves it out where it is zero, empty, false or nothing.
+  void member_if_any(std::string_view name, const auto& content) {
+    if (is_any(content)) {
+      member(name, content);
+    }
+  }
 
   /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become
   /// `<F0 9F>`.
@@ -52,10 +61,27 @@ class JsonWriter {
   /// The same for doubles.
   void value(double number);
   void value(std::int64_t number);
+  void value(std::unsigned_integral auto number) { value(std::uint64_t{number}); }
   void null();
+  void value(std::nullopt_t /*nothing*/) { null(); }
+  template <class Value>
+  void value(const std::optional<Value>& content) {
+    content ? value(*content) : null();
+  }
 
-  void values(std::span<const float> numbers);  // [..]
-  void matrix(ConstMatrix rows);                // [[..], ..]
+  void value(std::span<const float> numbers);  // [..]
+  void value(ConstMatrix rows);                // [[..], ..]
+  /// An array of anything that is a value.
+  template <std::ranges::range Items>
+  requires(
+      !std::convertible_to<const Items&, std::string_view> &&
+      !std::convertible_to<const Items&, std::span<const float>>) void value(const Items& items) {
+    begin_array();
+    for (const auto& item : items) {
+      value(item);
+    }
+    end_array();
+  }
 
   /// Puts one or more items that are ready, `[1.0, 0.5], [0.25, 0.0]`, into the open array: a comma
   /// goes before them, nothing after. Long pieces reach the sink without being copied. With an
@@ -71,6 +97,13 @@ class JsonWriter {
     bool has_items = false;
     bool several_lines = false;
   };
+  static bool is_any(const auto& content) {
+    if constexpr (requires { content.empty(); }) {
+      return !content.empty();
+    } else {
+      return static_cast<bool>(content);
+    }
+  }
   void separate(bool container);
   void end(char bracket);
   void new_line();

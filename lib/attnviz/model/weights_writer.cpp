@@ -27,11 +27,6 @@ class Writer {
   void write_numbers(std::string_view key, std::span<const float> numbers);
   void write_matrix(std::string_view key, ConstMatrix matrix);
 
-  template <class Value>
-  void member(std::string_view key, Value value) {
-    json_.member(key, value);
-  }
-
   JsonWriter json_;
 };
 
@@ -69,17 +64,17 @@ void Writer::write(const Model& model) {
 
 void Writer::write_config(const Model& model) {
   const ModelConfig& config = model.config;
-  member("schema", "attnviz.weights/1");
-  member("name", std::string_view(config.name));
-  member("random", config.random_weights);
-  member("seed", config.seed);
-  member("d_model", std::uint64_t{config.d_model});
-  member("tokenizer", std::string_view(config.tokenizer));
-  member("mask", std::string_view(config.mask.name()));
-  member("positions", positions_name(config.positions));
-  member("convention", "row");
-  member("unknown", model.random_unknown ? "random" : "error");
-  member("residual", config.residual);
+  json_.member("schema", "attnviz.weights/1");
+  json_.member("name", config.name);
+  json_.member("random", config.random_weights);
+  json_.member("seed", config.seed);
+  json_.member("d_model", config.d_model);
+  json_.member("tokenizer", config.tokenizer);
+  json_.member("mask", config.mask.name());
+  json_.member("positions", positions_name(config.positions));
+  json_.member("convention", "row");
+  json_.member("unknown", model.random_unknown ? "random" : "error");
+  json_.member("residual", config.residual);
 }
 
 void Writer::write_layer(const LayerWeights& layer) {
@@ -111,8 +106,7 @@ void Writer::write_numbers(std::string_view key, std::span<const float> numbers)
     return;
   }
   expect_finite(key, numbers);
-  json_.key(key);
-  json_.values(numbers);
+  json_.member(key, numbers);
 }
 
 void Writer::write_matrix(std::string_view key, ConstMatrix matrix) {
@@ -122,8 +116,7 @@ void Writer::write_matrix(std::string_view key, ConstMatrix matrix) {
   for (std::size_t i = 0; i < matrix.rows; ++i) {
     expect_finite(key, matrix.row(i));
   }
-  json_.key(key);
-  json_.matrix(matrix);
+  json_.member(key, matrix);
 }
 
 }  // namespace

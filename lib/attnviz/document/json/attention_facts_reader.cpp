@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "attnviz/document/json/model_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/formats/json_members.h"
 #include "attnviz/model/mask.h"

@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/json/marks_json.h"
-#include "attnviz/document/json/model_json.h"
-#include "attnviz/document/json/next_tokens_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/formats/json_numbers.h"
 
@@ -87,8 +85,7 @@ void write_drawing(JsonWriter& json, const Drawing& drawing) {
   json.begin_object("drawing");
   json.member("colormap", drawing.scale.colormap.name());
   json.member("scale", scale_name(drawing.scale.kind));
-  json.key("range");
-  json.values(std::array{drawing.scale.low, drawing.scale.high});
+  json.member("range", std::array{drawing.scale.low, drawing.scale.high});
   json.member("pool", word_for(kPools, drawing.pool));
   if (drawing.drop_sink) {
     json.member("drop_sink", true);

@@ -12,7 +12,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/attention_facts_reader.h"
-#include "attnviz/document/json/marks_json.h"
+#include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_members.h"
 #include "attnviz/formats/npy_reader.h"
 #include "attnviz/model/mask.h"
