@@ -1,14 +1,25 @@
 #include "commands/commands.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <system_error>
 #include <utility>
 
-#include "attnviz/analysis/model_shape.h"
 #include "attnviz/core/demo_files.h"
-#include "attnviz/document/json/model_list_json.h"
-#include "attnviz/document/model_list.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/document/json/model_info_json.h"
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/gguf_types.h"
+#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/shard_name.h"
 #include "attnviz/model/demo_model.h"
-#include "attnviz/terminal/model_list_view.h"
-#include "commands/model_summary.h"
+#include "attnviz/terminal/model_info_text.h"
 #include "outputs/output_file.h"
 #include "stores/model_store.h"
 #include "system/talk.h"
@@ -17,6 +28,129 @@
 namespace attnviz::app {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+// The type of most bytes.
+std::string_view most_common_type(const Gguf& gguf) {
+  std::map<StoredType, std::size_t> bytes;
+  for (const StoredTensor& tensor : gguf.tensors()) {
+    bytes[tensor.type] += tensor.bytes.size();
+  }
+  const auto most = std::ranges::max_element(
+      bytes, {},
+      [](const std::pair<const StoredType, std::size_t>& entry) { return entry.second; });
+  return most == bytes.end() ? std::string_view() : stored_type_name(most->first);
+}
+
+std::uint64_t bytes_of(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  return error ? 0 : bytes;
+}
+
+// Of all files that one was split into.
+std::uint64_t bytes_of_shards(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::optional<ShardName> first = parse_shard_name(name);
+  if (!first) {
+    return bytes_of(file);
+  }
+  std::uint64_t bytes = 0;
+  for (const std::string& other : names_in(file.parent_path())) {
+    const std::optional<ShardName> shard = parse_shard_name(other);
+    if (shard && shard->name == first->name && shard->count == first->count) {
+      bytes += bytes_of(file.parent_path() / other);
+    }
+  }
+  return bytes;
+}
+
+void summarize_gguf(const fs::path& path, ListedModel& model) {
+  model.bytes = bytes_of_shards(path);
+  const MappedFile file(path);
+  const Gguf gguf(file.bytes(), path.string());
+  const GgufMetadata metadata(gguf);
+  model.family = metadata.text_or("general.architecture", "");
+  const auto type = metadata.id("general.file_type");
+  model.quantisation = type ? gguf_file_type_name(*type) : "";
+  if (model.quantisation.empty()) {
+    model.quantisation = most_common_type(gguf);
+  }
+  if (model.bytes == bytes_of(path)) {  // all tensors are in this file
+    std::uint64_t parameters = 0;
+    for (const StoredTensor& tensor : gguf.tensors()) {
+      parameters += tensor.n_numbers();
+    }
+    model.parameters = parameters;
+  }
+  const std::string layers = model.family + ".block_count";
+  const std::string heads = model.family + ".attention.head_count";
+  if (metadata.has(layers)) {
+    model.n_layers = metadata.size(layers);
+  }
+  // Models whose layers differ have a list of counts.
+  const std::optional<std::uint64_t> n_heads =
+      metadata.has(heads) ? gguf.find(heads)->as_unsigned() : std::nullopt;
+  model.n_heads = n_heads;
+}
+
+// The first of some members that is a whole number; of a model that also sees, its text part's.
+std::optional<std::uint64_t> count_in(const JsonNode& config,
+                                      std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (const auto value = config.find(key); value && value->kind() == JsonKind::kNumber) {
+      return value->as_unsigned();
+    }
+  }
+  const auto text = config.find("text_config");
+  return text && text->kind() == JsonKind::kObject ? count_in(*text, keys) : std::nullopt;
+}
+
+void summarize_folder(const fs::path& path, ListedModel& model) {
+  std::uint64_t bytes = 0;
+  for (const std::string& name : names_in(path)) {
+    bytes += name.ends_with(".safetensors") ? bytes_of(path / name) : 0;
+  }
+  const MappedFile file(path / "config.json");
+  const JsonTree tree = JsonTree::parse(file.bytes(), (path / "config.json").string());
+  const JsonNode config = tree.root();
+  if (config.kind() != JsonKind::kObject) {
+    config.fail("expected an object");
+  }
+  model.family = text_if_any(config, "model_type");
+  model.n_layers = count_in(config, {"num_hidden_layers", "n_layer", "n_layers"});
+  model.n_heads = count_in(config, {"num_attention_heads", "n_head", "n_heads"});
+  std::string type = text_if_any(config, "dtype");
+  if (type.empty()) {
+    type = text_if_any(config, "torch_dtype");
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes = {
+      {{"float32", "F32"}, {"float16", "F16"}, {"bfloat16", "BF16"}, {"float64", "F64"}}};
+  for (const auto& [name, short_name] : kTypes) {
+    if (type == name) {
+      model.quantisation = short_name;
+    }
+  }
+  if (bytes == 0) {
+    throw Error(ErrorKind::kIo,
+                fmt::format("{}: expected weights as .safetensors, found none", path.string()));
+  }
+  model.bytes = bytes;
+}
+
+// Sets what `path`, a GGUF file or a Hugging Face folder, says of the model; on errors its problem.
+void summarize_model(const fs::path& path, ListedModel& model) {
+  try {
+    if (is_file(path)) {
+      summarize_gguf(path, model);
+    } else {
+      summarize_folder(path, model);
+    }
+  } catch (const Error& error) {
+    model.problem = error.what();
+  }
+}
 
 // The embedded one, which is always there.
 ListedModel demo_entry() {

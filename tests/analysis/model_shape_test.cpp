@@ -169,7 +169,6 @@ TEST_CASE("heads and layers that differ are counted, but no head stands for all"
   CHECK(counts.layers.attention.query == 20 + 30 + 80);
   CHECK(counts.layers.attention.value == 40 + 80);
   CHECK(counts.layers.attention.output == 40);
-  CHECK(counts.by_shape.size() == 2);
 }
 
 TEST_CASE("patterns take four bytes a pair of tokens and head, and end with the context") {

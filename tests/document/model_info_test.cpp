@@ -10,7 +10,6 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/model_info_words.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/terminal/model_info_text.h"

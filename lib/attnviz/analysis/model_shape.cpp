@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <numeric>
-#include <string_view>
+#include <iterator>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -30,24 +29,39 @@ std::size_t sum(std::initializer_list<std::size_t> sizes) {
   return total;
 }
 
-AttentionCounts plus(const AttentionCounts& a, const AttentionCounts& b) {
-  const AttentionCounts both{sum({a.query, b.query}), sum({a.key, b.key}), sum({a.value, b.value}),
-                             sum({a.output, b.output}), sum({a.biases, b.biases})};
-  sum({both.query, both.key, both.value, both.output, both.biases});
-  return both;
+// Adds `one` `n` times.
+void add(std::size_t& to, std::size_t one, std::size_t n) {
+  to = sum({to, product({one, n})});
 }
 
-AttentionCounts times(const AttentionCounts& a, std::size_t n) {
-  return {product({a.query, n}), product({a.key, n}), product({a.value, n}), product({a.output, n}),
-          product({a.biases, n})};
+void add(AttentionCounts& to, const AttentionCounts& one, std::size_t n) {
+  std::size_t total = 0;  // which must be countable, too
+  for (const auto& [name, part] : kAttentionParts) {
+    add(to.*part, one.*part, n);
+    total = sum({total, to.*part});
+  }
 }
 
-LayerCounts plus(const LayerCounts& a, const LayerCounts& b) {
-  return {plus(a.attention, b.attention), sum({a.mlp, b.mlp}), sum({a.norms, b.norms})};
+void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
+  add(to.attention, one.attention, n);
+  add(to.mlp, one.mlp, n);
+  add(to.norms, one.norms, n);
 }
 
-LayerCounts times(const LayerCounts& a, std::size_t n) {
-  return {times(a.attention, n), product({a.mlp, n}), product({a.norms, n})};
+// The first of them when all are like it.
+template <class Item>
+std::optional<Item> common(const std::vector<Item>& items) {
+  const bool are_alike = std::ranges::count(items, items.front()) == std::ssize(items);
+  return are_alike ? std::optional(items.front()) : std::nullopt;
+}
+
+template <class Item>
+std::size_t total(const std::vector<Item>& items, std::size_t Item::*number) noexcept {
+  std::size_t sum = 0;
+  for (const Item& item : items) {
+    sum += item.*number;
+  }
+  return sum;
 }
 
 // The parameters of heads that are alike, when `n_heads` of them read `n_kv_heads` keys and values.
@@ -67,8 +81,8 @@ AttentionCounts count_heads(const HeadsShape& heads, std::size_t d_model, bool o
 LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   LayerCounts counts;
   for (const HeadsShape& heads : layer.heads) {
-    counts.attention = plus(counts.attention, count_heads(heads, d_model, layer.output,
-                                                          heads.n_heads, heads.n_kv_heads));
+    add(counts.attention,
+        count_heads(heads, d_model, layer.output, heads.n_heads, heads.n_kv_heads), 1);
   }
   counts.attention.biases += layer.output_biases;
   counts.mlp = sum({product({layer.gated ? 3U : 2U, d_model, layer.d_ff}), layer.mlp_biases});
@@ -123,42 +137,34 @@ LayerShape layer_shape(const LayerWeights& weights) {
   return shape;
 }
 
-bool are_alike(const LayerShape& a, const LayerShape& b) {
-  return a.heads == b.heads && a.output == b.output && a.output_biases == b.output_biases &&
-         a.d_ff == b.d_ff && a.gated == b.gated && a.mlp_biases == b.mlp_biases &&
-         a.norms == b.norms;
-}
-
 }  // namespace
 
 std::size_t LayerShape::n_heads() const noexcept {
-  return std::accumulate(heads.begin(), heads.end(), std::size_t{0},
-                         [](std::size_t n, const HeadsShape& group) { return n + group.n_heads; });
+  return total(heads, &HeadsShape::n_heads);
 }
 
 std::size_t LayerShape::n_kv_heads() const noexcept {
-  return std::accumulate(
-      heads.begin(), heads.end(), std::size_t{0},
-      [](std::size_t n, const HeadsShape& group) { return n + group.n_kv_heads; });
+  return total(heads, &HeadsShape::n_kv_heads);
 }
 
 std::size_t ModelShape::n_layers() const noexcept {
-  return std::accumulate(layers.begin(), layers.end(), std::size_t{0},
-                         [](std::size_t n, const LayerShape& run) { return n + run.n_layers; });
+  return total(layers, &LayerShape::n_layers);
 }
 
 ModelShape model_shape(const Model& model) {
   ModelShape shape;
   shape.d_model = model.config.d_model;
   shape.n_ctx = model.config.n_ctx;
+  std::optional<LayerShape> previous;
   for (const LayerWeights& weights : model.layers) {
-    LayerShape layer = layer_shape(weights);
+    const LayerShape layer = layer_shape(weights);
     shape.keeps_keys =
         shape.keeps_keys && weights.mask.value_or(model.config.mask).kind != MaskKind::kNone;
-    if (!shape.layers.empty() && are_alike(shape.layers.back(), layer)) {
+    if (previous == layer) {
       ++shape.layers.back().n_layers;
     } else {
-      shape.layers.push_back(std::move(layer));
+      shape.layers.push_back(layer);
+      previous = layer;
     }
   }
   shape.n_vocab = model.embeddings.rows;
@@ -194,40 +200,25 @@ ModelShape model_shape(const DescribedModel& described) {
 
 ParameterCounts count_parameters(const ModelShape& shape) {
   ParameterCounts counts;
-  counts.by_shape.reserve(shape.layers.size());
+  std::vector<LayerCounts> layers;
+  std::vector<AttentionCounts> heads;
   for (const LayerShape& layer : shape.layers) {
-    const LayerCounts one = count_layer(layer, shape.d_model);
-    counts.by_shape.push_back(one);
-    counts.layers = plus(counts.layers, times(one, layer.n_layers));
-  }
-  const auto is_first = [&counts](const LayerCounts& one) {
-    return one == counts.by_shape.front();
-  };
-  if (std::ranges::all_of(counts.by_shape, is_first)) {
-    counts.layer = counts.by_shape.front();
-  }
-  for (const LayerShape& layer : shape.layers) {
-    for (const HeadsShape& heads : layer.heads) {
-      const AttentionCounts one = count_heads(heads, shape.d_model, layer.output, 1, 1);
-      const bool is_very_first = &layer == shape.layers.data() && &heads == layer.heads.data();
-      if (is_very_first) {
-        counts.head = one;
-      } else if (counts.head != one) {
-        counts.head.reset();
-        break;
-      }
+    layers.push_back(count_layer(layer, shape.d_model));
+    add(counts.layers, layers.back(), layer.n_layers);
+    for (const HeadsShape& alike : layer.heads) {
+      heads.push_back(count_heads(alike, shape.d_model, layer.output, 1, 1));
     }
   }
+  counts.layer = common(layers);
+  counts.head = common(heads);
   counts.token_embeddings = product({shape.n_vocab, shape.d_model});
   counts.positions = product({shape.n_positions, shape.d_model});
   counts.segments = product({shape.n_segments, shape.d_model});
   counts.outer_norms = shape.outer_norms;
   counts.output_head = sum({shape.unembedding, shape.output_transform, shape.output_biases});
-  const AttentionCounts& attention = counts.layers.attention;
-  counts.total =
-      sum({counts.token_embeddings, counts.positions, counts.segments, counts.outer_norms,
-           counts.output_head, counts.layers.mlp, counts.layers.norms, attention.query,
-           attention.key, attention.value, attention.output, attention.biases});
+  counts.total = sum({counts.token_embeddings, counts.positions, counts.segments,
+                      counts.outer_norms, counts.output_head, counts.layers.mlp,
+                      counts.layers.norms, counts.layers.attention.total()});
   return counts;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/model/model.h"
@@ -36,6 +38,7 @@ struct LayerShape {
 
   std::size_t n_heads() const noexcept;
   std::size_t n_kv_heads() const noexcept;
+  bool operator==(const LayerShape&) const = default;
 };
 
 struct ModelShape {
@@ -86,6 +89,13 @@ struct AttentionCounts {
   bool operator==(const AttentionCounts&) const = default;
 };
 
+inline constexpr std::pair<std::string_view, std::size_t AttentionCounts::*> kAttentionParts[] = {
+    {"W_Q", &AttentionCounts::query},
+    {"W_K", &AttentionCounts::key},
+    {"W_V", &AttentionCounts::value},
+    {"W_O", &AttentionCounts::output},
+    {"biases", &AttentionCounts::biases}};
+
 struct LayerCounts {
   AttentionCounts attention;
   std::size_t mlp = 0;  // with its biases
@@ -99,9 +109,8 @@ struct ParameterCounts {
   /// What works in one head: keys and values are counted whole, also where heads share them; of
   /// biases those of the head's query, key and value. Nothing when heads differ.
   std::optional<AttentionCounts> head;
-  std::optional<LayerCounts> layer;   // nothing when layers differ
-  std::vector<LayerCounts> by_shape;  // one for each of ModelShape::layers
-  LayerCounts layers;                 // all of them; keys and values of a group once
+  std::optional<LayerCounts> layer;  // nothing when layers differ
+  LayerCounts layers;                // all of them; keys and values of a group once
 
   std::size_t token_embeddings = 0;
   std::size_t positions = 0;

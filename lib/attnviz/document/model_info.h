@@ -1,9 +1,11 @@
-// What is in a model, for people and for programs: sizes, parameters, memory, tokenizer.
+// What is said of models: of one its sizes, parameters, memory and tokenizer, for people and for
+// programs; of those on a machine a listing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,9 @@ struct ModelInfo {
   // What to do about sizes that a description in numbers lacks.
   std::string d_ff_hint = "give d_ff", n_vocab_hint = "give n_vocab";
   const Gguf* gguf = nullptr;  // the file, or the first of several; null: another form
+
+  /// How the files hold the weights; nothing when described in numbers.
+  StoredWeights stored() const { return model == nullptr ? StoredWeights() : model->stored; }
 };
 
 /// A layer's attention as the model uses it.
@@ -46,13 +51,7 @@ struct AttentionVariant {
   double score_scale = 0.0;  // what q·k is multiplied with; 0: 1 / √d_head of each, which differ
   float soft_cap = 0.0f;     // 0: none
   bool query_norm = false, key_norm = false;
-
-  bool has_rope = false;  // the others are of it
-  double rope_base = 0.0;
-  std::size_t n_rotated = 0;  // dimensions of a head that turn
-  std::string_view rope_scaling = "none";
-  double rope_factor = 1.0;
-  std::size_t original_n_ctx = 0;  // of the scaling; 0: not said
+  std::optional<Rope> rope;
 };
 
 /// Precondition: the model has that layer.
@@ -63,7 +62,56 @@ const Norm* any_norm(const Model& model) noexcept;
 
 /// "gelu", "gelu (tanh)", "silu", "relu" or "tanh".
 std::string_view activation_name(Activation activation) noexcept;
-/// "attention-only", "pre-norm", "parallel" or "post-norm".
-std::string_view order_name(LayerOrder order) noexcept;
+
+/// A fact in words.
+struct InfoFact {
+  std::string label;
+  std::string text;
+};
+
+/// "0", "0, 2", "0-5, 7": runs of three and more are drawn together. In order.
+std::string layer_list(std::span<const std::size_t> layers);
+
+/// Sizes, positions, norms, order, activation, output. `ascii`: in 7 bits.
+std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii);
+
+/// Masks, score scale, soft caps, norms of queries and keys, RoPE: where layers differ, which does
+/// what ("layers 0, 2: window 4,096; layers 1, 3: causal"). None without a model.
+std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii);
+
+/// None when described in numbers.
+std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii);
+
+/// Of the files' numbers, or of what they would take.
+std::vector<InfoFact> weights_facts(const ModelInfo& info);
+
+/// What a GGUF file says of itself, key by key; empty for other files.
+std::vector<InfoFact> metadata_facts(const ModelInfo& info, bool ascii);
+
+/// A model as a listing tells it; what is not known of it is empty or absent.
+struct ListedModel {
+  std::string name;   // by which it is found
+  std::string store;  // the program that keeps it; "attnviz": the embedded model
+  std::string path;   // its file or folder; empty for the embedded model
+  std::string family;
+  std::string quantisation;                 // "Q4_K_M", "BF16"
+  std::optional<std::uint64_t> parameters;  // numbers of all tensors
+  std::optional<std::uint64_t> bytes;       // of its files
+  std::optional<std::uint64_t> n_layers;
+  std::optional<std::uint64_t> n_heads;  // of a layer
+  std::string problem;                   // why it cannot be read
+};
+
+/// The models on a machine.
+struct ModelList {
+  std::vector<ListedModel> models;
+  struct Place {
+    std::string store;
+    std::string path;
+    bool exists = false;
+    bool barred = false;  // this user may not look there
+  };
+  std::vector<Place> places;  // where was looked
+};
 
 }  // namespace attnviz

@@ -63,7 +63,6 @@ class JsonWriter {
   void value(std::int64_t number);
   void value(std::unsigned_integral auto number) { value(std::uint64_t{number}); }
   void null();
-  void value(std::nullopt_t /*nothing*/) { null(); }
   template <class Value>
   void value(const std::optional<Value>& content) {
     content ? value(*content) : null();

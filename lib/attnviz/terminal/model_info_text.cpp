@@ -3,13 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/model_info_words.h"
 #include "attnviz/document/words/large_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
@@ -23,9 +24,9 @@ constexpr std::size_t kIndent = 2;
 constexpr std::size_t kNarrowest = 20;
 constexpr std::size_t kWidestText = 100;
 
-class Screen {
+class InfoScreen {
  public:
-  Screen(const ModelInfo& info, const TerminalOptions& options)
+  InfoScreen(const ModelInfo& info, const TerminalOptions& options)
       : info_(info), charset_(options.style), columns_(std::max(options.columns, kNarrowest)) {}
 
   Page draw() {
@@ -88,61 +89,71 @@ class Screen {
     }
   }
 
-  static TextColumn column(std::string text) { return {{std::move(text), kBold}, {}}; }
-
-  // A row of the table of parameters: what a head has, how many there are, a layer, all layers.
   struct Row {
-    std::string label;
-    std::string head, heads, layer;
-    std::size_t all = 0;
+    Span label;
+    std::vector<std::string> cells;
   };
 
-  std::string or_differ(const auto& counts, const auto& number_of) const {
-    return counts ? grouped(number_of(*counts)) : "differ";
-  }
-
-  void add_attention(std::vector<Row>& rows, const std::string& label, std::size_t n_heads,
-                     std::size_t AttentionCounts::*part) const {
-    const ParameterCounts& counts = info_.parameters;
-    const bool is_there = counts.layers.attention.*part > 0;
-    rows.push_back(
-        {label,
-         is_there ? or_differ(counts.head, [=](const AttentionCounts& head) { return head.*part; })
-                  : "0",
-         counts.layer ? grouped(n_heads) : "",
-         or_differ(counts.layer, [=](const LayerCounts& layer) { return layer.attention.*part; }),
-         counts.layers.attention.*part});
-  }
-
-  void add_layer(std::vector<Row>& rows, const std::string& label, std::size_t LayerCounts::*part,
-                 std::size_t extra = 0) const {
-    const ParameterCounts& counts = info_.parameters;
-    if (counts.layers.*part + extra > 0) {
-      rows.push_back({label, "", "",
-                      or_differ(counts.layer, [=](const LayerCounts& l) { return l.*part; }),
-                      counts.layers.*part + extra});
+  void table(std::string_view title, Span corner, const std::vector<std::string>& headings,
+             const std::vector<Row>& rows) {
+    TextTable drawn;
+    drawn.indent = kIndent;
+    drawn.corner = std::move(corner);
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      drawn.columns.push_back({{headings[i], kBold}, {}});
+      drawn.columns.back().with_previous = headings[i].empty();
+      for (const Row& row : rows) {
+        drawn.columns.back().cells.push_back({row.cells[i], row.label.style});
+      }
     }
+    for (const Row& row : rows) {
+      drawn.labels.push_back(row.label);
+    }
+    heading(title);
+    page_.add(draw_table(drawn, columns_, charset_));
   }
 
+  static std::string or_differ(const auto& counts, const auto& number_of) {
+    return counts ? grouped(std::invoke(number_of, *counts)) : "differ";
+  }
+
+  // What a head has, how many there are, a layer, all layers in full and rounded.
   std::vector<Row> parameter_rows() const {
     const ParameterCounts& counts = info_.parameters;
+    const LayerCounts& layers = counts.layers;
     const LayerShape& layer = info_.shape.layers.front();
     std::vector<Row> rows;
-    add_attention(rows, "W_Q", layer.n_heads(), &AttentionCounts::query);
-    add_attention(rows, "W_K", layer.n_kv_heads(), &AttentionCounts::key);
-    add_attention(rows, "W_V value-down", layer.n_kv_heads(), &AttentionCounts::value);
-    add_attention(rows, "W_O value-up", layer.n_heads(), &AttentionCounts::output);
-    if (counts.layers.attention.biases > 0) {
-      add_attention(rows, "biases", 0, &AttentionCounts::biases);
-      rows.back().heads.clear();
+    const auto add = [&rows](const std::string& label, std::size_t all, std::string a_layer = "",
+                             std::string a_head = "", std::string heads = "") {
+      const bool is_sum = label == "attention" || label == "total";
+      rows.push_back({{label, is_sum ? kBold : Style()},
+                      {std::move(a_head), std::move(heads), std::move(a_layer), grouped(all),
+                       all < 1000 ? "" : rounded_count(all)}});
+    };
+    const auto add_attention = [&](const char* label, const auto& number_of,
+                                   std::size_t n_heads = 0) {
+      const std::size_t all = std::invoke(number_of, layers.attention);
+      const auto of_layer = [&number_of](const LayerCounts& one) {
+        return std::invoke(number_of, one.attention);
+      };
+      add(label, all, or_differ(counts.layer, of_layer),
+          all == 0 ? "0" : or_differ(counts.head, number_of),
+          n_heads == 0 || !counts.layer ? "" : grouped(n_heads));
+    };
+    add_attention("W_Q", &AttentionCounts::query, layer.n_heads());
+    add_attention("W_K", &AttentionCounts::key, layer.n_kv_heads());
+    add_attention("W_V value-down", &AttentionCounts::value, layer.n_kv_heads());
+    add_attention("W_O value-up", &AttentionCounts::output, layer.n_heads());
+    if (layers.attention.biases > 0) {
+      add_attention("biases", &AttentionCounts::biases);
     }
-    const auto total = [](const AttentionCounts& attention) { return attention.total(); };
-    rows.push_back(
-        {"attention", or_differ(counts.head, total), "",
-         or_differ(counts.layer, [](const LayerCounts& one) { return one.attention.total(); }),
-         counts.layers.attention.total()});
-    add_layer(rows, "MLP", &LayerCounts::mlp);
-    add_layer(rows, "norms", &LayerCounts::norms);
+    add_attention("attention", &AttentionCounts::total);
+    for (const auto& [label, part] :
+         {std::pair("MLP", &LayerCounts::mlp), std::pair("norms", &LayerCounts::norms)}) {
+      if (layers.*part > 0) {
+        add(label, layers.*part, or_differ(counts.layer, part));
+      }
+    }
     const std::pair<const char*, std::size_t> rest[] = {
         {"token embeddings", counts.token_embeddings},
         {"positions", counts.positions},
@@ -151,34 +162,18 @@ class Screen {
         {"output head", counts.output_head}};
     for (const auto& [label, number] : rest) {
       if (number > 0) {
-        rows.push_back({label, "", "", "", number});
+        add(label, number);
       }
     }
-    rows.push_back({"total", "", "", "", counts.total});
+    add("total", counts.total);
     return rows;
   }
 
   void parameters() {
-    TextTable table;
-    table.indent = kIndent;
     const std::size_t n_layers = info_.shape.n_layers();
-    table.columns = {
-        column("a head"), column("heads"), column("a layer"),
-        column(n_layers == 1 ? "the layer" : fmt::format("all {} layers", grouped(n_layers))),
-        column("")};
-    table.columns.back().with_previous = true;
-    for (const Row& row : parameter_rows()) {
-      const bool is_total = row.label == "total";
-      const Style style = is_total || row.label == "attention" ? kBold : Style();
-      table.labels.push_back({row.label, style});
-      const std::string cells[] = {row.head, row.heads, row.layer, grouped(row.all),
-                                   row.all < 1000 ? "" : rounded_count(row.all)};
-      for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        table.columns[i].cells.push_back({cells[i], style});
-      }
-    }
-    heading("Parameters");
-    page_.add(draw_table(table, columns_, charset_));
+    const std::string all =
+        n_layers == 1 ? "the layer" : fmt::format("all {} layers", grouped(n_layers));
+    table("Parameters", {}, {"a head", "heads", "a layer", all, ""}, parameter_rows());
     add_words(summary(), kIndent);
   }
 
@@ -205,36 +200,25 @@ class Screen {
   }
 
   void memory() {
-    const std::vector<TextMemory> rows = text_memory(info_.shape);
-    TextTable table;
-    table.indent = kIndent;
-    table.corner = {pad_left("tokens", grouped(rows.back().n_tokens).size()), kBold};
+    const std::vector<TextMemory> lengths = text_memory(info_.shape);
+    const std::size_t width = grouped(lengths.back().n_tokens).size();
+    std::vector<Row> rows;
+    for (const TextMemory& text : lengths) {
+      rows.push_back({{pad_left(grouped(text.n_tokens), width) + (text.beyond_context ? " *" : "")},
+                      {rounded_bytes(text.pattern.head), rounded_bytes(text.pattern.all),
+                       rounded_bytes(text.kept_float32), rounded_bytes(text.kept_float16)}});
+    }
     std::size_t n_heads = 0;
     for (const LayerShape& layer : info_.shape.layers) {
       n_heads += layer.n_layers * layer.n_heads();
     }
-    table.columns = {
-        column("one head"),
-        column(n_heads == 1 ? "the model" : fmt::format("all {} heads", grouped(n_heads)))};
+    std::vector<std::string> headings = {
+        "one head", n_heads == 1 ? "the model" : fmt::format("all {} heads", grouped(n_heads))};
     if (info_.shape.keeps_keys) {
-      table.columns.push_back(column("KV float32"));
-      table.columns.push_back(column("KV float16"));
+      headings.insert(headings.end(), {"KV float32", "KV float16"});
     }
-    bool any_beyond = false;
-    for (const TextMemory& row : rows) {
-      any_beyond = any_beyond || row.beyond_context;
-      table.labels.push_back({pad_left(grouped(row.n_tokens), display_width(table.corner.text)) +
-                                  (row.beyond_context ? " *" : ""),
-                              {}});
-      const std::size_t bytes[] = {row.pattern.head, row.pattern.all, row.kept_float32,
-                                   row.kept_float16};
-      for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        table.columns[i].cells.push_back({rounded_bytes(bytes[i]), {}});
-      }
-    }
-    heading("Memory of a text");
-    page_.add(draw_table(table, columns_, charset_));
-    add_words(memory_note(any_beyond), kIndent);
+    table("Memory of a text", {pad_left("tokens", width), kBold}, headings, rows);
+    add_words(memory_note(lengths.back().beyond_context), kIndent);
   }
 
   std::string memory_note(bool any_beyond) const {
@@ -260,10 +244,107 @@ class Screen {
   Page page_;
 };
 
+class ListScreen {
+ public:
+  ListScreen(const ModelList& list, const TerminalOptions& options)
+      : list_(list), charset_(options.style), columns_(std::max(options.columns, 2 * kNarrowest)) {}
+
+  Page draw() {
+    if (list_.models.empty()) {
+      page_.add("no models found");
+    } else {
+      table();
+    }
+    for (const ListedModel& model : list_.models) {
+      if (!model.problem.empty()) {
+        page_.blank();
+        item(fmt::format("{} cannot be read: {}", model.name, model.problem));
+      }
+    }
+    page_.blank();
+    page_.add("looked in", kBold);
+    for (const ModelList::Place& place : list_.places) {
+      item(fmt::format("{}: {}{}", place.store, place.path,
+                       place.barred   ? " (you may not look there)"
+                       : place.exists ? ""
+                                      : " (not there)"));
+    }
+    return std::move(page_);
+  }
+
+ private:
+  using Row = std::array<std::string, 7>;
+
+  // All lines but the first are indented.
+  void item(std::string_view text) {
+    std::size_t indent = 0;
+    for (const std::string& piece : wrap(charset_.sentence(text), columns_ - kIndent)) {
+      page_.add(std::string(indent, ' ') + piece);
+      indent = kIndent;
+    }
+  }
+
+  Row row_of(const ListedModel& model) const {
+    return {charset_.sentence(model.name),
+            charset_.sentence(model.problem.empty() ? model.family : "(unreadable)"),
+            model.parameters ? rounded_count(*model.parameters) : "",
+            model.bytes ? rounded_bytes(*model.bytes) : "",
+            charset_.sentence(model.quantisation),
+            model.n_layers && model.n_heads
+                ? fmt::format("{} x {}", *model.n_layers, *model.n_heads)
+                : "",
+            charset_.sentence(model.store)};
+  }
+
+  // Where names are too long for all columns to fit, the long ones have a line of their own.
+  void table() {
+    constexpr std::size_t kGap = 2;
+    constexpr std::array kToRight = {false, false, true, true, false, true, false};
+    std::vector<Row> rows = {
+        {"name", "family", "params", "size", "type", "layers x heads", "where"}};
+    for (const ListedModel& model : list_.models) {
+      rows.push_back(row_of(model));
+    }
+    std::array<std::size_t, kToRight.size()> widths{};
+    std::size_t rest = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      for (const Row& row : rows) {
+        widths[i] = std::max(widths[i], display_width(row[i]));
+      }
+      rest += i == 0 ? 0 : kGap + widths[i];
+    }
+    widths[0] =
+        std::min(widths[0], std::max(columns_ - std::min(columns_, rest), rows[0][0].size()));
+    for (const Row& row : rows) {
+      const Style style = &row == rows.data() ? kBold : Style();
+      std::string text = pad_right(row[0], widths[0]);
+      if (display_width(row[0]) > widths[0]) {
+        page_.add(row[0], style);
+        text = std::string(widths[0], ' ');
+      }
+      for (std::size_t i = 1; i < row.size(); ++i) {
+        text += std::string(kGap, ' ') +
+                (kToRight[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      page_.add(text, style);
+    }
+  }
+
+  const ModelList& list_;
+  Charset charset_;
+  std::size_t columns_;
+  Page page_;
+};
+
 }  // namespace
 
-Page info_page(const ModelInfo& info, const TerminalOptions& options) {
-  return Screen(info, options).draw();
+std::string render_info(const ModelInfo& info, const TerminalOptions& options) {
+  return to_ansi(InfoScreen(info, options).draw(), options.color);
+}
+
+std::string render_model_list(const ModelList& list, const TerminalOptions& options) {
+  return to_ansi(ListScreen(list, options).draw(), options.color);
 }
 
 }  // namespace attnviz

@@ -1,10 +1,9 @@
-// What is in a model, on a terminal.
+// What is in a model, and the models on a machine, on a terminal.
 #pragma once
 
 #include <string>
 
 #include "attnviz/document/model_info.h"
-#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
@@ -12,10 +11,11 @@ namespace attnviz {
 /// Facts in words, then tables of parameters and of memory, in lines of which none is wider
 /// than options.columns (at least 20 are assumed). TerminalStyle::kAscii: 7-bit. Throws what
 /// text_memory() throws.
-Page info_page(const ModelInfo& info, const TerminalOptions& options);
+std::string render_info(const ModelInfo& info, const TerminalOptions& options);
 
-inline std::string render_info(const ModelInfo& info, const TerminalOptions& options) {
-  return to_ansi(info_page(info, options), options.color);
-}
+/// A line a model, or two where its name is long; then what is wrong with some, and where was
+/// looked. No line is wider than options.columns but for names and paths that are
+/// (at least 40 are assumed). TerminalStyle::kAscii: 7-bit.
+std::string render_model_list(const ModelList& list, const TerminalOptions& options);
 
 }  // namespace attnviz

@@ -1,323 +1,293 @@
 #include "attnviz/document/json/model_info_json.h"
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "attnviz/core/stored_type.h"
 #include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
 
 namespace {
 
-class Writer {
- public:
-  Writer(const ModelInfo& info, const ByteSink& sink) : info_(info), json_(sink, 2) {}
+constexpr std::array kOrders = {
+    Choice{"attention-only", LayerOrder::kAttentionOnly}, Choice{"pre-norm", LayerOrder::kPreNorm},
+    Choice{"parallel", LayerOrder::kParallel}, Choice{"post-norm", LayerOrder::kPostNorm}};
 
-  void write() {
-    json_.begin_object();
-    text("schema", "attnviz.info/1");
-    write_model();
-    write_shape();
-    write_facts();
-    write_layers();
-    write_parameters();
-    write_weights();
-    write_memory();
-    write_tokenizer();
-    write_file();
-    json_.end_object();
-    json_.finish();
-  }
+// Nothing for what is not there when it is 0 or empty.
+template <class Value>
+std::optional<Value> if_any(const Value& value) {
+  return value == Value() ? std::nullopt : std::optional(value);
+}
 
- private:
-  void text(std::string_view key, std::string_view value) { json_.member(key, value); }
-  void flag(std::string_view key, bool value) { json_.member(key, value); }
-  void number(std::string_view key, double value) { json_.member(key, static_cast<float>(value)); }
-  void count(std::string_view key, std::size_t value) { json_.member(key, std::uint64_t{value}); }
-  // What is not there when it is 0.
-  void count_or_null(std::string_view key, std::size_t value) {
-    value == 0 ? null(key) : count(key, value);
-  }
-  void number_or_null(std::string_view key, double value) {
-    value == 0.0 ? null(key) : number(key, value);
-  }
-  void null(std::string_view key) {
-    json_.key(key);
-    json_.null();
-  }
-  void open(std::string_view key) { json_.begin_object(key); }
-  void texts(std::string_view key, const std::vector<std::string>& values) {
-    json_.begin_array(key);
-    for (const std::string& value : values) {
-      json_.value(value);
-    }
-    json_.end_array();
-  }
+// A member as `write` writes what is there; else null.
+void write_if_any(JsonWriter& json, std::string_view key, const auto& part, const auto& write) {
+  json.key(key);
+  part ? write(json, *part) : json.null();
+}
 
-  void write_model() {
-    open("model");
-    text("name", info_.name);
-    if (info_.model != nullptr && info_.model->config.is_transformer()) {
-      text("family", info_.model->config.family);
-    } else {
-      null("family");
-    }
-    if (info_.model != nullptr && !info_.model->config.origin.empty()) {
-      text("origin", info_.model->config.origin);
-    }
-    flag("described", info_.model == nullptr);
-    flag("random", info_.model != nullptr && info_.model->config.random_weights);
-    json_.end_object();
-  }
+void write_model(JsonWriter& json, const ModelInfo& info) {
+  const ModelConfig config = info.model == nullptr ? ModelConfig() : info.model->config;
+  json.begin_object("model");
+  json.member("name", info.name);
+  json.member("family", if_any(config.family));
+  json.member_if_any("origin", config.origin);
+  json.member("described", info.model == nullptr);
+  json.member("random", config.random_weights);
+  json.end_object();
+}
 
-  void write_shape() {
-    const ModelShape& shape = info_.shape;
-    const LayerShape& layer = shape.layers.front();
-    open("shape");
-    count_or_null("n_ctx", shape.n_ctx);
-    count_or_null("n_vocab", shape.n_vocab);
-    count("n_layers", shape.n_layers());
-    count("n_heads", layer.n_heads());
-    count("n_kv_heads", layer.n_kv_heads());
-    count("d_model", shape.d_model);
-    count("d_head", layer.heads.front().d_head);
-    count("d_value", layer.heads.front().d_value);
-    count_or_null("d_ff", layer.d_ff);
-    flag("gated_mlp", layer.gated);
-    flag("tied", shape.tied);
-    json_.end_object();
-  }
+void write_shape(JsonWriter& json, const ModelShape& shape) {
+  const LayerShape& layer = shape.layers.front();
+  json.begin_object("shape");
+  json.member("n_ctx", if_any(shape.n_ctx));
+  json.member("n_vocab", if_any(shape.n_vocab));
+  json.member("n_layers", shape.n_layers());
+  json.member("n_heads", layer.n_heads());
+  json.member("n_kv_heads", layer.n_kv_heads());
+  json.member("d_model", shape.d_model);
+  json.member("d_head", layer.heads.front().d_head);
+  json.member("d_value", layer.heads.front().d_value);
+  json.member("d_ff", if_any(layer.d_ff));
+  json.member("gated_mlp", layer.gated);
+  json.member("tied", shape.tied);
+  json.end_object();
+}
 
-  void write_facts() {
-    if (info_.model == nullptr) {
-      null("facts");
-      return;
-    }
-    const Model& model = *info_.model;
-    open("facts");
-    text("positions", positions_name(model.config.positions));
-    text("order", order_name(model.config.order));
-    if (const Norm* norm = any_norm(model)) {
-      text("norm", norm->kind == NormKind::kRms ? "rms" : "layer");
-      number("norm_epsilon", norm->epsilon);
-    } else {
-      null("norm");
-      null("norm_epsilon");
-    }
-    const Mlp& mlp = model.layers.front().mlp;
-    if (mlp.present()) {
-      text("activation", activation_name(mlp.activation));
-    } else {
-      null("activation");
-    }
-    number("embedding_scale", static_cast<double>(model.embedding_scale));
-    number_or_null("logit_soft_cap", static_cast<double>(model.head.soft_cap));
-    json_.end_object();
-  }
+void write_facts(JsonWriter& json, const Model& model) {
+  const Norm* const norm = any_norm(model);
+  const Mlp& mlp = model.layers.front().mlp;
+  json.begin_object();
+  json.member("positions", positions_name(model.config.positions));
+  json.member("order", word_for(kOrders, model.config.order));
+  write_if_any(json, "norm", norm, [](JsonWriter& out, const Norm& any) {
+    out.value(any.kind == NormKind::kRms ? "rms" : "layer");
+  });
+  write_if_any(json, "norm_epsilon", norm, [](JsonWriter& out, const Norm& any) {
+    out.value(static_cast<float>(any.epsilon));
+  });
+  json.member("activation",
+              mlp.present() ? std::optional(activation_name(mlp.activation)) : std::nullopt);
+  json.member("embedding_scale", model.embedding_scale);
+  json.member("logit_soft_cap", if_any(model.head.soft_cap));
+  json.end_object();
+}
 
-  void write_layers() {
-    if (info_.model == nullptr) {
-      null("layers");
-      return;
-    }
-    json_.begin_array("layers");
-    std::size_t layer = 0;
-    for (const LayerShape& run : info_.shape.layers) {
-      for (std::size_t i = 0; i < run.n_layers; ++i) {
-        write_layer(run, layer++);
-      }
-    }
-    json_.end_array();
-  }
+void write_rope(JsonWriter& json, const Rope& rope) {
+  json.begin_object();
+  json.member("base", static_cast<float>(rope.theta));
+  json.member("n_rotated", rope.n_rotated());
+  json.member("scaling", rope.scaling);
+  json.member("factor", static_cast<float>(rope.factor));
+  json.member("original_n_ctx", if_any(rope.original_n_ctx));
+  json.end_object();
+}
 
-  void write_layer(const LayerShape& shape, std::size_t layer) {
-    const AttentionVariant variant = attention_variant(*info_.model, layer);
-    json_.begin_object();
-    count("layer", layer);
-    count("n_heads", shape.n_heads());
-    count("n_kv_heads", shape.n_kv_heads());
-    text("mask", variant.mask.name());
-    number_or_null("score_scale", variant.score_scale);
-    number_or_null("soft_cap", static_cast<double>(variant.soft_cap));
-    flag("query_norm", variant.query_norm);
-    flag("key_norm", variant.key_norm);
-    if (variant.has_rope) {
-      open("rope");
-      number("base", variant.rope_base);
-      count("n_rotated", variant.n_rotated);
-      text("scaling", variant.rope_scaling);
-      number("factor", variant.rope_factor);
-      count_or_null("original_n_ctx", variant.original_n_ctx);
-      json_.end_object();
-    } else {
-      null("rope");
-    }
-    json_.end_object();
-  }
+void write_layer(JsonWriter& json, const LayerShape& shape, const AttentionVariant& variant,
+                 std::size_t layer) {
+  json.begin_object();
+  json.member("layer", layer);
+  json.member("n_heads", shape.n_heads());
+  json.member("n_kv_heads", shape.n_kv_heads());
+  json.member("mask", variant.mask.name());
+  json.member("score_scale", if_any(static_cast<float>(variant.score_scale)));
+  json.member("soft_cap", if_any(variant.soft_cap));
+  json.member("query_norm", variant.query_norm);
+  json.member("key_norm", variant.key_norm);
+  write_if_any(json, "rope", variant.rope, write_rope);
+  json.end_object();
+}
 
-  void write_attention(std::string_view key, const AttentionCounts& counts) {
-    open(key);
-    count("W_Q", counts.query);
-    count("W_K", counts.key);
-    count("W_V", counts.value);
-    count("W_O", counts.output);
-    count("biases", counts.biases);
-    count("total", counts.total());
-    json_.end_object();
-  }
-
-  void write_parameters() {
-    const ParameterCounts& counts = info_.parameters;
-    open("parameters");
-    count("token_embeddings", counts.token_embeddings);
-    count("positions", counts.positions);
-    count("segments", counts.segments);
-    if (counts.head) {
-      write_attention("head", *counts.head);
-    } else {
-      null("head");
-    }
-    if (counts.layer) {
-      open("layer");
-      write_attention("attention", counts.layer->attention);
-      count("mlp", counts.layer->mlp);
-      count("norms", counts.layer->norms);
-      count("total", counts.layer->total());
-      json_.end_object();
-    } else {
-      null("layer");
-    }
-    write_attention("attention", counts.layers.attention);
-    count("mlp", counts.layers.mlp);
-    count("norms", counts.layers.norms + counts.outer_norms);
-    count("output_head", counts.output_head);
-    count("total", counts.total);
-    json_.end_object();
-  }
-
-  void write_weights() {
-    const StoredWeights none;
-    const StoredWeights& stored = info_.model == nullptr ? none : info_.model->stored;
-    open("weights");
-    json_.begin_array("stored");
-    for (const StoredWeights::Numbers& numbers : stored.used) {
-      json_.begin_object();
-      text("type", stored_type_name(numbers.type));
-      count("tensors", numbers.n_tensors);
-      count("numbers", numbers.count);
-      count("bytes", numbers.bytes());
-      json_.end_object();
-    }
-    json_.end_array();
-    count("unused_tensors", stored.n_unused_tensors);
-    count("unused_bytes", stored.n_unused_bytes);
-    count("float32_bytes", bytes_of(info_.parameters.total, 4));
-    count("float16_bytes", bytes_of(info_.parameters.total, 2));
-    json_.end_object();
-  }
-
-  void write_memory() {
-    json_.begin_array("memory");
-    for (const TextMemory& row : text_memory(info_.shape)) {
-      json_.begin_object();
-      count("tokens", row.n_tokens);
-      flag("beyond_context", row.beyond_context);
-      count("pattern_head", row.pattern.head);
-      count("pattern", row.pattern.all);
-      for (const auto& [key, bytes] :
-           {std::pair("kv_float32", row.kept_float32), std::pair("kv_float16", row.kept_float16)}) {
-        if (info_.shape.keeps_keys) {
-          count(key, bytes);
-        } else {
-          null(key);
-        }
-      }
-      json_.end_object();
-    }
-    json_.end_array();
-  }
-
-  // Numbers, texts and flags as they are; of lists what they hold.
-  void write_value(const GgufValue& value) {
-    if (const auto bytes = value.as_string()) {
-      json_.value(*bytes);
-    } else if (const auto is_set = value.as_bool()) {
-      json_.value(*is_set);
-    } else if (const auto whole = value.as_unsigned()) {
-      json_.value(*whole);
-    } else if (const auto below_zero = value.as_signed()) {
-      json_.value(*below_zero);
-    } else if (const auto real = value.as_number()) {
-      json_.value(*real);
-    } else {
-      json_.begin_object();
-      text("list_of", gguf_type_name(value.element_type()));
-      count("size", value.size());
-      json_.end_object();
+void write_layers(JsonWriter& json, const ModelInfo& info) {
+  json.begin_array();
+  std::size_t layer = 0;
+  for (const LayerShape& run : info.shape.layers) {
+    for (std::size_t i = 0; i < run.n_layers; ++i) {
+      write_layer(json, run, attention_variant(*info.model, layer), layer);
+      ++layer;
     }
   }
+  json.end_array();
+}
 
-  void write_file() {
-    if (info_.gguf == nullptr) {
-      null("file");
-      return;
-    }
-    const Gguf& gguf = *info_.gguf;
-    open("file");
-    text("format", "gguf");
-    text("path", gguf.file());
-    count("version", gguf.version());
-    text("byte_order", gguf.is_big_endian() ? "big-endian" : "little-endian");
-    count("alignment", gguf.alignment());
-    open("metadata");
-    for (const Gguf::Entry& entry : gguf.metadata()) {
-      json_.key(entry.key);
-      write_value(entry.value);
-    }
-    json_.end_object();
-    json_.end_object();
+void write_attention(JsonWriter& json, const AttentionCounts& counts) {
+  json.begin_object();
+  for (const auto& [name, part] : kAttentionParts) {
+    json.member(name, counts.*part);
   }
+  json.member("total", counts.total());
+  json.end_object();
+}
 
-  void write_tokenizer() {
-    if (!info_.tokenizer) {
-      null("tokenizer");
-      return;
-    }
-    const TokenizerInfo& tokenizer = *info_.tokenizer;
-    open("tokenizer");
-    if (tokenizer.kind.empty()) {
-      null("kind");
-      text("missing", tokenizer.missing);
-    } else {
-      text("kind", tokenizer.kind);
-      count_or_null("entries", tokenizer.n_entries);
-      count("special_tokens", tokenizer.n_special);
-      open("special");
-      for (const TokenizerInfo::Special& special : tokenizer.special) {
-        open(special.role);
-        text("piece", special.piece);
-        count("id", special.id);
-        json_.end_object();
-      }
-      json_.end_object();
-      texts("before", tokenizer.before);
-      texts("after", tokenizer.after);
-    }
-    json_.end_object();
+void write_layer_counts(JsonWriter& json, const LayerCounts& counts) {
+  json.begin_object();
+  json.key("attention");
+  write_attention(json, counts.attention);
+  json.member("mlp", counts.mlp);
+  json.member("norms", counts.norms);
+  json.member("total", counts.total());
+  json.end_object();
+}
+
+void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
+  json.begin_object("parameters");
+  json.member("token_embeddings", counts.token_embeddings);
+  json.member("positions", counts.positions);
+  json.member("segments", counts.segments);
+  write_if_any(json, "head", counts.head, write_attention);
+  write_if_any(json, "layer", counts.layer, write_layer_counts);
+  json.key("attention");
+  write_attention(json, counts.layers.attention);
+  json.member("mlp", counts.layers.mlp);
+  json.member("norms", counts.layers.norms + counts.outer_norms);
+  json.member("output_head", counts.output_head);
+  json.member("total", counts.total);
+  json.end_object();
+}
+
+void write_weights(JsonWriter& json, const ModelInfo& info) {
+  const StoredWeights stored = info.stored();
+  json.begin_object("weights");
+  json.begin_array("stored");
+  for (const StoredWeights::Numbers& numbers : stored.used) {
+    json.begin_object();
+    json.member("type", stored_type_name(numbers.type));
+    json.member("tensors", numbers.n_tensors);
+    json.member("numbers", numbers.count);
+    json.member("bytes", numbers.bytes());
+    json.end_object();
   }
+  json.end_array();
+  json.member("unused_tensors", stored.n_unused_tensors);
+  json.member("unused_bytes", stored.n_unused_bytes);
+  json.member("float32_bytes", bytes_of(info.parameters.total, 4));
+  json.member("float16_bytes", bytes_of(info.parameters.total, 2));
+  json.end_object();
+}
 
-  const ModelInfo& info_;
-  JsonWriter json_;
-};
+void write_memory(JsonWriter& json, const ModelShape& shape) {
+  const auto if_kept = [&shape](std::size_t bytes) {
+    return shape.keeps_keys ? std::optional(bytes) : std::nullopt;
+  };
+  json.begin_array("memory");
+  for (const TextMemory& row : text_memory(shape)) {
+    json.begin_object();
+    json.member("tokens", row.n_tokens);
+    json.member("beyond_context", row.beyond_context);
+    json.member("pattern_head", row.pattern.head);
+    json.member("pattern", row.pattern.all);
+    json.member("kv_float32", if_kept(row.kept_float32));
+    json.member("kv_float16", if_kept(row.kept_float16));
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_tokenizer(JsonWriter& json, const TokenizerInfo& tokenizer) {
+  json.begin_object();
+  json.member("kind", if_any(tokenizer.kind));
+  if (tokenizer.kind.empty()) {
+    json.member("missing", tokenizer.missing);
+  } else {
+    json.member("entries", if_any(tokenizer.n_entries));
+    json.member("special_tokens", tokenizer.n_special);
+    json.begin_object("special");
+    for (const TokenizerInfo::Special& special : tokenizer.special) {
+      json.begin_object(special.role);
+      json.member("piece", special.piece);
+      json.member("id", special.id);
+      json.end_object();
+    }
+    json.end_object();
+    json.member("before", tokenizer.before);
+    json.member("after", tokenizer.after);
+  }
+  json.end_object();
+}
+
+// Numbers, texts and flags as they are; of lists what they hold.
+void write_value(JsonWriter& json, const GgufValue& value) {
+  if (const auto bytes = value.as_string()) {
+    json.value(*bytes);
+  } else if (const auto is_set = value.as_bool()) {
+    json.value(*is_set);
+  } else if (const auto whole = value.as_unsigned()) {
+    json.value(*whole);
+  } else if (const auto below_zero = value.as_signed()) {
+    json.value(*below_zero);
+  } else if (const auto real = value.as_number()) {
+    json.value(*real);
+  } else {
+    json.begin_object();
+    json.member("list_of", gguf_type_name(value.element_type()));
+    json.member("size", value.size());
+    json.end_object();
+  }
+}
+
+void write_file(JsonWriter& json, const Gguf& gguf) {
+  json.begin_object();
+  json.member("format", "gguf");
+  json.member("path", gguf.file());
+  json.member("version", gguf.version());
+  json.member("byte_order", gguf.is_big_endian() ? "big-endian" : "little-endian");
+  json.member("alignment", gguf.alignment());
+  json.begin_object("metadata");
+  for (const Gguf::Entry& entry : gguf.metadata()) {
+    json.key(entry.key);
+    write_value(json, entry.value);
+  }
+  json.end_object();
+  json.end_object();
+}
 
 }  // namespace
 
 void write_info_json(const ModelInfo& info, const ByteSink& sink) {
-  Writer(info, sink).write();
+  JsonWriter json(sink, 2);
+  json.begin_object();
+  json.member("schema", "attnviz.info/1");
+  write_model(json, info);
+  write_shape(json, info.shape);
+  write_if_any(json, "facts", info.model, write_facts);
+  write_if_any(json, "layers", info.model,
+               [&info](JsonWriter& out, const Model&) { write_layers(out, info); });
+  write_parameters(json, info.parameters);
+  write_weights(json, info);
+  write_memory(json, info.shape);
+  write_if_any(json, "tokenizer", info.tokenizer, write_tokenizer);
+  write_if_any(json, "file", info.gguf, write_file);
+  json.end_object();
+  json.finish();
+}
+
+void write_model_list_json(const ModelList& list, const ByteSink& sink) {
+  JsonWriter json(sink, 2);
+  json.begin_object();
+  json.member("schema", "attnviz.models/1");
+  json.begin_array("models");
+  for (const ListedModel& model : list.models) {
+    json.begin_object();
+    json.member("name", if_any(model.name));
+    json.member("store", if_any(model.store));
+    json.member("path", if_any(model.path));
+    json.member("family", if_any(model.family));
+    json.member("quantisation", if_any(model.quantisation));
+    json.member("parameters", model.parameters);
+    json.member("bytes", model.bytes);
+    json.member("n_layers", model.n_layers);
+    json.member("n_heads", model.n_heads);
+    json.member("problem", if_any(model.problem));
+    json.end_object();
+  }
+  json.end_array();
+  json.begin_array("stores");
+  for (const ModelList::Place& place : list.places) {
+    json.begin_object();
+    json.member("store", if_any(place.store));
+    json.member("path", if_any(place.path));
+    json.member("exists", place.exists);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  json.finish();
 }
 
 }  // namespace attnviz

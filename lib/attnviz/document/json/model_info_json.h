@@ -1,4 +1,5 @@
-// A model's sizes, parameters and memory as the JSON document `attnviz.info/1`.
+// What is said of models as JSON documents; what a model does not have or what is not known is
+// null.
 #pragma once
 
 #include "attnviz/core/byte_sink.h"
@@ -6,7 +7,7 @@
 
 namespace attnviz {
 
-/// All counts are whole numbers, all sizes bytes; what a model does not have is null. Keys:
+/// The document `attnviz.info/1`. All counts are whole numbers, all sizes bytes. Keys:
 ///
 /// model       {name, origin, family, described, random}: described: told in numbers, without
 ///             weights; origin only where there is one
@@ -21,14 +22,17 @@ namespace attnviz {
 ///             biases, total}; layer: {attention, mlp, norms, total}; head counts keys and values
 ///             whole where heads share them; head and layer are null where they differ
 /// weights     {stored: [{type, tensors, numbers, bytes}], unused_tensors, unused_bytes,
-/// float32_bytes,
-///             float16_bytes}: stored: of the files' tensors that the model is made of
+///             float32_bytes, float16_bytes}: stored: of the files' tensors that the model is made
+///             of
 /// memory      [{tokens, beyond_context, pattern_head, pattern, kv_float32, kv_float16}]
 /// tokenizer   {kind, entries, special_tokens, special: {bos: {piece, id}, …}, before, after,
 ///             missing}; null when described
 /// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
-/// file, whose
-///             lists are {list_of, size}; null for models in another form
+///             file, whose lists are {list_of, size}; null for models in another form
 void write_info_json(const ModelInfo& info, const ByteSink& sink);
+
+/// The document `attnviz.models/1`: {models: [{name, store, path, family, quantisation, parameters,
+/// bytes, n_layers, n_heads, problem}], stores: [{store, path, exists}]}.
+void write_model_list_json(const ModelList& list, const ByteSink& sink);
 
 }  // namespace attnviz
