@@ -4,10 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "attnviz/analysis/model_shape.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/model_info_json.h"
-#include "attnviz/document/model_info.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "outputs/output_file.h"
 #include "stores/model_source.h"
@@ -18,7 +16,9 @@ namespace attnviz::app {
 
 namespace {
 
-void describe_special_ids(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
+  info.kind = tokenizer.name();
+  info.n_entries = tokenizer.vocabulary_size();
   const SpecialIds& ids = tokenizer.special_ids();
   const std::pair<const char*, std::optional<TokenId>> roles[] = {
       {"bos", ids.bos}, {"eos", ids.eos}, {"pad", ids.pad},  {"unk", ids.unk},
@@ -31,9 +31,6 @@ void describe_special_ids(const ModelTokenizer& tokenizer, TokenizerInfo& info) 
   for (std::size_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
     info.n_special += tokenizer.is_special(static_cast<TokenId>(id)) ? 1U : 0U;
   }
-}
-
-void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
   bool is_before = true;
   for (const Token& token : tokenizer.tokenize("a").tokens) {
     if (token.added) {
@@ -46,11 +43,7 @@ void describe_added_tokens(const ModelTokenizer& tokenizer, TokenizerInfo& info)
 TokenizerInfo describe_tokenizer(ModelSource& source) {
   TokenizerInfo info;
   try {
-    const auto tokenizer = own_tokenizer(source);
-    info.kind = tokenizer->name();
-    info.n_entries = tokenizer->vocabulary_size();
-    describe_special_ids(*tokenizer, info);
-    describe_added_tokens(*tokenizer, info);
+    describe(*own_tokenizer(source), info);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kMalformed) {
       throw;

@@ -37,9 +37,8 @@ std::string_view most_common_type(const Gguf& gguf) {
   for (const StoredTensor& tensor : gguf.tensors()) {
     bytes[tensor.type] += tensor.bytes.size();
   }
-  const auto most = std::ranges::max_element(
-      bytes, {},
-      [](const std::pair<const StoredType, std::size_t>& entry) { return entry.second; });
+  const auto most =
+      std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
   return most == bytes.end() ? std::string_view() : stored_type_name(most->first);
 }
 
@@ -90,9 +89,9 @@ void summarize_gguf(const fs::path& path, ListedModel& model) {
     model.n_layers = metadata.size(layers);
   }
   // Models whose layers differ have a list of counts.
-  const std::optional<std::uint64_t> n_heads =
-      metadata.has(heads) ? gguf.find(heads)->as_unsigned() : std::nullopt;
-  model.n_heads = n_heads;
+  if (metadata.has(heads)) {
+    model.n_heads = gguf.find(heads)->as_unsigned();
+  }
 }
 
 // The first of some members that is a whole number; of a model that also sees, its text part's.
@@ -125,13 +124,9 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
   if (type.empty()) {
     type = text_if_any(config, "torch_dtype");
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes = {
-      {{"float32", "F32"}, {"float16", "F16"}, {"bfloat16", "BF16"}, {"float64", "F64"}}};
-  for (const auto& [name, short_name] : kTypes) {
-    if (type == name) {
-      model.quantisation = short_name;
-    }
-  }
+  constexpr std::array kTypes = {Choice{"float32", "F32"}, Choice{"float16", "F16"},
+                                 Choice{"bfloat16", "BF16"}, Choice{"float64", "F64"}};
+  model.quantisation = choice_named(kTypes, type).value_or("");
   if (bytes == 0) {
     throw Error(ErrorKind::kIo,
                 fmt::format("{}: expected weights as .safetensors, found none", path.string()));

@@ -196,6 +196,30 @@ TEST_CASE("JsonWriter: every byte string comes out as a document that a JSON lib
   }
 }
 
+TEST_CASE("JsonWriter: lists, what may be nothing, and objects of a list are one call") {
+  const std::vector<std::string> words = {"a", "b"};
+  const std::vector<std::vector<std::size_t>> nested = {{1, 2}, {}};
+  const std::vector<std::uint32_t> ids = {7, 8};
+  CHECK(written([&](JsonWriter& json) {
+          json.begin_object();
+          json.member("words", words);
+          json.member("nested", nested);
+          json.member("floats", std::vector<float>{0.5f});
+          json.member("known", std::optional<std::size_t>(3));
+          json.member("unknown", std::optional<std::string>());
+          json.member_if_any("left out", std::string());
+          json.member_if_any("left out", std::size_t{0});
+          json.member_if_any("left out", std::optional<bool>());
+          json.member_if_any("left out", ConstMatrix{});
+          json.member_if_any("there", std::optional(false));
+          json.objects("objects", ids, [&](std::uint32_t id) { json.member("id", id); });
+          json.end_object();
+        }) ==
+        "{\"words\": [\"a\", \"b\"], \"nested\": [[1, 2], []], \"floats\": [0.5], "
+        "\"known\": 3, \"unknown\": null, \"there\": false, "
+        "\"objects\": [{\"id\": 7}, {\"id\": 8}]}\n");
+}
+
 TEST_CASE("JsonWriter: rows made ready beside it are those it writes itself") {
   // A part of a piece, a whole one and more; everything put_number tells apart is among them.
   std::mt19937 random(3);

@@ -49,6 +49,17 @@ class JsonWriter {
     }
   }
 
+  /// An array of objects; `write` gives each its members.
+  void objects(std::string_view name, const auto& items, const auto& write) {
+    begin_array(name);
+    for (const auto& item : items) {
+      begin_object();
+      write(item);
+      end_object();
+    }
+    end_array();
+  }
+
   /// Escapes what a terminal could obey (controls, bidi controls); invalid UTF-8 bytes become
   /// `<F0 9F>`.
   void value(std::string_view text);

@@ -130,11 +130,9 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
 }
 
 void write_head(JsonWriter& json, const Inspection& head, bool with_numbers) {
-  json.begin_object();
   json.member("layer", head.head.layer);
   json.member("head", head.head.head);
   if (!with_numbers) {
-    json.end_object();
     return;
   }
   json.member("d_head", head.d_head());
@@ -146,7 +144,6 @@ void write_head(JsonWriter& json, const Inspection& head, bool with_numbers) {
     write_all_queries(json, head);
   }
   write_for_query(json, head);
-  json.end_object();
 }
 
 void write_document(JsonWriter& json, const Model& model, const TokenizedText& text,
@@ -162,11 +159,8 @@ void write_document(JsonWriter& json, const Model& model, const TokenizedText& t
   json.member("index", first.query);
   json.member("token", text.tokens[first.query].text);
   json.end_object();
-  json.begin_array("heads");
-  for (const Inspection& head : inspections) {
-    write_head(json, head, with_numbers);
-  }
-  json.end_array();
+  json.objects("heads", inspections,
+               [&](const Inspection& head) { write_head(json, head, with_numbers); });
   json.end_object();
   json.finish();
 }

@@ -144,16 +144,12 @@ void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
 void write_weights(JsonWriter& json, const ModelInfo& info) {
   const StoredWeights stored = info.stored();
   json.begin_object("weights");
-  json.begin_array("stored");
-  for (const StoredWeights::Numbers& numbers : stored.used) {
-    json.begin_object();
+  json.objects("stored", stored.used, [&](const StoredWeights::Numbers& numbers) {
     json.member("type", stored_type_name(numbers.type));
     json.member("tensors", numbers.n_tensors);
     json.member("numbers", numbers.count);
     json.member("bytes", numbers.bytes());
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.member("unused_tensors", stored.n_unused_tensors);
   json.member("unused_bytes", stored.n_unused_bytes);
   json.member("float32_bytes", bytes_of(info.parameters.total, 4));
@@ -165,18 +161,14 @@ void write_memory(JsonWriter& json, const ModelShape& shape) {
   const auto if_kept = [&shape](std::size_t bytes) {
     return shape.keeps_keys ? std::optional(bytes) : std::nullopt;
   };
-  json.begin_array("memory");
-  for (const TextMemory& row : text_memory(shape)) {
-    json.begin_object();
+  json.objects("memory", text_memory(shape), [&](const TextMemory& row) {
     json.member("tokens", row.n_tokens);
     json.member("beyond_context", row.beyond_context);
     json.member("pattern_head", row.pattern.head);
     json.member("pattern", row.pattern.all);
     json.member("kv_float32", if_kept(row.kept_float32));
     json.member("kv_float16", if_kept(row.kept_float16));
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 void write_tokenizer(JsonWriter& json, const TokenizerInfo& tokenizer) {
@@ -261,9 +253,7 @@ void write_model_list_json(const ModelList& list, const ByteSink& sink) {
   JsonWriter json(sink, 2);
   json.begin_object();
   json.member("schema", "attnviz.models/1");
-  json.begin_array("models");
-  for (const ListedModel& model : list.models) {
-    json.begin_object();
+  json.objects("models", list.models, [&](const ListedModel& model) {
     json.member("name", if_any(model.name));
     json.member("store", if_any(model.store));
     json.member("path", if_any(model.path));
@@ -274,18 +264,12 @@ void write_model_list_json(const ModelList& list, const ByteSink& sink) {
     json.member("n_layers", model.n_layers);
     json.member("n_heads", model.n_heads);
     json.member("problem", if_any(model.problem));
-    json.end_object();
-  }
-  json.end_array();
-  json.begin_array("stores");
-  for (const ModelList::Place& place : list.places) {
-    json.begin_object();
+  });
+  json.objects("stores", list.places, [&](const ModelList::Place& place) {
     json.member("store", if_any(place.store));
     json.member("path", if_any(place.path));
     json.member("exists", place.exists);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.end_object();
   json.finish();
 }

@@ -117,17 +117,13 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
   if (facts.layers.empty()) {
     return;
   }
-  json.begin_array("layer_facts");
-  for (const LayerFacts& layer : facts.layers) {
-    json.begin_object();
+  json.objects("layer_facts", facts.layers, [&](const LayerFacts& layer) {
     json.member("layer", layer.layer);
     json.member_if_any("window", layer.window);
     if (layer.soft_cap > 0.0f) {
       json.member("soft_cap", layer.soft_cap);
     }
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 std::vector<LayerFacts> read_layer_facts(const JsonNode& root) {
@@ -159,16 +155,12 @@ void write_predictions_member(JsonWriter& json, const Predictions& predictions) 
   json.begin_object("predictions");
   json.member("at", predictions.at);
   json.member(predictions.replaces_it ? "in_place_of" : "after", predictions.token);
-  json.begin_array("top");
-  for (const PredictedToken& predicted : predictions.top) {
-    json.begin_object();
+  json.objects("top", predictions.top, [&](const PredictedToken& predicted) {
     json.member("token", predicted.token);
     json.member("id", predicted.id);
     json.member("probability", static_cast<float>(predicted.probability));
     json.member("logit", predicted.logit);
-    json.end_object();
-  }
-  json.end_array();
+  });
   json.end_object();
 }
 
