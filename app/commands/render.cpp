@@ -16,7 +16,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/document/row_sums.h"
+#include "attnviz/document/weight_notes.h"
 #include "commands/focus.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"

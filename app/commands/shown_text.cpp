@@ -1,7 +1,7 @@
 #include "commands/shown_text.h"
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/document/flat_note.h"
+#include "attnviz/document/weight_notes.h"
 #include "attnviz/text/word_groups.h"
 #include "commands/attention_run.h"
 #include "commands/focus.h"
@@ -59,7 +59,7 @@ void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optiona
   const bool has_cells = !options.pattern.focus && options.drawing.style != StyleChoice::kMask;
   if (setup.outputs.writes(Content::kFigure) ||
       (has_cells && setup.outputs.writes(Content::kScreen))) {
-    const std::string note = grid ? flat_note(shown.heatmap(), *grid) : flat_note(shown.heatmap());
+    const std::string note = flat_note(shown.heatmap(), grid ? &*grid : nullptr);
     setup.teller.tell(Note::kFlatPicture, in_program_words(note, "scale"));
   }
 }

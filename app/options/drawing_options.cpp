@@ -4,7 +4,6 @@
 
 #include <span>
 
-#include "attnviz/document/pooling.h"
 #include "options/option_values.h"
 #include "outputs/formats/formats.h"
 
@@ -37,7 +36,9 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                  [&request](const std::string& word) { request.colormap = Colormap(word).name(); });
   list.add_value("Output", "--scale", joined_choices(kScales),
                  "how a weight becomes a colour (default linear)",
-                 [&request](const std::string& word) { request.scale = parse_scale(word); });
+                 [&request](const std::string& word) {
+                   request.scale = parse_choice("scale", word, kScales);
+                 });
   list.add_value("Output", "--range", "LO:HI|auto",
                  "the weights at the ends of the colour scale (default 0:1); auto: 0 and "
                  "the largest, or with negative ones the same to both sides of 0",
@@ -58,9 +59,9 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                  [&request](const std::string& word) { request.title = word; });
   define_fonts(list, drawing.fonts);
   FigureStyle& figure = drawing.figure;
-  list.add_value("Output", "--theme", joined_choices(kThemes),
-                 "background of PNG pictures (default light)",
-                 [&figure](const std::string& word) { figure.theme = parse_theme(word); });
+  list.add_value(
+      "Output", "--theme", joined_choices(kThemes), "background of PNG pictures (default light)",
+      [&figure](const std::string& word) { figure.theme = parse_choice("theme", word, kThemes); });
   list.add_value(
       "Output", "--cell", "PX",
       "size of a PNG picture's cells at 96 dpi; none are pooled then (default: what fits)",

@@ -6,14 +6,15 @@ namespace attnviz::app {
 
 bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs) {
-  const bool is_deep =
-      heads.size() > kMostHeadsAsPanels && heads.front().layer != heads.back().layer;
+  if (heads.size() <= kMostHeadsAsPanels || heads.front().layer == heads.back().layer) {
+    return false;
+  }
   // Heads that stand far apart would make a grid of nothing.
   const OverviewGrid grid(heads);
   const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
-  return is_deep && is_full && is_drawn && asked.heads.empty() && asked.layers.empty() &&
-         !pattern.average && !pattern.focus && style != StyleChoice::kMask;
+  return is_full && is_drawn && asked.heads.empty() && asked.layers.empty() && !pattern.average &&
+         !pattern.focus && style != StyleChoice::kMask;
 }
 
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,

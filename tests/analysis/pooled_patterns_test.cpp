@@ -16,9 +16,9 @@
 #include "attnviz/attention/row_stream.h"
 #include "attnviz/attention/sink_group.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/flat_note.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/pooling.h"
+#include "attnviz/document/weight_notes.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/png.h"
@@ -173,10 +173,11 @@ TEST_CASE("pooled patterns: pictures, screens and notes are those of the kept pa
     const auto [kept, streamed] =
         both.pictures({png, terminal_grid(plan, blocks), terminal_grid(plan, mask)});
     CHECK(render_png(streamed, figure) == render_png(kept, figure));
-    CHECK(render_terminal(streamed, blocks) == render_terminal(kept, blocks));
-    CHECK(render_terminal(streamed, mask) == render_terminal(kept, mask));
-    CHECK(flat_note(streamed, png) == flat_note(kept));
-    CHECK_THROWS_AS(render_terminal(streamed, {TerminalStyle::kNumbers}), std::logic_error);
+    CHECK(to_ansi(heatmap_page(streamed, blocks), blocks.color) ==
+          to_ansi(heatmap_page(kept, blocks), blocks.color));
+    CHECK(to_plain(heatmap_page(streamed, mask)) == to_plain(heatmap_page(kept, mask)));
+    CHECK(flat_note(streamed, &png) == flat_note(kept));
+    CHECK_THROWS_AS(heatmap_page(streamed, {TerminalStyle::kNumbers}), std::logic_error);
   }
 }
 

@@ -12,7 +12,7 @@
 
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_layout.h"
-#include "attnviz/picture/layout/figure_theme.h"
+#include "attnviz/picture/layout/figure_style.h"
 #include "support/sample_heatmap.h"
 #include "support/sample_overview.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,7 +49,7 @@ TEST_CASE("figure sheet: the colour of a cell is that of its value") {
   REQUIRE(!row.has_numbers);
   sheet.cells(row, 5, 18, values, 2.0f, numbers);
   const Colormap colors("blue-red");
-  const Scene scene = sheet.scene(40);
+  const Scene scene = std::move(sheet).scene(40);
   CHECK(scene.width == 200);
   CHECK(scene.height == 40);
   REQUIRE(scene.items.size() == 1);
@@ -68,7 +69,7 @@ TEST_CASE("figure sheet: numbers stand in the middle of their cells, light on da
   const CellRow row(10, 200, 2, 5);
   REQUIRE(row.has_numbers);
   sheet.cells(row, 5, 18, values, 2.0f, NumberGroup(values));
-  const Scene scene = sheet.scene(40);
+  const Scene scene = std::move(sheet).scene(40);
   REQUIRE(scene.items.size() == 3);
   const auto& image = std::get<CellImage>(scene.items[0]);
   for (const std::size_t cell : {0u, 1u}) {
@@ -84,7 +85,7 @@ TEST_CASE("figure sheet: texts are cut to their room, and stand where they shoul
   FigureSheet sheet(300, FigureStyle{});
   CHECK(sheet.text("internationalisation", 10, 10, 70, {}) <= 70);
   sheet.text_to("1.25", 200, 10, {});
-  const Scene scene = sheet.scene(60);
+  const Scene scene = std::move(sheet).scene(60);
   REQUIRE(scene.items.size() == 2);
   CHECK(std::get<TextRun>(scene.items[1]).x == 200 - 4 * FigureSheet::kText);
   const int lines = sheet.paragraph("one two three four five six seven", 10, 40, 100, {});
@@ -92,8 +93,7 @@ TEST_CASE("figure sheet: texts are cut to their room, and stand where they shoul
 }
 
 TEST_CASE("figure sheet: a sheet that is too high is refused") {
-  const FigureSheet sheet(100, FigureStyle{});
-  CHECK_THROWS_WITH_AS(sheet.scene(20000),
+  CHECK_THROWS_WITH_AS(FigureSheet(100, FigureStyle{}).scene(20000),
                        "picture: 20000 pixels high, at most 16384: take fewer heads or steps",
                        Error);
 }

@@ -4,7 +4,6 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
-#include "attnviz/picture/layout/figure_theme.h"
 
 namespace attnviz {
 namespace {
@@ -43,11 +42,11 @@ TEST_CASE("FigureStyle: sizes and resolutions outside of their range are usage e
                        Error);
 }
 
-TEST_CASE("parse_theme: by name, with a suggestion for a slip") {
-  CHECK(parse_theme("light") == FigureTheme::kLight);
-  CHECK(parse_theme("dark") == FigureTheme::kDark);
-  CHECK(theme_name(FigureTheme::kDark) == "dark");
-  CHECK_THROWS_WITH_AS(parse_theme("drak"),
+TEST_CASE("kThemes: by name, with a suggestion for a slip") {
+  CHECK(parse_choice("theme", "light", kThemes) == FigureTheme::kLight);
+  CHECK(parse_choice("theme", "dark", kThemes) == FigureTheme::kDark);
+  CHECK(word_for(kThemes, FigureTheme::kDark) == "dark");
+  CHECK_THROWS_WITH_AS(parse_choice("theme", "drak", kThemes),
                        "theme: expected light, dark, found \"drak\" (did you mean \"dark\"?)",
                        Error);
 }

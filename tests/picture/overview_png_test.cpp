@@ -11,7 +11,7 @@
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/picture/layout/figure_theme.h"
+#include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/layout/overview_layout.h"
 #include "picture/decoded_png.h"
 #include "support/sample_overview.h"

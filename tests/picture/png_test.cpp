@@ -122,7 +122,7 @@ TEST_CASE("render_png: masked cells have no colour of the scale, in either theme
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
     for (const std::string_view name : colormap_names()) {
       for (const std::size_t n : {4u, 120u}) {
-        CAPTURE(theme_name(theme));
+        CAPTURE(word_for(kThemes, theme));
         CAPTURE(name);
         CAPTURE(n);
         test::SampleHeatmap sample(n, 1);

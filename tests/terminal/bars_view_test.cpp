@@ -36,6 +36,11 @@ struct Small {
   }
 };
 
+std::string drawn(const Heatmap& focus, const BarsSubject& subject,
+                  const TerminalOptions& options) {
+  return to_ansi(bars_page(focus, subject, options), options.color);
+}
+
 }  // namespace
 
 TEST_CASE("focus_heatmap: a row for each head; of a query its keys, of a key its queries") {
@@ -88,10 +93,10 @@ TEST_CASE("focus_heatmap: a token that the picture left out is refused") {
   CHECK_THROWS_AS(focus_heatmap(small.whole, {0, false}, 4, 4), Error);
 }
 
-TEST_CASE("render_bars: labelled bars with percentages, masked tokens told, at 80 columns") {
+TEST_CASE("bars_page: labelled bars with percentages, masked tokens told, at 80 columns") {
   const Small small;
   const Heatmap focus = focus_heatmap(small.whole, {1, false}, 3, 3);
-  CHECK(render_bars(focus, {1, 0, false}, {TerminalStyle::kAscii, ColorDepth::kNone, 80}) ==
+  CHECK(drawn(focus, {1, 0, false}, {TerminalStyle::kAscii, ColorDepth::kNone, 80}) ==
         "attention\n"
         "\n"
         "      L0H0                            L0H1\n"
@@ -100,16 +105,15 @@ TEST_CASE("render_bars: labelled bars with percentages, masked tokens told, at 8
         "2 sat     .                               .\n"
         "\n"
         "full bar = 100%   . = masked\n");
-  CHECK(test::contains(
-      render_bars(focus, {1, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}),
-      "1 cat 75.0% ██████████████████        50.0% ████████████\n"));
+  CHECK(test::contains(drawn(focus, {1, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}),
+                       "1 cat 75.0% ██████████████████        50.0% ████████████\n"));
 }
 
-TEST_CASE("render_bars: eighths of a column, and small shares are not zero") {
+TEST_CASE("bars_page: eighths of a column, and small shares are not zero") {
   const Small small;
   const Heatmap focus = focus_heatmap(small.whole, {2, false}, 3, 3);
   const auto lines = test::screen_lines(
-      render_bars(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
+      drawn(focus, {2, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 30}));
   // Of 30 columns 6 are labels; two heads have 11 each: 4 of a number, a space, 6 of a bar, which
   // are 48 eighths.
   CHECK(lines.at(3) == "0 The  50% ███     >99% ██████");
@@ -117,7 +121,7 @@ TEST_CASE("render_bars: eighths of a column, and small shares are not zero") {
   CHECK(test::contains(lines.at(5), "<1%"));
 }
 
-TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") {
+TEST_CASE("bars_page: no line is wider than the terminal, whatever is drawn") {
   for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
     for (const std::size_t n : {1U, 2U, 12U, 41U, 300U}) {
       for (const std::size_t n_panels : {1U, 4U, 12U, 144U}) {
@@ -136,7 +140,7 @@ TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") 
             CAPTURE(n);
             CAPTURE(n_panels);
             CAPTURE(look.columns);
-            const std::string out = render_bars(focus, {n / 2, 0, as_key}, look);
+            const std::string out = drawn(focus, {n / 2, 0, as_key}, look);
             std::size_t widest = 0;
             for (const std::string& line : test::screen_lines(out)) {
               widest = std::max(widest, display_width(test::without_escapes(line)));
@@ -153,7 +157,7 @@ TEST_CASE("render_bars: no line is wider than the terminal, whatever is drawn") 
   }
 }
 
-TEST_CASE("render_bars: of many tokens the largest in the order of the text, and what is left") {
+TEST_CASE("bars_page: of many tokens the largest in the order of the text, and what is left") {
   std::vector<float> weights(100, 0.0f);
   std::vector<std::string> labels;
   labels.reserve(weights.size());
@@ -169,19 +173,19 @@ TEST_CASE("render_bars: of many tokens the largest in the order of the text, and
   focus.query_labels = {"L0H0"};
   focus.key_labels = labels;
   const TerminalOptions look{TerminalStyle::kAscii, ColorDepth::kNone, 80};
-  const std::string out = render_bars(focus, {79, 0, false}, look);
+  const std::string out = drawn(focus, {79, 0, false}, look);
   CHECK(out.find(" 3 w3 ") < out.find("70 w70 "));
   CHECK(test::contains(out, "70 w70    50.0% ####"));
   CHECK(test::contains(out, "60 others  6.0%\n"));  // 80 - 20 of 0.001 each
   CHECK(test::contains(out, "20 masked tokens left out   others: all together\n"));
-  CHECK(test::contains(render_bars(focus, {79, 0, true}, look), "60 others  0.1%\n"));
+  CHECK(test::contains(drawn(focus, {79, 0, true}, look), "60 others  0.1%\n"));
 }
 
-TEST_CASE("render_bars: twelve heads stay legible in 80 columns") {
+TEST_CASE("bars_page: twelve heads stay legible in 80 columns") {
   const test::SampleHeatmap picture(6, 12);
   const Heatmap focus = focus_heatmap(picture.heatmap, {5, false}, 6, 6);
   const auto lines = test::screen_lines(
-      render_bars(focus, {5, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}));
+      drawn(focus, {5, 0, false}, {TerminalStyle::kBlocks, ColorDepth::kNone, 80}));
   CHECK(lines.size() < 30);
   CHECK(std::count_if(lines.begin(), lines.end(),
                       [](const std::string& line) { return test::contains(line, "L0H"); }) == 2);

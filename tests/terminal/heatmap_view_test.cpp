@@ -38,9 +38,13 @@ Picture full_picture(std::vector<float> weights, std::vector<std::string> query_
 
 constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
 
+std::string drawn(const Heatmap& heatmap, const TerminalOptions& options) {
+  return to_ansi(heatmap_page(heatmap, options), options.color);
+}
+
 }  // namespace
 
-TEST_CASE("render_terminal: no line is wider than the terminal, whatever is drawn") {
+TEST_CASE("heatmap_page: no line is wider than the terminal, whatever is drawn") {
   struct Look {
     TerminalStyle style;
     ColorDepth depth;
@@ -75,8 +79,7 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
             CAPTURE(static_cast<int>(look.style));
             CAPTURE(static_cast<int>(look.depth));
             CAPTURE(columns);
-            const std::string out =
-                render_terminal(picture.heatmap, {look.style, look.depth, columns});
+            const std::string out = drawn(picture.heatmap, {look.style, look.depth, columns});
             std::size_t widest = 0;
             for (const std::string& line : test::screen_lines(out)) {
               widest = std::max(widest, display_width(test::without_escapes(line)));
@@ -93,7 +96,7 @@ TEST_CASE("render_terminal: no line is wider than the terminal, whatever is draw
   }
 }
 
-TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
+TEST_CASE("heatmap_page: ascii draws a ramp and leaves masked cells blank") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"a", "b"}, {"a", "b"});
   picture.heatmap.panels.front().visible = [](std::size_t query, std::size_t key) {
     return key <= query;
@@ -102,7 +105,7 @@ TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
   picture.heatmap.notes = {"mask causal"};
   picture.heatmap.panels.push_back(picture.heatmap.panels[0]);
   picture.heatmap.panels[1].title = "L0H1";
-  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 40}) ==
+  CHECK(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 40}) ==
         "attention\n"
         "\n"
         "  L0H0        L0H1\n"
@@ -115,12 +118,12 @@ TEST_CASE("render_terminal: ascii draws a ramp and leaves masked cells blank") {
         "mask causal\n");
 }
 
-TEST_CASE("render_terminal: dots grow with the weight, masked cells stay blank") {
+TEST_CASE("heatmap_page: dots grow with the weight, masked cells stay blank") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.25f}, {"a", "b"}, {"a", "b"});
   picture.heatmap.panels.front().visible = [](std::size_t query, std::size_t key) {
     return key <= query;
   };
-  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}) ==
+  CHECK(drawn(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}) ==
         "  L0H0\n"
         "  a b\n"
         "a ●\n"
@@ -129,23 +132,23 @@ TEST_CASE("render_terminal: dots grow with the weight, masked cells stay blank")
         "0 ·◦•○● 1   blank = masked   row = query   column = key\n");
 }
 
-TEST_CASE("render_terminal: dots of signed values are rings below the middle, discs above") {
+TEST_CASE("heatmap_page: dots of signed values are rings below the middle, discs above") {
   Picture picture =
       full_picture({-1.0f, -0.5f, 0.0f, 0.5f, 1.0f}, {"q"}, {"a", "b", "c", "d", "e"});
   picture.heatmap.scale.low = -1.0f;
   picture.heatmap.scale.colormap = Colormap("blue-red");
-  const auto lines = test::screen_lines(
-      render_terminal(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}));
+  const auto lines =
+      test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kDots, ColorDepth::kNone, 60}));
   CHECK(lines.at(2) == "q ○ ◦ · • ●");
 }
 
-TEST_CASE("render_terminal: the mask's style shows who may see whom, once for each mask") {
+TEST_CASE("heatmap_page: the mask's style shows who may see whom, once for each mask") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"The", "cat"}, {"The", "cat"});
   HeatmapPanel causal = picture.heatmap.panels.front();
   causal.visible = [](std::size_t query, std::size_t key) { return key <= query; };
   causal.mask = "causal";
   picture.heatmap.panels = {causal, causal, {"L0H2", causal.values, nullptr, "none"}};
-  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kMask, ColorDepth::kNone, 60}) ==
+  CHECK(drawn(picture.heatmap, {TerminalStyle::kMask, ColorDepth::kNone, 60}) ==
         "    mask causal  mask none\n"
         "    The cat      The cat\n"
         "The #   .        #   #\n"
@@ -154,22 +157,22 @@ TEST_CASE("render_terminal: the mask's style shows who may see whom, once for ea
         "# = sees   . = masked   row = query   column = key\n");
 }
 
-TEST_CASE("render_terminal: an uneven scale has its numbers below it") {
+TEST_CASE("heatmap_page: an uneven scale has its numbers below it") {
   Picture picture = full_picture({1.0f, 0.01f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.kind = ScaleKind::kSqrt;
-  const auto lines = test::screen_lines(render_terminal(picture.heatmap, kAscii80));
+  const auto lines = test::screen_lines(drawn(picture.heatmap, kAscii80));
   CHECK(lines.at(5) == ".....:::::-----=====+++++*****#####%%%%%@@@@@");
   CHECK(lines.at(6) == "0            0.1              0.5           1");
   CHECK(lines.at(7) == "sqrt scale   row = query   column = key");
   picture.heatmap.scale.kind = ScaleKind::kRowMax;
-  CHECK(test::contains(render_terminal(picture.heatmap, kAscii80),
+  CHECK(test::contains(drawn(picture.heatmap, kAscii80),
                        "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
 }
 
-TEST_CASE("render_terminal: small multiples show values and labels where they fit on one screen") {
+TEST_CASE("heatmap_page: small multiples show values and labels where they fit on one screen") {
   const test::SampleHeatmap picture(6, 4);
-  const auto lines = test::screen_lines(
-      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const auto lines =
+      test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   CHECK(lines.size() <= 45);
   CHECK(test::without_escapes(lines.at(3)) ==
         "     The  cat  sat   on  the  mat    The  cat  sat   on  the  mat");
@@ -177,45 +180,41 @@ TEST_CASE("render_terminal: small multiples show values and labels where they fi
   threes.heatmap.panels_together = 3;  // two of them with values would fit in a line
   CHECK(test::contains(
       test::without_escapes(
-          test::screen_lines(
-              render_terminal(threes.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+          test::screen_lines(drawn(threes.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
               .at(2)),
       "L0H2"));
   test::SampleHeatmap compared(8, 3);  // with values all three would be on a screen, one by one
   compared.heatmap.panels_together = 3;
   CHECK(test::contains(
-      test::without_escapes(
-          test::screen_lines(
-              render_terminal(compared.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
-              .at(2)),
+      test::without_escapes(test::screen_lines(drawn(compared.heatmap, {TerminalStyle::kBlocks,
+                                                                        ColorDepth::k256, 80}))
+                                .at(2)),
       "L0H2"));
   const test::SampleHeatmap many(6, 48);
-  CHECK(test::screen_lines(
-            render_terminal(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
+  CHECK(test::screen_lines(drawn(many.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}))
             .size() < 120);
 }
 
-TEST_CASE("render_terminal: a weight of zero is drawn, a masked one is not") {
+TEST_CASE("heatmap_page: a weight of zero is drawn, a masked one is not") {
   Picture picture = full_picture({0.0f, 0.0f}, {"a"}, {"a", "b"});
   picture.heatmap.panels.front().visible = [](std::size_t, std::size_t key) { return key == 0; };
   const auto row = [&picture](TerminalStyle style, ColorDepth depth) {
-    return test::screen_lines(render_terminal(picture.heatmap, {style, depth, 20})).at(2);
+    return test::screen_lines(drawn(picture.heatmap, {style, depth, 20})).at(2);
   };
   CHECK(row(TerminalStyle::kAscii, ColorDepth::kNone) == "a ......");
   CHECK(row(TerminalStyle::kBlocks, ColorDepth::kNone) == "a ······");
   CHECK(row(TerminalStyle::kNumbers, ColorDepth::kNone) == "a  0.000     ·");
   const std::string colored =
       test::screen_lines(
-          render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 20}))
+          drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 20}))
           .at(3);
   CHECK(colored == "a \x1b[48;2;68;1;84;38;5;231m  .00  \x1b[0m   \x1b[2m·\x1b[0m");
 }
 
-TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 columns") {
+TEST_CASE("heatmap_page: four heads of six tokens stand side by side in 80 columns") {
   const test::SampleHeatmap picture(6, 4);
   for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
-    const auto lines =
-        test::screen_lines(render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80}));
+    const auto lines = test::screen_lines(drawn(picture.heatmap, {style, ColorDepth::kNone, 80}));
     CHECK(lines.at(2) == "      L0H0          L0H1          L0H2          L0H3");
     CHECK(lines.at(3) == "      0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5   0 1 2 3 4 5");
     CHECK(lines.at(4).starts_with("0 The "));
@@ -223,10 +222,10 @@ TEST_CASE("render_terminal: four heads of six tokens stand side by side in 80 co
   }
 }
 
-TEST_CASE("render_terminal: twelve heads fill their rows evenly") {
+TEST_CASE("heatmap_page: twelve heads fill their rows evenly") {
   const test::SampleHeatmap picture(6, 12);
   std::vector<std::string> titles;
-  for (const std::string& line : test::screen_lines(render_terminal(picture.heatmap, kAscii80))) {
+  for (const std::string& line : test::screen_lines(drawn(picture.heatmap, kAscii80))) {
     if (test::contains(line, "L0H")) {
       titles.push_back(line);
     }
@@ -238,20 +237,20 @@ TEST_CASE("render_terminal: twelve heads fill their rows evenly") {
   CHECK(test::contains(titles[2], "L0H11"));
 }
 
-TEST_CASE("render_terminal: one head is drawn large, with column labels and values") {
+TEST_CASE("heatmap_page: one head is drawn large, with column labels and values") {
   const Picture picture = full_picture({0.25f, 0.75f, 1.0f, 0.0f}, {"The", "cat"}, {"The", "cat"});
-  const auto lines = test::screen_lines(
-      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const auto lines =
+      test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   REQUIRE(lines.size() >= 8);
   CHECK(test::without_escapes(lines[1]) == "      The    cat");
   CHECK(test::without_escapes(lines[3]) == "The   .25    .75  ");
   CHECK(test::without_escapes(lines[6]) == "cat   1.0    .00  ");
 }
 
-TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
+TEST_CASE("heatmap_page: wide characters keep the cells in their columns") {
   const test::SampleHeatmap picture(15, 1, test::Labels::kHard);
-  const auto lines = test::screen_lines(
-      render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
+  const auto lines =
+      test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}));
   // Titles, then a header, then one line a token; the last character of each row ends its cell.
   const std::size_t width = display_width(lines.at(3));
   for (std::size_t row = 4; row < 4 + 15; ++row) {
@@ -259,10 +258,10 @@ TEST_CASE("render_terminal: wide characters keep the cells in their columns") {
   }
 }
 
-TEST_CASE("render_terminal: in a narrow terminal labels are cut, indices are not") {
+TEST_CASE("heatmap_page: in a narrow terminal labels are cut, indices are not") {
   const test::SampleHeatmap picture(12, 1);
-  const auto lines = test::screen_lines(
-      render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 30}));
+  const auto lines =
+      test::screen_lines(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 30}));
   CHECK(std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
           return line.starts_with("10 on ");
         }) != lines.end());
@@ -271,7 +270,7 @@ TEST_CASE("render_terminal: in a narrow terminal labels are cut, indices are not
         }) != lines.end());
 }
 
-TEST_CASE("render_terminal: nothing in a label, title or note reaches the terminal as a command") {
+TEST_CASE("heatmap_page: nothing in a label, title or note reaches the terminal as a command") {
   Picture picture = full_picture({1.0f}, {"\x1b[31m\u202E\n"}, {"\x1b]0;x\x07"});
   picture.heatmap.panels[0].title = "\x1b[2J";
   picture.heatmap.title = "\x1b[1;1H";
@@ -280,7 +279,7 @@ TEST_CASE("render_terminal: nothing in a label, title or note reaches the termin
       "31m\u2066\rnote"};
   for (const TerminalStyle style :
        {TerminalStyle::kBlocks, TerminalStyle::kAscii, TerminalStyle::kNumbers}) {
-    const std::string out = render_terminal(picture.heatmap, {style, ColorDepth::kNone, 80});
+    const std::string out = drawn(picture.heatmap, {style, ColorDepth::kNone, 80});
     CHECK_FALSE(test::contains(out, "\x1b"));
     CHECK_FALSE(test::contains(out, "\x07"));
     CHECK_FALSE(test::contains(out, "\r"));
@@ -289,11 +288,11 @@ TEST_CASE("render_terminal: nothing in a label, title or note reaches the termin
   }
 }
 
-TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single weight still shows") {
+TEST_CASE("heatmap_page: 300 tokens in 80 columns are pooled, and a single weight still shows") {
   test::SampleHeatmap picture(300, 1);
   std::fill(picture.values[0].begin(), picture.values[0].end(), 0.0f);
   picture.values[0][200 * 300 + 100] = 1.0f;
-  const std::string out = render_terminal(picture.heatmap, kAscii80);
+  const std::string out = drawn(picture.heatmap, kAscii80);
   CHECK(test::contains(out, "pooled: each cell is the largest of up to 10 x 5 weights\n"));
   const auto lines = test::screen_lines(out);
   CHECK(lines.size() < 60);
@@ -307,10 +306,10 @@ TEST_CASE("render_terminal: 300 tokens in 80 columns are pooled, and a single we
                       [](const std::string& line) { return test::contains(line, "@"); }) == 1);
 }
 
-TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
+TEST_CASE("heatmap_page: colours put two rows in a line before they pool") {
   const test::SampleHeatmap picture(60, 1);
   const std::string out =
-      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
+      drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80});
   CHECK_FALSE(test::contains(out, "pooled"));
   const auto lines = test::screen_lines(out);
   CHECK(test::without_escapes(lines.at(4)).starts_with("  0–1 The cat"));
@@ -320,33 +319,31 @@ TEST_CASE("render_terminal: colours put two rows in a line before they pool") {
   CHECK(test::contains(out, "blank = masked"));
 }
 
-TEST_CASE("render_terminal: column indices are explained when the rows have other labels") {
+TEST_CASE("heatmap_page: column indices are explained when the rows have other labels") {
   const Picture picture =
       full_picture(std::vector<float>(12, 0.5f), {"look"},
                    {"alpha", "beta", "gamma", "delta", "a", "b", "c", "d", "e", "f", "g", "日本"});
-  const std::string out =
-      render_terminal(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kNone, 40});
+  const std::string out = drawn(picture.heatmap, {TerminalStyle::kBlocks, ColorDepth::kNone, 40});
   CHECK(test::contains(out, "keys:  0 alpha  1 beta  2 gamma  3 delta"));
   CHECK(test::contains(out, "11 日本"));
 }
 
-TEST_CASE("render_terminal: NaN is seen, and said in the legend only then") {
+TEST_CASE("heatmap_page: NaN is seen, and said in the legend only then") {
   Picture picture =
       full_picture({std::numeric_limits<float>::quiet_NaN(), 1.0f}, {"a"}, {"a", "b"});
-  CHECK(test::contains(render_terminal(picture.heatmap, kAscii80), "? = NaN"));
-  CHECK(test::contains(
-      render_terminal(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
-      "   nan"));
+  CHECK(test::contains(drawn(picture.heatmap, kAscii80), "? = NaN"));
+  CHECK(test::contains(drawn(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
+                       "   nan"));
   picture.values[0][0] = 0.0f;
-  CHECK_FALSE(test::contains(render_terminal(picture.heatmap, kAscii80), "NaN"));
+  CHECK_FALSE(test::contains(drawn(picture.heatmap, kAscii80), "NaN"));
 }
 
-TEST_CASE("render_terminal: the legend tells scale and notes; masked only when there are such") {
+TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when there are such") {
   Picture picture = full_picture({-0.5f, 2.0f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.low = -0.5f;
   picture.heatmap.scale.high = 2.0f;
   picture.heatmap.notes = {"RANDOM WEIGHTS: this means nothing"};
-  const std::string out = render_terminal(picture.heatmap, kAscii80);
+  const std::string out = drawn(picture.heatmap, kAscii80);
   CHECK(test::contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));
   CHECK(test::contains(out, "\nRANDOM WEIGHTS: this means nothing\n"));
   CHECK_FALSE(test::contains(out, "masked"));
@@ -354,10 +351,10 @@ TEST_CASE("render_terminal: the legend tells scale and notes; masked only when t
   CHECK(test::contains(out, "@@@@@@"));
 }
 
-TEST_CASE("render_terminal: a terminal of no width is taken as 20 columns") {
+TEST_CASE("heatmap_page: a terminal of no width is taken as 20 columns") {
   const test::SampleHeatmap picture(6, 4);
-  CHECK(render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
-        render_terminal(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
+  CHECK(drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 0}) ==
+        drawn(picture.heatmap, {TerminalStyle::kAscii, ColorDepth::kNone, 20}));
 }
 
 }  // namespace attnviz

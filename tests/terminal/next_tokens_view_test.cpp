@@ -30,6 +30,11 @@ TerminalOptions options_of(TerminalStyle style, ColorDepth color, std::size_t co
   return {style, color, columns};
 }
 
+std::string drawn(const Predictions& predictions, const std::string& variant,
+                  const Colormap& colormap, const TerminalOptions& options) {
+  return to_ansi(predictions_page(predictions, variant, colormap, options), options.color);
+}
+
 template <class Write>
 nlohmann::json written(const Write& write) {
   std::string text;
@@ -45,8 +50,8 @@ nlohmann::json written(const Write& write) {
 
 TEST_CASE(
     "predictions: rank, token as it is shown elsewhere, id, percent and a bar of that share") {
-  const std::string text = render_predictions(
-      two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
+  const std::string text =
+      drawn(two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   const std::vector<std::string> lines = test::screen_lines(text);
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].empty());
@@ -64,8 +69,8 @@ TEST_CASE(
 TEST_CASE("predictions in 7 bits, with the name of the run") {
   Predictions predictions = two_tokens();
   predictions.replaces_it = true;
-  const std::string text = render_predictions(
-      predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
+  const std::string text =
+      drawn(predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
   CHECK(test::screen_lines(text)[1] == "in place of \\ssat (4), T 0.5");
@@ -76,15 +81,15 @@ TEST_CASE("predictions fit where they are drawn, and carry colours only where th
   predictions.top.push_back({std::string(100, 'w'), 7, 0.2, 0.0f});
   for (const std::size_t columns : {20u, 40u, 80u, 200u}) {
     CAPTURE(columns);
-    const std::string text = render_predictions(
-        predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
+    const std::string text =
+        drawn(predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, columns));
     CHECK(text.find('\x1b') == std::string::npos);
     for (const std::string& line : test::screen_lines(text)) {
       CHECK(display_width(line) <= columns);
     }
   }
-  const std::string colored = render_predictions(
-      predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
+  const std::string colored =
+      drawn(predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
   CHECK(colored.find("\x1b[1mnext token") != std::string::npos);
   CHECK(colored.find("\x1b[31m") == std::string::npos);
 }
@@ -93,14 +98,12 @@ TEST_CASE("a continuation is told in lines that fit, escaped") {
   Continuation continuation;
   continuation.text = " and\n\x1b[2Jthen " + std::string(90, 'w');
   continuation.ids = {1, 2, 3};
-  const std::string text =
-      render_continuation(continuation, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40));
+  const std::string text = to_plain(continuation_page(continuation, {.columns = 40}));
   CHECK(text.starts_with("continuation: and \\x1B[2Jthen\n"));
   for (const std::string& line : test::screen_lines(text)) {
     CHECK(display_width(line) <= 40);
   }
-  CHECK(render_continuation({}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 40)) ==
-        "continuation: none\n");
+  CHECK(to_plain(continuation_page({}, {.columns = 40})) == "continuation: none\n");
 }
 
 TEST_CASE("why a continuation is shorter than asked for") {

@@ -18,12 +18,15 @@ namespace {
 
 constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
 
+std::string drawn(const Overview& overview, const TerminalOptions& options) {
+  return to_ansi(overview_page(overview, options), options.color);
+}
+
 }  // namespace
 
-TEST_CASE("render_terminal of an overview: thumbnails, the chosen one in brackets, then it large") {
+TEST_CASE("overview_page: thumbnails, the chosen one in brackets, then it large") {
   const test::SampleOverview sample(2, 7, 8);
-  const std::vector<std::string> lines =
-      test::screen_lines(render_terminal(sample.overview(), kAscii80));
+  const std::vector<std::string> lines = test::screen_lines(drawn(sample.overview(), kAscii80));
   const std::vector<std::string> expected = {
       "attention: deep",
       "",
@@ -48,7 +51,7 @@ TEST_CASE("render_terminal of an overview: thumbnails, the chosen one in bracket
   CHECK(lines.back() == "mask causal");
 }
 
-TEST_CASE("render_terminal of an overview: no line is too wide, and ascii is 7-bit") {
+TEST_CASE("overview_page: no line is too wide, and ascii is 7-bit") {
   struct Shape {
     std::size_t n_layers;
     std::size_t n_heads;
@@ -64,7 +67,7 @@ TEST_CASE("render_terminal of an overview: no line is too wide, and ascii is 7-b
             CAPTURE(shape.n_heads);
             CAPTURE(n);
             CAPTURE(columns);
-            const std::string text = render_terminal(overview, {style, color, columns});
+            const std::string text = drawn(overview, {style, color, columns});
             std::size_t widest = 0;
             for (const std::string& line : test::screen_lines(text)) {
               widest = std::max(widest, display_width(test::without_escapes(line)));
@@ -82,11 +85,11 @@ TEST_CASE("render_terminal of an overview: no line is too wide, and ascii is 7-b
   }
 }
 
-TEST_CASE("render_terminal of an overview: every head is named once, in groups that are alike") {
+TEST_CASE("overview_page: every head is named once, in groups that are alike") {
   const test::SampleOverview sample(2, 32, 40);
   const Overview overview = sample.overview();
   std::vector<std::string> headers;
-  for (const std::string& line : test::screen_lines(render_terminal(overview, kAscii80))) {
+  for (const std::string& line : test::screen_lines(drawn(overview, kAscii80))) {
     if (line.starts_with("   H")) {
       headers.push_back(line);
     }
@@ -108,10 +111,10 @@ TEST_CASE("render_terminal of an overview: every head is named once, in groups t
   CHECK(headers[2].starts_with("   H22"));
 }
 
-TEST_CASE("render_terminal of an overview: half blocks show as many rows as columns") {
+TEST_CASE("overview_page: half blocks show as many rows as columns") {
   const test::SampleOverview sample(2, 7, 7);
-  const std::vector<std::string> lines = test::screen_lines(
-      render_terminal(sample.overview(), {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
+  const std::vector<std::string> lines =
+      test::screen_lines(drawn(sample.overview(), {TerminalStyle::kBlocks, ColorDepth::k256, 80}));
   // Seven cells make four lines, the last one half empty: no blank line is needed.
   CHECK(test::without_escapes(lines.at(3)).starts_with("L0 ▀▄"));
   CHECK(test::without_escapes(lines.at(6)).starts_with("   ▀▀▀▀▀▀▀"));

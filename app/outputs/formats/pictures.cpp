@@ -16,37 +16,35 @@ namespace attnviz::app {
 namespace {
 
 // Bars for one token, else cells.
-std::string drawn_picture(const ShownAttention& shown, const TerminalOptions& terminal) {
+Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) {
   if (shown.overview()) {
-    return render_terminal(*shown.overview(), terminal);
+    return overview_page(*shown.overview(), terminal);
   }
   const AttentionDocument& document = shown.first();
   const Heatmap& picture = shown.heatmap();
   const auto& focus = document.drawing.focus;
   if (!focus) {
-    return render_terminal(picture, terminal);
+    return heatmap_page(picture, terminal);
   }
   const auto& tokens = focus->as_key ? document.query_tokens : document.key_tokens;
-  return render_bars(picture, {focus->token, tokens.size() - picture.n_keys(), focus->as_key},
-                     terminal);
+  return bars_page(picture, {focus->token, tokens.size() - picture.n_keys(), focus->as_key},
+                   terminal);
 }
 
-// What stands below a drawing: how the text goes on, and what the documents predict; may be empty.
-std::string drawn_next_tokens(std::span<const AttentionDocument> documents,
-                              const TerminalOptions& terminal) {
+// How the text goes on, and what the documents predict; may be empty.
+void add_next_tokens(Page& page, std::span<const AttentionDocument> documents,
+                     const TerminalOptions& terminal) {
   const AttentionDocument& first = documents.front();
-  std::string text;
   if (first.continuation) {
-    text += render_continuation(*first.continuation, terminal);
+    page.add(continuation_page(*first.continuation, terminal));
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
     if (documents[i].predictions) {
-      text += render_predictions(*documents[i].predictions,
-                                 documents.size() > 1 ? first.drawing.side_by_side[i] : "",
-                                 first.drawing.scale.colormap, terminal);
+      page.add(predictions_page(*documents[i].predictions,
+                                documents.size() > 1 ? first.drawing.side_by_side[i] : "",
+                                first.drawing.scale.colormap, terminal));
     }
   }
-  return text;
 }
 
 }  // namespace
@@ -70,7 +68,9 @@ OverviewCells png_cells(const ShownAttention& shown, const Look& look) {
 }
 
 void write_attention_text(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
-  sink(drawn_picture(shown, look.terminal) + drawn_next_tokens(shown.documents(), look.terminal));
+  Page page = picture_page(shown, look.terminal);
+  add_next_tokens(page, shown.documents(), look.terminal);
+  sink(to_ansi(page, look.terminal.color));
 }
 
 void write_inspection_text(const ShownInspection& shown, const Look& look, const ByteSink& sink) {

@@ -10,8 +10,7 @@
 namespace attnviz {
 
 PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most) noexcept {
-  const std::size_t cells = std::max<std::size_t>(most, 1);
-  return {size, std::max<std::size_t>(size / cells + (size % cells != 0 ? 1 : 0), 1), 0};
+  return {size, std::max<std::size_t>(divided_up(size, std::max<std::size_t>(most, 1)), 1), 0};
 }
 
 std::size_t PoolAxis::end(std::size_t cell) const noexcept {

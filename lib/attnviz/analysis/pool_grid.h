@@ -19,6 +19,10 @@ enum class PoolKind { kMax, kMean };
 inline constexpr std::array kPools = {Choice{"max", PoolKind::kMax},
                                       Choice{"mean", PoolKind::kMean}};
 
+constexpr std::size_t divided_up(std::size_t size, std::size_t by) noexcept {
+  return size / by + (size % by != 0 ? 1 : 0);
+}
+
 /// One axis of `size` entries cut into blocks of `block`; the last one may be shorter.
 struct PoolAxis {
   std::size_t size = 0;
@@ -28,7 +32,7 @@ struct PoolAxis {
   /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
   static PoolAxis at_most(std::size_t size, std::size_t most) noexcept;
 
-  std::size_t cells() const noexcept { return size / block + (size % block != 0 ? 1 : 0); }
+  std::size_t cells() const noexcept { return divided_up(size, block); }
   std::size_t begin(std::size_t cell) const noexcept { return cell * block; }
   std::size_t end(std::size_t cell) const noexcept;
   bool pooled() const noexcept { return block > 1; }

@@ -4,20 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "attnviz/core/error.h"
 
 namespace attnviz {
-
-std::string_view scale_name(ScaleKind kind) noexcept {
-  return word_for(kScales, kind);
-}
-
-ScaleKind parse_scale(std::string_view name) {
-  return parse_choice("scale", name, kScales);
-}
 
 float ColorScale::position(float value) const noexcept {
   switch (kind) {
@@ -31,19 +21,6 @@ float ColorScale::position(float value) const noexcept {
       break;
   }
   return (value - low) / (high - low);
-}
-
-float ColorScale::value_at(float position) const noexcept {
-  switch (kind) {
-    case ScaleKind::kSqrt:
-      return low + position * position * (high - low);
-    case ScaleKind::kLog:
-      return low * std::pow(high / low, position);
-    case ScaleKind::kLinear:
-    case ScaleKind::kRowMax:
-      break;
-  }
-  return low + position * (high - low);
 }
 
 void check(const ColorScale& scale) {

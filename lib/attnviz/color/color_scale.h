@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/choices.h"
@@ -13,17 +12,12 @@ namespace attnviz {
 /// sqrt     square roots: small values spread out.
 /// log      logarithms: every factor of ten takes the same room.
 /// row-max  each value over the largest of its query's row, then linear: shows where each query
-/// looks
-///          most, however evenly it looks.
+///          looks most, however evenly it looks.
 enum class ScaleKind { kLinear, kSqrt, kLog, kRowMax };
 
 inline constexpr std::array kScales = {
     Choice{"linear", ScaleKind::kLinear}, Choice{"sqrt", ScaleKind::kSqrt},
     Choice{"log", ScaleKind::kLog}, Choice{"row-max", ScaleKind::kRowMax}};
-
-std::string_view scale_name(ScaleKind kind) noexcept;
-/// Throws Error{kUsage} naming the valid ones, with did-you-mean.
-ScaleKind parse_scale(std::string_view name);
 
 struct ColorScale {
   Colormap colormap;
@@ -34,8 +28,6 @@ struct ColorScale {
   /// Where `value` (for kRowMax: its share) lies from low to high, not clamped: may lie outside
   /// [0, 1]. NaN stays NaN.
   float position(float value) const noexcept;
-  /// What lies at `position`.
-  float value_at(float position) const noexcept;
   Rgb color(float value) const noexcept { return colormap(position(value)); }
 };
 

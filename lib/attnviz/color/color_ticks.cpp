@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <utility>
-
-#include "attnviz/color/round_step.h"
 
 namespace attnviz {
 
@@ -67,6 +66,20 @@ std::vector<ColorTick> uneven_ticks(const ColorScale& scale, std::size_t most) {
 }
 
 }  // namespace
+
+double round_step(double number) noexcept {
+  constexpr double kRounding = 1.0 - 1e-6;
+  if (!(number > 0.0) || !std::isfinite(number)) {
+    return 1.0;
+  }
+  const double power = std::pow(10.0, std::floor(std::log10(number)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= number * kRounding) {
+      return factor * power;
+    }
+  }
+  return 10.0 * power;
+}
 
 std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most) {
   std::vector<ColorTick> ticks;

@@ -1,4 +1,4 @@
-// Round numbers along a colour bar, and numbers short enough for a cell.
+// Round numbers for the ends and steps of scales, and numbers short enough for a cell.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,11 @@
 #include "attnviz/color/color_scale.h"
 
 namespace attnviz {
+
+/// The least of 1, 2 or 5 times a power of ten that is at least `number`, but for the rounding of
+/// floats: where a scale of bars from 0 ends, or how far the ticks of an axis stand apart. 1 for
+/// what is not more than 0, or not finite.
+double round_step(double number) noexcept;
 
 struct ColorTick {
   double position = 0.0;  // 0 at the low end of the scale, 1 at the high one

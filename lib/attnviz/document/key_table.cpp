@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "attnviz/color/round_step.h"
+#include "attnviz/color/color_ticks.h"
 #include "attnviz/document/step_blocks.h"
 #include "attnviz/document/words/step_words.h"
 

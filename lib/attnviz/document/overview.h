@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/analysis/pool_grid.h"
 #include "attnviz/analysis/telling_head.h"
 #include "attnviz/analysis/telling_search.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
-#include "attnviz/document/pooling.h"
 
 namespace attnviz {
 

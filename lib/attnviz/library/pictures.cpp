@@ -35,7 +35,7 @@ std::string Picture::json() const {
 }
 
 std::string Picture::text(const TerminalOptions& options) const {
-  return render_terminal(attention_heatmap(*document_), options);
+  return to_ansi(heatmap_page(attention_heatmap(*document_), options), options.color);
 }
 
 std::string Picture::png() const {

@@ -76,7 +76,7 @@ class Figure {
         "block is its largest number",
         kMargin, y_, kRoom, kNote, FigureSheet::kSmallText);
     y_ += line_height(FigureSheet::kSmallText) + kMargin;
-    return sheet_.scene(y_);
+    return std::move(sheet_).scene(y_);
   }
 
  private:

@@ -18,7 +18,7 @@ namespace {
 std::string figure_png(Scene scene, const std::string& title, const FigureStyle& style,
                        std::string facts) {
   const std::string figure =
-      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}}})", theme_name(style.theme),
+      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}}})", word_for(kThemes, style.theme),
                   style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi);
   return scene_png(std::move(scene), *style.fonts,
                    {{"Title", printable_message(title)},

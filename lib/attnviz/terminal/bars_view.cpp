@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/round_step.h"
+#include "attnviz/color/color_ticks.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/percent.h"
@@ -21,7 +21,6 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kLeastColumns = 20;
 constexpr std::size_t kAllTokens = 40;  // are all shown
 constexpr std::size_t kTopTokens = 20;  // of more, these
 constexpr std::size_t kGap = 2;         // between heads
@@ -39,20 +38,194 @@ class Bars {
         palette_(focus.scale.colormap, options.color),
         charset_(options.style) {}
 
-  Page draw();
+  Page draw() {
+    choose_tokens();
+    lay_out();
+    heading();
+    for (std::size_t first = 0; first < n_heads(); first += per_band_) {
+      band(first, std::min(per_band_, n_heads() - first));
+    }
+    legend();
+    return std::move(page_);
+  }
 
  private:
   std::size_t n_heads() const { return focus_.n_queries(); }
   std::size_t n_tokens() const { return focus_.n_keys(); }
 
-  void choose_tokens();
-  void lay_out();
-  void heading();
-  void band(std::size_t first, std::size_t count);
-  void number(Line& line, std::string_view text, const Style& style = {}) const;
-  void bar(Line& line, float value) const;
-  float others(std::size_t head) const;
-  void legend();
+  void choose_tokens() {
+    std::vector<float> largest(n_tokens(), -1.0f);  // over the heads that see it
+    for (std::size_t head = 0; head < n_heads(); ++head) {
+      for (std::size_t token = 0; token < n_tokens(); ++token) {
+        if (panel_.is_visible(head, token)) {
+          largest[token] = std::max(largest[token], std::max(panel_.values(head, token), 0.0f));
+        }
+      }
+    }
+    shown_.resize(n_tokens());
+    std::iota(shown_.begin(), shown_.end(), 0);
+    if (n_tokens() > kAllTokens) {
+      std::stable_sort(shown_.begin(), shown_.end(), [&largest](std::size_t a, std::size_t b) {
+        return largest[a] > largest[b];
+      });
+      const auto top = shown_.begin() + kTopTokens;
+      const auto seen = std::find_if(
+          shown_.begin(), top, [&largest](std::size_t token) { return largest[token] < 0.0f; });
+      for (auto token = seen; token != shown_.end(); ++token) {
+        if (largest[*token] < 0.0f) {
+          ++left_out_;
+        } else {
+          others_.push_back(*token);
+        }
+      }
+      shown_.erase(seen, shown_.end());
+      std::sort(shown_.begin(), shown_.end());
+    }
+    float most = 0.0f;
+    for (const std::size_t token : shown_) {
+      most = std::max(most, largest[token]);
+    }
+    full_ = round_step(static_cast<double>(most));
+  }
+
+  void lay_out() {
+    const std::size_t index_width = std::to_string(subject_.first_index + n_tokens() - 1).size();
+    std::size_t widest = 0;
+    for (const std::size_t token : shown_) {
+      const std::string index = std::to_string(subject_.first_index + token);
+      labels_.push_back(pad_left(index, index_width) + " " +
+                        charset_.label(focus_.key_labels[token]));
+      widest = std::max(widest, display_width(labels_.back()));
+    }
+    if (!others_.empty()) {
+      others_label_ = counted(others_.size(), "other");
+      widest = std::max(widest, others_label_.size());
+    }
+    const std::size_t most_gutter = std::max<std::size_t>(options_.columns * 3 / 10, 7);
+    gutter_ = std::min(widest, std::max(most_gutter, others_label_.size())) + 1;
+    const std::size_t room = options_.columns - gutter_;
+    const auto fit = [this, room](int decimals) {
+      decimals_ = decimals;
+      number_ = decimals == 0 ? 4 : 5;
+      for (std::size_t head = 0; head < n_heads(); ++head) {
+        for (const std::size_t token : shown_) {
+          number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
+        }
+        if (!others_.empty()) {
+          number_ = std::max(number_, percent_cell(others(head), decimals).size());
+        }
+      }
+      const std::size_t least = number_ + 1 + kLeastBar;
+      const std::size_t fitting =
+          std::clamp<std::size_t>((room + kGap) / (least + kGap), 1, n_heads());
+      const std::size_t bands = divided_up(n_heads(), fitting);
+      per_band_ = divided_up(n_heads(), bands);
+      const std::size_t block = (room + kGap) / per_band_ - kGap;
+      const std::size_t most = n_heads() == 1 ? kMostBarAlone : kMostBar;
+      bar_ = block > number_ + 1 ? std::min(block - number_ - 1, most) : 0;
+    };
+    constexpr std::size_t kBarForDecimals = 12;
+    constexpr double kSmall = 0.1;  // where whole percents tell little apart
+    fit(0);
+    if (bar_ >= kBarForDecimals || full_ <= kSmall) {
+      fit(1);
+    }
+  }
+
+  void heading() {
+    page_.add(paragraph(charset_.sentence(focus_.title), options_.columns, kBold));
+    if (!focus_.title.empty()) {
+      page_.blank();
+    }
+  }
+
+  void number(Line& line, std::string_view text, const Style& style = {}) const {
+    const std::size_t width = display_width(text);
+    line.space(number_ - std::min(number_, width));
+    line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style);
+  }
+
+  void bar(Line& line, float value) const {
+    const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
+    const auto drawn = static_cast<float>(std::clamp(share, 0.0, 1.0));
+    line.put_padded(charset_.bar(share, bar_), bar_, {.ink = palette_.share_ink(drawn)});
+  }
+
+  // Of a query its share in all that are not shown, of a key the most of one of them.
+  float others(std::size_t head) const {
+    double sum = 0.0;
+    float most = 0.0f;
+    for (const std::size_t token : others_) {
+      if (panel_.is_visible(head, token)) {
+        const float value = panel_.values(head, token);
+        sum += static_cast<double>(value);
+        most = std::max(most, value);
+      }
+    }
+    return subject_.as_key ? most : static_cast<float>(sum);
+  }
+
+  void band(std::size_t first, std::size_t count) {
+    const std::size_t block = number_ + 1 + bar_;
+    const auto across = [&](std::string_view label, const Style& style, auto&& draw_head) {
+      Line line;
+      line.put_padded(label, gutter_, style);
+      for (std::size_t head = first; head < first + count; ++head) {
+        line.space(head > first ? kGap : 0);
+        draw_head(line, head);
+      }
+      page_.add(std::move(line));
+    };
+    across("", {}, [&](Line& line, std::size_t head) {
+      line.put_padded(charset_.fitted(charset_.sentence(focus_.query_labels[head]), block), block,
+                      kBold);
+    });
+    for (std::size_t i = 0; i < shown_.size(); ++i) {
+      const std::size_t token = shown_[i];
+      const bool in_focus = subject_.first_index + token == subject_.token;
+      across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
+             [&](Line& line, std::size_t head) {
+               if (!panel_.is_visible(head, token)) {
+                 has_masked_ = true;
+                 number(line, charset_.masked(), kDim);
+                 line.space(1 + bar_);
+                 return;
+               }
+               const float value = panel_.values(head, token);
+               number(line, percent_cell(value, decimals_));
+               line.put(" ");
+               bar(line, value);
+             });
+    }
+    if (!others_.empty()) {
+      across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {
+        number(line, percent_cell(others(head), decimals_), kDim);
+        line.space(1 + bar_);
+      });
+    }
+    page_.blank();
+  }
+
+  void legend() {
+    std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full_ * 100.0)};
+    if (has_masked_) {
+      texts.push_back(charset_.masked() + std::string(" = masked"));
+    }
+    if (left_out_ > 0) {
+      texts.push_back(counted(left_out_, "masked token") + " left out");
+    }
+    if (!others_.empty()) {
+      texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
+    }
+    std::vector<Line> items;
+    for (const std::string& text : texts) {
+      items.emplace_back(fit_width(text, options_.columns, ""));
+    }
+    page_.add(flow(items, 3, options_.columns));
+    for (const std::string& note : focus_.notes) {
+      page_.add(paragraph(charset_.sentence(note), options_.columns));
+    }
+  }
 
   const Heatmap& focus_;
   const BarsSubject& subject_;
@@ -75,196 +248,10 @@ class Bars {
   Page page_;
 };
 
-void Bars::choose_tokens() {
-  std::vector<float> largest(n_tokens(), -1.0f);  // over the heads that see it
-  for (std::size_t head = 0; head < n_heads(); ++head) {
-    for (std::size_t token = 0; token < n_tokens(); ++token) {
-      if (panel_.is_visible(head, token)) {
-        largest[token] = std::max(largest[token], std::max(panel_.values(head, token), 0.0f));
-      }
-    }
-  }
-  shown_.resize(n_tokens());
-  std::iota(shown_.begin(), shown_.end(), 0);
-  if (n_tokens() > kAllTokens) {
-    std::stable_sort(shown_.begin(), shown_.end(),
-                     [&largest](std::size_t a, std::size_t b) { return largest[a] > largest[b]; });
-    const auto top = shown_.begin() + kTopTokens;
-    const auto seen = std::find_if(shown_.begin(), top,
-                                   [&largest](std::size_t token) { return largest[token] < 0.0f; });
-    for (auto token = seen; token != shown_.end(); ++token) {
-      if (largest[*token] < 0.0f) {
-        ++left_out_;
-      } else {
-        others_.push_back(*token);
-      }
-    }
-    shown_.erase(seen, shown_.end());
-    std::sort(shown_.begin(), shown_.end());
-  }
-  float most = 0.0f;
-  for (const std::size_t token : shown_) {
-    most = std::max(most, largest[token]);
-  }
-  full_ = round_step(static_cast<double>(most));
-}
-
-void Bars::lay_out() {
-  const std::size_t index_width = std::to_string(subject_.first_index + n_tokens() - 1).size();
-  std::size_t widest = 0;
-  for (const std::size_t token : shown_) {
-    const std::string index = std::to_string(subject_.first_index + token);
-    labels_.push_back(pad_left(index, index_width) + " " +
-                      charset_.label(focus_.key_labels[token]));
-    widest = std::max(widest, display_width(labels_.back()));
-  }
-  if (!others_.empty()) {
-    others_label_ = counted(others_.size(), "other");
-    widest = std::max(widest, others_label_.size());
-  }
-  const std::size_t most_gutter = std::max<std::size_t>(options_.columns * 3 / 10, 7);
-  gutter_ = std::min(widest, std::max(most_gutter, others_label_.size())) + 1;
-  const std::size_t room = options_.columns - gutter_;
-  const auto fit = [this, room](int decimals) {
-    decimals_ = decimals;
-    number_ = decimals == 0 ? 4 : 5;
-    for (std::size_t head = 0; head < n_heads(); ++head) {
-      for (const std::size_t token : shown_) {
-        number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
-      }
-      if (!others_.empty()) {
-        number_ = std::max(number_, percent_cell(others(head), decimals).size());
-      }
-    }
-    const std::size_t least = number_ + 1 + kLeastBar;
-    const std::size_t fitting =
-        std::clamp<std::size_t>((room + kGap) / (least + kGap), 1, n_heads());
-    const std::size_t bands = (n_heads() + fitting - 1) / fitting;
-    per_band_ = (n_heads() + bands - 1) / bands;
-    const std::size_t block = (room + kGap) / per_band_ - kGap;
-    const std::size_t most = n_heads() == 1 ? kMostBarAlone : kMostBar;
-    bar_ = block > number_ + 1 ? std::min(block - number_ - 1, most) : 0;
-  };
-  constexpr std::size_t kBarForDecimals = 12;
-  constexpr double kSmall = 0.1;  // where whole percents tell little apart
-  fit(0);
-  if (bar_ >= kBarForDecimals || full_ <= kSmall) {
-    fit(1);
-  }
-}
-
-void Bars::heading() {
-  page_.add(paragraph(charset_.sentence(focus_.title), options_.columns, kBold));
-  if (!focus_.title.empty()) {
-    page_.blank();
-  }
-}
-
-void Bars::number(Line& line, std::string_view text, const Style& style) const {
-  const std::size_t width = display_width(text);
-  line.space(number_ - std::min(number_, width));
-  line.put(width <= number_ ? std::string(text) : std::string(number_, '#'), style);
-}
-
-void Bars::bar(Line& line, float value) const {
-  const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
-  const auto drawn = static_cast<float>(std::clamp(share, 0.0, 1.0));
-  line.put_padded(charset_.bar(share, bar_), bar_, {.ink = palette_.share_ink(drawn)});
-}
-
-// Of a query its share in all that are not shown, of a key the most of one of them.
-float Bars::others(std::size_t head) const {
-  double sum = 0.0;
-  float most = 0.0f;
-  for (const std::size_t token : others_) {
-    if (panel_.is_visible(head, token)) {
-      const float value = panel_.values(head, token);
-      sum += static_cast<double>(value);
-      most = std::max(most, value);
-    }
-  }
-  return subject_.as_key ? most : static_cast<float>(sum);
-}
-
-void Bars::band(std::size_t first, std::size_t count) {
-  const std::size_t block = number_ + 1 + bar_;
-  const auto across = [&](std::string_view label, const Style& style, auto&& draw_head) {
-    Line line;
-    line.put_padded(label, gutter_, style);
-    for (std::size_t head = first; head < first + count; ++head) {
-      line.space(head > first ? kGap : 0);
-      draw_head(line, head);
-    }
-    page_.add(std::move(line));
-  };
-  across("", {}, [&](Line& line, std::size_t head) {
-    line.put_padded(charset_.fitted(charset_.sentence(focus_.query_labels[head]), block), block,
-                    kBold);
-  });
-  for (std::size_t i = 0; i < shown_.size(); ++i) {
-    const std::size_t token = shown_[i];
-    const bool in_focus = subject_.first_index + token == subject_.token;
-    across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
-           [&](Line& line, std::size_t head) {
-             if (!panel_.is_visible(head, token)) {
-               has_masked_ = true;
-               number(line, charset_.masked(), kDim);
-               line.space(1 + bar_);
-               return;
-             }
-             const float value = panel_.values(head, token);
-             number(line, percent_cell(value, decimals_));
-             line.put(" ");
-             bar(line, value);
-           });
-  }
-  if (!others_.empty()) {
-    across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {
-      number(line, percent_cell(others(head), decimals_), kDim);
-      line.space(1 + bar_);
-    });
-  }
-  page_.blank();
-}
-
-void Bars::legend() {
-  std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full_ * 100.0)};
-  if (has_masked_) {
-    texts.push_back(charset_.masked() + std::string(" = masked"));
-  }
-  if (left_out_ > 0) {
-    texts.push_back(counted(left_out_, "masked token") + " left out");
-  }
-  if (!others_.empty()) {
-    texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
-  }
-  std::vector<Line> items;
-  for (const std::string& text : texts) {
-    items.emplace_back(fit_width(text, options_.columns, ""));
-  }
-  page_.add(flow(items, 3, options_.columns));
-  for (const std::string& note : focus_.notes) {
-    page_.add(paragraph(charset_.sentence(note), options_.columns));
-  }
-}
-
-Page Bars::draw() {
-  choose_tokens();
-  lay_out();
-  heading();
-  for (std::size_t first = 0; first < n_heads(); first += per_band_) {
-    band(first, std::min(per_band_, n_heads() - first));
-  }
-  legend();
-  return std::move(page_);
-}
-
 }  // namespace
 
 Page bars_page(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options) {
-  TerminalOptions effective = options;
-  effective.columns = std::max(options.columns, kLeastColumns);
-  return Bars(focus, subject, effective).draw();
+  return Bars(focus, subject, wide_enough(options)).draw();
 }
 
 }  // namespace attnviz

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "attnviz/document/heatmap.h"
 #include "attnviz/terminal/page/page.h"
@@ -22,10 +21,5 @@ struct BarsSubject {
 /// tokens than a screen holds those with the largest weights, and what the others have. All bars
 /// have one scale, which the legend tells. Styles kAscii and kMask are 7-bit.
 Page bars_page(const Heatmap& focus, const BarsSubject& subject, const TerminalOptions& options);
-
-inline std::string render_bars(const Heatmap& focus, const BarsSubject& subject,
-                               const TerminalOptions& options) {
-  return to_ansi(bars_page(focus, subject, options), options.color);
-}
 
 }  // namespace attnviz

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/document/pooling.h"
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/color/color_scale.h"
 #include "attnviz/document/words/number_format.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/page.h"

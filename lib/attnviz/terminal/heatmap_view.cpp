@@ -18,7 +18,6 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kLeastColumns = 20;
 constexpr std::size_t kLegendGap = 3;
 
 std::string without_blank_end(std::string text) {
@@ -35,16 +34,156 @@ class Screen {
         layout_(plan_layout(heatmap, labels_, options)),
         painter_(options, heatmap.scale, layout_.cell_width) {}
 
-  Page draw();
+  Page draw() {
+    heading();
+    const std::size_t n_panels = heatmap_.panels.size();
+    for (std::size_t first = 0; first < n_panels; first += layout_.panels_per_band) {
+      band(first, std::min(layout_.panels_per_band, n_panels - first));
+    }
+    key_list();
+    legend();
+    return std::move(page_);
+  }
 
  private:
-  void heading();
-  void band(std::size_t first_panel, std::size_t n_panels);
-  void cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value);
-  std::string header() const;
-  std::string aligned(std::string_view text) const;
-  void key_list();
-  void legend();
+  void heading() {
+    page_.add(paragraph(labels_.charset.sentence(heatmap_.title), layout_.columns, kBold));
+    if (!heatmap_.title.empty()) {
+      page_.blank();
+    }
+  }
+
+  // A label over or beside a cell, where the cell's own text stands.
+  std::string aligned(std::string_view text) const {
+    const std::size_t width = layout_.cell_width;
+    const std::string fitted = labels_.charset.fitted(text, width);
+    if (options_.style == TerminalStyle::kNumbers) {
+      return pad_left(fitted, width);
+    }
+    const bool centred = layout_.filled_cells && width > 2;
+    const std::size_t before = centred ? (width - display_width(fitted) + 1) / 2 : 0;
+    return pad_right(std::string(before, ' ') + fitted, width);
+  }
+
+  // Column labels, or indices at every so many cells that they do not touch.
+  std::string header() const {
+    std::string text;
+    const std::size_t n_cells = layout_.keys.cells();
+    if (!layout_.indexed_header) {
+      for (std::size_t cell = 0; cell < n_cells; ++cell) {
+        text += aligned(labels_.keys[cell]);
+      }
+      return without_blank_end(std::move(text));
+    }
+    const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
+    std::size_t step = 1;
+    for (const std::size_t factor : std::initializer_list<std::size_t>{1, 2, 5, 10, 20, 50, 100}) {
+      step = factor;
+      if (step * layout_.cell_width >= widest) {
+        break;
+      }
+    }
+    for (std::size_t cell = 0; cell < n_cells; cell += step) {
+      const std::string index = std::to_string(layout_.keys.number(cell));
+      const std::size_t start = cell * layout_.cell_width;
+      if (step == 1) {
+        text += aligned(index);
+      } else if (start + index.size() <= layout_.slot) {
+        text = pad_right(text, start).append(index);
+      }
+    }
+    return without_blank_end(std::move(text));
+  }
+
+  void cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value) {
+    for (std::size_t col = 0; col < panel.cols; ++col) {
+      if (layout_.half_blocks) {
+        painter_.two_cells(line, cell_of(panel, 2 * text_line, col),
+                           cell_of(panel, 2 * text_line + 1, col));
+      } else {
+        painter_.cell(line, cell_of(panel, text_line, col), show_value);
+      }
+    }
+  }
+
+  void band(std::size_t first_panel, std::size_t n_panels) {
+    std::vector<PooledMatrix> panels;
+    panels.reserve(n_panels);
+    for (std::size_t i = first_panel; i < first_panel + n_panels; ++i) {
+      panels.push_back(pool(heatmap_, heatmap_.panels[i], layout_.queries, layout_.keys));
+    }
+    const auto has_masked = [](const PooledMatrix& panel) {
+      return std::find(panel.visible.begin(), panel.visible.end(), 0) != panel.visible.end();
+    };
+    has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
+
+    const std::size_t rest = layout_.slot - layout_.cells_width();
+    const auto across = [&](std::string_view label, auto&& draw_panel) {
+      Line line;
+      line.put_padded(label, layout_.gutter);
+      for (std::size_t i = 0; i < n_panels; ++i) {
+        line.space(i > 0 ? kPanelGap : 0);
+        draw_panel(line, i);
+      }
+      page_.add(std::move(line));
+    };
+    across("", [&](Line& line, std::size_t i) {
+      line.put_padded(labels_.charset.fitted(labels_.titles[first_panel + i], layout_.slot),
+                      layout_.slot, kBold);
+    });
+    across("", [&](Line& line, std::size_t) { line.put_padded(header(), layout_.slot); });
+    for (std::size_t row = 0; row < layout_.lines.cells(); ++row) {
+      for (std::size_t part = 0; part < layout_.cell_height; ++part) {
+        const bool middle = part == (layout_.cell_height - 1) / 2;
+        const std::string label = middle
+                                      ? labels_.entries(labels_.queries, layout_.lines, row,
+                                                        layout_.indexed_header, layout_.gutter - 1)
+                                      : "";
+        across(label, [&](Line& line, std::size_t i) {
+          cells(line, panels[i], row, middle);
+          line.space(rest);
+        });
+      }
+    }
+    page_.blank();
+  }
+
+  // What the column indices stand for, when no row label says it.
+  void key_list() {
+    if (!layout_.indexed_header || labels_.same) {
+      return;
+    }
+    constexpr std::size_t kMostLabel = 24;
+    std::vector<Line> items = {Line("keys:")};
+    for (std::size_t cell = 0; cell < layout_.keys.cells(); ++cell) {
+      std::string label = labels_.entries(labels_.keys, layout_.keys, cell, /*with_index=*/true,
+                                          std::min(kMostLabel, layout_.columns));
+      label.erase(0, label.find_first_not_of(' '));
+      items.emplace_back(label);
+    }
+    page_.add(flow(items, 2, layout_.columns));
+  }
+
+  void legend() {
+    page_.add(painter_.ticked_scale(layout_.columns));
+    std::vector<Line> items = painter_.legend(has_masked_, layout_.columns);
+    for (const char* text : {"row = query", "column = key"}) {
+      items.emplace_back(text);
+    }
+    page_.add(flow(items, kLegendGap, layout_.columns));
+    if (layout_.queries.pooled() || layout_.keys.pooled()) {
+      const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
+                                            labels_.charset.times(), layout_.keys.block);
+      const bool mask = options_.style == TerminalStyle::kMask;
+      page_.add(paragraph(mask ? fmt::format("pooled: # where anything of {} is seen", block)
+                               : fmt::format("pooled: each cell is the {} of {} weights",
+                                             pool_name(heatmap_.pool), block),
+                          layout_.columns));
+    }
+    for (const std::string& note : heatmap_.notes) {
+      page_.add(paragraph(labels_.charset.sentence(note), layout_.columns));
+    }
+  }
 
   const Heatmap& heatmap_;
   const TerminalOptions& options_;
@@ -54,159 +193,6 @@ class Screen {
   bool has_masked_ = false;
   Page page_;
 };
-
-void Screen::heading() {
-  page_.add(paragraph(labels_.charset.sentence(heatmap_.title), layout_.columns, kBold));
-  if (!heatmap_.title.empty()) {
-    page_.blank();
-  }
-}
-
-// A label over or beside a cell, where the cell's own text stands.
-std::string Screen::aligned(std::string_view text) const {
-  const std::size_t width = layout_.cell_width;
-  const std::string fitted = labels_.charset.fitted(text, width);
-  if (options_.style == TerminalStyle::kNumbers) {
-    return pad_left(fitted, width);
-  }
-  const bool centred = layout_.filled_cells && width > 2;
-  const std::size_t before = centred ? (width - display_width(fitted) + 1) / 2 : 0;
-  return pad_right(std::string(before, ' ') + fitted, width);
-}
-
-// Column labels, or indices at every so many cells that they do not touch.
-std::string Screen::header() const {
-  std::string text;
-  const std::size_t n_cells = layout_.keys.cells();
-  if (!layout_.indexed_header) {
-    for (std::size_t cell = 0; cell < n_cells; ++cell) {
-      text += aligned(labels_.keys[cell]);
-    }
-    return without_blank_end(std::move(text));
-  }
-  const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
-  std::size_t step = 1;
-  for (const std::size_t factor : std::initializer_list<std::size_t>{1, 2, 5, 10, 20, 50, 100}) {
-    step = factor;
-    if (step * layout_.cell_width >= widest) {
-      break;
-    }
-  }
-  for (std::size_t cell = 0; cell < n_cells; cell += step) {
-    const std::string index = std::to_string(layout_.keys.number(cell));
-    const std::size_t start = cell * layout_.cell_width;
-    if (step == 1) {
-      text += aligned(index);
-    } else if (start + index.size() <= layout_.slot) {
-      text = pad_right(text, start).append(index);
-    }
-  }
-  return without_blank_end(std::move(text));
-}
-
-void Screen::cells(Line& line, const PooledMatrix& panel, std::size_t text_line, bool show_value) {
-  for (std::size_t col = 0; col < panel.cols; ++col) {
-    if (layout_.half_blocks) {
-      painter_.two_cells(line, cell_of(panel, 2 * text_line, col),
-                         cell_of(panel, 2 * text_line + 1, col));
-    } else {
-      painter_.cell(line, cell_of(panel, text_line, col), show_value);
-    }
-  }
-}
-
-void Screen::band(std::size_t first_panel, std::size_t n_panels) {
-  std::vector<PooledMatrix> panels;
-  panels.reserve(n_panels);
-  for (std::size_t i = first_panel; i < first_panel + n_panels; ++i) {
-    panels.push_back(pool(heatmap_, heatmap_.panels[i], layout_.queries, layout_.keys));
-  }
-  const auto has_masked = [](const PooledMatrix& panel) {
-    return std::find(panel.visible.begin(), panel.visible.end(), 0) != panel.visible.end();
-  };
-  has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
-
-  const std::size_t rest = layout_.slot - layout_.cells_width();
-  const auto across = [&](std::string_view label, auto&& draw_panel) {
-    Line line;
-    line.put_padded(label, layout_.gutter);
-    for (std::size_t i = 0; i < n_panels; ++i) {
-      line.space(i > 0 ? kPanelGap : 0);
-      draw_panel(line, i);
-    }
-    page_.add(std::move(line));
-  };
-  across("", [&](Line& line, std::size_t i) {
-    line.put_padded(labels_.charset.fitted(labels_.titles[first_panel + i], layout_.slot),
-                    layout_.slot, kBold);
-  });
-  across("", [&](Line& line, std::size_t) { line.put_padded(header(), layout_.slot); });
-  for (std::size_t row = 0; row < layout_.lines.cells(); ++row) {
-    for (std::size_t part = 0; part < layout_.cell_height; ++part) {
-      const bool middle = part == (layout_.cell_height - 1) / 2;
-      const std::string label = middle ? labels_.entries(labels_.queries, layout_.lines, row,
-                                                         layout_.indexed_header, layout_.gutter - 1)
-                                       : "";
-      across(label, [&](Line& line, std::size_t i) {
-        cells(line, panels[i], row, middle);
-        line.space(rest);
-      });
-    }
-  }
-  page_.blank();
-}
-
-// What the column indices stand for, when no row label says it.
-void Screen::key_list() {
-  if (!layout_.indexed_header || labels_.same) {
-    return;
-  }
-  constexpr std::size_t kMostLabel = 24;
-  std::vector<Line> items = {Line("keys:")};
-  for (std::size_t cell = 0; cell < layout_.keys.cells(); ++cell) {
-    std::string label = labels_.entries(labels_.keys, layout_.keys, cell, /*with_index=*/true,
-                                        std::min(kMostLabel, layout_.columns));
-    label.erase(0, label.find_first_not_of(' '));
-    items.emplace_back(label);
-  }
-  page_.add(flow(items, 2, layout_.columns));
-}
-
-void Screen::legend() {
-  page_.add(painter_.ticked_scale(layout_.columns));
-  std::vector<Line> items = painter_.legend(has_masked_, layout_.columns);
-  for (const char* text : {"row = query", "column = key"}) {
-    items.emplace_back(text);
-  }
-  page_.add(flow(items, kLegendGap, layout_.columns));
-  if (layout_.queries.pooled() || layout_.keys.pooled()) {
-    const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
-                                          labels_.charset.times(), layout_.keys.block);
-    const bool mask = options_.style == TerminalStyle::kMask;
-    page_.add(paragraph(mask ? fmt::format("pooled: # where anything of {} is seen", block)
-                             : fmt::format("pooled: each cell is the {} of {} weights",
-                                           pool_name(heatmap_.pool), block),
-                        layout_.columns));
-  }
-  for (const std::string& note : heatmap_.notes) {
-    page_.add(paragraph(labels_.charset.sentence(note), layout_.columns));
-  }
-}
-
-Page Screen::draw() {
-  heading();
-  const std::size_t n_panels = heatmap_.panels.size();
-  for (std::size_t first = 0; first < n_panels; first += layout_.panels_per_band) {
-    band(first, std::min(layout_.panels_per_band, n_panels - first));
-  }
-  key_list();
-  legend();
-  return std::move(page_);
-}
-
-}  // namespace
-
-namespace {
 
 // The first panel of each mask, and those whose mask nobody knows.
 Heatmap one_panel_a_mask(const Heatmap& heatmap) {
@@ -234,9 +220,8 @@ struct Sheet {
 };
 
 Sheet sheet_of(const Heatmap& heatmap, const TerminalOptions& options) {
-  Sheet sheet{options.style == TerminalStyle::kMask ? one_panel_a_mask(heatmap) : heatmap, options};
-  sheet.options.columns = std::max(options.columns, kLeastColumns);
-  return sheet;
+  return {options.style == TerminalStyle::kMask ? one_panel_a_mask(heatmap) : heatmap,
+          wide_enough(options)};
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Heatmaps as text for a terminal: colour blocks, a 7-bit ramp, dots, numbers, or only the mask.
 #pragma once
 
-#include <string>
-
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/terminal/page/page.h"
@@ -16,10 +14,6 @@ namespace attnviz {
 /// pooled (each cell the largest weight under it), and the legend says so. kAscii and kMask are
 /// 7-bit.
 Page heatmap_page(const Heatmap& heatmap, const TerminalOptions& options);
-
-inline std::string render_terminal(const Heatmap& heatmap, const TerminalOptions& options) {
-  return to_ansi(heatmap_page(heatmap, options), options.color);
-}
 
 /// How heatmap_page cuts the panels into cells; looks at no weight.
 PoolGrid terminal_grid(const Heatmap& heatmap, const TerminalOptions& options);

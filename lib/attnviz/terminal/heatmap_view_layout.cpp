@@ -34,10 +34,6 @@ std::size_t widest(const std::vector<std::string>& labels) {
   return width;
 }
 
-std::size_t divide_up(std::size_t a, std::size_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
-
 // The smallest cells and the largest gutter that a layout may try.
 struct Attempt {
   std::size_t cell_width;
@@ -51,7 +47,29 @@ class Planner {
   Planner(const Heatmap& heatmap, const TerminalLabels& labels, const TerminalOptions& options)
       : heatmap_(heatmap), labels_(labels), options_(options) {}
 
-  TerminalLayout plan() const;
+  TerminalLayout plan() const {
+    const std::vector<Attempt> all = attempts();
+    const bool compares = can_compare(all);
+    std::optional<TerminalLayout> best;
+    for (const Attempt& attempt : all) {
+      const std::optional<TerminalLayout> layout = unpooled(attempt);
+      if (!layout || (compares && layout->panels_per_band < n_panels())) {
+        continue;
+      }
+      const bool splits_groups = attempt.most_lines == kWindow &&
+                                 !keeps_together(layout->panels_per_band, heatmap_.panels_together);
+      if (!splits_groups && total_lines(*layout) <= attempt.most_lines &&
+          (!best || total_lines(*layout) < total_lines(*best))) {
+        best = layout;
+      }
+      if (best && total_lines(*best) <= kScreen) {
+        break;
+      }
+    }
+    TerminalLayout layout = best ? *best : pooled(all.back());
+    enlarge(layout);
+    return layout;
+  }
 
  private:
   bool colored() const {
@@ -64,197 +82,165 @@ class Planner {
   }
   std::size_t n_panels() const { return heatmap_.panels.size(); }
 
-  std::vector<Attempt> attempts() const;
-  std::optional<TerminalLayout> unpooled(const Attempt& attempt) const;
-  TerminalLayout pooled(const Attempt& attempt) const;
-  std::size_t total_lines(const TerminalLayout& layout) const;
-  std::size_t gutter_for(const TerminalLayout& layout, bool with_index, std::size_t most) const;
   std::size_t room(const TerminalLayout& layout) const { return layout.columns - layout.gutter; }
-  std::size_t slot_for(std::size_t cells_width, std::size_t most) const;
-  std::size_t panels_a_band(std::size_t fitting) const;
-  bool can_compare(const std::vector<Attempt>& attempts) const;
-  void set_side_by_side(TerminalLayout& layout) const;
-  void enlarge(TerminalLayout& layout) const;
+
+  std::vector<Attempt> attempts() const {
+    const std::size_t full = std::max<std::size_t>(6, options_.columns * 3 / 10);
+    const std::size_t brief = std::clamp<std::size_t>(options_.columns / 6, 5, 12);
+    if (numbers()) {
+      // Two decimals, or what a wide range leaves of them, and a space.
+      const std::size_t width =
+          1 +
+          std::clamp<std::size_t>(number_width(heatmap_.scale.low, heatmap_.scale.high, 2), 3, 7);
+      return {{width, false, full}, {width, false, brief}};
+    }
+    std::vector<Attempt> all = {
+        {2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
+    if (colored()) {
+      // Cells that show their value, where all panels still stand on one screen.
+      const std::size_t width = 2 + number_width(heatmap_.scale.low, heatmap_.scale.high, 2);
+      all.insert(all.begin(), {width, false, full, kWindow});
+    }
+    return all;
+  }
+
+  std::size_t gutter_for(const TerminalLayout& layout, bool with_index, std::size_t most) const {
+    // A cut index would lie, a cut label only says less.
+    const std::size_t least =
+        with_index ? digits(heatmap_.first_query + heatmap_.n_queries()) + 1 : 2;
+    std::size_t width = 0;
+    for (std::size_t line = 0; line < layout.lines.cells() && width < most; ++line) {
+      width = std::max(width, 1 + display_width(labels_.entries(labels_.queries, layout.lines, line,
+                                                                with_index, most)));
+    }
+    return std::clamp(width, least, std::max(least, most));
+  }
+
+  std::size_t slot_for(std::size_t cells_width, std::size_t most) const {
+    const std::size_t title = std::min(widest(labels_.titles), kMostTitle);
+    return std::max(cells_width, std::min(title, most));
+  }
+
+  // Whole groups where that costs less than half of the room, else bands that are about equally
+  // full.
+  std::size_t panels_a_band(std::size_t fitting) const {
+    const std::size_t together = heatmap_.panels_together;
+    for (std::size_t panels = fitting; together > 1 && panels > fitting / 2; --panels) {
+      if (keeps_together(panels, together)) {
+        return panels;
+      }
+    }
+    return divided_up(n_panels(), divided_up(n_panels(), fitting));
+  }
+
+  void set_side_by_side(TerminalLayout& layout) const {
+    const std::size_t most = room(layout);
+    layout.slot = slot_for(layout.cells_width(), most);
+    const std::size_t fitting =
+        std::clamp<std::size_t>((most + kPanelGap) / (layout.slot + kPanelGap), 1, n_panels());
+    layout.panels_per_band = panels_a_band(fitting);
+  }
+
+  TerminalLayout with_cells_of(const Attempt& attempt) const {
+    TerminalLayout layout;
+    layout.columns = options_.columns;
+    layout.cell_width = attempt.cell_width;
+    layout.filled_cells = colored();
+    layout.half_blocks = attempt.half_blocks;
+    return layout;
+  }
+
+  std::optional<TerminalLayout> unpooled(const Attempt& attempt) const {
+    const std::size_t per_line = attempt.half_blocks ? 2 : 1;
+    TerminalLayout layout = with_cells_of(attempt);
+    layout.queries = {heatmap_.n_queries(), 1, heatmap_.first_query};
+    layout.keys = {heatmap_.n_keys(), 1, heatmap_.first_key};
+    layout.lines = {heatmap_.n_queries(), per_line, heatmap_.first_query};
+    if (layout.lines.cells() > (n_panels() == 1 ? kMostLinesAlone : kMostLines) ||
+        heatmap_.n_keys() > options_.columns) {
+      return std::nullopt;
+    }
+    layout.gutter = gutter_for(layout, /*with_index=*/true, attempt.most_gutter);
+    if (layout.cells_width() > room(layout)) {
+      return std::nullopt;
+    }
+    set_side_by_side(layout);
+    return layout;
+  }
+
+  TerminalLayout pooled(const Attempt& attempt) const {
+    const std::size_t per_line = attempt.half_blocks ? 2 : 1;
+    TerminalLayout layout = with_cells_of(attempt);
+    layout.gutter =
+        std::max(attempt.most_gutter, digits(heatmap_.first_query + heatmap_.n_queries()) + 1);
+
+    const std::size_t room_for_all = room(layout);
+    const std::size_t side_by_side = std::clamp<std::size_t>(
+        (room_for_all + kPanelGap) / (kPooledPanelWidth + kPanelGap), 1, n_panels());
+    const std::size_t panel = (room_for_all - (side_by_side - 1) * kPanelGap) / side_by_side;
+    layout.keys = PoolAxis::at_most(heatmap_.n_keys(), panel / layout.cell_width);
+    layout.keys.first = heatmap_.first_key;
+
+    // A character is about twice as high as wide.
+    const bool tall_cells = layout.cell_width == 1 && !layout.half_blocks;
+    const std::size_t square = layout.keys.block * (tall_cells ? 2 : 1);
+    const std::size_t worth = std::max<std::size_t>(heatmap_.n_queries() / kFewRows, 1);
+    const PoolAxis lowest = PoolAxis::at_most(heatmap_.n_queries(), kMostLines * per_line);
+    layout.queries = {heatmap_.n_queries(), std::max(lowest.block, std::min(square, worth)),
+                      heatmap_.first_query};
+    layout.lines = {heatmap_.n_queries(), layout.queries.block * per_line, heatmap_.first_query};
+    set_side_by_side(layout);
+    return layout;
+  }
+
+  std::size_t total_lines(const TerminalLayout& layout) const {
+    return divided_up(n_panels(), layout.panels_per_band) * (layout.lines.cells() + kLinesAround);
+  }
+
+  // Widens the cells as far as there is room for values and column labels.
+  void enlarge(TerminalLayout& layout) const {
+    const bool alone = n_panels() == 1;
+    layout.indexed_header = true;
+    if (!layout.half_blocks && layout.keys.cells() > 0) {
+      const std::size_t most_slot =
+          (room(layout) - (layout.panels_per_band - 1) * kPanelGap) / layout.panels_per_band;
+      const std::size_t most = most_slot / layout.keys.cells();
+      const std::size_t comfortable = numbers() ? 6 : signs() ? 2 : alone ? 7 : 5;
+      const std::size_t labelled = widest(labels_.keys) + 1;
+      const std::size_t most_labelled = alone ? 12 : 8;
+      std::size_t width = std::min(most, comfortable);
+      if (labelled <= std::min(most, most_labelled)) {
+        width = std::max(width, labelled);
+      }
+      layout.cell_width = std::max(layout.cell_width, width);
+      layout.slot = slot_for(layout.cells_width(), most_slot);
+      layout.indexed_header = layout.keys.pooled() || labelled > layout.cell_width;
+    }
+    const std::size_t panels = layout.panels_per_band * (layout.slot + kPanelGap) - kPanelGap;
+    layout.gutter =
+        gutter_for(layout, layout.indexed_header,
+                   std::max(layout.gutter, std::min(layout.columns - panels, kMostGutter)));
+    constexpr std::size_t kLargeLines = 24;
+    const std::size_t height = colored() ? 3 : 2;
+    if (alone && !numbers() && !signs() && layout.cell_width >= 6 &&
+        layout.lines.cells() * height <= kLargeLines) {
+      layout.cell_height = height;
+    }
+  }
+
+  // Whether all panels are one group, which is there to be compared, and fit side by side.
+  bool can_compare(const std::vector<Attempt>& attempts) const {
+    return n_panels() > 1 && n_panels() == heatmap_.panels_together &&
+           std::any_of(attempts.begin(), attempts.end(), [this](const Attempt& attempt) {
+             const std::optional<TerminalLayout> layout = unpooled(attempt);
+             return layout && layout->panels_per_band == n_panels();
+           });
+  }
 
   const Heatmap& heatmap_;
   const TerminalLabels& labels_;
   const TerminalOptions& options_;
 };
-
-std::vector<Attempt> Planner::attempts() const {
-  const std::size_t full = std::max<std::size_t>(6, options_.columns * 3 / 10);
-  const std::size_t brief = std::clamp<std::size_t>(options_.columns / 6, 5, 12);
-  if (numbers()) {
-    // Two decimals, or what a wide range leaves of them, and a space.
-    const std::size_t width =
-        1 + std::clamp<std::size_t>(number_width(heatmap_.scale.low, heatmap_.scale.high, 2), 3, 7);
-    return {{width, false, full}, {width, false, brief}};
-  }
-  std::vector<Attempt> all = {
-      {2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
-  if (colored()) {
-    // Cells that show their value, where all panels still stand on one screen.
-    const std::size_t width = 2 + number_width(heatmap_.scale.low, heatmap_.scale.high, 2);
-    all.insert(all.begin(), {width, false, full, kWindow});
-  }
-  return all;
-}
-
-std::size_t Planner::gutter_for(const TerminalLayout& layout, bool with_index,
-                                std::size_t most) const {
-  // A cut index would lie, a cut label only says less.
-  const std::size_t least =
-      with_index ? digits(heatmap_.first_query + heatmap_.n_queries()) + 1 : 2;
-  std::size_t width = 0;
-  for (std::size_t line = 0; line < layout.lines.cells() && width < most; ++line) {
-    width = std::max(width, 1 + display_width(labels_.entries(labels_.queries, layout.lines, line,
-                                                              with_index, most)));
-  }
-  return std::clamp(width, least, std::max(least, most));
-}
-
-std::size_t Planner::slot_for(std::size_t cells_width, std::size_t most) const {
-  const std::size_t title = std::min(widest(labels_.titles), kMostTitle);
-  return std::max(cells_width, std::min(title, most));
-}
-
-// Whole groups where that costs less than half of the room, else bands that are about equally full.
-std::size_t Planner::panels_a_band(std::size_t fitting) const {
-  const std::size_t together = heatmap_.panels_together;
-  for (std::size_t panels = fitting; together > 1 && panels > fitting / 2; --panels) {
-    if (keeps_together(panels, together)) {
-      return panels;
-    }
-  }
-  return divide_up(n_panels(), divide_up(n_panels(), fitting));
-}
-
-void Planner::set_side_by_side(TerminalLayout& layout) const {
-  const std::size_t most = room(layout);
-  layout.slot = slot_for(layout.cells_width(), most);
-  const std::size_t fitting =
-      std::clamp<std::size_t>((most + kPanelGap) / (layout.slot + kPanelGap), 1, n_panels());
-  layout.panels_per_band = panels_a_band(fitting);
-}
-
-std::optional<TerminalLayout> Planner::unpooled(const Attempt& attempt) const {
-  const std::size_t per_line = attempt.half_blocks ? 2 : 1;
-  TerminalLayout layout;
-  layout.columns = options_.columns;
-  layout.cell_width = attempt.cell_width;
-  layout.filled_cells = colored();
-  layout.half_blocks = attempt.half_blocks;
-  layout.queries = {heatmap_.n_queries(), 1, heatmap_.first_query};
-  layout.keys = {heatmap_.n_keys(), 1, heatmap_.first_key};
-  layout.lines = {heatmap_.n_queries(), per_line, heatmap_.first_query};
-  if (layout.lines.cells() > (n_panels() == 1 ? kMostLinesAlone : kMostLines) ||
-      heatmap_.n_keys() > options_.columns) {
-    return std::nullopt;
-  }
-  layout.gutter = gutter_for(layout, /*with_index=*/true, attempt.most_gutter);
-  if (layout.cells_width() > room(layout)) {
-    return std::nullopt;
-  }
-  set_side_by_side(layout);
-  return layout;
-}
-
-TerminalLayout Planner::pooled(const Attempt& attempt) const {
-  const std::size_t per_line = attempt.half_blocks ? 2 : 1;
-  TerminalLayout layout;
-  layout.columns = options_.columns;
-  layout.cell_width = attempt.cell_width;
-  layout.filled_cells = colored();
-  layout.half_blocks = attempt.half_blocks;
-  layout.gutter =
-      std::max(attempt.most_gutter, digits(heatmap_.first_query + heatmap_.n_queries()) + 1);
-
-  const std::size_t room_for_all = room(layout);
-  const std::size_t side_by_side = std::clamp<std::size_t>(
-      (room_for_all + kPanelGap) / (kPooledPanelWidth + kPanelGap), 1, n_panels());
-  const std::size_t panel = (room_for_all - (side_by_side - 1) * kPanelGap) / side_by_side;
-  layout.keys = PoolAxis::at_most(heatmap_.n_keys(), panel / layout.cell_width);
-  layout.keys.first = heatmap_.first_key;
-
-  // A character is about twice as high as wide.
-  const bool tall_cells = layout.cell_width == 1 && !layout.half_blocks;
-  const std::size_t square = layout.keys.block * (tall_cells ? 2 : 1);
-  const std::size_t worth = std::max<std::size_t>(heatmap_.n_queries() / kFewRows, 1);
-  const PoolAxis lowest = PoolAxis::at_most(heatmap_.n_queries(), kMostLines * per_line);
-  layout.queries = {heatmap_.n_queries(), std::max(lowest.block, std::min(square, worth)),
-                    heatmap_.first_query};
-  layout.lines = {heatmap_.n_queries(), layout.queries.block * per_line, heatmap_.first_query};
-  set_side_by_side(layout);
-  return layout;
-}
-
-std::size_t Planner::total_lines(const TerminalLayout& layout) const {
-  return divide_up(n_panels(), layout.panels_per_band) * (layout.lines.cells() + kLinesAround);
-}
-
-// Widens the cells as far as there is room for values and column labels.
-void Planner::enlarge(TerminalLayout& layout) const {
-  const bool alone = n_panels() == 1;
-  layout.indexed_header = true;
-  if (!layout.half_blocks && layout.keys.cells() > 0) {
-    const std::size_t most_slot =
-        (room(layout) - (layout.panels_per_band - 1) * kPanelGap) / layout.panels_per_band;
-    const std::size_t most = most_slot / layout.keys.cells();
-    const std::size_t comfortable = numbers() ? 6 : signs() ? 2 : alone ? 7 : 5;
-    const std::size_t labelled = widest(labels_.keys) + 1;
-    const std::size_t most_labelled = alone ? 12 : 8;
-    std::size_t width = std::min(most, comfortable);
-    if (labelled <= std::min(most, most_labelled)) {
-      width = std::max(width, labelled);
-    }
-    layout.cell_width = std::max(layout.cell_width, width);
-    layout.slot = slot_for(layout.cells_width(), most_slot);
-    layout.indexed_header = layout.keys.pooled() || labelled > layout.cell_width;
-  }
-  const std::size_t panels = layout.panels_per_band * (layout.slot + kPanelGap) - kPanelGap;
-  layout.gutter =
-      gutter_for(layout, layout.indexed_header,
-                 std::max(layout.gutter, std::min(layout.columns - panels, kMostGutter)));
-  constexpr std::size_t kLargeLines = 24;
-  const std::size_t height = colored() ? 3 : 2;
-  if (alone && !numbers() && !signs() && layout.cell_width >= 6 &&
-      layout.lines.cells() * height <= kLargeLines) {
-    layout.cell_height = height;
-  }
-}
-
-// Whether all panels are one group, which is there to be compared, and fit side by side.
-bool Planner::can_compare(const std::vector<Attempt>& attempts) const {
-  return n_panels() > 1 && n_panels() == heatmap_.panels_together &&
-         std::any_of(attempts.begin(), attempts.end(), [this](const Attempt& attempt) {
-           const std::optional<TerminalLayout> layout = unpooled(attempt);
-           return layout && layout->panels_per_band == n_panels();
-         });
-}
-
-TerminalLayout Planner::plan() const {
-  const std::vector<Attempt> all = attempts();
-  const bool compares = can_compare(all);
-  std::optional<TerminalLayout> best;
-  for (const Attempt& attempt : all) {
-    const std::optional<TerminalLayout> layout = unpooled(attempt);
-    if (!layout || (compares && layout->panels_per_band < n_panels())) {
-      continue;
-    }
-    const bool splits_groups = attempt.most_lines == kWindow &&
-                               !keeps_together(layout->panels_per_band, heatmap_.panels_together);
-    if (!splits_groups && total_lines(*layout) <= attempt.most_lines &&
-        (!best || total_lines(*layout) < total_lines(*best))) {
-      best = layout;
-    }
-    if (best && total_lines(*best) <= kScreen) {
-      break;
-    }
-  }
-  TerminalLayout layout = best ? *best : pooled(all.back());
-  enlarge(layout);
-  return layout;
-}
 
 }  // namespace
 

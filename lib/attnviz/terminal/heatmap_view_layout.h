@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attnviz/document/heatmap.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/terminal_options.h"
 

@@ -15,18 +15,12 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kLeastColumns = 20;
-
-std::size_t columns_of(const TerminalOptions& options) {
-  return std::max(options.columns, kLeastColumns);
-}
-
 // The columns of a table of predictions, one cell a token.
 class Columns {
  public:
   Columns(const Colormap& colormap, const TerminalOptions& options)
       : charset_(options.style), palette_(colormap, options.color) {
-    const std::size_t columns = columns_of(options);
+    const std::size_t columns = wide_enough(options).columns;
     constexpr std::size_t kMostToken = 30;
     constexpr std::size_t kNumbers = 28;  // the other columns, and what lies between
     constexpr std::size_t kMostBar = 50;
@@ -68,7 +62,7 @@ Page continuation_page(const Continuation& continuation, const TerminalOptions& 
   const bool is_none = continuation.ids.empty();
   return paragraph(
       Charset(options.style).sentence("continuation: " + (is_none ? "none" : continuation.text)),
-      columns_of(options));
+      wide_enough(options).columns);
 }
 
 Page predictions_page(const Predictions& predictions, const std::string& variant,
@@ -79,9 +73,9 @@ Page predictions_page(const Predictions& predictions, const std::string& variant
       charset.label(predictions.token), predictions.at, variant.empty() ? "" : ", " + variant);
   Page page;
   page.blank();
-  page.add(paragraph(charset.sentence(heading), columns_of(options), kBold));
-  page.add(
-      draw_table(Columns(colormap, options).table(predictions.top), columns_of(options), charset));
+  page.add(paragraph(charset.sentence(heading), wide_enough(options).columns, kBold));
+  page.add(draw_table(Columns(colormap, options).table(predictions.top),
+                      wide_enough(options).columns, charset));
   return page;
 }
 

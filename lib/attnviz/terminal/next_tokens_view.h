@@ -16,14 +16,4 @@ namespace attnviz {
 Page continuation_page(const Continuation& continuation, const TerminalOptions& options);
 Page predictions_page(const Predictions& predictions, const std::string& variant,
                       const Colormap& colormap, const TerminalOptions& options);
-
-inline std::string render_continuation(const Continuation& continuation,
-                                       const TerminalOptions& options) {
-  return to_ansi(continuation_page(continuation, options), options.color);
-}
-inline std::string render_predictions(const Predictions& predictions, const std::string& variant,
-                                      const Colormap& colormap, const TerminalOptions& options) {
-  return to_ansi(predictions_page(predictions, variant, colormap, options), options.color);
-}
-
 }  // namespace attnviz

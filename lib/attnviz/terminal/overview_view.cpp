@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/page/charset.h"
@@ -20,11 +21,6 @@ namespace {
 constexpr std::size_t kNarrowest = 5;  // columns of a thumbnail
 constexpr std::size_t kWidest = 16;
 constexpr std::size_t kMostLines = 60;  // of the whole grid
-constexpr std::size_t kLeastColumns = 20;
-
-std::size_t divide_up(std::size_t a, std::size_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 
 // Sizes in columns and lines of text.
 struct ThumbnailLayout {
@@ -61,7 +57,7 @@ class Planner {
 
  private:
   std::size_t n_groups(const ThumbnailLayout& layout) const {
-    return divide_up(places_.heads.size(), layout.together);
+    return divided_up(places_.heads.size(), layout.together);
   }
   std::size_t lines(const ThumbnailLayout& layout) const {
     return n_groups(layout) * places_.layers.size() * layout.pitch;
@@ -79,7 +75,7 @@ class Planner {
     std::size_t cell = std::min(width / most_cells, kLargestCell);
     if (layout.half_blocks) {
       cell = std::min<std::size_t>(cell, 3);
-      layout.height = divide_up(layout.queries.cells() * cell, 2);
+      layout.height = divided_up(layout.queries.cells() * cell, 2);
       layout.pitch = layout.queries.cells() * cell / 2 + 1;  // half a line will do as a gap
     } else {
       // A character is about twice as high as wide.
@@ -99,7 +95,7 @@ class Planner {
     layout.slot = std::max(layout.width(), name_width(places_.heads));
     const std::size_t room = options_.columns - layout.gutter - 1;
     const std::size_t most = std::max<std::size_t>(room / (layout.slot + 1), 1);
-    layout.together = divide_up(places_.heads.size(), divide_up(places_.heads.size(), most));
+    layout.together = divided_up(places_.heads.size(), divided_up(places_.heads.size(), most));
     return layout;
   }
 
@@ -117,8 +113,7 @@ struct Sheet {
   ThumbnailLayout layout;
 
   Sheet(const Overview& overview, const TerminalOptions& asked)
-      : options(asked), large(overview.large), places(overview.heads) {
-    options.columns = std::max(options.columns, kLeastColumns);
+      : options(wide_enough(asked)), large(overview.large), places(overview.heads) {
     thumbnail_options = options;
     if (options.style == TerminalStyle::kNumbers) {
       thumbnail_options.style = TerminalStyle::kBlocks;

@@ -1,8 +1,6 @@
 // Overviews as text for a terminal.
 #pragma once
 
-#include <string>
-
 #include "attnviz/document/overview.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
@@ -17,10 +15,6 @@ namespace attnviz {
 ///
 /// Precondition: not TerminalStyle::kMask, which has nothing to tell heads apart by.
 Page overview_page(const Overview& overview, const TerminalOptions& options);
-
-inline std::string render_terminal(const Overview& overview, const TerminalOptions& options) {
-  return to_ansi(overview_page(overview, options), options.color);
-}
 
 /// How overview_page cuts its parts.
 OverviewCells terminal_cells(const Overview& overview, const TerminalOptions& options);

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "attnviz/document/json/run_json.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/formats/json_members.h"
 #include "attnviz/model/mask.h"
 
@@ -92,7 +91,8 @@ Drawing read_drawing(const JsonNode& node) {
         parsed(*colormap, [](std::string_view name) { return Colormap(name); });
   }
   if (const auto scale = node.find("scale")) {
-    drawing.scale.kind = parsed(*scale, parse_scale);
+    drawing.scale.kind =
+        parsed(*scale, [](std::string_view word) { return parse_choice("scale", word, kScales); });
   }
   if (const auto range = node.find("range")) {
     const auto ends = range->as_numbers();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attnviz/document/json/run_json.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/formats/json_numbers.h"
 
 namespace attnviz {
@@ -84,7 +83,7 @@ void write_head(JsonWriter& json, HeadId head) {
 void write_drawing(JsonWriter& json, const Drawing& drawing) {
   json.begin_object("drawing");
   json.member("colormap", drawing.scale.colormap.name());
-  json.member("scale", scale_name(drawing.scale.kind));
+  json.member("scale", word_for(kScales, drawing.scale.kind));
   json.member("range", std::array{drawing.scale.low, drawing.scale.high});
   json.member("pool", word_for(kPools, drawing.pool));
   if (drawing.drop_sink) {

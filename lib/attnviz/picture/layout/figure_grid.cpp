@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attnviz/core/error.h"
+#include "attnviz/document/heatmap.h"
 
 namespace attnviz {
 
@@ -22,10 +23,6 @@ constexpr std::size_t kMostCells = 2000;
 constexpr int kThinnestPanel = 24;  // a title such as L63H63 fits above it
 constexpr int kSmallestPanel = 8;   // thousands of panels: their cells are pooled down to this
 constexpr double kWantedAspect = 1.6;
-
-std::size_t divided_up(std::size_t a, std::size_t b) {
-  return (a + b - 1) / b;
-}
 
 // What all panels together take when there is no need to be larger.
 Size usual_body(std::size_t n_panels) {

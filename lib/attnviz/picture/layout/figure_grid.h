@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "attnviz/document/pooling.h"
+#include "attnviz/analysis/pool_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
 
 namespace attnviz {
@@ -15,6 +15,10 @@ struct CellAxis {
   int gap = 0;      // pixels of it that stay empty
 
   std::size_t n_cells() const noexcept { return tokens.cells(); }
+  /// From where the axis begins to the middle of a cell.
+  int middle(std::size_t cell) const noexcept {
+    return static_cast<int>(cell) * pitch + (pitch - gap) / 2;
+  }
   int length() const noexcept { return static_cast<int>(n_cells()) * pitch - gap; }
 };
 
@@ -23,6 +27,8 @@ struct FigureGrid {
   std::size_t columns = 0;  // of panels
   CellAxis queries;         // downwards
   CellAxis keys;            // to the right
+
+  bool pooled() const noexcept { return queries.tokens.pooled() || keys.tokens.pooled(); }
 };
 
 /// Room around each panel, in pixels at 96 dpi.

@@ -17,15 +17,11 @@ namespace attnviz {
 namespace {
 
 // Lengths are pixels at 96 dpi.
-constexpr int kTitleColumn = 9;
-constexpr int kTextColumn = 7;
 constexpr std::size_t kMostTitleLines = 3;
-constexpr std::size_t kMostNoteLines = 4;     // of one note
 constexpr std::size_t kMostBarNameLines = 3;  // beside the colour bar
 constexpr int kLeastWidth = 420;
 constexpr int kTickLength = 4;
 constexpr int kLabelGap = 3;  // between a tick and its label
-constexpr int kSpace = 10;    // between the parts of the figure
 constexpr int kBarWidth = 14;
 constexpr int kShortestBar = 120;
 constexpr int kLongestBar = 480;
@@ -38,24 +34,10 @@ int ceiled(double x) {
   return static_cast<int>(std::ceil(x));
 }
 
-bool has_masked(const Heatmap& heatmap, const HeatmapPanel& panel) {
-  if (!panel.visible) {
-    return false;
-  }
+bool has_cell(const Heatmap& heatmap, const auto& is_meant) {
   for (std::size_t query = 0; query < heatmap.n_queries(); ++query) {
     for (std::size_t key = 0; key < heatmap.n_keys(); ++key) {
-      if (!panel.visible(query, key)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool has_nan(const HeatmapPanel& panel) {
-  for (std::size_t query = 0; query < panel.values.rows; ++query) {
-    for (std::size_t key = 0; key < panel.values.cols; ++key) {
-      if (std::isnan(panel.values(query, key)) && panel.is_visible(query, key)) {
+      if (is_meant(query, key)) {
         return true;
       }
     }
@@ -98,8 +80,7 @@ class Builder {
   }
 
  private:
-  // At least 1, for lengths that something is divided by.
-  int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
+  int px(double at_96_dpi) const noexcept { return style_.pixels(at_96_dpi); }
 
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
@@ -127,9 +108,8 @@ class Builder {
     const double along = axis.angle == TextAngle::kLevel ? 1.0 : kSlope;
     const auto place = [&](TextRole piece, const std::string& text, std::size_t column) {
       const double offset = static_cast<double>(column) * axis.column_width;
-      texts_.add(piece, text, axis.column_width, axis.angle,
-                 static_cast<int>(std::lround(x + offset * along)),
-                 static_cast<int>(std::lround(y - offset * slope)));
+      texts_.add(piece, text, axis.column_width, static_cast<int>(std::lround(x + offset * along)),
+                 static_cast<int>(std::lround(y - offset * slope)), axis.angle);
     };
     place(role, label.text, 0);
     if (!label.index.empty()) {
@@ -157,8 +137,15 @@ class Builder {
                     px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
     int swatches = 0;
     for (const HeatmapPanel& panel : heatmap_.panels) {
-      has_masked_ = has_masked_ || has_masked(heatmap_, panel);
-      has_nan_ = has_nan_ || has_nan(panel);
+      has_masked_ = has_masked_ ||
+                    (panel.visible && has_cell(heatmap_, [&](std::size_t query, std::size_t key) {
+                       return !panel.visible(query, key);
+                     }));
+      has_nan_ =
+          has_nan_ ||
+          (!panel.values.empty() && has_cell(heatmap_, [&](std::size_t query, std::size_t key) {
+            return std::isnan(panel.values(query, key)) && panel.is_visible(query, key);
+          }));
     }
     for (const char* name_shown : {has_masked_ ? kMaskedName : "", has_nan_ ? kNanName : ""}) {
       swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));
@@ -177,11 +164,7 @@ class Builder {
 
   void place_title() {
     y_ = layout_.margin;
-    if (!heatmap_.title.empty()) {
-      y_ = texts_.add_lines(TextRole::kTitle, heatmap_.title, px(kTitleColumn), kMostTitleLines,
-                            lines_area());
-      y_ += px(kSpace);
-    }
+    y_ = texts_.add_title(heatmap_.title, kMostTitleLines, lines_area());
     // Where cells are lower than text, the first query's label rises above them.
     y_ += std::max(0, (line_height(queries_.column_width) - grid_.queries.pitch) / 2 + 1);
   }
@@ -222,18 +205,15 @@ class Builder {
     if (title.empty() || columns < 2) {
       return;
     }
-    std::string text = style_.fonts->shorten(printable_message(title), columns);
-    const int wide = texts_.width(text, column_width);
-    texts_.add(TextRole::kPanelTitle, std::move(text), column_width, TextAngle::kLevel,
-               panel.x + (panel.width - wide) / 2, panel.y - line_height(column_width) - px(2));
+    texts_.add_centred(TextRole::kPanelTitle,
+                       style_.fonts->shorten(printable_message(title), columns), column_width,
+                       panel.x, panel.width, panel.y - line_height(column_width) - px(2));
   }
 
   void place_query_labels(const PixelRect& panel) {
-    const CellAxis& axis = grid_.queries;
     const int half_line = line_height(queries_.column_width) / 2;
     for (std::size_t i = 0; i < queries_.labels.size(); ++i) {
-      const int middle =
-          panel.y + static_cast<int>(i * queries_.step) * axis.pitch + (axis.pitch - axis.gap) / 2;
+      const int middle = panel.y + grid_.queries.middle(i * queries_.step);
       layout_.ticks.push_back({panel.x - layout_.line - px(kTickLength), middle - layout_.line / 2,
                                px(kTickLength), layout_.line});
       const AxisLabel& label = queries_.labels[i];
@@ -244,11 +224,9 @@ class Builder {
   }
 
   void place_key_labels(const PixelRect& panel) {
-    const CellAxis& axis = grid_.keys;
     const double half_line = line_height(keys_.column_width) / 2.0;
     for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
-      const int middle =
-          panel.x + static_cast<int>(i * keys_.step) * axis.pitch + (axis.pitch - axis.gap) / 2;
+      const int middle = panel.x + grid_.keys.middle(i * keys_.step);
       const int top = panel.bottom() + tick_room();
       layout_.ticks.push_back({middle - layout_.line / 2, panel.bottom() + layout_.line,
                                layout_.line, px(kTickLength)});
@@ -277,13 +255,13 @@ class Builder {
       layout_.ticks.push_back(
           {bar.right() + layout_.line, y - layout_.line / 2, px(kTickLength), layout_.line});
       widest = std::max(widest, static_cast<int>(tick.label.size()) * text_column_);
-      texts_.add(TextRole::kLegend, std::move(tick.label), text_column_, TextAngle::kLevel,
-                 labels_x, std::max(y - line / 2, top));
+      texts_.add(TextRole::kLegend, std::move(tick.label), text_column_, labels_x,
+                 std::max(y - line / 2, top));
     }
     int name_x = labels_x + widest + px(kSpace) / 2;
     for (const std::string& name : bar_name_) {
-      texts_.add(TextRole::kLegend, name, text_column_, TextAngle::kUp, name_x,
-                 bar.y + (bar.height + text_width(name)) / 2);
+      texts_.add(TextRole::kLegend, name, text_column_, name_x,
+                 bar.y + (bar.height + text_width(name)) / 2, TextAngle::kUp);
       name_x += line;
     }
     int bottom = bar.bottom() + line / 2;
@@ -291,8 +269,8 @@ class Builder {
       const int size = px(kSwatch);
       const int y = bottom + px(kSpace);
       swatch = {legend_x_, y, size, size};
-      texts_.add(TextRole::kLegend, name, text_column_, TextAngle::kLevel,
-                 legend_x_ + size + px(kSpace) / 2, y + (size - line) / 2);
+      texts_.add(TextRole::kLegend, name, text_column_, legend_x_ + size + px(kSpace) / 2,
+                 y + (size - line) / 2);
       bottom = y + (size + line) / 2;
     };
     if (has_masked_) {
@@ -309,39 +287,32 @@ class Builder {
     const int first_y = layout_.panels.front().y;
     const int last_y = layout_.panels.back().bottom();
     const int bottom = std::max((first_y + last_y + query_length) / 2, top + query_length);
-    texts_.add(TextRole::kAxisName, heatmap_.query_axis, text_column_, TextAngle::kUp, name_x_,
-               bottom);
+    texts_.add(TextRole::kAxisName, heatmap_.query_axis, text_column_, name_x_, bottom,
+               TextAngle::kUp);
 
     const int key_length = text_width(heatmap_.key_axis);
     const int key_y = std::max(grid_bottom, bottom) + px(kSpace) / 2;
     // Under a narrow panel the name would reach below the legend.
     const int key_x =
         std::min(body_x_ + (body_width() - key_length) / 2, legend_x_ - px(kSpace) - key_length);
-    texts_.add(TextRole::kAxisName, heatmap_.key_axis, text_column_, TextAngle::kLevel, key_x,
-               key_y);
+    texts_.add(TextRole::kAxisName, heatmap_.key_axis, text_column_, key_x, key_y);
     y_ = std::max(y_, key_y + line_height(text_column_));
   }
 
   void place_notes() {
-    std::vector<std::string> notes = heatmap_.notes;
     const PoolAxis& queries = grid_.queries.tokens;
     const PoolAxis& keys = grid_.keys.tokens;
-    if (queries.pooled() || keys.pooled()) {
-      notes.push_back(
-          fmt::format("pooled: {} x {} weights on {} x {} cells, each the {} of {} x {}",
-                      queries.size, keys.size, queries.cells(), keys.cells(),
-                      pool_name(heatmap_.pool), queries.block, keys.block));
+    std::string pooled;
+    if (grid_.pooled()) {
+      pooled = fmt::format("pooled: {} x {} weights on {} x {} cells, each the {} of {} x {}",
+                           queries.size, keys.size, queries.cells(), keys.cells(),
+                           pool_name(heatmap_.pool), queries.block, keys.block);
     }
-    if (!notes.empty()) {
-      y_ += px(kSpace);
-    }
-    for (const std::string& note : notes) {
-      y_ = texts_.add_lines(TextRole::kNote, note, text_column_, kMostNoteLines, lines_area());
-    }
+    y_ = texts_.add_notes(heatmap_.notes, std::move(pooled), lines_area());
   }
 
   void choose_value_size() {
-    if (grid_.queries.tokens.pooled() || grid_.keys.tokens.pooled()) {
+    if (grid_.pooled()) {
       return;
     }
     const auto columns =

@@ -10,9 +10,8 @@
 
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/document/pooling.h"
-#include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_layout.h"
-#include "attnviz/picture/layout/figure_theme.h"
+#include "attnviz/picture/layout/figure_texts.h"
 #include "attnviz/picture/layout/overview_layout.h"
 
 namespace attnviz {
@@ -143,21 +142,14 @@ class FigureItems {
 
   void add_numbers(const PooledMatrix& cells, const CellImage& image) {
     const CellNumbers numbers = cell_numbers(heatmap_.scale.low, heatmap_.scale.high);
-    const int column_width = layout_.value_column_width;
     for (std::size_t row = 0; row < cells.rows; ++row) {
       for (std::size_t col = 0; col < cells.cols; ++col) {
         std::string text = numbers.format(cells.value(row, col));
-        const std::size_t columns = text.size();
-        if (!cells.is_visible(row, col) || columns > numbers.columns) {
-          continue;
+        if (cells.is_visible(row, col) && text.size() <= numbers.columns) {
+          items_.emplace_back(cell_number(TextRole::kCellNumber, std::move(text),
+                                          layout_.value_column_width, image.cell(row, col),
+                                          image.colors->at(row, col)));
         }
-        const PixelRect cell = image.cell(row, col);
-        const int wide = static_cast<int>(columns) * column_width;
-        const bool dark = dark_text_on(image.colors->at(row, col));
-        items_.emplace_back(TextRun{TextRole::kCellNumber, std::move(text), columns, column_width,
-                                    TextAngle::kLevel, cell.x + (cell.width - wide) / 2,
-                                    cell.y + (cell.height - line_height(column_width)) / 2,
-                                    dark ? kDarkNumber : kLightNumber});
       }
     }
   }

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_theme.h"
+#include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
 
@@ -99,17 +100,12 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
                            colors};
   shapes_.emplace_back(image);
   for (std::size_t cell = 0; row.has_numbers && cell < row.n_cells; ++cell) {
-    std::string number = numbers.text(values[row.value_of(cell)]);
-    const std::size_t columns = number.size();
-    const PixelRect box = image.cell(0, cell);
-    const int wide = static_cast<int>(columns) * kSmallText;
-    add_text(std::move(number), columns, box.x + (box.width - wide) / 2,
-             box.y + (box.height - line_height(kSmallText)) / 2, kSmallText,
-             dark_text_on(colors->at(0, cell)) ? kDarkNumber : kLightNumber);
+    texts_.emplace_back(cell_number(TextRole::kPlain, numbers.text(values[row.value_of(cell)]),
+                                    kSmallText, image.cell(0, cell), colors->at(0, cell)));
   }
 }
 
-Scene FigureSheet::scene(int height) const {
+Scene FigureSheet::scene(int height) && {
   if (height > kHighest) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("picture: {} pixels high, at most {}: take fewer heads or steps",
@@ -119,8 +115,8 @@ Scene FigureSheet::scene(int height) const {
   scene.width = width_;
   scene.height = height;
   scene.dpi = kUsualDpi;
-  scene.items = shapes_;
-  scene.items.insert(scene.items.end(), texts_.begin(), texts_.end());
+  scene.items = std::move(shapes_);
+  std::move(texts_.begin(), texts_.end(), std::back_inserter(scene.items));
   return scene;
 }
 

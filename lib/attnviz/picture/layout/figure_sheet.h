@@ -61,7 +61,7 @@ class FigureSheet {
 
   /// A sheet of this height, its texts over everything else. Throws Error{kUsage} when it is too
   /// high.
-  Scene scene(int height) const;
+  Scene scene(int height) &&;
 
  private:
   void add_text(std::string text, std::size_t columns, int x, int y, int column_width, Rgb color);

@@ -2,20 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <vector>
-
 #include "attnviz/core/error.h"
 
 namespace attnviz {
-
-std::string_view theme_name(FigureTheme theme) noexcept {
-  return word_for(kThemes, theme);
-}
-
-FigureTheme parse_theme(std::string_view name) {
-  return parse_choice("theme", name, kThemes);
-}
 
 void check(const FigureStyle& style) {
   if (style.cell < 0 || style.cell > kLargestCell) {

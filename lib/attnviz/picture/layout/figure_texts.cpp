@@ -1,20 +1,30 @@
 #include "attnviz/picture/layout/figure_texts.h"
 
-#include <cstddef>
-#include <utility>
-
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/layout/figure_theme.h"
 
 namespace attnviz {
+
+TextRun cell_number(TextRole role, std::string text, int column_width, const PixelRect& cell,
+                    Rgb color_of_cell) {
+  const std::size_t columns = text.size();
+  const int wide = static_cast<int>(columns) * column_width;
+  return {role,
+          std::move(text),
+          columns,
+          column_width,
+          TextAngle::kLevel,
+          cell.x + (cell.width - wide) / 2,
+          cell.y + (cell.height - line_height(column_width)) / 2,
+          dark_text_on(color_of_cell) ? kDarkNumber : kLightNumber};
+}
 
 int FigureTexts::width(std::string_view text, int column_width) const {
   return static_cast<int>(style_.fonts->columns(text)) * column_width;
 }
 
-void FigureTexts::add(TextRole role, std::string text, int column_width, TextAngle angle, int x,
-                      int y) {
+void FigureTexts::add(TextRole role, std::string text, int column_width, int x, int y,
+                      TextAngle angle) {
   const ThemeColors& colors = theme_colors(style_.theme);
   const bool is_aside = role == TextRole::kNote || role == TextRole::kIndex;
   const std::size_t columns = style_.fonts->columns(text);
@@ -22,15 +32,44 @@ void FigureTexts::add(TextRole role, std::string text, int column_width, TextAng
                     is_aside ? colors.note : colors.text});
 }
 
+void FigureTexts::add_centred(TextRole role, std::string text, int column_width, int x, int room,
+                              int y) {
+  const int spare = room - width(text, column_width);
+  add(role, std::move(text), column_width, x + spare / 2, y);
+}
+
 int FigureTexts::add_lines(TextRole role, std::string_view text, int column_width,
                            std::size_t most_lines, const TextArea& area) {
   int y = area.y;
   const auto columns = static_cast<std::size_t>(area.room / column_width);
   for (std::string& line : style_.fonts->wrap(printable_message(text), columns, most_lines)) {
-    const int spare = area.room - width(line, column_width);
-    const int x = area.x + (role == TextRole::kTitle ? spare / 2 : 0);
-    add(role, std::move(line), column_width, TextAngle::kLevel, x, y);
+    if (role == TextRole::kTitle) {
+      add_centred(role, std::move(line), column_width, area.x, area.room, y);
+    } else {
+      add(role, std::move(line), column_width, area.x, y);
+    }
     y += line_height(column_width) + style_.pixels(1);
+  }
+  return y;
+}
+
+int FigureTexts::add_title(std::string_view text, std::size_t most_lines, const TextArea& area) {
+  return text.empty()
+             ? area.y
+             : add_lines(TextRole::kTitle, text, style_.pixels(kTitleColumn), most_lines, area) +
+                   style_.pixels(kSpace);
+}
+
+int FigureTexts::add_notes(std::vector<std::string> notes, std::string pooled,
+                           const TextArea& area) {
+  constexpr std::size_t kMostLines = 4;  // of one note
+  if (!pooled.empty()) {
+    notes.push_back(std::move(pooled));
+  }
+  int y = area.y + (notes.empty() ? 0 : style_.pixels(kSpace));
+  for (const std::string& note : notes) {
+    y = add_lines(TextRole::kNote, note, style_.pixels(kTextColumn), kMostLines,
+                  {area.x, y, area.room});
   }
   return y;
 }

@@ -19,17 +19,14 @@ namespace attnviz {
 namespace {
 
 // Lengths are pixels at 96 dpi.
-constexpr int kTitleColumn = 9;
 constexpr int kCaptionColumn = 8;
-constexpr int kTextColumn = 7;
-constexpr int kSpace = 10;               // between the parts of the figure
 constexpr int kSectionGap = 40;          // between thumbnails and the large head
 constexpr int kGutter = 7;               // between thumbnails: the frame stands in it
 constexpr double kWantedGrid = 900.0;    // a side of all thumbnails, if they are a square
 constexpr double kLongestGrid = 1200.0;  // their longer side
 constexpr int kSmallestThumbnail = 24;
 constexpr int kLargestThumbnail = 96;
-constexpr std::size_t kMostLines = 4;  // of a title, of the sentence, of a note
+constexpr std::size_t kMostLines = 4;  // of the title and of the sentence
 constexpr double kWantedAspect = 1.5;
 
 // The cells of one side of a thumbnail of about `wanted` pixels.
@@ -102,13 +99,7 @@ class Builder {
     const int body = beside ? grid_size_.width + gap + large_size_.width
                             : std::max(grid_size_.width, large_size_.width);
     layout_.width = body + 2 * margin;
-    y_ = margin;
-    const std::string& title = overview_.thumbnails.title;
-    if (!title.empty()) {
-      y_ = texts_.add_lines(TextRole::kTitle, title, px(kTitleColumn), kMostLines,
-                            {margin, y_, body});
-      y_ += px(kSpace);
-    }
+    y_ = texts_.add_title(overview_.thumbnails.title, kMostLines, {margin, margin, body});
     const int top = y_;
     const auto centred = [&](int width) { return margin + (body - width) / 2; };
     place_grid(beside ? margin : centred(grid_size_.width));
@@ -131,7 +122,7 @@ class Builder {
   }
 
  private:
-  int px(double at_96_dpi) const noexcept { return std::max(1, style_.pixels(at_96_dpi)); }
+  int px(double at_96_dpi) const noexcept { return style_.pixels(at_96_dpi); }
   int text_line() const { return line_height(px(kTextColumn)); }
   int caption_height() const { return line_height(px(kCaptionColumn)) + px(kSpace) / 2; }
   // From one thumbnail to the next.
@@ -175,26 +166,25 @@ class Builder {
   }
 
   void place_grid(int x) {
-    texts_.add(TextRole::kPanelTitle, grid_caption(), px(kCaptionColumn), TextAngle::kLevel, x, y_);
+    texts_.add(TextRole::kPanelTitle, grid_caption(), px(kCaptionColumn), x, y_);
     const int first_x = x + left();
     const int first_y = y_ + caption_height() + above();
     const int text = px(kTextColumn);
     const int width = static_cast<int>(places_.heads.size()) * step_x() - px(kGutter);
     const int height = static_cast<int>(places_.layers.size()) * step_y() - px(kGutter);
-    texts_.add(TextRole::kAxisName, "head", text, TextAngle::kLevel,
-               first_x + (width - texts_.width("head", text)) / 2, y_ + caption_height());
-    texts_.add(TextRole::kAxisName, "layer", text, TextAngle::kUp, x,
-               first_y + (height + texts_.width("layer", text)) / 2);
+    texts_.add_centred(TextRole::kAxisName, "head", text, first_x, width, y_ + caption_height());
+    texts_.add(TextRole::kAxisName, "layer", text, x,
+               first_y + (height + texts_.width("layer", text)) / 2, TextAngle::kUp);
     for (std::size_t column = 0; column < places_.heads.size(); ++column) {
       const std::string number = std::to_string(places_.heads[column]);
       const int middle = first_x + static_cast<int>(column) * step_x() + grid_.keys.length() / 2;
-      texts_.add(TextRole::kKeyLabel, number, text, TextAngle::kLevel,
-                 middle - texts_.width(number, text) / 2, first_y - text_line() - px(kSpace) / 2);
+      texts_.add(TextRole::kKeyLabel, number, text, middle - texts_.width(number, text) / 2,
+                 first_y - text_line() - px(kSpace) / 2);
     }
     for (std::size_t row = 0; row < places_.layers.size(); ++row) {
       const std::string number = std::to_string(places_.layers[row]);
       const int middle = first_y + static_cast<int>(row) * step_y() + grid_.queries.length() / 2;
-      texts_.add(TextRole::kQueryLabel, number, text, TextAngle::kLevel,
+      texts_.add(TextRole::kQueryLabel, number, text,
                  first_x - px(kSpace) - texts_.width(number, text), middle - text_line() / 2);
     }
     layout_.thumbnails.panels.reserve(overview_.heads.size());
@@ -215,10 +205,10 @@ class Builder {
     const int size = px(kSpace);
     layout_.swatch = {x + px(kFrameWidth), y_ + (line_height(caption) - size) / 2, size, size};
     const int text_x = layout_.swatch.right() + px(kFrameWidth) + px(kSpace);
-    texts_.add(TextRole::kPanelTitle, overview_.caption, caption, TextAngle::kLevel, text_x, y_);
+    texts_.add(TextRole::kPanelTitle, overview_.caption, caption, text_x, y_);
     y_ += caption_height();
     for (std::string& line : sentence_) {
-      texts_.add(TextRole::kLegend, std::move(line), px(kTextColumn), TextAngle::kLevel, x, y_);
+      texts_.add(TextRole::kLegend, std::move(line), px(kTextColumn), x, y_);
       y_ += text_line();
     }
     y_ += px(kSpace);
@@ -227,17 +217,13 @@ class Builder {
   }
 
   void place_notes(int x, int room) {
-    std::vector<std::string> notes = overview_.thumbnails.notes;
-    const PoolAxis& queries = grid_.queries.tokens;
-    const PoolAxis& keys = grid_.keys.tokens;
-    if (queries.pooled() || keys.pooled()) {
-      notes.push_back(fmt::format("thumbnails: each cell the {} of {} x {} weights",
-                                  pool_name(overview_.thumbnails.pool), queries.block, keys.block));
+    std::string pooled;
+    if (grid_.pooled()) {
+      pooled = fmt::format("thumbnails: each cell the {} of {} x {} weights",
+                           pool_name(overview_.thumbnails.pool), grid_.queries.tokens.block,
+                           grid_.keys.tokens.block);
     }
-    y_ += notes.empty() ? 0 : px(kSpace);
-    for (const std::string& note : notes) {
-      y_ = texts_.add_lines(TextRole::kNote, note, px(kTextColumn), kMostLines, {x, y_, room});
-    }
+    y_ = texts_.add_notes(overview_.thumbnails.notes, std::move(pooled), {x, y_, room});
   }
 
   const Overview& overview_;

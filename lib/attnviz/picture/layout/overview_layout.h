@@ -2,7 +2,6 @@
 #pragma once
 
 #include "attnviz/document/overview.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/pixel_geometry.h"

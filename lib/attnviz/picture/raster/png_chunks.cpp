@@ -9,7 +9,6 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 8 + 12 + 13;  // the signature and the whole IHDR chunk
 // Colour types.
 constexpr char kChannels = 2;
 constexpr char kIndexed = 3;
@@ -58,7 +57,7 @@ std::string international_text(std::string_view keyword, std::string_view text) 
 }  // namespace
 
 std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb> palette,
-                     std::string_view zlib) {
+                     const PngFacts& facts, std::string_view zlib) {
   std::string header;
   append_big_endian(header, static_cast<std::uint32_t>(width));
   append_big_endian(header, static_cast<std::uint32_t>(height));
@@ -68,36 +67,19 @@ std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb>
   std::string png("\x89PNG\r\n\x1A\n");
   png.reserve(zlib.size() + 3 * palette.size() + 100);
   append_chunk(png, "IHDR", header);
+  if (facts.dpi > 0) {
+    append_chunk(png, "pHYs", resolution(facts.dpi));
+  }
+  for (const auto& [keyword, text] : facts.texts) {
+    if (!text.empty()) {
+      append_chunk(png, "iTXt", international_text(keyword, text));
+    }
+  }
   if (!palette.empty()) {
     append_chunk(png, "PLTE", channels_of(palette));
   }
   append_chunk(png, "IDAT", zlib);
   append_chunk(png, "IEND", {});
-  return png;
-}
-
-std::string with_palette(std::string png, std::span<const Rgb> palette) {
-  constexpr std::size_t kHeaderChunk = 8;  // where IHDR begins: its length, then its type
-  constexpr std::size_t kColorType = kHeaderChunk + 8 + 9;
-  png[kColorType] = kIndexed;
-  std::string chunks;
-  append_chunk(chunks, "IHDR", std::string_view(png).substr(kHeaderChunk + 8, 13));
-  append_chunk(chunks, "PLTE", channels_of(palette));
-  png.replace(kHeaderChunk, kHeaderBytes - kHeaderChunk, chunks);
-  return png;
-}
-
-std::string with_facts(std::string png, const PngFacts& facts) {
-  std::string chunks;
-  if (facts.dpi > 0) {
-    append_chunk(chunks, "pHYs", resolution(facts.dpi));
-  }
-  for (const auto& [keyword, text] : facts.texts) {
-    if (!text.empty()) {
-      append_chunk(chunks, "iTXt", international_text(keyword, text));
-    }
-  }
-  png.insert(kHeaderBytes, chunks);
   return png;
 }
 

@@ -1,4 +1,4 @@
-// What a PNG file says beside its pixels: resolution and texts.
+// A PNG file around its packed pixels, and what it says beside them: resolution and texts.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,9 @@ struct PngFacts {
 
 /// The PNG file of a picture whose filtered rows, as a zlib stream, are `zlib`. A pixel is the
 /// number of its colour in `palette` (1 to 256 colours), or three channels when that is empty:
-/// 8-bit pixels of colour type 3 or 2 (PNG's specification, ISO 15948, 11.2). Sizes below 2^31.
+/// 8-bit pixels of colour type 3 or 2 (PNG's specification, ISO 15948, 11.2). The facts stand
+/// behind its header as a pHYs and iTXt chunks (11.3). Sizes below 2^31.
 std::string png_file(std::size_t width, std::size_t height, std::span<const Rgb> palette,
-                     std::string_view zlib);
-
-/// The 8-bit greyscale PNG file `png` with its greys taken as numbers of colours in `palette`.
-std::string with_palette(std::string png, std::span<const Rgb> palette);
-
-/// `png`, the bytes of a PNG file, with a pHYs and iTXt chunks (PNG's specification, ISO 15948,
-/// 11.3) behind its IHDR.
-std::string with_facts(std::string png, const PngFacts& facts);
+                     const PngFacts& facts, std::string_view zlib);
 
 }  // namespace attnviz

@@ -16,7 +16,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/large_memory.h"
 #include "attnviz/picture/raster/pixel_palette.h"
-#include "attnviz/picture/raster/png_chunks.h"
 #include "attnviz/picture/raster/run_compression.h"
 
 namespace {
@@ -129,7 +128,7 @@ std::optional<std::string> packed_as_runs(const Rows& rows) {
   return fits ? compression.finish() : std::nullopt;
 }
 
-// One grey or three colours a pixel.
+// One grey or three colours a pixel. stb writes no palettes: of its file the pixels are taken.
 std::string packed_by_stb(const Rows& rows) {
   // stb's settings are variables: set once, so that threads can encode at the same time.
   [[maybe_unused]] static const bool configured = [] {
@@ -144,18 +143,17 @@ std::string packed_by_stb(const Rows& rows) {
   if (ok == 0) {
     throw std::bad_alloc();
   }
-  return png;
+  constexpr std::size_t kBefore = 8 + 25 + 8;  // the signature, IHDR, IDAT's length and type
+  constexpr std::size_t kBehind = 4 + 12;      // IDAT's checksum, IEND
+  return png.substr(kBefore, png.size() - kBefore - kBehind);
 }
 
 // Without a palette, pixels are channels.
-std::string encoded(const Rows& rows, std::span<const Rgb> palette) {
+std::string encoded(const Rows& rows, std::span<const Rgb> palette, const PngFacts& facts) {
   check(rows);
   try {
-    if (const auto packed = packed_as_runs(rows)) {
-      return png_file(rows.width, rows.height, palette, *packed);
-    }
-    // stb writes no palettes, but greys do as numbers of colours.
-    return palette.empty() ? packed_by_stb(rows) : with_palette(packed_by_stb(rows), palette);
+    const auto runs = packed_as_runs(rows);
+    return png_file(rows.width, rows.height, palette, facts, runs ? *runs : packed_by_stb(rows));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::kIo,
                 fmt::format("png: out of memory for {} x {} pixels", rows.width, rows.height));
@@ -190,20 +188,21 @@ std::optional<NumberedPicture> numbered(std::span<const std::uint8_t> rgb) {
 
 }  // namespace
 
-std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height) {
-  return encoded({rgb, width, height, 3}, {});
+std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height,
+                       const PngFacts& facts) {
+  return encoded({rgb, width, height, 3}, {}, facts);
 }
 
-std::string encode_png(const Canvas& canvas) {
+std::string encode_png(const Canvas& canvas, const PngFacts& facts) {
   const auto width = static_cast<std::size_t>(canvas.width());
   const auto height = static_cast<std::size_t>(canvas.height());
   if (canvas.has_palette()) {
-    return encoded({canvas.pixels(), width, height, 1}, canvas.palette());
+    return encoded({canvas.pixels(), width, height, 1}, canvas.palette(), facts);
   }
   if (const auto picture = numbered(canvas.pixels())) {
-    return encoded({picture->numbers, width, height, 1}, picture->palette.colors());
+    return encoded({picture->numbers, width, height, 1}, picture->palette.colors(), facts);
   }
-  return encode_png(canvas.pixels(), width, height);
+  return encode_png(canvas.pixels(), width, height, facts);
 }
 
 }  // namespace attnviz

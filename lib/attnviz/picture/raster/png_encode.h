@@ -7,15 +7,17 @@
 #include <string>
 
 #include "attnviz/picture/raster/canvas.h"
+#include "attnviz/picture/raster/png_chunks.h"
 
 namespace attnviz {
 
 /// Encodes 8-bit sRGB pixels, `rgb` of shape [height, width, 3]. The same pixels give the same
 /// bytes. Throws Error{kUsage} when a size is 0 or the picture has 2^30 bytes or more, and
 /// Error{kIo} when memory runs out.
-std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height);
+std::string encode_png(std::span<const std::uint8_t> rgb, std::size_t width, std::size_t height,
+                       const PngFacts& facts = {});
 
 /// The same for a picture, with its palette when it has one.
-std::string encode_png(const Canvas& canvas);
+std::string encode_png(const Canvas& canvas, const PngFacts& facts = {});
 
 }  // namespace attnviz

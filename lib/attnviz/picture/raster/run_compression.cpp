@@ -110,19 +110,23 @@ CodeLengths code_lengths(Counts counts) {
   }
 }
 
-// RFC 1951, 3.2.2. Codes are written from their highest bit on, unlike everything else.
+// A number that is written from its highest bit on, as codes are, unlike everything else.
+Bits reversed(std::uint32_t number, unsigned count) noexcept {
+  std::uint32_t bits = 0;
+  for (unsigned bit = 0; bit < count; ++bit) {
+    bits |= (number >> bit & 1u) << (count - 1 - bit);
+  }
+  return {bits, count};
+}
+
+// RFC 1951, 3.2.2.
 std::array<Bits, kSymbols> codes_of(const CodeLengths& lengths) noexcept {
   std::array<Bits, kSymbols> codes;
   std::uint32_t next = 0;
   for (unsigned length = 1; length <= kLongestCode; ++length) {
     for (std::size_t symbol = 0; symbol < kSymbols; ++symbol) {
       if (lengths[symbol] == length) {
-        std::uint32_t reversed = 0;
-        for (unsigned bit = 0; bit < length; ++bit) {
-          reversed |= (next >> bit & 1u) << (length - 1 - bit);
-        }
-        codes[symbol] = {reversed, length};
-        ++next;
+        codes[symbol] = reversed(next++, length);
       }
     }
     next <<= 1;
@@ -182,15 +186,10 @@ void put_header(BitWriter& writer, const CodeLengths& lengths) {
   for (int i = 0; i < 16; ++i) {
     writer.put({4, 3});  // the lengths 0 to 15 as themselves
   }
-  const auto put_length = [&writer](unsigned length) {
-    unsigned reversed = 0;
-    for (unsigned bit = 0; bit < 4; ++bit) {
-      reversed |= (length >> bit & 1u) << (3 - bit);
-    }
-    writer.put({reversed, 4});
-  };
-  std::for_each(lengths.begin(), lengths.end(), put_length);
-  put_length(1);  // distance 1, in one bit
+  for (const unsigned length : lengths) {
+    writer.put(reversed(length, 4));
+  }
+  writer.put(reversed(1, 4));  // distance 1, in one bit
 }
 
 // 0 where eight bytes equal those that begin one before them.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <variant>
 
-#include "attnviz/picture/raster/png_chunks.h"
 #include "attnviz/picture/raster/png_encode.h"
 #include "attnviz/picture/raster/text_rasterizer.h"
 
@@ -69,7 +68,7 @@ Canvas paint(Scene scene, const FontSet& fonts) {
 std::string scene_png(Scene scene, const FontSet& fonts,
                       std::vector<std::pair<std::string, std::string>> texts) {
   const int dpi = scene.dpi;
-  return with_facts(encode_png(paint(std::move(scene), fonts)), {dpi, std::move(texts)});
+  return encode_png(paint(std::move(scene), fonts), {dpi, std::move(texts)});
 }
 
 }  // namespace attnviz

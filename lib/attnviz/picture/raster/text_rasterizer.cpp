@@ -1,19 +1,82 @@
 #include "attnviz/picture/raster/text_rasterizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "attnviz/picture/fonts/font_face.h"
 #include "attnviz/picture/fonts/text_box.h"
-#include "attnviz/picture/raster/glyph_image.h"
 
 namespace attnviz {
 
 namespace {
 
 constexpr int kFractions = 4;
+
+// A pixel of a picture is the mean of a square of samples. A letter of 20 pixels shrinks its
+// picture 7 times.
+constexpr int kSamples = 8;
+
+// A picture drawn larger than this (in pixels) is a broken font's.
+constexpr int kLargestImage = 1024;
+
+using Corners = std::array<PixelPoint, 4>;
+
+// Room for what is drawn in a box with these corners, without ink.
+InkMap box_of(const Corners& corners) {
+  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
+  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
+  InkMap map;
+  map.left = static_cast<int>(std::floor(left));
+  map.top = static_cast<int>(std::floor(top));
+  map.width = static_cast<int>(std::ceil(right)) - map.left;
+  map.height = static_cast<int>(std::ceil(bottom)) - map.top;
+  return map;
+}
+
+// The picture of a colour font with its top left, top right, bottom right and bottom left corner at
+// these pixels (a rectangle, upright or turned); each pixel the mean of what lies under it.
+InkMap draw_image(const GlyphImage& image, const Corners& corners) {
+  InkMap map = box_of(corners);
+  const PixelPoint across = {corners[1].x - corners[0].x, corners[1].y - corners[0].y};
+  const PixelPoint down = {corners[3].x - corners[0].x, corners[3].y - corners[0].y};
+  const double area = across.x * down.y - across.y * down.x;
+  if (map.width >= kLargestImage || map.height >= kLargestImage || !(area > 0.0)) {
+    return {};
+  }
+  map.image.reserve(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height) * 4);
+  for (int row = 0; row < map.height; ++row) {
+    for (int column = 0; column < map.width; ++column) {
+      std::array<int, 4> sum = {};  // the colours times their alpha, and the alpha
+      for (int i = 0; i < kSamples * kSamples; ++i) {
+        const int sample_column = i % kSamples;
+        const int sample_row = i / kSamples;
+        const double x = map.left + column + (sample_column + 0.5) / kSamples - corners[0].x;
+        const double y = map.top + row + (sample_row + 0.5) / kSamples - corners[0].y;
+        const double u = (x * down.y - y * down.x) / area;  // 0 to 1 inside the picture
+        const double v = (across.x * y - across.y * x) / area;
+        if (u < 0.0 || u >= 1.0 || v < 0.0 || v >= 1.0) {
+          continue;
+        }
+        const auto source_x = static_cast<std::size_t>(u * image.width);
+        const auto source_y = static_cast<std::size_t>(v * image.height);
+        const std::uint8_t* pixel =
+            image.rgba.data() + 4 * (source_y * static_cast<std::size_t>(image.width) + source_x);
+        for (std::size_t channel = 0; channel < 3; ++channel) {
+          sum[channel] += pixel[channel] * pixel[3];
+        }
+        sum[3] += pixel[3];
+      }
+      for (std::size_t channel = 0; channel < 3; ++channel) {
+        map.image.push_back(static_cast<std::uint8_t>(sum[channel] / (255 * kSamples * kSamples)));
+      }
+      map.image.push_back(static_cast<std::uint8_t>(sum[3] / (kSamples * kSamples)));
+    }
+  }
+  return map;
+}
 
 Outline glyph_outline(Glyph::Kind kind, std::uint32_t id, const FontFace* face) {
   switch (kind) {
@@ -102,10 +165,10 @@ const InkMap& TextRasterizer::glyph_ink(const InkKey& key) {
   const GlyphImage* image = face == nullptr ? nullptr : face->image(id);
   if (image != nullptr) {
     const GlyphExtents box = face->extents(id);
-    std::array<PixelPoint, 4> corners = {turned(box.left * scale, -box.top * scale, angle),
-                                         turned(box.right * scale, -box.top * scale, angle),
-                                         turned(box.right * scale, -box.bottom * scale, angle),
-                                         turned(box.left * scale, -box.bottom * scale, angle)};
+    Corners corners = {turned(box.left * scale, -box.top * scale, angle),
+                       turned(box.right * scale, -box.top * scale, angle),
+                       turned(box.right * scale, -box.bottom * scale, angle),
+                       turned(box.left * scale, -box.bottom * scale, angle)};
     for (PixelPoint& corner : corners) {
       corner = {corner.x + x, corner.y + y};
     }
@@ -128,14 +191,7 @@ const InkMap& TextRasterizer::rasterize(std::string_view text, int column_width,
 
 InkMap TextRasterizer::drawn(std::string_view text, int column_width, TextAngle angle) {
   const GlyphRun run = fonts_.run(text);
-  const auto corners = text_corners({0.0, 0.0}, run.columns, column_width, angle);
-  const auto [left, right] = std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
-  const auto [top, bottom] = std::minmax({corners[0].y, corners[1].y, corners[2].y, corners[3].y});
-  InkMap map;
-  map.left = static_cast<int>(std::floor(left));
-  map.top = static_cast<int>(std::floor(top));
-  map.width = static_cast<int>(std::ceil(right)) - map.left;
-  map.height = static_cast<int>(std::ceil(bottom)) - map.top;
+  InkMap map = box_of(text_corners({0.0, 0.0}, run.columns, column_width, angle));
   map.ink.assign(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height), 0);
   for (const Glyph& glyph : run.glyphs) {
     const PixelPoint pen =

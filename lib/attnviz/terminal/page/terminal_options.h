@@ -1,6 +1,7 @@
 // How text is drawn for a terminal.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace attnviz {
@@ -25,5 +26,11 @@ struct TerminalOptions {
   ColorDepth color = ColorDepth::kNone;
   std::size_t columns = 80;
 };
+
+/// Views take at least 20 columns.
+inline TerminalOptions wide_enough(TerminalOptions options) {
+  options.columns = std::max<std::size_t>(options.columns, 20);
+  return options;
+}
 
 }  // namespace attnviz

@@ -1,0 +1,80 @@
+#include "attnviz/document/weight_notes.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/document/pooling.h"
+
+namespace attnviz {
+
+std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
+  constexpr std::size_t kFewKeys = 32;  // their cells are large enough to be told apart
+  constexpr float kFlatPart = 0.1f;     // of the colours
+  constexpr std::size_t kAllBut = 100;  // one weight of so many may lie above
+  const ColorScale& scale = heatmap.scale;
+  if (scale.kind != ScaleKind::kLinear || heatmap.n_keys() <= kFewKeys) {
+    return {};
+  }
+  const float limit = scale.low + kFlatPart * (scale.high - scale.low);
+  std::size_t n_values = 0;
+  std::size_t n_above = 0;
+  const auto count = [&](std::span<const float> values) {
+    for (const float value : values) {
+      n_values += value != 0.0f ? 1u : 0u;
+      n_above += value >= limit ? 1u : 0u;
+    }
+  };
+  for (const HeatmapPanel& panel : heatmap.panels) {
+    if (grid != nullptr) {
+      count(pool(heatmap, panel, grid->queries, grid->keys).values);
+      continue;
+    }
+    for (std::size_t row = 0; row < panel.values.rows; ++row) {
+      count(panel.values.row(row));
+    }
+  }
+  return n_values == 0 || n_above * kAllBut > n_values
+             ? std::string()
+             : fmt::format(
+                   "nearly all weights are below {:.3g}: the scale log or row-max shows "
+                   "them",
+                   limit);
+}
+
+std::string row_sum_note(const AttentionDocument& document) {
+  constexpr double kTolerance = 1e-3;
+  if (document.run.dropout > 0.0f) {
+    return {};
+  }
+  std::size_t n_rows = 0;
+  std::size_t n_off = 0;
+  std::string first;
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      double sum = 0.0;
+      bool blank = true;
+      for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
+        const float weight = document.sees(query, key) ? pattern.weights(query, key) : 0.0f;
+        sum += static_cast<double>(weight);
+        blank = blank && weight == 0.0f;
+      }
+      ++n_rows;
+      if (blank || std::abs(sum - 1.0) <= kTolerance) {
+        continue;
+      }
+      if (n_off++ == 0) {
+        first = fmt::format("head {}, query {} {}", head_name(pattern.head), query,
+                            std::isfinite(sum) ? fmt::format("sums to {:.3g}", sum)
+                                               : std::string("has what is no finite number"));
+      }
+    }
+  }
+  return n_off == 0 ? std::string()
+                    : fmt::format("{} of {} rows do not sum to 1: {}", n_off, n_rows, first);
+}
+
+}  // namespace attnviz
