@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
@@ -33,15 +34,8 @@ std::size_t panels_together(const std::vector<HeadId>& heads) {
 // Those that are drawn, in order, each once; of a mean all that went into it.
 std::vector<std::size_t> layers_of(const AttentionDocument& document) {
   std::set<std::size_t> layers;
-  for (const DocumentPattern& pattern : document.patterns) {
-    if (!document.average) {
-      layers.insert(pattern.head.layer);
-    }
-  }
-  if (document.average) {
-    for (const HeadId head : document.average->heads) {
-      layers.insert(head.layer);
-    }
+  for (const HeadId head : document.average ? document.average->heads : heads_of(document)) {
+    layers.insert(head.layer);
   }
   return {layers.begin(), layers.end()};
 }
@@ -77,19 +71,12 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   return lines;
 }
 
-std::string value_name(ScaleKind kind) {
-  switch (kind) {
-    case ScaleKind::kLinear:
-      break;
-    case ScaleKind::kSqrt:
-      return "attention weight (square root scale)";
-    case ScaleKind::kLog:
-      return "attention weight (log scale)";
-    case ScaleKind::kRowMax:
-      return "share of the row's largest weight";
-  }
-  return "attention weight";
-}
+// Along the colour bar.
+constexpr std::array kValueNames = {
+    Choice{"attention weight", ScaleKind::kLinear},
+    Choice{"attention weight (square root scale)", ScaleKind::kSqrt},
+    Choice{"attention weight (log scale)", ScaleKind::kLog},
+    Choice{"share of the row's largest weight", ScaleKind::kRowMax}};
 
 // What may be negative are scores: their rows sum to nothing in particular.
 void refuse_negative(const HeatmapPanel& panel) {
@@ -227,7 +214,7 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
   if (document.key_tokens == document.query_tokens) {
     mark_labels(document.marks, heatmap.key_labels);
   }
-  heatmap.value_name = value_name(drawing.scale.kind);
+  heatmap.value_name = word_for(kValueNames, drawing.scale.kind);
   heatmap.scale = drawing.scale;
   heatmap.pool = drawing.pool;
   heatmap.title = "attention";

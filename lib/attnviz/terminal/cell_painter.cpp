@@ -44,19 +44,10 @@ std::size_t value_columns(const TerminalOptions& options, float low, float high,
                                                   : std::min(room, number_width(low, high, 2));
 }
 
-std::string_view kind_name(ScaleKind kind) {
-  switch (kind) {
-    case ScaleKind::kSqrt:
-      return "sqrt scale";
-    case ScaleKind::kLog:
-      return "log scale";
-    case ScaleKind::kRowMax:
-      return "share of the row's largest";
-    case ScaleKind::kLinear:
-      break;
-  }
-  return "";
-}
+// Of those that need one.
+constexpr std::array kScaleNames = {Choice{"sqrt scale", ScaleKind::kSqrt},
+                                    Choice{"log scale", ScaleKind::kLog},
+                                    Choice{"share of the row's largest", ScaleKind::kRowMax}};
 
 }  // namespace
 
@@ -208,7 +199,8 @@ std::vector<Line> CellPainter::legend(bool has_masked, std::size_t columns) cons
   }
   const bool says_kind = options_.style != TerminalStyle::kMask &&
                          (options_.style != TerminalStyle::kNumbers || colored());
-  if (const std::string_view kind = kind_name(scale_.kind); says_kind && !kind.empty()) {
+  if (const std::string_view kind = word_for(kScaleNames, scale_.kind);
+      says_kind && !kind.empty()) {
     items.emplace_back(fit_width(kind, columns, ""));
   }
   if (has_masked) {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/core/utf8.h"
 #include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view.h"

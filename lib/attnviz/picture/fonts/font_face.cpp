@@ -26,6 +26,13 @@ struct FontFace::Handles {
   hb_draw_funcs_t* pen = nullptr;
   double unit = 0.0;  // in ems
   bool has_images = false;
+
+  ~Handles() {
+    hb->draw_funcs_destroy(pen);
+    hb->font_destroy(font);
+    hb->face_destroy(face);
+    hb->blob_destroy(blob);
+  }
 };
 
 namespace {
@@ -102,14 +109,8 @@ GlyphImage decoded(const char* bytes, unsigned length) {
 
 }  // namespace
 
-void FontFace::Closer::operator()(Handles* handles) const noexcept {
-  const HarfBuzz& hb = *handles->hb;
-  hb.draw_funcs_destroy(handles->pen);
-  hb.font_destroy(handles->font);
-  hb.face_destroy(handles->face);
-  hb.blob_destroy(handles->blob);
-  delete handles;
-}
+FontFace::FontFace() = default;
+FontFace::~FontFace() = default;
 
 std::unique_ptr<FontFace> FontFace::open(const FontFile& file) {
   const HarfBuzz* hb = harfbuzz();
@@ -117,7 +118,7 @@ std::unique_ptr<FontFace> FontFace::open(const FontFile& file) {
     return nullptr;
   }
   std::unique_ptr<FontFace> face(new FontFace);
-  face->handles_.reset(new Handles);
+  face->handles_ = std::make_unique<Handles>();
   Handles& handles = *face->handles_;
   handles.hb = hb;
   handles.bytes = file.owner;

@@ -1,7 +1,6 @@
 // A font file opened with HarfBuzz: shaped text, outlines and colour pictures of its glyphs.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,6 +41,7 @@ class FontFace {
  public:
   /// Null when the system has no HarfBuzz or the face has no glyphs.
   static std::unique_ptr<FontFace> open(const FontFile& file);
+  ~FontFace();
 
   bool has(char32_t code_point) const noexcept;
 
@@ -59,13 +59,10 @@ class FontFace {
 
  private:
   struct Handles;
-  struct Closer {
-    void operator()(Handles* handles) const noexcept;
-  };
 
-  FontFace() = default;
+  FontFace();
 
-  std::unique_ptr<Handles, Closer> handles_;
+  std::unique_ptr<Handles> handles_;
   mutable std::map<std::uint32_t, GlyphImage> images_;
 };
 

@@ -37,8 +37,13 @@ const FontFace* FontFallback::open(const FontFile& file) {
   return place->second.get();
 }
 
-const FontFace* FontFallback::given(std::size_t index) {
-  return open(given_[index]);
+const FontFace* FontFallback::given(std::span<const char32_t> cluster) {
+  for (const FontFile& file : given_) {
+    if (const FontFace* face = open(file); covers(face, cluster)) {
+      return face;
+    }
+  }
+  return nullptr;
 }
 
 // Finding takes long: a character is asked for once, and not at all when the font of its script has
@@ -65,10 +70,8 @@ const FontFace* FontFallback::found(std::span<const char32_t> cluster) {
 }
 
 const FontFace* FontFallback::face_for(std::span<const char32_t> cluster, const FontFace* last) {
-  for (std::size_t i = 0; i < given_.size(); ++i) {
-    if (covers(given(i), cluster)) {
-      return given(i);
-    }
+  if (const FontFace* face = given(cluster)) {
+    return face;
   }
   if (covers(last, cluster)) {
     return last;
@@ -81,10 +84,8 @@ const FontFace* FontFallback::face_for(std::span<const char32_t> cluster, const 
   if (embedded_has(letter.front())) {
     return nullptr;
   }
-  for (std::size_t i = 0; i < given_.size(); ++i) {
-    if (covers(given(i), letter)) {
-      return given(i);
-    }
+  if (const FontFace* face = given(letter)) {
+    return face;
   }
   const FontFace* face = found(letter);
   return covers(face, letter) ? face : nullptr;

@@ -30,7 +30,7 @@ class FontFallback {
 
  private:
   const FontFace* open(const FontFile& file);
-  const FontFace* given(std::size_t index);
+  const FontFace* given(std::span<const char32_t> cluster);
   const FontFace* found(std::span<const char32_t> cluster);
 
   std::vector<FontFile> given_;

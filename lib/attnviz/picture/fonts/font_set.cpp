@@ -10,20 +10,6 @@
 
 namespace attnviz {
 
-namespace {
-
-// The end of the longest run of whole clusters, of those that end at `ends`, whose columns are at
-// most `columns`; 0 when the first is too wide.
-template <class Columns>
-std::size_t fitting_end(const std::vector<std::size_t>& ends, std::size_t columns,
-                        Columns columns_up_to) {
-  const auto too_far = std::partition_point(
-      ends.begin(), ends.end(), [&](std::size_t end) { return columns_up_to(end) <= columns; });
-  return too_far == ends.begin() ? 0 : *std::prev(too_far);
-}
-
-}  // namespace
-
 const FontSet& FontSet::embedded() {
   static const FontSet set;
   return set;
@@ -44,14 +30,17 @@ std::size_t FontSet::columns(std::string_view text) const {
   return run(text).columns;
 }
 
+// The end of the longest run of whole clusters that fits; 0 when the first is too wide.
 std::size_t FontSet::fitting_bytes(std::string_view text, std::size_t columns) const {
   std::vector<std::size_t> ends;
   std::size_t end = 0;
   for (const std::string_view cluster : grapheme_clusters(text)) {
     ends.push_back(end += cluster.size());
   }
-  return fitting_end(ends, columns,
-                     [&](std::size_t bytes) { return this->columns(text.substr(0, bytes)); });
+  const auto too_far = std::partition_point(ends.begin(), ends.end(), [&](std::size_t bytes) {
+    return this->columns(text.substr(0, bytes)) <= columns;
+  });
+  return too_far == ends.begin() ? 0 : *std::prev(too_far);
 }
 
 std::string FontSet::ended_by_ellipsis(std::string_view text, std::size_t columns) const {

@@ -1,7 +1,6 @@
 // Outlines of glyphs, those of the embedded font among them, and the ink that fills an outline.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

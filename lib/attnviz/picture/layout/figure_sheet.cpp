@@ -44,24 +44,21 @@ CellRow::CellRow(int left, int room, std::size_t values, std::size_t number_colu
   cell_width = std::clamp(room / static_cast<int>(n_cells), 1, kWidest);
 }
 
-void FigureSheet::add_text(std::string text, std::size_t columns, int x, int y, int column_width,
-                           Rgb color) {
+int FigureSheet::add_text(std::string text, int x, int y, int column_width, Rgb color) {
+  const std::size_t columns = style_.fonts->columns(text);
   texts_.emplace_back(TextRun{TextRole::kPlain, std::move(text), columns, column_width,
                               TextAngle::kLevel, x, y, color});
+  return static_cast<int>(columns) * column_width;
 }
 
 int FigureSheet::text(std::string_view text, int x, int y, int room, Rgb color, int column_width) {
   const auto most = static_cast<std::size_t>(columns_of(room, column_width));
-  std::string cut = style_.fonts->shorten(text, most);
-  const std::size_t columns = style_.fonts->columns(cut);
-  add_text(std::move(cut), columns, x, y, column_width, color);
-  return static_cast<int>(columns) * column_width;
+  return add_text(style_.fonts->shorten(text, most), x, y, column_width, color);
 }
 
 void FigureSheet::text_to(std::string_view text, int right, int y, Rgb color, int column_width) {
-  const std::size_t columns = style_.fonts->columns(text);
-  const int taken = static_cast<int>(columns) * column_width;
-  add_text(std::string(text), columns, right - taken, y, column_width, color);
+  const int taken = static_cast<int>(style_.fonts->columns(text)) * column_width;
+  add_text(std::string(text), right - taken, y, column_width, color);
 }
 
 int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb color,
@@ -70,8 +67,7 @@ int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb co
   const auto most = static_cast<std::size_t>(columns_of(room, column_width));
   int height = 0;
   for (std::string& line : style_.fonts->wrap(text, most, kMostLines)) {
-    const std::size_t columns = style_.fonts->columns(line);
-    add_text(std::move(line), columns, x, y + height, column_width, color);
+    add_text(std::move(line), x, y + height, column_width, color);
     height += line_height(column_width);
   }
   return height;

@@ -64,7 +64,8 @@ class FigureSheet {
   Scene scene(int height) &&;
 
  private:
-  void add_text(std::string text, std::size_t columns, int x, int y, int column_width, Rgb color);
+  // Returns the pixels that the text takes.
+  int add_text(std::string text, int x, int y, int column_width, Rgb color);
 
   int width_;
   FigureStyle style_;

@@ -9,8 +9,8 @@
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/large_memory.h"
+#include "attnviz/picture/fonts/glyph_outline.h"
 #include "attnviz/picture/raster/pixel_palette.h"
-#include "attnviz/picture/raster/text_rasterizer.h"
 #include "attnviz/picture/scene/pixel_geometry.h"
 
 namespace attnviz {

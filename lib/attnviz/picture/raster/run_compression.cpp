@@ -260,10 +260,6 @@ void RunCompression::put_run() noexcept {
   n_tokens_ = static_cast<std::size_t>(next - tokens_.get());
 }
 
-bool RunCompression::fits() const noexcept {
-  return n_tokens_ < limit_;
-}
-
 bool RunCompression::add(std::span<const std::uint8_t> bytes) {
   checksum_ = libdeflate_adler32(checksum_, bytes.data(), bytes.size());
   const std::uint8_t* at = bytes.data();

@@ -11,7 +11,7 @@
 namespace attnviz {
 
 /// Makes a zlib stream (RFC 1950): one block of deflate (RFC 1951) whose only matches repeat the
-/// byte before. How the data is cut into calls of add() and repeat() makes no difference to it.
+/// byte before. How the data is cut into calls of add() and add_zeros() makes no difference to it.
 ///
 /// It looks at each byte once, which makes it several times faster than a search for matches.
 class RunCompression {
@@ -33,7 +33,7 @@ class RunCompression {
   using Token = std::uint16_t;
 
   void put_run() noexcept;
-  bool fits() const noexcept;
+  bool fits() const noexcept { return n_tokens_ < limit_; }
 
   std::size_t most_;
   std::size_t limit_;                // of tokens, before the last run

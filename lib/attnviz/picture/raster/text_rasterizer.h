@@ -1,7 +1,6 @@
 // Anti-aliased text, level or turned.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
