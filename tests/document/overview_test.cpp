@@ -40,7 +40,7 @@ TEST_CASE("overview: all heads small, the telling one large, and the facts say w
   CHECK(overview.thumbnails.title == "attention: deep");
   CHECK(overview.thumbnails.notes == std::vector<std::string>{"mask causal"});
   REQUIRE(overview.large.panels.size() == 1);
-  CHECK(overview.large.panels[0].title == "L1H1");
+  CHECK(overview.large.panels[0].title.empty());
   CHECK(overview.large.panels[0].values(8, 4) == 0.75f);
   CHECK(overview.large.title.empty());
   CHECK(overview.large.notes.empty());

@@ -1,4 +1,4 @@
-#include "attnviz/document/pooling.h"
+#include "attnviz/document/heatmap.h"
 
 #include <doctest/doctest.h>
 

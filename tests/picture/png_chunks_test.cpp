@@ -1,4 +1,4 @@
-#include "attnviz/picture/raster/png_chunks.h"
+#include "attnviz/picture/raster/png_encode.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/picture/raster/png_encode.h"
 #include "picture/decoded_png.h"
 
 namespace attnviz {

@@ -1,6 +1,4 @@
 // Formats that draw: figures as PNG, and text.
-#include <string>
-
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/picture/inspection_figure.h"
 #include "attnviz/picture/png.h"

@@ -1,6 +1,7 @@
 // The picture of attention documents: panels, labels, and what a reader must know about them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,5 +27,11 @@ void set_cells(Heatmap& heatmap, const AttentionDocument& document,
 /// drawing.focus the one panel has a row for each head and a column for each token.
 /// Precondition: at least one document, as many names as documents when there are several.
 Heatmap attention_heatmap(std::span<const AttentionDocument> documents);
+
+/// One token's attention in every head: one panel [panels of `whole`, tokens] that owns its values.
+/// `whole` is a picture of n_queries queries and n_keys keys, perhaps without the first ones.
+/// Throws Error{kUsage} when the token is not in it.
+Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
+                      std::size_t n_keys);
 
 }  // namespace attnviz

@@ -2,9 +2,58 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "attnviz/core/error.h"
 
 namespace attnviz {
+
+namespace {
+
+// Pools rows of weights into one grid of cells.
+class CellPool {
+ public:
+  CellPool(PoolKind kind, std::size_t n_cells) : kind_(kind), values_(n_cells, 0.0f) {
+    if (kind == PoolKind::kMean) {
+      sums_.assign(n_cells, 0.0);
+      counts_.assign(n_cells, 0);
+    }
+  }
+
+  // Whether a weight leaves the cell as it is, which had visible ones before or not.
+  bool ignores(std::size_t cell, float weight, bool seen) const noexcept {
+    const float largest = values_[cell];  // NaN replaces everything and stays
+    return kind_ == PoolKind::kMax && seen && (std::isnan(largest) || weight <= largest);
+  }
+
+  void take(std::size_t cell, float weight) noexcept {
+    if (kind_ == PoolKind::kMax) {
+      values_[cell] = weight;
+    } else {
+      sums_[cell] += static_cast<double>(weight);
+      ++counts_[cell];
+    }
+  }
+
+  std::vector<float> result() {
+    for (std::size_t cell = 0; cell < sums_.size(); ++cell) {
+      if (counts_[cell] > 0) {
+        values_[cell] = static_cast<float>(sums_[cell] / static_cast<double>(counts_[cell]));
+      }
+    }
+    return std::move(values_);
+  }
+
+ private:
+  PoolKind kind_;
+  std::vector<float> values_;
+  std::vector<double> sums_;
+  std::vector<std::size_t> counts_;
+};
+
+}  // namespace
 
 void check(const Heatmap& heatmap) {
   if (heatmap.panels.empty() || heatmap.n_queries() == 0 || heatmap.n_keys() == 0) {
@@ -22,6 +71,68 @@ void check(const Heatmap& heatmap) {
                       heatmap.n_queries(), heatmap.n_keys(), panel.values.rows, panel.values.cols));
     }
   }
+}
+
+void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares) {
+  if (!panel.shares.empty()) {
+    const auto row = panel.shares.row(query);
+    std::copy(row.begin(), row.end(), shares.begin());
+    return;
+  }
+  float largest = 0.0f;
+  for (std::size_t key = 0; key < shares.size(); ++key) {
+    const float weight = panel.values(query, key);
+    if (weight > largest && panel.is_visible(query, key)) {
+      largest = weight;
+    }
+  }
+  for (std::size_t key = 0; key < shares.size(); ++key) {
+    const float weight = panel.values(query, key);
+    shares[key] = largest > 0.0f ? weight / largest : weight;
+  }
+}
+
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
+                  PoolAxis keys) {
+  if (panel.pooled) {
+    return panel.pooled({queries, keys});
+  }
+  PooledMatrix pooled{queries.cells(), keys.cells(), {}, {}, {}};
+  const std::size_t n_cells = checked_product({pooled.rows, pooled.cols}, "cells of a picture");
+  const bool by_row = heatmap.scale.kind == ScaleKind::kRowMax;
+  pooled.visible.assign(n_cells, 0);
+  CellPool values(heatmap.pool, n_cells);
+  CellPool shares(heatmap.pool, by_row ? n_cells : 0);
+  std::vector<float> row(by_row ? keys.size : 0);
+  for (std::size_t query = 0; query < queries.size; ++query) {
+    const std::size_t first_cell = query / queries.block * pooled.cols;
+    if (by_row) {
+      row_shares(panel, query, row);
+    }
+    for (std::size_t key = 0; key < keys.size; ++key) {
+      const std::size_t cell = first_cell + key / keys.block;
+      const float weight = panel.values(query, key);
+      const bool seen = pooled.visible[cell] != 0;
+      const bool value_stays = values.ignores(cell, weight, seen);
+      const bool share_stays = !by_row || shares.ignores(cell, row[key], seen);
+      // Asking for visibility is the slow part: only where the weight would change the cell.
+      if ((value_stays && share_stays) || !panel.is_visible(query, key)) {
+        continue;
+      }
+      if (!value_stays) {
+        values.take(cell, weight);
+      }
+      if (!share_stays) {
+        shares.take(cell, row[key]);
+      }
+      pooled.visible[cell] = 1;
+    }
+  }
+  pooled.values = values.result();
+  if (by_row) {
+    pooled.shares = shares.result();
+  }
+  return pooled;
 }
 
 }  // namespace attnviz

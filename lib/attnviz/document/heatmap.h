@@ -1,9 +1,11 @@
-// What every picture of attention is made from: values, labels, colour scale.
+// What every picture of attention is made from: values, labels, colour scale; and its cells, each
+// of which stands for the weights under it where there are more than cells.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,17 @@ struct Heatmap {
 /// Throws Error{kUsage} for a heatmap without cells, with panels of another shape than the labels,
 /// or with a scale that cannot be drawn.
 void check(const Heatmap& heatmap);
+
+/// For ScaleKind::kRowMax: each weight of a row over its largest visible one, or as the panel says.
+/// Of all 0: 0.
+void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares);
+
+/// The largest, or the mean, of the visible weights under each cell, as heatmap.pool says.
+/// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With
+/// ScaleKind::kRowMax the shares too: pooled from row_shares. Memory: the cells, and one row. Of a
+/// panel without values: what panel.pooled gives.
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
+                  PoolAxis keys);
 
 /// Whether in rows of `n_panels` every group of `together` panels begins a row, or rows hold whole
 /// groups.

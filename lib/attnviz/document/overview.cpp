@@ -112,6 +112,7 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   overview.thumbnails = attention_heatmap(document);
   overview.large = attention_heatmap(document_of_head(document, choice.head));
   overview.large.title.clear();
+  overview.large.panels.front().title.clear();  // the caption says it
   overview.large.notes.clear();
   return overview;
 }

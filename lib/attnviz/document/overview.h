@@ -18,7 +18,7 @@ namespace attnviz {
 struct Overview {
   Heatmap thumbnails;  // a panel for each head; with what the whole picture says: title, notes
   std::vector<HeadId> heads;  // of its panels, by layer, then head
-  Heatmap large;              // the chosen head alone; without title and notes
+  Heatmap large;              // the chosen head alone; without titles and notes
   HeadId chosen;
   std::string caption;   // "L5H1: the most telling head"
   std::string sentence;  // why it was chosen

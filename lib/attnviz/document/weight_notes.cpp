@@ -7,7 +7,6 @@
 #include <span>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/document/pooling.h"
 
 namespace attnviz {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
 #include "attnviz/terminal/page/paragraph.h"

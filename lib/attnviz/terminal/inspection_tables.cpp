@@ -80,10 +80,8 @@ void add_bars(const InspectionStyle& style, const TableBlock& block, TextTable& 
 }  // namespace
 
 InspectionStyle::InspectionStyle(const TerminalOptions& terminal)
-    : options(terminal), charset(terminal.style) {
-  constexpr std::size_t kLeastColumns = 20;
+    : options(wide_enough(terminal)), charset(terminal.style) {
   constexpr std::size_t kNarrow = 40;
-  options.columns = std::max(options.columns, kLeastColumns);
   indent = options.columns < kNarrow ? 1 : 3;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/pooling.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/page/charset.h"
@@ -107,17 +106,14 @@ class Planner {
 struct Sheet {
   TerminalOptions options;
   TerminalOptions thumbnail_options;
-  Heatmap large;
   OverviewGrid places;
   ThumbnailLayout layout;
 
   Sheet(const Overview& overview, const TerminalOptions& asked)
-      : options(wide_enough(asked)), large(overview.large), places(overview.heads) {
-    thumbnail_options = options;
+      : options(wide_enough(asked)), thumbnail_options(options), places(overview.heads) {
     if (options.style == TerminalStyle::kNumbers) {
       thumbnail_options.style = TerminalStyle::kBlocks;
     }
-    large.panels.front().title.clear();  // the caption says it
     layout = Planner(overview.thumbnails, places, thumbnail_options).plan();
   }
 };
@@ -143,7 +139,7 @@ class Screen {
     }
     add_text(overview_.caption, kBold);
     add_text(overview_.sentence);
-    page_.add(heatmap_page(sheet_.large, sheet_.options));
+    page_.add(heatmap_page(overview_.large, sheet_.options));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
       add_text(fmt::format("thumbnails: each cell is the {} of up to {} {} {} weights",
                            pool_name(thumbnails.pool), layout_.queries.block, charset_.times(),
@@ -192,25 +188,24 @@ class Screen {
       for (std::size_t text_line = 0; text_line < layout_.pitch; ++text_line) {
         Line line;
         line.put_padded(text_line == 0 ? fmt::format("L{}", layer) : "", layout_.gutter);
-        bool is_open = false;
-        for (std::size_t i = 0; i < count; ++i) {
-          if (chosen[i] || is_open) {
-            line.put(bracket(text_line, /*closes=*/!chosen[i]), kBold);
+        const auto mark = [&](bool is_marked, bool closes) {
+          if (is_marked) {
+            line.put(bracket(text_line, closes), kBold);
           } else {
             line.space(1);
           }
+        };
+        mark(chosen.front(), /*closes=*/false);
+        for (std::size_t i = 0; i < count; ++i) {
           thumbnail(line, thumbnails[i], text_line);
-          is_open = chosen[i];
-          if (is_open && layout_.slot > layout_.width()) {
-            line.put(bracket(text_line, /*closes=*/true), kBold);
+          const bool next_is_chosen = i + 1 < count && chosen[i + 1];
+          if (layout_.slot > layout_.width()) {
+            mark(chosen[i], /*closes=*/true);
             line.space(layout_.slot - layout_.width() - 1);
-            is_open = false;
+            mark(next_is_chosen, /*closes=*/false);
           } else {
-            line.space(layout_.slot - layout_.width());
+            mark(chosen[i] || next_is_chosen, /*closes=*/chosen[i]);
           }
-        }
-        if (is_open) {
-          line.put(bracket(text_line, /*closes=*/true), kBold);
         }
         page_.add(std::move(line));
       }
@@ -274,7 +269,7 @@ Page overview_page(const Overview& overview, const TerminalOptions& options) {
 
 OverviewCells terminal_cells(const Overview& overview, const TerminalOptions& options) {
   const Sheet sheet(overview, options);
-  return {{sheet.layout.queries, sheet.layout.keys}, terminal_grid(sheet.large, sheet.options)};
+  return {{sheet.layout.queries, sheet.layout.keys}, terminal_grid(overview.large, sheet.options)};
 }
 
 }  // namespace attnviz

@@ -77,16 +77,14 @@ void line_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float x, float y, v
 void quadratic_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float control_x, float control_y,
                   float x, float y, void*) {
   auto& drawing = *static_cast<Drawing*>(data);
-  const PixelPoint control = drawing.point(control_x, control_y);
-  add_curve(drawing.contour(), control, drawing.point(x, y));
+  add_curve(drawing.contour(), {drawing.point(control_x, control_y), drawing.point(x, y)});
 }
 
 void cubic_to(hb_draw_funcs_t*, void* data, hb_draw_state_t*, float control1_x, float control1_y,
               float control2_x, float control2_y, float x, float y, void*) {
   auto& drawing = *static_cast<Drawing*>(data);
-  const PixelPoint control1 = drawing.point(control1_x, control1_y);
-  const PixelPoint control2 = drawing.point(control2_x, control2_y);
-  add_curve(drawing.contour(), control1, control2, drawing.point(x, y));
+  add_curve(drawing.contour(), {drawing.point(control1_x, control1_y),
+                                drawing.point(control2_x, control2_y), drawing.point(x, y)});
 }
 
 void close_path(hb_draw_funcs_t*, void*, hb_draw_state_t*, void*) {}

@@ -1,7 +1,6 @@
 // Fonts for what the embedded one lacks: given ones first, then whatever is found by character.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <span>

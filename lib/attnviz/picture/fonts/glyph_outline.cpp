@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -147,22 +148,19 @@ class AreaBuffer {
 
 }  // namespace
 
-void add_curve(std::vector<PixelPoint>& contour, PixelPoint control, PixelPoint end) {
-  const PixelPoint start = contour.empty() ? control : contour.back();
+// By de Casteljau's algorithm.
+void add_curve(std::vector<PixelPoint>& contour, std::initializer_list<PixelPoint> controls) {
+  const PixelPoint start = contour.empty() ? *controls.begin() : contour.back();
   for (int i = 1; i <= kLinesPerCurve; ++i) {
     const double t = static_cast<double>(i) / kLinesPerCurve;
-    contour.push_back(between(between(start, control, t), between(control, end, t), t));
-  }
-}
-
-void add_curve(std::vector<PixelPoint>& contour, PixelPoint control1, PixelPoint control2,
-               PixelPoint end) {
-  const PixelPoint start = contour.empty() ? control1 : contour.back();
-  for (int i = 1; i <= kLinesPerCurve; ++i) {
-    const double t = static_cast<double>(i) / kLinesPerCurve;
-    const PixelPoint middle = between(control1, control2, t);
-    contour.push_back(between(between(between(start, control1, t), middle, t),
-                              between(middle, between(control2, end, t), t), t));
+    std::array<PixelPoint, 4> points = {start};
+    std::copy(controls.begin(), controls.end(), points.begin() + 1);
+    for (std::size_t left = controls.size(); left > 0; --left) {
+      for (std::size_t at = 0; at < left; ++at) {
+        points[at] = between(points[at], points[at + 1], t);
+      }
+    }
+    contour.push_back(points.front());
   }
 }
 
@@ -185,7 +183,7 @@ Outline embedded_outline(char32_t code_point) {
     if (vertex.type == STBTT_vmove || outline.empty()) {
       outline.push_back({point});
     } else if (vertex.type == STBTT_vcurve) {
-      add_curve(outline.back(), {vertex.cx * unit, vertex.cy * unit}, point);
+      add_curve(outline.back(), {{vertex.cx * unit, vertex.cy * unit}, point});
     } else {
       outline.back().push_back(point);
     }

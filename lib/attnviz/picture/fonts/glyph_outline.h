@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "attnviz/picture/scene/pixel_geometry.h"
@@ -12,10 +13,9 @@ namespace attnviz {
 /// where they wind around a point more often one way than the other.
 using Outline = std::vector<std::vector<PixelPoint>>;
 
-/// The curve from the last point of `contour` over one or two control points, as short lines.
-void add_curve(std::vector<PixelPoint>& contour, PixelPoint control, PixelPoint end);
-void add_curve(std::vector<PixelPoint>& contour, PixelPoint control1, PixelPoint control2,
-               PixelPoint end);
+/// The curve from the last point of `contour` over one or two control points to the last of
+/// `controls`, as short lines.
+void add_curve(std::vector<PixelPoint>& contour, std::initializer_list<PixelPoint> controls);
 
 /// The embedded font's measures, in columns (the width of each of its glyphs).
 struct EmbeddedMetrics {

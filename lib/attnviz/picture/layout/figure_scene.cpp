@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attnviz/color/color_ticks.h"
-#include "attnviz/document/pooling.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_texts.h"
 #include "attnviz/picture/layout/overview_layout.h"

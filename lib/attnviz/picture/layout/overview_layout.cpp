@@ -86,9 +86,7 @@ class Builder {
     layout_.thumbnails.grid = grid_;
     layout_.thumbnails.margin = px(kFigureMargin);
     layout_.thumbnails.line = px(1);
-    Heatmap large = overview.large;
-    large.panels.front().title.clear();  // the caption says it
-    layout_.large = lay_out_figure(large, style);
+    layout_.large = lay_out_figure(overview.large, style);
   }
 
   OverviewLayout build() {

@@ -127,9 +127,7 @@ void Canvas::fill(const PixelRect& rect, Rgb color) {
   }
   const Code painted = code(color);
   paint_row(area.x, area.y, area.width, painted);
-  if (area.height > 1) {
-    repeat_top_row(area);
-  }
+  repeat_top_row(area);
 }
 
 void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness) {
@@ -152,7 +150,7 @@ void Canvas::hatch(const PixelRect& rect, Rgb color, int spacing, int thickness)
 
 void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
   const PixelRect area = clipped(rect);
-  if (area.empty() || area.height == 1) {
+  if (area.empty()) {
     return;
   }
   const std::uint8_t* source = pixel(area.x, area.y);

@@ -5,11 +5,20 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "attnviz/picture/raster/canvas.h"
-#include "attnviz/picture/raster/png_chunks.h"
 
 namespace attnviz {
+
+/// What the file says beside its pixels.
+struct PngFacts {
+  int dpi = 0;  // 0: not said
+  /// Keyword (1 to 79 printable ASCII characters) and text (valid UTF-8), in this order; a text
+  /// that is empty is left out.
+  std::vector<std::pair<std::string, std::string>> texts;
+};
 
 /// Encodes 8-bit sRGB pixels, `rgb` of shape [height, width, 3]. The same pixels give the same
 /// bytes. Throws Error{kUsage} when a size is 0 or the picture has 2^30 bytes or more, and

@@ -260,6 +260,15 @@ void RunCompression::put_run() noexcept {
   n_tokens_ = static_cast<std::size_t>(next - tokens_.get());
 }
 
+bool RunCompression::put_literal(std::uint8_t byte) noexcept {
+  put_run();
+  if (!fits()) {
+    return false;
+  }
+  tokens_[n_tokens_++] = literal_ = byte;
+  return true;
+}
+
 bool RunCompression::add(std::span<const std::uint8_t> bytes) {
   checksum_ = libdeflate_adler32(checksum_, bytes.data(), bytes.size());
   const std::uint8_t* at = bytes.data();
@@ -272,11 +281,9 @@ bool RunCompression::add(std::span<const std::uint8_t> bytes) {
     at += run;
   }
   while (at != end) {
-    put_run();
-    if (!fits()) {
+    if (!put_literal(*at++)) {
       return false;
     }
-    tokens_[n_tokens_++] = literal_ = *at++;
     run_ = at == end ? 0 : run_length(at, end);
     at += run_;
   }
@@ -289,11 +296,9 @@ bool RunCompression::add_zeros(std::size_t count) {
   }
   checksum_ = with_zeros(checksum_, count);
   if (n_tokens_ == 0 || literal_ != 0) {
-    put_run();
-    if (!fits()) {
+    if (!put_literal(0)) {
       return false;
     }
-    tokens_[n_tokens_++] = literal_ = 0;
     --count;
   }
   run_ += count;

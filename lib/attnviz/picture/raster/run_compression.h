@@ -33,6 +33,7 @@ class RunCompression {
   using Token = std::uint16_t;
 
   void put_run() noexcept;
+  bool put_literal(std::uint8_t byte) noexcept;
   bool fits() const noexcept { return n_tokens_ < limit_; }
 
   std::size_t most_;

@@ -77,18 +77,6 @@ InkMap draw_image(const GlyphImage& image, const Corners& corners) {
   return map;
 }
 
-Outline glyph_outline(Glyph::Kind kind, std::uint32_t id, const FontFace* face) {
-  switch (kind) {
-    case Glyph::Kind::kEmbedded:
-      return embedded_outline(id);
-    case Glyph::Kind::kBox:
-      return code_point_box(id);
-    case Glyph::Kind::kFace:
-      return face->outline(id);
-  }
-  return {};
-}
-
 // Turned, and `scale` times as large; y stays upwards.
 void turn(Outline& outline, double scale, TextAngle angle) {
   for (std::vector<PixelPoint>& contour : outline) {
@@ -146,7 +134,9 @@ const Outline& TextRasterizer::outline(const OutlineKey& key) {
   const auto [place, is_new] = outlines_.try_emplace(key);
   if (is_new) {
     const auto [kind, id, face] = key;
-    place->second = glyph_outline(kind, id, face);
+    place->second = face != nullptr             ? face->outline(id)
+                    : kind == Glyph::Kind::kBox ? code_point_box(id)
+                                                : embedded_outline(id);
   }
   return place->second;
 }
