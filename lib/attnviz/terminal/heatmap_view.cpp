@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -74,13 +74,10 @@ class Screen {
       return without_blank_end(std::move(text));
     }
     const std::size_t widest = std::to_string(layout_.keys.largest_number()).size() + 1;
-    std::size_t step = 1;
-    for (const std::size_t factor : std::initializer_list<std::size_t>{1, 2, 5, 10, 20, 50, 100}) {
-      step = factor;
-      if (step * layout_.cell_width >= widest) {
-        break;
-      }
-    }
+    constexpr std::array<std::size_t, 7> kSteps = {1, 2, 5, 10, 20, 50, 100};
+    const std::size_t step = *std::find_if(kSteps.begin(), kSteps.end() - 1, [&](std::size_t each) {
+      return each * layout_.cell_width >= widest;
+    });
     for (std::size_t cell = 0; cell < n_cells; cell += step) {
       const std::string index = std::to_string(layout_.keys.number(cell));
       const std::size_t start = cell * layout_.cell_width;

@@ -10,9 +10,8 @@
 namespace attnviz {
 
 /// Unicode, or 7 bits for TerminalStyle::kAscii and kMask. A sign and its 7-bit form differ in
-/// width
-/// ("…" and "..", "猫" and "\u{732B}"), so a page cannot be turned into 7 bits when it has been
-/// laid out: views ask here for what they lay out.
+/// width ("…" and "..", "猫" and "\u{732B}"), so a page cannot be turned into 7 bits when it has
+/// been laid out: views ask here for what they lay out.
 class Charset {
  public:
   explicit Charset(TerminalStyle style) noexcept
