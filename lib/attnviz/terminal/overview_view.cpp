@@ -156,13 +156,6 @@ class Screen {
     page_.add(paragraph(charset_.sentence(text), sheet_.options.columns, style));
   }
 
-  // The panel of a head, or the number of panels where there is no such head.
-  std::size_t panel_of(HeadId head) const {
-    return static_cast<std::size_t>(
-        std::lower_bound(overview_.heads.begin(), overview_.heads.end(), head) -
-        overview_.heads.begin());
-  }
-
   // All layers of some heads.
   void group(std::size_t first, std::size_t count) {
     const OverviewGrid& places = sheet_.places;
@@ -178,8 +171,10 @@ class Screen {
       std::vector<bool> chosen(count);
       for (std::size_t i = 0; i < count; ++i) {
         const HeadId head{layer, places.heads[first + i]};
-        const std::size_t panel = panel_of(head);
-        if (panel < overview_.heads.size() && overview_.heads[panel] == head) {
+        const std::vector<HeadId>& heads = overview_.heads;
+        const auto found = std::lower_bound(heads.begin(), heads.end(), head);
+        if (found != heads.end() && *found == head) {
+          const auto panel = static_cast<std::size_t>(found - heads.begin());
           thumbnails[i] = pool(overview_.thumbnails, overview_.thumbnails.panels[panel],
                                layout_.queries, layout_.keys);
         }

@@ -45,6 +45,18 @@ bool has_cell(const Heatmap& heatmap, const auto& is_meant) {
   return false;
 }
 
+bool has_masked(const Heatmap& heatmap, const HeatmapPanel& panel) {
+  return panel.visible && has_cell(heatmap, [&panel](std::size_t query, std::size_t key) {
+           return !panel.visible(query, key);
+         });
+}
+
+bool has_nan(const Heatmap& heatmap, const HeatmapPanel& panel) {
+  return !panel.values.empty() && has_cell(heatmap, [&panel](std::size_t query, std::size_t key) {
+    return std::isnan(panel.values(query, key)) && panel.is_visible(query, key);
+  });
+}
+
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class Builder {
  public:
@@ -137,15 +149,8 @@ class Builder {
                     px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
     int swatches = 0;
     for (const HeatmapPanel& panel : heatmap_.panels) {
-      has_masked_ = has_masked_ ||
-                    (panel.visible && has_cell(heatmap_, [&](std::size_t query, std::size_t key) {
-                       return !panel.visible(query, key);
-                     }));
-      has_nan_ =
-          has_nan_ ||
-          (!panel.values.empty() && has_cell(heatmap_, [&](std::size_t query, std::size_t key) {
-            return std::isnan(panel.values(query, key)) && panel.is_visible(query, key);
-          }));
+      has_masked_ = has_masked_ || has_masked(heatmap_, panel);
+      has_nan_ = has_nan_ || has_nan(heatmap_, panel);
     }
     for (const char* name_shown : {has_masked_ ? kMaskedName : "", has_nan_ ? kNanName : ""}) {
       swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));

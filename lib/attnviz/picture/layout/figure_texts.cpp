@@ -54,10 +54,9 @@ int FigureTexts::add_lines(TextRole role, std::string_view text, int column_widt
 }
 
 int FigureTexts::add_title(std::string_view text, std::size_t most_lines, const TextArea& area) {
-  return text.empty()
-             ? area.y
-             : add_lines(TextRole::kTitle, text, style_.pixels(kTitleColumn), most_lines, area) +
-                   style_.pixels(kSpace);
+  const int bottom =
+      add_lines(TextRole::kTitle, text, style_.pixels(kTitleColumn), most_lines, area);
+  return text.empty() ? area.y : bottom + style_.pixels(kSpace);
 }
 
 int FigureTexts::add_notes(std::vector<std::string> notes, std::string pooled,
