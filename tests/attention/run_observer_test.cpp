@@ -224,8 +224,9 @@ class Indifferent : public RunObserver {
 }  // namespace
 
 TEST_CASE("observer: every step has the numbers of plain loops, in every order of a layer") {
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     const test::NaiveResult expected = test::naive_run(model);
     Onlooker seen;
     run(model, test::Pieces(kTokens), {}, seen);
@@ -269,8 +270,9 @@ TEST_CASE("observer: with norms in front, a layer adds what attention and the ML
 }
 
 TEST_CASE("observer: a head's context doubled is its W_O doubled") {
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     Model doubled = model;
     LayerWeights& layer = doubled.layers[kEdited.layer];
     ModelBuilder weights(1, kWidth);
@@ -302,11 +304,12 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
 }
 
 TEST_CASE("observer: an MLP's output is changed before it is added") {
-  for (const auto& [name, model] : models()) {
+  for (const auto& one : models()) {
+    const auto& model = one.second;
     if (model.config.order == LayerOrder::kAttentionOnly) {
       continue;
     }
-    CAPTURE(name);
+    CAPTURE(one.first);
     for (const float factor : {0.0f, -1.5f}) {
       test::NaiveEdits edits;
       edits.mlp_factor = [factor](std::size_t layer) {
@@ -320,8 +323,9 @@ TEST_CASE("observer: an MLP's output is changed before it is added") {
 }
 
 TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     const std::vector<HeadId> heads = select_heads(model, "", "");
     AttentionRequest masked;
     masked.mask = parse_mask("window:4");
@@ -354,8 +358,9 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
   const auto are_hidden = [](std::size_t query, std::size_t key) {
     return query == 5 || (query + key) % 3 == 0;
   };
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     PatternStore patterns(select_heads(model, "", ""), kTokens);
     HiddenEdges observer({kEdited}, are_hidden, patterns);
     test::NaiveEdits edits;
@@ -375,8 +380,9 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
 }
 
 TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     PatternStore plain(select_heads(model, "", ""), kTokens);
     const MatrixBuffer expected = test::output_of(model, test::Pieces(kTokens), {}, &plain);
     PatternStore watched(select_heads(model, "", ""), kTokens);
@@ -391,8 +397,9 @@ TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
 }
 
 TEST_CASE("observer: who looks at streams, contexts and attention changes no bit") {
-  for (const auto& [name, model] : models()) {
-    CAPTURE(name);
+  for (const auto& one : models()) {
+    const auto& model = one.second;
+    CAPTURE(one.first);
     Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
                           test::output_of(model, test::Pieces(kTokens)).view()));

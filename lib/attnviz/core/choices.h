@@ -1,6 +1,7 @@
 // Words that name values: one table that parses, names and lists them.
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ constexpr std::string_view word_for(const Choices& choices, const Value& value) 
 template <class Choices>
 std::vector<std::string> choice_words(const Choices& choices) {
   std::vector<std::string> words;
+  words.reserve(std::size(choices));
   for (const auto& choice : choices) {
     words.emplace_back(choice.word);
   }

@@ -6,7 +6,7 @@ MappedFile OpenFiles::open(const std::filesystem::path& path) {
   if (const auto known = files_->find(path); known != files_->end()) {
     return known->second;
   }
-  const MappedFile file(path);
+  MappedFile file(path);
   if (file.is_mapped()) {
     files_->emplace(path, file);
   }

@@ -153,6 +153,7 @@ void average_patterns(AttentionDocument& document, AverageOver over) {
   std::vector<MatrixBuffer> matrices;
   for (const std::vector<HeadId>& heads : groups) {
     std::vector<ConstMatrix> patterns;
+    patterns.reserve(heads.size());
     for (const HeadId head : heads) {
       patterns.push_back(weights.at(head));
     }

@@ -102,9 +102,9 @@ bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step)
 }
 
 std::span<const RoleText> inspection_legend() {
-  static const RoleText kLegend[] = {
+  static const RoleText legend[] = {
       {"q query", Role::kQuery}, {"k key", Role::kKey}, {"v value", Role::kValue}};
-  return kLegend;
+  return legend;
 }
 
 InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,

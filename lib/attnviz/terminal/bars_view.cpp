@@ -218,6 +218,7 @@ class Bars {
       texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
     }
     std::vector<Line> items;
+    items.reserve(texts.size());
     for (const std::string& text : texts) {
       items.emplace_back(fit_width(text, options_.columns, ""));
     }
