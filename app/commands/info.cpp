@@ -1,6 +1,5 @@
 #include "commands/commands.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
-#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/tensor.h"
@@ -13,10 +12,8 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::string_view kWhat = "the model";
-
 std::size_t product(std::initializer_list<std::size_t> sizes) {
-  return checked_product(sizes, kWhat);
+  return checked_product(sizes, "the model");
 }
 
 std::size_t sum(std::initializer_list<std::size_t> sizes) {

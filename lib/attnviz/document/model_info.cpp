@@ -31,6 +31,12 @@ constexpr std::array kOrders = {
            LayerOrder::kParallel},
     Choice{"attention, add, norm; MLP, add, norm (post-norm)", LayerOrder::kPostNorm}};
 
+constexpr std::array kPositions = {
+    Choice{"none", Positions::kNone},
+    Choice{"sinusoidal, added to the embeddings", Positions::kSinusoidal},
+    Choice{"RoPE: queries and keys are turned", Positions::kRope},
+    Choice{"ALiBi: scores fall with the distance", Positions::kAlibi}};
+
 // Those that have something to tell.
 std::vector<InfoFact> told(std::vector<InfoFact> facts) {
   std::erase_if(facts, [](const InfoFact& fact) { return fact.text.empty(); });
@@ -145,25 +151,15 @@ std::string norm_words(const Model& model) {
 }
 
 std::string position_words(const Model& model) {
-  switch (model.config.positions) {
-    case Positions::kNone:
-      return "none";
-    case Positions::kSinusoidal:
-      return "sinusoidal, added to the embeddings";
-    case Positions::kRope:
-      return "RoPE: queries and keys are turned";
-    case Positions::kAlibi:
-      return "ALiBi: scores fall with the distance";
-    case Positions::kLearned: {
-      std::string text =
-          fmt::format("learned, {}", counted_large(model.position_embeddings.rows, "row"));
-      if (model.first_position != 0) {
-        text += fmt::format(", the first token takes row {}", model.first_position);
-      }
-      return text;
-    }
+  if (model.config.positions != Positions::kLearned) {
+    return std::string(word_for(kPositions, model.config.positions));
   }
-  return "";
+  std::string text =
+      fmt::format("learned, {}", counted_large(model.position_embeddings.rows, "row"));
+  if (model.first_position != 0) {
+    text += fmt::format(", the first token takes row {}", model.first_position);
+  }
+  return text;
 }
 
 // Nothing of what only has attention.
