@@ -9,7 +9,7 @@
 
 #include "attnviz/analysis/head_statistics.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/document/run_facts.h"

@@ -140,7 +140,7 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
 
 Predictor::Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
                      const TokenizedText& shown, std::span<const std::size_t> words)
-    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown), output_(model, 0, 0) {
+    : options_(options), model_(model), tokenizer_(tokenizer), shown_(shown) {
   if (options.predict == 0) {
     return;
   }
@@ -154,14 +154,14 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
   const auto word = std::find(words.rbegin(), words.rend(), shown_at_);
   const std::size_t at =
       words.empty() ? shown_at_ : static_cast<std::size_t>(words.rend() - word) - 1;
-  output_ = OutputRows(model, at, 1);
+  output_.emplace(model, at, 1);
 }
 
 void Predictor::add_to(AttentionDocument& document) {
-  if (options_.predict == 0) {
+  if (!output_) {
     return;
   }
-  const MatrixBuffer logits = run_output_head(model_, output_.rows(), options_.request.n_threads);
+  const MatrixBuffer logits = run_output_head(model_, output_->rows(), options_.request.n_threads);
   Predictions predictions;
   predictions.at = shown_at_;
   predictions.token = valid_utf8(shown_.tokens[shown_at_].text);

@@ -38,7 +38,7 @@ class Predictor {
             const TokenizedText& shown, std::span<const std::size_t> words);
 
   /// What must look at a run before add_to().
-  RunObserver& observer() noexcept { return output_; }
+  RunObserver& observer() noexcept { return output_ ? *output_ : nobody_; }
 
   /// What the last run that was looked at predicts, as the document's.
   void add_to(AttentionDocument& document);
@@ -49,7 +49,8 @@ class Predictor {
   const Tokenizer& tokenizer_;
   const TokenizedText& shown_;
   std::size_t shown_at_ = 0;
-  OutputRows output_;  // of the token among the model's that is asked
+  RunObserver nobody_;
+  std::optional<OutputRows> output_;  // of the token among the model's that is asked
 };
 
 }  // namespace attnviz::app

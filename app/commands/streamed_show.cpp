@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/largest_weight.h"
+#include "attnviz/analysis/head_statistics.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "commands/attention_run.h"

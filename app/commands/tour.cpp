@@ -13,9 +13,9 @@
 #include <variant>
 
 #include "attnviz/analysis/tour.h"
-#include "attnviz/model/demo_model.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/terminal/tour_view.h"
-#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/text/files/load_tokenizer.h"
 #include "commands/input.h"
 #include "outputs/output_file.h"
 #include "system/terminal_info.h"

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/formats/json_tree.h"
 
 namespace attnviz::app {
@@ -18,17 +18,6 @@ namespace {
 [[noreturn]] void fail(std::string_view option, std::string_view expected, std::string_view found) {
   throw Error(ErrorKind::kUsage,
               fmt::format("{}: expected {}, found \"{}\"", option, expected, found));
-}
-
-template <class Number>
-std::optional<Number> read_number(std::string_view word) {
-  Number number{};
-  const char* end = word.data() + word.size();
-  const auto result = std::from_chars(word.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end) {
-    return std::nullopt;
-  }
-  return number;
 }
 
 }  // namespace
@@ -42,7 +31,7 @@ void refuse_equals_sign(std::string_view option, std::string_view word) {
 
 std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
                           std::uint64_t high) {
-  const auto number = read_number<std::uint64_t>(word);
+  const auto number = parse_number<std::uint64_t>(word);
   if (!number || *number < low || *number > high) {
     fail(option, fmt::format("a whole number from {} to {}", low, high), word);
   }
@@ -50,7 +39,7 @@ std::uint64_t parse_count(std::string_view option, std::string_view word, std::u
 }
 
 float parse_decimal(std::string_view option, std::string_view word) {
-  const auto number = read_number<float>(word);
+  const auto number = parse_number<float>(word);
   if (!number || !std::isfinite(*number)) {
     fail(option, "a number such as 0.5", word);
   }
@@ -59,9 +48,9 @@ float parse_decimal(std::string_view option, std::string_view word) {
 
 ValueRange parse_range(std::string_view option, std::string_view word) {
   const std::size_t colon = word.find(':');
-  const auto low = read_number<float>(word.substr(0, colon));
+  const auto low = parse_number<float>(word.substr(0, colon));
   const auto high =
-      colon == std::string_view::npos ? std::nullopt : read_number<float>(word.substr(colon + 1));
+      colon == std::string_view::npos ? std::nullopt : parse_number<float>(word.substr(colon + 1));
   if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high) || *low >= *high) {
     fail(option, "LO:HI with LO below HI, as in 0:0.5, or auto", word);
   }
@@ -103,7 +92,7 @@ std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
     while (item.ends_with(' ')) {
       item.remove_suffix(1);
     }
-    const auto id = read_number<TokenId>(item);
+    const auto id = parse_number<TokenId>(item);
     if (!id) {
       fail(option, "token ids such as 5,17,3", word);
     }

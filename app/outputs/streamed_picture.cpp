@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/overview.h"
 

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/demo_model.h"
-#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/model/hugging_face.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "system/memory.h"
 

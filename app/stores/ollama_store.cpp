@@ -10,7 +10,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
-#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/json_tree.h"
 
 namespace attnviz::app {
 

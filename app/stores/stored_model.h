@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"

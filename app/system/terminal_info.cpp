@@ -3,9 +3,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "attnviz/core/parse_number.h"
 
 namespace attnviz::app {
 
@@ -19,11 +20,8 @@ std::string_view environment(const char* name) {
 }
 
 std::size_t columns() {
-  const std::string_view word = environment("COLUMNS");
-  std::size_t width = 0;
-  const auto result = std::from_chars(word.data(), word.data() + word.size(), width);
-  if (result.ec == std::errc() && result.ptr == word.data() + word.size() && width > 0 &&
-      width <= kWidestTerminal) {
+  const auto width = parse_number<std::size_t>(environment("COLUMNS")).value_or(0);
+  if (width > 0 && width <= kWidestTerminal) {
     return width;
   }
   winsize size{};

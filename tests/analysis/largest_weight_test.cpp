@@ -1,4 +1,4 @@
-#include "attnviz/analysis/largest_weight.h"
+#include "attnviz/analysis/head_statistics.h"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/row_stream.h"
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/json/attention_json.h"

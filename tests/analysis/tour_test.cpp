@@ -14,8 +14,8 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
-#include "attnviz/model/demo_model.h"
-#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/text/files/load_tokenizer.h"
 
 namespace attnviz {
 namespace {

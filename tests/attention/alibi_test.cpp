@@ -1,4 +1,4 @@
-#include "attnviz/attention/alibi.h"
+#include "attnviz/attention/head_math.h"
 
 #include <doctest/doctest.h>
 

@@ -234,6 +234,25 @@ TEST_CASE("frequencies that change with the text's length are those of the whole
   }
 }
 
+TEST_CASE("tokens that cannot be read do not become part of the text") {
+  for (const char* name : {"llama-gqa-bias", "llama-rope-dynamic"}) {
+    CAPTURE(name);
+    const Model model = load_hugging_face(kModels / name);
+    const std::size_t short_text = model.layers.front().rope->short_text;
+    const std::size_t n = short_text == 0 ? 6 : short_text;  // more change the keys of all tokens
+    const Ids ids = some_ids(model, n + 2);
+    Decoding decoding(model, {}, n + 3);
+    decoding.feed(std::span(ids).first(n));
+    const auto unknown = static_cast<std::uint32_t>(model.embeddings.rows);
+    const Ids wrong = {ids[n], unknown};
+    CHECK(contains(message_of(ErrorKind::kUsage, [&] { decoding.feed(wrong); }), "token id"));
+    CHECK(decoding.n_tokens() == n);
+    const auto logits = decoding.feed(std::span(ids).last(2));
+    CHECK(decoding.n_tokens() == n + 2);
+    CHECK(relative_difference(logits, logits_of_whole(model, ids, {})) < 1e-5);
+  }
+}
+
 TEST_CASE("keys and values that heads share are kept once") {
   const Model model = load_hugging_face(kModels / "gemma-mqa");
   const HeadWeights& head = model.layers.front().heads.front();

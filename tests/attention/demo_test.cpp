@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "attnviz/attention/logits.h"
-#include "attnviz/model/demo_model.h"
-#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/text/files/load_tokenizer.h"
 #include "model_run.h"
 
 namespace attnviz {

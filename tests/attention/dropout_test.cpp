@@ -1,4 +1,4 @@
-#include "attnviz/attention/dropout.h"
+#include "attnviz/attention/row_weights.h"
 
 #include <doctest/doctest.h>
 

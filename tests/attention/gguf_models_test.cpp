@@ -13,7 +13,7 @@
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/formats/npy_reader.h"
+#include "attnviz/formats/npy.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"

@@ -10,7 +10,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/pattern_store.h"
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "support/model_builder.h"
 #include "support/naive.h"

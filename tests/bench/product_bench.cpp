@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/core/stored_matrix.h"
-#include "attnviz/kernels/dequantise.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/unpack.h"
 #include "bench/suite.h"
 
 namespace attnviz::bench {

@@ -1,4 +1,4 @@
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#include "attnviz/core/turns.h"
 
 #include <doctest/doctest.h>
 

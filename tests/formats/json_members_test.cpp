@@ -1,4 +1,4 @@
-#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/json_tree.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#include "attnviz/formats/npy_reader.h"
 
 #include <doctest/doctest.h>
 

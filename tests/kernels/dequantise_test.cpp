@@ -1,4 +1,4 @@
-#include "attnviz/kernels/dequantise.h"
+#include "attnviz/kernels/unpack.h"
 
 #include <doctest/doctest.h>
 

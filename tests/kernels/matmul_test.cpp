@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attnviz/core/float16.h"
-#include "attnviz/kernels/dequantise.h"
+#include "attnviz/kernels/unpack.h"
 #include "kernels/simd_targets.h"
 #include "support/naive.h"
 

@@ -6,7 +6,11 @@
 #include <cstring>
 #include <vector>
 
+#include "support/naive.h"
+
 namespace attnviz {
+
+using test::value;
 
 TEST_CASE("stored numbers: floats are a matrix as they are") {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};

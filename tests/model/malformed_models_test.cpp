@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/naive.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
 
@@ -225,8 +225,8 @@ TEST_CASE("models: weights that begin at an odd byte of their file are read wher
   CHECK(b.type == StoredType::kF16);
   CHECK(reinterpret_cast<std::uintptr_t>(b.data) % 2 == 1);
   for (std::size_t row = 0; row < a.rows; ++row) {
-    CHECK(value(a, row, 0) == value(b, row, 0));
-    CHECK(value(a, row, a.cols - 1) == value(b, row, a.cols - 1));
+    CHECK(test::value(a, row, 0) == test::value(b, row, 0));
+    CHECK(test::value(a, row, a.cols - 1) == test::value(b, row, a.cols - 1));
   }
 }
 

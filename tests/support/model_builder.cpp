@@ -73,10 +73,7 @@ Pieces::Pieces(std::size_t n_tokens) {
 MatrixBuffer output_of(const Model& model, const ModelInput& input, const AttentionRequest& request,
                        PatternSink* patterns) {
   OutputRows output(model, 0, input.size());
-  RunObserver weights;
-  if (patterns != nullptr) {
-    weights = RunObserver(*patterns);
-  }
+  RunObserver weights = patterns == nullptr ? RunObserver() : RunObserver(*patterns);
   ObserverGroup both({&output, &weights});
   attnviz::run(model, input, request, both);
   return output.take();

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "attnviz/kernels/stored_numbers.h"
+
 namespace attnviz::test {
 
 std::vector<float> random_values(std::size_t n, std::uint64_t seed) {
@@ -34,6 +36,12 @@ bool PoisonedMatrix::padding_is_untouched() const noexcept {
     }
   }
   return true;
+}
+
+float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) {
+  float number = 0.0f;
+  copy_row(matrix.col_block(col, 1), row, {&number, 1});
+  return number;
 }
 
 double largest_difference(ConstMatrix actual, const std::vector<double>& expected) {

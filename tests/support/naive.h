@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attnviz/core/stored_matrix.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
 
@@ -33,6 +34,9 @@ class PoisonedMatrix {
   std::size_t cols_;
   std::vector<float> values_;
 };
+
+/// One number of a stored matrix. Precondition: in range.
+float value(const StoredMatrix& matrix, std::size_t row, std::size_t col);
 
 /// The largest |actual - expected|; infinity when the sizes differ or a value is NaN.
 double largest_difference(ConstMatrix actual, const std::vector<double>& expected);

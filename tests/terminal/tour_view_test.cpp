@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/model/demo_model.h"
-#include "attnviz/text/files/demo_tokenizer.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/text/files/load_tokenizer.h"
 #include "support/sample_inspection.h"
 #include "support/screen_text.h"
 

@@ -111,7 +111,7 @@ TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json n
   CHECK(tokenizer->name() == "WordLevel");
   CHECK(tokenizer->special_ids().eos == 1);
   CHECK(tokenizer->special_ids().unk == 0);
-  CHECK_FALSE(tokenizer->adds_bos());
+  CHECK_FALSE(tokenizer->tokenize("?").tokens.front().added);
 }
 
 TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best sum") {

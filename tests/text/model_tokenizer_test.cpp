@@ -148,7 +148,7 @@ TEST_CASE("more different words than are remembered have the right pieces, old a
 TEST_CASE("SentencePiece BPE: spaces are shown as such, and unknown characters are their bytes") {
   const ModelTokenizer tokenizer = tokenizer_of(kSentencePiece);
   CHECK(tokenizer.name() == "SentencePiece BPE");
-  CHECK(tokenizer.adds_bos());
+  CHECK(tokenizer.tokenize("a").tokens.front().id == tokenizer.special_ids().bos);
   const TokenizedText text = tokenizer.tokenize("ab é");
   CHECK(described(text) == "1=<s>[0,0)! 8= ab[0,2) 4= [2,3) 2=<C3>[3,4) 3=<A9>[4,5)");
   CHECK(tokenizer.from_ids(std::vector<TokenId>{8, 4, 2, 3}).source == "ab é");

@@ -1,7 +1,5 @@
 #include "attnviz/analysis/average.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <new>
 #include <string>
@@ -9,8 +7,6 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
-#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 
@@ -31,13 +27,7 @@ std::string_view average_name(AverageOver over) noexcept {
 }
 
 AverageOver parse_average(std::string_view name) {
-  if (const auto over = choice_named(kAverages, name)) {
-    return *over;
-  }
-  const std::vector<std::string> known = choice_words(kAverages);
-  throw Error(ErrorKind::kUsage,
-              fmt::format("average: expected {}, found {}{}", fmt::join(known, ", "),
-                          attnviz::quoted(name), did_you_mean(name, known)));
+  return parse_choice("average", name, kAverages);
 }
 
 std::vector<std::vector<HeadId>> average_groups(std::span<const HeadId> heads, AverageOver over) {

@@ -1,7 +1,10 @@
 #include "attnviz/analysis/head_statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
+
+#include "attnviz/kernels/pooling_kernels.h"
 
 namespace attnviz {
 
@@ -59,6 +62,14 @@ HeadSummary HeadStatistics::summary(HeadId head) const {
   }
   const double n = rows.empty() ? 1.0 : static_cast<double>(rows.size());
   return {sum.entropy / n, sum.first / n, sum.previous / n, sum.self / n, sum.distance / n};
+}
+
+void LargestWeight::rows(HeadId /*head*/, std::size_t /*first_query*/, std::size_t /*first_key*/,
+                         ConstMatrix weights) {
+  float largest = 0.0f;
+  kernels::pool_largest(weights, 0, weights.cols, std::span(&largest, 1));
+  const std::scoped_lock lock(mutex_);
+  largest_ = std::max(largest_, largest);
 }
 
 }  // namespace attnviz

@@ -13,9 +13,9 @@
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/error.h"
+#include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/matmul.h"
-#include "attnviz/kernels/soft_cap.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/stored_numbers.h"
 
@@ -167,8 +167,7 @@ class HeadTrace {
     std::copy(to.scaled.begin(), to.scaled.end(), to.masked.begin());
     if (rule.soft_cap > 0.0f) {
       std::copy(scores.begin(), scores.end(), to.capped.begin());
-      const KeyRange every_key{0, scores.size()};
-      kernels::soft_cap(one_row(to.capped), {&every_key, 1}, 0, rule.factor, rule.soft_cap);
+      kernels::soft_cap(to.capped, rule.soft_cap, rule.factor);
       std::copy(to.capped.begin(), to.capped.end(), to.masked.begin());
       kernels::scale(to.masked, rule.capped_factor);
     }

@@ -16,7 +16,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
-#include "attnviz/attention/sink_group.h"
+#include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/text/truncation.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "attnviz/attention/run_observer.h"
 #include "attnviz/kernels/attention_kernels.h"
 #include "attnviz/kernels/softmax.h"
 

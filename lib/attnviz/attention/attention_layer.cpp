@@ -3,20 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/kept_memory.h"
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
-#include "attnviz/core/turns.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
@@ -292,6 +288,17 @@ class AttentionRun {
 };
 
 }  // namespace
+
+void Progress::add(std::uint64_t work) {
+  done_.fetch_add(work, std::memory_order_relaxed);
+  if (!report_ || !(total_ > 0.0)) {
+    return;
+  }
+  const std::unique_lock lock(telling_, std::try_to_lock);
+  if (lock.owns_lock()) {
+    report_(std::min(1.0, static_cast<double>(done_.load(std::memory_order_relaxed)) / total_));
+  }
+}
 
 const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& layer,
                                       std::size_t n_tokens) {

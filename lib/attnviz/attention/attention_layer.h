@@ -1,21 +1,41 @@
 // The attention of one layer: projections, every head's attention in blocks of queries, output.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <list>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/mlp.h"
-#include "attnviz/attention/progress.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
+
+/// Counts work that threads have done and tells of it.
+class Progress {
+ public:
+  /// `total` work in all, in any unit. Without a report nothing is told.
+  Progress(ProgressReport report, double total) noexcept
+      : report_(std::move(report)), total_(total) {}
+
+  /// Tells of it unless another thread is just telling.
+  void add(std::uint64_t work);
+
+ private:
+  ProgressReport report_;
+  double total_;
+  std::atomic<std::uint64_t> done_{0};
+  std::mutex telling_;
+};
 
 /// What a layer computes in. Kept from layer to layer: fresh memory costs more than what a short
 /// text does in it.

@@ -74,21 +74,23 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
                 fmt::format("{}: no room is kept for more than {}", model_.config.name,
                             counted(cache_.max_tokens(), "token")));
   }
-  ids_.insert(ids_.end(), ids.begin(), ids.end());
-  if (cache_.n_tokens() > 0 && !turns_alike(model_, cache_.n_tokens(), ids_.size())) {
+  std::vector<std::uint32_t> text = ids_;  // they become part of it when nothing fails
+  text.insert(text.end(), ids.begin(), ids.end());
+  if (cache_.n_tokens() > 0 && !turns_alike(model_, cache_.n_tokens(), text.size())) {
     cache_.set_tokens(0);
   }
   ModelInput input;
   input.first_position = cache_.n_tokens();
-  input.ids = std::span(ids_).subspan(input.first_position);
+  input.ids = std::span(text).subspan(input.first_position);
   check_request(model_, input, request_);
   memory_.rotations.clear();
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
   const MatrixBuffer stream =
       run_layers(model_, embed(model_, input), end, request_, observer_, memory_);
-  cache_.set_tokens(ids_.size());
   logits_ =
       run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
+  ids_ = std::move(text);
+  cache_.set_tokens(ids_.size());
   return std::as_const(logits_).view().row(0);
 }
 

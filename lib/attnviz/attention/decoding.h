@@ -41,7 +41,7 @@ class Decoding {
 
   /// Appends tokens, at least one, to the text. Returns the logits of the token that follows,
   /// [n_vocab]; valid until the next call. Throws what embed() and run_layer() throw, and
-  /// Error{kUsage} past max_tokens.
+  /// Error{kUsage} past max_tokens; the text is as it was then.
   std::span<const float> feed(std::span<const std::uint32_t> ids);
 
   std::size_t n_tokens() const noexcept { return ids_.size(); }

@@ -1,8 +1,8 @@
 #include "attnviz/attention/head_math.h"
 
+#include <bit>
 #include <cmath>
 
-#include "attnviz/attention/alibi.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/rope.h"
 
@@ -59,6 +59,15 @@ void project_rotated(const Projection& projection, const Norm& norm, const Rotat
 
 Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept {
   return request.mask.value_or(model.layers[layer].mask.value_or(model.config.mask));
+}
+
+double alibi_slope(std::size_t head, std::size_t n_heads) noexcept {
+  const std::size_t power = std::bit_floor(n_heads);
+  const double step = -8.0 / static_cast<double>(power);
+  if (head < power) {
+    return std::exp2(step * static_cast<double>(head + 1));
+  }
+  return std::exp2(step / 2.0 * static_cast<double>(2 * (head - power) + 1));
 }
 
 float score_factor(const LayerWeights& layer, std::size_t head,

@@ -50,6 +50,12 @@ void project_rotated(const Projection& projection, const Norm& norm, const Rotat
 /// The request's mask, or the layer's own, or the model's.
 Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept;
 
+/// The ALiBi slope m of `head` among `n_heads`, at which scores fall off linearly with distance:
+/// 2^(-8 (head + 1) / n_heads) when n_heads is a power of two; otherwise the slopes of the power of
+/// two p below, followed by every other slope of 2p. Source: Press et al. 2022, section 3 and their
+/// published code. Precondition: head < n_heads.
+double alibi_slope(std::size_t head, std::size_t n_heads) noexcept;
+
 /// What q·k is multiplied with: the layer's scale, 1 / √d_head unless it has another, or 1 without
 /// scaling. Over the temperature unless a soft cap stands between.
 float score_factor(const LayerWeights& layer, std::size_t head,

@@ -3,13 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/parse_number.h"
 
 namespace attnviz {
 
@@ -39,16 +39,6 @@ std::vector<std::string_view> split_list(std::string_view list) {
   }
 }
 
-std::optional<std::size_t> parse_number(std::string_view text) noexcept {
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end) {
-    return std::nullopt;
-  }
-  return number;
-}
-
 // "only layer 0" or "layers 0 to 5".
 std::string valid_range(std::string_view noun, std::size_t count) {
   return count == 1 ? fmt::format("only {} 0", noun) : fmt::format("{}s 0 to {}", noun, count - 1);
@@ -76,7 +66,7 @@ HeadPattern parse_head(std::string_view item) {
     if (text == "*") {
       return std::nullopt;
     }
-    const auto number = parse_number(text);
+    const auto number = parse_number<std::size_t>(text);
     if (!number) {
       fail(
           fmt::format("head \"{}\": expected LAYER.HEAD as in 0.3 or L0H3, * for every one as in "
@@ -138,8 +128,9 @@ LayerRange parse_layer_range(std::string_view item) {
     return {0, std::numeric_limits<std::size_t>::max()};
   }
   const std::size_t dash = item.find('-');
-  const auto first = parse_number(item.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : parse_number(item.substr(dash + 1));
+  const auto first = parse_number<std::size_t>(item.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<std::size_t>(item.substr(dash + 1));
   if (!first || !last || *last < *first) {
     fail(fmt::format("layer \"{}\": expected a number, a range as in 0-2, or *", item));
   }

@@ -1,6 +1,6 @@
 #include "attnviz/attention/key_value_cache.h"
 
-#include "attnviz/attention/distinct_projections.h"
+#include <algorithm>
 
 namespace attnviz {
 
@@ -19,6 +19,22 @@ std::size_t value_floats(const Projection& value, std::size_t max_tokens) {
 }
 
 }  // namespace
+
+std::size_t find_place(const Projection& projection,
+                       const std::vector<const Projection*>& projections) {
+  const auto found =
+      std::find_if(projections.begin(), projections.end(),
+                   [&projection](const Projection* other) { return projection == *other; });
+  return static_cast<std::size_t>(found - projections.begin());
+}
+
+std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections) {
+  const std::size_t place = find_place(projection, projections);
+  if (place == projections.size()) {
+    projections.push_back(&projection);
+  }
+  return place;
+}
 
 LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens) {
   for (const HeadWeights& head : layer.heads) {
@@ -55,17 +71,15 @@ Matrix LayerCache::values(const Projection& value, std::size_t n_tokens) const n
 }
 
 double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
-  std::vector<const Projection*> keys;
-  std::vector<const Projection*> values;
-  double numbers = 0.0;
+  std::vector<const Projection*> keys, values;
   for (const HeadWeights& head : layer.heads) {
-    if (find_place(head.key, keys) == keys.size()) {
-      keys.push_back(&head.key);
-      numbers += static_cast<double>(head.d_head());
-    }
-    if (find_place(head.value, values) == values.size()) {
-      values.push_back(&head.value);
-      numbers += static_cast<double>(head.d_value());
+    place_of(head.key, keys);
+    place_of(head.value, values);
+  }
+  double numbers = 0.0;
+  for (const auto* all : {&keys, &values}) {
+    for (const Projection* projection : *all) {
+      numbers += static_cast<double>(projection->d_out());
     }
   }
   return numbers * static_cast<double>(max_tokens) * static_cast<double>(sizeof(float));

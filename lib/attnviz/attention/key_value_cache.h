@@ -10,6 +10,13 @@
 
 namespace attnviz {
 
+/// The place of `projection` among `projections`, those that heads share once; their number when it
+/// is not there.
+std::size_t find_place(const Projection& projection,
+                       const std::vector<const Projection*>& projections);
+/// The same, put behind them if it is new.
+std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections);
+
 /// Those of one layer. What heads share, as in grouped-query attention, is kept once.
 class LayerCache {
  public:

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/kept_memory.h"
 #include "attnviz/attention/mlp.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/matmul.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "attnviz/attention/attention_layer.h"
-#include "attnviz/attention/progress.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"

@@ -7,7 +7,7 @@
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/core/error.h"
-#include "attnviz/kernels/soft_cap.h"
+#include "attnviz/kernels/activations.h"
 
 namespace attnviz {
 

@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/kept_memory.h"
 
 namespace attnviz {
 

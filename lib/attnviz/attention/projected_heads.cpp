@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "attnviz/attention/distinct_projections.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {

@@ -3,15 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
-#include "attnviz/attention/progress.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {
 
 struct Model;
 struct ModelInput;
+
+/// Told the share of the work that is done, in [0, 1]: one call at a time, from any thread.
+///
+/// Example:
+///     const attnviz::ProgressReport report = [](double done) { std::printf("%.2f\n", done); };
+using ProgressReport = std::function<void(double done)>;
 
 /// What-if switches; the defaults are the model's own attention.
 ///

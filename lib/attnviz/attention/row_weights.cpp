@@ -4,7 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "attnviz/kernels/soft_cap.h"
+#include "attnviz/core/random_bits.h"
+#include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
@@ -75,6 +76,17 @@ std::size_t weigh_rows(const RowRule& rule, const EdgeBlock* edges, float factor
 
 }  // namespace
 
+void Dropout::apply(HeadId head, std::size_t query, std::size_t first_key,
+                    std::span<float> weights) const noexcept {
+  const RandomBits bits{seed, head.layer, head.head, query};
+  const float factor = 1.0f / (1.0f - rate);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    // 24 bits become a float in [0, 1) without rounding.
+    const float uniform = static_cast<float>(bits[first_key + i] >> 40) * 0x1p-24f;
+    weights[i] = uniform < rate ? 0.0f : weights[i] * factor;
+  }
+}
+
 KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t end_query,
                        std::size_t n_keys) noexcept {
   KeyRange range{mask.first_key(first_query), mask.end_key(first_query, n_keys)};
@@ -90,7 +102,9 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               const EdgeBlock* edges, Matrix copy) noexcept {
   float factor = rule.factor;
   if (rule.soft_cap > 0.0f) {
-    kernels::soft_cap(rows, ranges, first_key, factor, rule.soft_cap);
+    for (std::size_t row = 0; row < rows.rows; ++row) {
+      kernels::soft_cap(visible_part(rows.row(row), ranges[row], first_key), rule.soft_cap, factor);
+    }
     factor = rule.capped_factor;
   }
   const std::size_t refused =

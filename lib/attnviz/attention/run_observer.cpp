@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "attnviz/attention/kept_memory.h"
-
 namespace attnviz {
 
 namespace {
@@ -20,6 +18,60 @@ std::vector<PatternSink*> sinks_of(const std::vector<RunObserver*>& observers) {
 
 }  // namespace
 
+bool SinkGroup::wants(HeadId head) const {
+  return std::any_of(sinks_.begin(), sinks_.end(),
+                     [head](const PatternSink* sink) { return sink->wants(head); });
+}
+
+void SinkGroup::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                     ConstMatrix weights) {
+  for (PatternSink* sink : sinks_) {
+    if (sink->wants(head)) {
+      sink->rows(head, first_query, first_key, weights);
+    }
+  }
+}
+
+// One place serves one sink.
+Matrix SinkGroup::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
+  PatternSink* only = nullptr;
+  for (PatternSink* sink : sinks_) {
+    if (sink->wants(head)) {
+      if (only != nullptr) {
+        return {};
+      }
+      only = sink;
+    }
+  }
+  return only == nullptr ? Matrix{} : only->place(head, first_query, n_queries);
+}
+
+bool SinkGroup::ordered() const {
+  return std::any_of(sinks_.begin(), sinks_.end(),
+                     [](const PatternSink* sink) { return sink->ordered(); });
+}
+
+OrderedStep SinkGroup::ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                                    ConstMatrix weights) {
+  std::vector<OrderedStep> steps;
+  steps.reserve(sinks_.size());
+  for (PatternSink* sink : sinks_) {
+    if (sink->wants(head)) {
+      if (OrderedStep step = sink->ordered_rows(head, first_query, first_key, weights)) {
+        steps.push_back(std::move(step));
+      }
+    }
+  }
+  if (steps.empty()) {
+    return {};
+  }
+  return [steps = std::move(steps)] {
+    for (const OrderedStep& step : steps) {
+      step();
+    }
+  };
+}
+
 ObserverGroup::ObserverGroup(std::vector<RunObserver*> observers)
     : observers_(std::move(observers)), sinks_(sinks_of(observers_)) {
   patterns_ = &sinks_;
@@ -28,38 +80,6 @@ ObserverGroup::ObserverGroup(std::vector<RunObserver*> observers)
 bool ObserverGroup::wants(std::size_t layer, LayerStep step) const {
   return std::ranges::any_of(
       observers_, [&](const RunObserver* observer) { return observer->wants(layer, step); });
-}
-
-void ObserverGroup::stream(const RunPlace& at, ConstMatrix x) {
-  for (RunObserver* observer : observers_) {
-    if (observer->wants(at.layer, at.step)) {
-      observer->stream(at, x);
-    }
-  }
-}
-
-void ObserverGroup::contexts(const RunPlace& at, Matrix z) {
-  for (RunObserver* observer : observers_) {
-    if (observer->wants(at.layer, at.step)) {
-      observer->contexts(at, z);
-    }
-  }
-}
-
-void ObserverGroup::attention(const RunPlace& at, Matrix a) {
-  for (RunObserver* observer : observers_) {
-    if (observer->wants(at.layer, at.step)) {
-      observer->attention(at, a);
-    }
-  }
-}
-
-void ObserverGroup::mlp(const RunPlace& at, Matrix y) {
-  for (RunObserver* observer : observers_) {
-    if (observer->wants(at.layer, at.step)) {
-      observer->mlp(at, y);
-    }
-  }
 }
 
 bool ObserverGroup::hides(HeadId head) const {

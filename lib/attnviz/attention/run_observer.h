@@ -1,17 +1,59 @@
-// What may look at, or change, a run between its steps.
+// What may look at, or change, a run between its steps; and several sinks or observers as one.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "attnviz/attention/edge_block.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/attention/sink_group.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
+
+/// Edges from the queries [first_query, end_query) to the keys [first_key, end_key): all that the
+/// mask may let through.
+class EdgeBlock {
+ public:
+  /// `hidden` [n_queries * n_keys], all 0, must outlive the block.
+  EdgeBlock(std::size_t first_query, std::size_t n_queries, std::size_t first_key,
+            std::size_t n_keys, std::span<std::uint8_t> hidden) noexcept
+      : first_query_(first_query),
+        n_queries_(n_queries),
+        first_key_(first_key),
+        n_keys_(n_keys),
+        hidden_(hidden) {}
+
+  std::size_t first_query() const noexcept { return first_query_; }
+  std::size_t end_query() const noexcept { return first_query_ + n_queries_; }
+  std::size_t first_key() const noexcept { return first_key_; }
+  std::size_t end_key() const noexcept { return first_key_ + n_keys_; }
+
+  /// Whether the block has such an edge.
+  bool has(std::size_t query, std::size_t key) const noexcept {
+    return query >= first_query() && query < end_query() && key >= first_key() && key < end_key();
+  }
+  /// As if the mask hid it. Other blocks' edges are left to these.
+  void hide(std::size_t query, std::size_t key) noexcept {
+    if (has(query, key)) {
+      hidden_[place(query, key)] = 1;
+    }
+  }
+  /// Precondition: has(query, key).
+  bool is_hidden(std::size_t query, std::size_t key) const noexcept {
+    return hidden_[place(query, key)] != 0;
+  }
+
+ private:
+  std::size_t place(std::size_t query, std::size_t key) const noexcept {
+    return (query - first_query_) * n_keys_ + key - first_key_;
+  }
+
+  std::size_t first_query_, n_queries_, first_key_, n_keys_;
+  std::span<std::uint8_t> hidden_;
+};
 
 /// Where an observer may step in, in the order of a layer. By LayerOrder, with x for kBefore, a for
 /// kAttention, y for kMlp, and n, n' for the norms that some layers put behind these (Gemma 2; else
@@ -53,6 +95,8 @@ class RunObserver {
   /// Weights go to `patterns`, which must outlive the observer.
   explicit RunObserver(PatternSink& patterns) noexcept : patterns_(&patterns) {}
   virtual ~RunObserver() = default;
+  RunObserver(const RunObserver&) = delete;
+  RunObserver& operator=(const RunObserver&) = delete;
 
   /// Where weights go; null: nobody wants them.
   PatternSink* patterns() const noexcept { return patterns_; }
@@ -76,23 +120,50 @@ class RunObserver {
   PatternSink* patterns_ = nullptr;
 };
 
+/// Hands rows to every sink of the group that wants them; ordered when one of them is.
+class SinkGroup : public PatternSink {
+ public:
+  /// The sinks must outlive the group.
+  explicit SinkGroup(std::vector<PatternSink*> sinks) : sinks_(std::move(sinks)) {}
+
+  bool wants(HeadId head) const override;
+  void rows(HeadId head, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override;
+  Matrix place(HeadId head, std::size_t first_query, std::size_t n_queries) override;
+  bool ordered() const override;
+  OrderedStep ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                           ConstMatrix weights) override;
+
+ private:
+  std::vector<PatternSink*> sinks_;
+};
+
 /// Several observers as one; changes are made in their order.
 class ObserverGroup : public RunObserver {
  public:
   /// They must outlive the group.
   explicit ObserverGroup(std::vector<RunObserver*> observers);
-  ObserverGroup(const ObserverGroup&) = delete;
-  ObserverGroup& operator=(const ObserverGroup&) = delete;
 
   bool wants(std::size_t layer, LayerStep step) const override;
-  void stream(const RunPlace& at, ConstMatrix x) override;
-  void contexts(const RunPlace& at, Matrix z) override;
-  void attention(const RunPlace& at, Matrix a) override;
-  void mlp(const RunPlace& at, Matrix y) override;
+  void stream(const RunPlace& at, ConstMatrix x) override { tell(&RunObserver::stream, at, x); }
+  void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
+  void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
+  void mlp(const RunPlace& at, Matrix y) override { tell(&RunObserver::mlp, at, y); }
   bool hides(HeadId head) const override;
   void hide(HeadId head, EdgeBlock& edges) const override;
 
  private:
+  // Those that want the step.
+  template <class AnyMatrix>
+  void tell(void (RunObserver::*step)(const RunPlace&, AnyMatrix), const RunPlace& at,
+            AnyMatrix values) {
+    for (RunObserver* observer : observers_) {
+      if (observer->wants(at.layer, at.step)) {
+        (observer->*step)(at, values);
+      }
+    }
+  }
+
   std::vector<RunObserver*> observers_;
   SinkGroup sinks_;
 };
@@ -100,18 +171,12 @@ class ObserverGroup : public RunObserver {
 /// Keeps rows of what leaves the last layer: what run_output_head() takes.
 class OutputRows : public RunObserver {
  public:
-  /// Those of the tokens [first, first + count); of none, nothing is asked for.
+  /// Those of the tokens [first, first + count).
   OutputRows(const Model& model, std::size_t first, std::size_t count) noexcept
       : last_layer_(model.n_layers() - 1), first_(first), count_(count) {}
-  /// The same, and weights go to `patterns`.
-  OutputRows(const Model& model, std::size_t first, std::size_t count,
-             PatternSink& patterns) noexcept
-      : OutputRows(model, first, count) {
-    patterns_ = &patterns;
-  }
 
   bool wants(std::size_t layer, LayerStep step) const override {
-    return count_ > 0 && layer == last_layer_ && step == LayerStep::kAfter;
+    return layer == last_layer_ && step == LayerStep::kAfter;
   }
   void stream(const RunPlace& at, ConstMatrix x) override;
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "attnviz/core/named_bytes.h"
+#include "attnviz/core/mapped_file.h"
 
 namespace attnviz {
 

@@ -125,4 +125,15 @@ void MappedFile::forget(std::string_view piece) const noexcept {
   }
 }
 
+MappedFile OpenFiles::open(const std::filesystem::path& path) {
+  if (const auto known = files_->find(path); known != files_->end()) {
+    return known->second;
+  }
+  MappedFile file(path);
+  if (file.is_mapped()) {
+    files_->emplace(path, file);
+  }
+  return file;
+}
+
 }  // namespace attnviz

@@ -1,7 +1,8 @@
-// A file's bytes, mapped read-only, or read when it cannot be mapped (pipes).
+// Files' bytes, mapped read-only, or read when they cannot be mapped (pipes).
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -25,6 +26,25 @@ class MappedFile {
  private:
   struct Storage;
   std::shared_ptr<const Storage> storage_;
+};
+
+/// Files that several readers look at, each opened once. A handle: copies know the same files. Used
+/// by one thread at a time.
+class OpenFiles {
+ public:
+  /// The file at `path`, which is opened when it is asked for the first time. What cannot be mapped
+  /// (a pipe, an empty file) is not kept. Throws what MappedFile throws.
+  MappedFile open(const std::filesystem::path& path);
+
+ private:
+  using Files = std::map<std::filesystem::path, MappedFile>;
+  std::shared_ptr<Files> files_ = std::make_shared<Files>();
+};
+
+/// A file that is in memory: its bytes, and the name for messages. Someone else keeps both.
+struct NamedBytes {
+  std::string_view bytes;
+  std::string_view name;
 };
 
 }  // namespace attnviz

@@ -3,26 +3,32 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/large_memory.h"
 
 namespace attnviz {
 
-std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::string_view what) {
+std::optional<std::size_t> product_of(std::span<const std::size_t> sizes) noexcept {
   // A zero anywhere makes the product zero, however large the other sizes are.
-  if (std::find(sizes.begin(), sizes.end(), std::size_t{0}) != sizes.end()) {
+  if (std::ranges::find(sizes, std::size_t{0}) != sizes.end()) {
     return 0;
   }
   std::size_t product = 1;
   for (const std::size_t size : sizes) {
-    if (product > std::numeric_limits<std::size_t>::max() / size) {
-      throw Error(ErrorKind::kUsage, fmt::format("{}: the size is too large to count", what));
+    if (__builtin_mul_overflow(product, size, &product)) {
+      return std::nullopt;
     }
-    product *= size;
   }
   return product;
+}
+
+std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::string_view what) {
+  const std::optional<std::size_t> product = product_of({sizes.begin(), sizes.size()});
+  if (!product) {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: the size is too large to count", what));
+  }
+  return *product;
 }
 
 MatrixBuffer::MatrixBuffer(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols) {
@@ -39,6 +45,14 @@ MatrixBuffer::MatrixBuffer(std::size_t rows, std::size_t cols) : rows_(rows), co
 
 void MatrixBuffer::Free::operator()(float* data) const noexcept {
   free_zeroed(data, bytes);
+}
+
+Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
+  if (kept.rows() != rows || kept.cols() != cols) {
+    kept = {};  // before more is taken
+    kept = MatrixBuffer(rows, cols);
+  }
+  return kept.view();
 }
 
 }  // namespace attnviz

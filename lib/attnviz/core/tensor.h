@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -58,7 +59,9 @@ struct Matrix {
   }
 };
 
-/// The product of sizes. Throws Error{kUsage} that names `what` when it does not fit a size_t.
+/// The product of sizes; nothing when it does not fit a size_t.
+std::optional<std::size_t> product_of(std::span<const std::size_t> sizes) noexcept;
+/// The same. Throws Error{kUsage} that names `what` when it does not fit a size_t.
 std::size_t checked_product(std::initializer_list<std::size_t> sizes, std::string_view what);
 
 /// Owns [rows, cols] floats, contiguous rows (stride == cols), 64-byte aligned, all 0 at first.
@@ -83,5 +86,9 @@ class MatrixBuffer {
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;
 };
+
+/// The view of `kept`, made anew, after it is given back, unless it has this shape; with anything
+/// in it. Throws as MatrixBuffer does.
+Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols);
 
 }  // namespace attnviz

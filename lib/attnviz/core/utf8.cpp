@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 
 namespace attnviz {
@@ -101,27 +102,34 @@ std::size_t shown_bytes(std::string_view text, std::size_t begin) noexcept {
   return 0;
 }
 
+// `text` with what put(out, point, place) makes of its characters. Bytes that are no UTF-8 are
+// written as append_invalid_bytes() does, and stay where they are written so.
+template <class Put>
+std::string rewritten(std::string_view text, Put put) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (!point.valid) {
+      i = append_invalid_bytes(text, i, out);
+    } else if (const std::size_t shown = shown_bytes(text, i); shown > 0) {
+      out += text.substr(i, shown);
+      i += shown;
+    } else {
+      put(out, point, i);
+      i += point.length;
+    }
+  }
+  return out;
+}
+
 enum class Spaces { kVisible, kKept };
 
 std::string make_printable(std::string_view text, Spaces spaces) {
-  std::string out;
-  out.reserve(text.size());
-  char32_t previous = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_utf8(text, i);
-    const std::string_view bytes = text.substr(i, point.length);
-    const bool kept = spaces == Spaces::kKept;
-    if (!point.valid) {
-      i = append_invalid_bytes(text, i, out);
-      previous = point.value;
-      continue;
-    }
-    if (const std::size_t shown = shown_bytes(text, i); shown > 0) {
-      out += text.substr(i, shown);
-      previous = U'>';
-      i += shown;
-      continue;
-    }
+  const bool kept = spaces == Spaces::kKept;
+  CodePoint previous;
+  std::size_t end = 0;  // of it
+  return rewritten(text, [&](std::string& out, const CodePoint& point, std::size_t i) {
     if (point.value == ' ') {
       out += kept ? " " : "␠";
     } else if (point.value == '\t') {
@@ -131,15 +139,15 @@ std::string make_printable(std::string_view text, Spaces spaces) {
     } else if (is_control(point.value)) {
       out += point.value < 0x80 ? hex_byte(point.value) : hex_code_point(point.value);
     } else if (is_space(point.value) ||
-               (is_invisible(point.value) && !joins_emoji(text, i, point, previous))) {
+               (is_invisible(point.value) &&
+                !joins_emoji(text, i, point, end == i ? previous.value : 0))) {
       out += hex_code_point(point.value);
     } else {
-      out += bytes;
+      out += text.substr(i, point.length);
     }
-    previous = point.value;
-    i += point.length;
-  }
-  return out;
+    previous = point;
+    end = i + point.length;
+  });
 }
 
 std::size_t cluster_width(std::string_view cluster) {
@@ -174,6 +182,46 @@ CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept {
     return {static_cast<char32_t>(bytes[0]), 1, false};
   }
   return {static_cast<char32_t>(value), static_cast<std::size_t>(length), true};
+}
+
+std::size_t valid_utf8_prefix(std::string_view text, std::size_t end) noexcept {
+  std::size_t i = 0;
+  while (i < std::min(end, text.size())) {
+    std::uint64_t eight = 0;
+    if (text.size() - i >= sizeof eight) {
+      std::memcpy(&eight, text.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      ++i;
+      continue;
+    }
+    // Two bytes are what vocabularies of bytes hold most.
+    if (byte >= 0xC2 && byte < 0xE0 && i + 1 < text.size() &&
+        (static_cast<unsigned char>(text[i + 1]) & 0xC0) == 0x80) {
+      i += 2;
+      continue;
+    }
+    const CodePoint point = decode_utf8(text, i);
+    if (!point.valid) {
+      break;
+    }
+    i += point.length;
+  }
+  return i;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  return valid_utf8_prefix(text) == text.size();
+}
+
+bool is_ascii(std::string_view text) noexcept {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 void append_utf8(std::string& out, char32_t point) {
@@ -246,48 +294,25 @@ std::string printable_message(std::string_view text) {
 }
 
 std::string printable_ascii(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_utf8(text, i);
-    if (const std::size_t shown = shown_bytes(text, i); shown > 0) {
-      out += text.substr(i, shown);
-      i += shown;
-      continue;
-    }
-    if (point.valid && point.value > 0x20 && point.value < 0x7F) {
-      out += static_cast<char>(point.value);
-    } else if (point.valid && point.value == ' ') {
+  return rewritten(text, [](std::string& out, const CodePoint& point, std::size_t) {
+    if (point.value == ' ') {
       out += "\\s";
-    } else if (point.valid && point.value == '\t') {
+    } else if (point.value == '\t') {
       out += "\\t";
-    } else if (point.valid && point.value == '\n') {
+    } else if (point.value == '\n') {
       out += "\\n";
-    } else if (!point.valid) {
-      i = append_invalid_bytes(text, i, out);
-      continue;
-    } else if (point.value < 0x80) {
-      out += hex_byte(point.value);
+    } else if (point.value > 0x20 && point.value < 0x7F) {
+      out += static_cast<char>(point.value);
     } else {
-      out += hex_code_point(point.value);
+      out += point.value < 0x80 ? hex_byte(point.value) : hex_code_point(point.value);
     }
-    i += point.length;
-  }
-  return out;
+  });
 }
 
 std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_utf8(text, i);
-    if (!point.valid) {
-      i = append_invalid_bytes(text, i, out);
-      continue;
-    }
+  return rewritten(text, [&](std::string& out, const CodePoint& point, std::size_t i) {
     out += text.substr(i, point.length);
-    i += point.length;
-  }
-  return out;
+  });
 }
 
 std::string fit_width(std::string_view text, std::size_t columns, std::string_view ellipsis) {

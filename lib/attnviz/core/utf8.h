@@ -19,6 +19,13 @@ struct CodePoint {
 /// values above U+10FFFF are invalid.
 CodePoint decode_utf8(std::string_view text, std::size_t position) noexcept;
 
+/// How many bytes from the beginning are valid UTF-8. Looks at characters that begin before `end`.
+std::size_t valid_utf8_prefix(std::string_view text,
+                              std::size_t end = std::string_view::npos) noexcept;
+/// Whether `text` is valid UTF-8 throughout.
+bool is_utf8(std::string_view text) noexcept;
+bool is_ascii(std::string_view text) noexcept;
+
 /// Appends the code point; precondition: it is one.
 void append_utf8(std::string& out, char32_t point);
 

@@ -33,6 +33,8 @@ enum class GgufType : std::uint32_t {
 
 /// "u32", "string", "array", …
 std::string_view gguf_type_name(GgufType type) noexcept;
+/// Bytes of a value; 0 for strings and arrays, which tell their length.
+std::size_t gguf_type_width(GgufType type) noexcept;
 
 /// One value of the metadata: a view into the file, checked when the file was opened.
 class GgufValue {
@@ -51,13 +53,10 @@ class GgufValue {
   std::optional<bool> as_bool() const noexcept;
   /// A string's bytes, which may be any.
   std::optional<std::string_view> as_string() const noexcept;
-  /// The elements of an array, which may be arrays; views that live as long as the file. Nothing
-  /// for what is no array.
-  std::optional<std::vector<GgufValue>> as_list() const;
-  /// The same, faster, of strings and of numbers (whatever their type).
+  /// The elements of an array of strings, of numbers (whatever their type), and of bools; strings
+  /// are views that live as long as the file.
   std::optional<std::vector<std::string_view>> as_strings() const;
   std::optional<std::vector<double>> as_numbers() const;
-  /// The same of bools.
   std::optional<std::vector<bool>> as_flags() const;
 
   /// The value for people: `"llama"`, `12`, `[string x 32000]`; at most `most` bytes, printable.
@@ -97,8 +96,6 @@ class Gguf {
   std::uint32_t version() const noexcept { return version_; }
   bool is_big_endian() const noexcept { return big_endian_; }
   std::size_t alignment() const noexcept { return alignment_; }
-  /// Where tensors begin.
-  std::size_t data_offset() const noexcept { return data_offset_; }
 
   /// Null when there is none of that key.
   const GgufValue* find(std::string_view key) const noexcept;
@@ -120,7 +117,6 @@ class Gguf {
   std::uint32_t version_ = 0;
   bool big_endian_ = false;
   std::size_t alignment_ = 32;
-  std::size_t data_offset_ = 0;
   std::vector<Entry> metadata_;
   std::map<std::string_view, std::size_t, std::less<>> keys_;
   std::vector<std::vector<std::size_t>> shapes_;

@@ -1,26 +1,13 @@
 // Reads the bytes of a GGUF file forward; every step is checked against what is left.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
-namespace attnviz {
+#include "attnviz/core/load_number.h"
 
-/// The number of type T that lies at `bytes`, in the byte order that is told.
-template <class T>
-T load_number(const char* bytes, bool big_endian) noexcept {
-  std::array<char, sizeof(T)> order;
-  std::memcpy(order.data(), bytes, sizeof(T));
-  if (big_endian != (std::endian::native == std::endian::big)) {
-    std::reverse(order.begin(), order.end());
-  }
-  return std::bit_cast<T>(order);
-}
+namespace attnviz {
 
 /// A place in a file, and what messages say that stands there.
 class GgufCursor {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/core/open_files.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/formats/tensor_index.h"
 
@@ -29,8 +28,6 @@ class GgufFiles {
 
   /// The first file, which has the metadata of the model.
   const Gguf& first() const noexcept { return files_.front()->gguf; }
-  std::size_t n_files() const noexcept { return files_.size(); }
-  const Gguf& file(std::size_t index) const noexcept { return files_[index]->gguf; }
 
   /// Those of all files; little-endian.
   const TensorIndex& tensors() const noexcept { return tensors_; }

@@ -2,9 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -12,51 +11,31 @@
 
 namespace attnviz {
 
-namespace {
-
-constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 31;
-
-bool is_utf8(std::string_view text) noexcept {
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint sign = decode_utf8(text, at);
-    if (!sign.valid) {
-      return false;
-    }
-    at += sign.length;
-  }
-  return true;
-}
-
-}  // namespace
-
 void GgufMetadata::fail(std::string_view key, std::string_view message) const {
   throw Error(ErrorKind::kMalformed,
               fmt::format("{}: {}: {}", gguf_->file(), shown_name(key), message));
 }
 
-const GgufValue& GgufMetadata::get(std::string_view key, std::string_view expected) const {
+template <class T, class IsRight>
+T GgufMetadata::get(std::string_view key, std::string_view expected,
+                    std::optional<T> (GgufValue::*read)() const, IsRight is_right) const {
   const GgufValue* const value = gguf_->find(key);
   if (value == nullptr) {
     fail(key, fmt::format("expected {}, found no such key", expected));
   }
-  return *value;
-}
-
-void GgufMetadata::fail_value(std::string_view key, std::string_view expected) const {
-  const GgufValue& value = get(key, expected);
-  const bool is_list = value.type() == GgufType::kArray;
-  fail(key,
-       fmt::format("expected {}, found {}{}{}", expected,
-                   is_list ? "" : gguf_type_name(value.type()), is_list ? "" : " ", value.text()));
+  std::optional<T> found = (value->*read)();
+  if (!found || !is_right(*found)) {
+    const bool is_list = value->type() == GgufType::kArray;
+    fail(key, fmt::format("expected {}, found {}{}{}", expected,
+                          is_list ? "" : gguf_type_name(value->type()), is_list ? "" : " ",
+                          value->text()));
+  }
+  return std::move(*found);
 }
 
 std::size_t GgufMetadata::size(std::string_view key) const {
-  constexpr std::string_view kExpected = "a whole number from 1 to 2147483648";
-  const std::optional<std::uint64_t> size = get(key, kExpected).as_unsigned();
-  if (!size || *size == 0 || *size > kLargestSize) {
-    fail_value(key, kExpected);
-  }
-  return *size;
+  return get(key, "a whole number from 1 to 2147483648", &GgufValue::as_unsigned,
+             [](std::uint64_t size) { return size > 0 && size <= std::uint64_t{1} << 31; });
 }
 
 std::size_t GgufMetadata::size_or(std::string_view key, std::size_t otherwise) const {
@@ -67,21 +46,14 @@ std::optional<std::uint32_t> GgufMetadata::id(std::string_view key) const {
   if (!has(key)) {
     return std::nullopt;
   }
-  constexpr std::string_view kExpected = "a whole number from 0 to 4294967295";
-  const std::optional<std::uint64_t> id = get(key, kExpected).as_unsigned();
-  if (!id || *id > std::numeric_limits<std::uint32_t>::max()) {
-    fail_value(key, kExpected);
-  }
-  return static_cast<std::uint32_t>(*id);
+  return static_cast<std::uint32_t>(
+      get(key, "a whole number from 0 to 4294967295", &GgufValue::as_unsigned,
+          [](std::uint64_t id) { return std::in_range<std::uint32_t>(id); }));
 }
 
 double GgufMetadata::positive(std::string_view key) const {
-  constexpr std::string_view kExpected = "a finite number greater than 0";
-  const std::optional<double> number = get(key, kExpected).as_number();
-  if (!number || !std::isfinite(*number) || *number <= 0) {
-    fail_value(key, kExpected);
-  }
-  return *number;
+  return get(key, "a finite number greater than 0", &GgufValue::as_number,
+             [](double number) { return std::isfinite(number) && number > 0; });
 }
 
 double GgufMetadata::positive_or(std::string_view key, double otherwise) const {
@@ -89,27 +61,13 @@ double GgufMetadata::positive_or(std::string_view key, double otherwise) const {
 }
 
 double GgufMetadata::number_or(std::string_view key, double otherwise) const {
-  if (!has(key)) {
-    return otherwise;
-  }
-  constexpr std::string_view kExpected = "a finite number";
-  const std::optional<double> number = get(key, kExpected).as_number();
-  if (!number || !std::isfinite(*number)) {
-    fail_value(key, kExpected);
-  }
-  return *number;
+  return has(key) ? get(key, "a finite number", &GgufValue::as_number,
+                        [](double number) { return std::isfinite(number); })
+                  : otherwise;
 }
 
 std::optional<bool> GgufMetadata::flag(std::string_view key) const {
-  if (!has(key)) {
-    return std::nullopt;
-  }
-  constexpr std::string_view kExpected = "a bool";
-  const std::optional<bool> flag = get(key, kExpected).as_bool();
-  if (!flag) {
-    fail_value(key, kExpected);
-  }
-  return flag;
+  return has(key) ? std::optional(get(key, "a bool", &GgufValue::as_bool)) : std::nullopt;
 }
 
 bool GgufMetadata::flag_or(std::string_view key, bool otherwise) const {
@@ -117,12 +75,7 @@ bool GgufMetadata::flag_or(std::string_view key, bool otherwise) const {
 }
 
 std::string_view GgufMetadata::text(std::string_view key) const {
-  constexpr std::string_view kExpected = "a string of UTF-8";
-  const std::optional<std::string_view> text = get(key, kExpected).as_string();
-  if (!text || !is_utf8(*text)) {
-    fail_value(key, kExpected);
-  }
-  return *text;
+  return get(key, "a string of UTF-8", &GgufValue::as_string, is_utf8);
 }
 
 std::string_view GgufMetadata::text_or(std::string_view key, std::string_view otherwise) const {
@@ -130,39 +83,16 @@ std::string_view GgufMetadata::text_or(std::string_view key, std::string_view ot
 }
 
 std::vector<std::string_view> GgufMetadata::strings(std::string_view key) const {
-  if (!has(key)) {
-    return {};
-  }
-  constexpr std::string_view kExpected = "an array of strings";
-  std::optional<std::vector<std::string_view>> strings = get(key, kExpected).as_strings();
-  if (!strings) {
-    fail_value(key, kExpected);
-  }
-  return std::move(*strings);
+  return has(key) ? get(key, "an array of strings", &GgufValue::as_strings)
+                  : std::vector<std::string_view>();
 }
 
 std::vector<double> GgufMetadata::numbers(std::string_view key) const {
-  if (!has(key)) {
-    return {};
-  }
-  constexpr std::string_view kExpected = "an array of numbers";
-  std::optional<std::vector<double>> numbers = get(key, kExpected).as_numbers();
-  if (!numbers) {
-    fail_value(key, kExpected);
-  }
-  return std::move(*numbers);
+  return has(key) ? get(key, "an array of numbers", &GgufValue::as_numbers) : std::vector<double>();
 }
 
 std::vector<bool> GgufMetadata::flags(std::string_view key) const {
-  if (!has(key)) {
-    return {};
-  }
-  constexpr std::string_view kExpected = "an array of bools";
-  std::optional<std::vector<bool>> flags = get(key, kExpected).as_flags();
-  if (!flags) {
-    fail_value(key, kExpected);
-  }
-  return std::move(*flags);
+  return has(key) ? get(key, "an array of bools", &GgufValue::as_flags) : std::vector<bool>();
 }
 
 }  // namespace attnviz

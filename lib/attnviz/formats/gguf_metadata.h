@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,8 +46,11 @@ class GgufMetadata {
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
 
  private:
-  const GgufValue& get(std::string_view key, std::string_view expected) const;
-  [[noreturn]] void fail_value(std::string_view key, std::string_view expected) const;
+  // The value at a key, which must be there, as `read` takes it.
+  template <class T, class IsRight = bool (*)(const T&)>
+  T get(
+      std::string_view key, std::string_view expected, std::optional<T> (GgufValue::*read)() const,
+      IsRight is_right = [](const T&) { return true; }) const;
 
   const Gguf* gguf_;
 };

@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "attnviz/formats/gguf.h"
-#include "attnviz/formats/gguf_cursor.h"
 
 namespace attnviz {
 

@@ -2,54 +2,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
-#include <limits>
-#include <type_traits>
 #include <utility>
 
+#include "attnviz/core/load_number.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/gguf.h"
-#include "attnviz/formats/gguf_cursor.h"
-#include "attnviz/formats/gguf_reader.h"
 
 namespace attnviz {
 
 namespace {
 
+struct TypeFacts {
+  std::string_view name;
+  std::size_t width;
+};
+
+// In the order of GgufType.
+constexpr auto kTypes = std::to_array<TypeFacts>({{"u8", 1},
+                                                  {"i8", 1},
+                                                  {"u16", 2},
+                                                  {"i16", 2},
+                                                  {"u32", 4},
+                                                  {"i32", 4},
+                                                  {"f32", 4},
+                                                  {"bool", 1},
+                                                  {"string", 0},
+                                                  {"array", 0},
+                                                  {"u64", 8},
+                                                  {"i64", 8},
+                                                  {"f64", 8}});
+
 // Calls `use` with the number at `bytes`, in the C++ type that `type` is; says whether it is one.
 template <class Use>
 bool with_number(GgufType type, const char* bytes, bool big_endian, Use use) {
+  const auto as = [&](auto type_of_number) {
+    use(load_number<decltype(type_of_number)>(bytes, big_endian));
+    return true;
+  };
   switch (type) {
     case GgufType::kU8:
-      use(load_number<std::uint8_t>(bytes, big_endian));
-      return true;
+      return as(std::uint8_t{});
     case GgufType::kI8:
-      use(load_number<std::int8_t>(bytes, big_endian));
-      return true;
+      return as(std::int8_t{});
     case GgufType::kU16:
-      use(load_number<std::uint16_t>(bytes, big_endian));
-      return true;
+      return as(std::uint16_t{});
     case GgufType::kI16:
-      use(load_number<std::int16_t>(bytes, big_endian));
-      return true;
+      return as(std::int16_t{});
     case GgufType::kU32:
-      use(load_number<std::uint32_t>(bytes, big_endian));
-      return true;
+      return as(std::uint32_t{});
     case GgufType::kI32:
-      use(load_number<std::int32_t>(bytes, big_endian));
-      return true;
+      return as(std::int32_t{});
     case GgufType::kU64:
-      use(load_number<std::uint64_t>(bytes, big_endian));
-      return true;
+      return as(std::uint64_t{});
     case GgufType::kI64:
-      use(load_number<std::int64_t>(bytes, big_endian));
-      return true;
+      return as(std::int64_t{});
     case GgufType::kF32:
-      use(load_number<float>(bytes, big_endian));
-      return true;
+      return as(float{});
     case GgufType::kF64:
-      use(load_number<double>(bytes, big_endian));
-      return true;
+      return as(double{});
     case GgufType::kBool:
     case GgufType::kString:
     case GgufType::kArray:
@@ -98,10 +110,12 @@ std::string quoted_line(std::string_view text, std::size_t most) {
 }  // namespace
 
 std::string_view gguf_type_name(GgufType type) noexcept {
-  constexpr std::string_view kNames[] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
-                                         "bool", "string", "array", "u64", "i64", "f64"};
   const auto number = static_cast<std::size_t>(type);
-  return number < std::size(kNames) ? kNames[number] : "unknown";
+  return number < kTypes.size() ? kTypes[number].name : "unknown";
+}
+
+std::size_t gguf_type_width(GgufType type) noexcept {
+  return kTypes[static_cast<std::size_t>(type)].width;
 }
 
 std::optional<std::uint64_t> GgufValue::as_unsigned() const noexcept {
@@ -125,19 +139,6 @@ std::optional<bool> GgufValue::as_bool() const noexcept {
 
 std::optional<std::string_view> GgufValue::as_string() const noexcept {
   return type_ == GgufType::kString ? std::optional(bytes_) : std::nullopt;
-}
-
-std::optional<std::vector<GgufValue>> GgufValue::as_list() const {
-  if (type_ != GgufType::kArray) {
-    return std::nullopt;
-  }
-  std::vector<GgufValue> elements;
-  elements.reserve(count_);
-  GgufCursor in(bytes_, big_endian_, {});
-  for (std::size_t i = 0; i < count_; ++i) {
-    elements.push_back(GgufReader::value(in, element_type_));
-  }
-  return elements;
 }
 
 std::optional<std::vector<std::string_view>> GgufValue::as_strings() const {

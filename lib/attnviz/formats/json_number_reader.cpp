@@ -114,6 +114,11 @@ std::optional<float> nearest_float(const Scanned& scanned) noexcept {
 
 }  // namespace
 
+bool is_json_number(std::string_view text) noexcept {
+  const char* const end = text.data() + text.size();
+  return scan_number(text.data(), end).end == end;
+}
+
 std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers) {
   const char* const end = text.data() + text.size();
   const char* taken = text.data();

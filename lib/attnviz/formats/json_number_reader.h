@@ -7,6 +7,9 @@
 
 namespace attnviz {
 
+/// Whether `text` is one number: RFC 8259, section 6.
+bool is_json_number(std::string_view text) noexcept;
+
 /// Appends the numbers that `text`, what follows a list's opening bracket, begins with, and returns
 /// where it stopped: before the closing bracket, or before a value that it leaves to others (it
 /// never stops behind a comma that a bracket follows). So the rest, behind an opening bracket, is

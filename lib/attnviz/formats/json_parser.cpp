@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -321,27 +320,6 @@ bool Builder::parse_error(std::size_t position, const std::string&,
                           path.empty() ? path : fmt::format(" (in {})", path)));
 }
 
-// The first byte from `i` on that is no UTF-8. Looks at what begins before `end`, and returns at
-// least that when nothing is wrong.
-std::size_t first_invalid_byte(std::string_view bytes, std::size_t i, std::size_t end) noexcept {
-  while (i < end) {
-    std::uint64_t eight = 0;
-    if (bytes.size() - i >= sizeof eight) {
-      std::memcpy(&eight, bytes.data() + i, sizeof eight);
-      if ((eight & 0x8080808080808080) == 0) {
-        i += sizeof eight;
-        continue;
-      }
-    }
-    const CodePoint point = decode_utf8(bytes, i);
-    if (!point.valid) {
-      return i;
-    }
-    i += point.length;
-  }
-  return i;
-}
-
 // Refuses other than text: nlohmann_json takes a NUL byte for the end of the input, and reports bad
 // UTF-8 a byte late. Returns how many numbers there can be in lists.
 std::size_t check_text(Source source, std::string_view name) {
@@ -358,7 +336,7 @@ std::size_t check_text(Source source, std::string_view name) {
   std::size_t most_numbers = 0;
   for (std::size_t begin = 0; begin < bytes.size(); begin += kBlock) {
     const std::string_view block = bytes.substr(begin, kBlock);
-    valid = first_invalid_byte(bytes, valid, begin + block.size());
+    valid += valid_utf8_prefix(bytes.substr(valid), begin + block.size() - valid);
     if (valid < begin + block.size()) {
       fail(valid,
            fmt::format("expected UTF-8, found the byte {}", valid_utf8(bytes.substr(valid, 1))));

@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_syntax_error.h"
 
@@ -167,26 +168,23 @@ std::string_view JsonScanner::number_text() {
   return bytes_.substr(at_, end - at_);
 }
 
-std::uint32_t JsonScanner::whole_number() {
+template <class Number>
+Number JsonScanner::number_as(std::string_view expected) {
   const std::string_view text = number_text();
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail("a whole number below 2^32");
+  const auto number = parse_number<Number>(text);
+  if (!number) {
+    fail(expected);
   }
   at_ += text.size();
-  return value;
+  return *number;
+}
+
+std::uint32_t JsonScanner::whole_number() {
+  return number_as<std::uint32_t>("a whole number below 2^32");
 }
 
 double JsonScanner::number() {
-  const std::string_view text = number_text();
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail("a number");
-  }
-  at_ += text.size();
-  return value;
+  return number_as<double>("a number");
 }
 
 void JsonScanner::skip_string() {

@@ -45,6 +45,8 @@ class JsonScanner {
   std::string_view unescaped(std::size_t begin);
   char32_t hex4();
   std::string_view number_text();
+  template <class Number>
+  Number number_as(std::string_view expected);
 
   std::string_view bytes_;
   std::string name_;

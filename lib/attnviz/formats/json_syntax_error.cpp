@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/json_number_reader.h"
 
 namespace attnviz {
 
@@ -19,38 +20,6 @@ bool is_space(char c) noexcept {
 
 bool is_punctuation(char c) noexcept {
   return std::string_view("[]{},:").find(c) != std::string_view::npos;
-}
-
-std::size_t skip_digits(std::string_view text, std::size_t i) noexcept {
-  while (i < text.size() && text[i] >= '0' && text[i] <= '9') {
-    ++i;
-  }
-  return i;
-}
-
-// RFC 8259, section 6.
-bool is_number(std::string_view text) noexcept {
-  const std::size_t whole = text.starts_with('-') ? 1 : 0;
-  std::size_t i = skip_digits(text, whole);
-  if (i == whole || (text[whole] == '0' && i > whole + 1)) {
-    return false;
-  }
-  if (i < text.size() && text[i] == '.') {
-    const std::size_t fraction = i + 1;
-    i = skip_digits(text, fraction);
-    if (i == fraction) {
-      return false;
-    }
-  }
-  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
-    const bool has_sign = i + 1 < text.size() && (text[i + 1] == '+' || text[i + 1] == '-');
-    const std::size_t exponent = i + (has_sign ? 2 : 1);
-    i = skip_digits(text, exponent);
-    if (i == exponent) {
-      return false;
-    }
-  }
-  return i == text.size();
 }
 
 struct Lexeme {
@@ -80,7 +49,7 @@ Lexeme lexeme_at(std::string_view bytes, std::size_t begin) noexcept {
 bool is_broken_word(std::string_view bytes, Lexeme lexeme) noexcept {
   const std::string_view text = bytes.substr(lexeme.begin, lexeme.end - lexeme.begin);
   return text != "true" && text != "false" && text != "null" && !text.starts_with('"') &&
-         !is_punctuation(text.front()) && !is_number(text);
+         !is_punctuation(text.front()) && !is_json_number(text);
 }
 
 // What the parser choked on: the last token that begins before `end`, or a word that is none and

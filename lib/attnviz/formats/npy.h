@@ -1,9 +1,12 @@
-// NumPy's .npy format, version 1.0: float32, C order, the machine's byte order.
+// NumPy's .npy format: written in version 1.0, float32, C order, the machine's byte order; read as
+// others write it.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/tensor.h"
@@ -19,5 +22,25 @@ void append_npy_row(std::string& out, std::span<const float> row);
 
 /// Appends the values in row order.
 void write_npy_values(ConstMatrix values, const ByteSink& sink);
+
+/// An array of any number of axes.
+struct NpyArray {
+  std::vector<std::size_t> shape;  // at least one axis, no axis of 0
+  MatrixBuffer values;             // [product of all axes but the last, last axis], C order
+
+  /// The matrix of the last two axes at `index` of the axes before them, counted in C order.
+  ConstMatrix matrix(std::size_t index) const noexcept;
+};
+
+/// Whether the bytes begin as an .npy file does.
+bool is_npy(std::string_view bytes) noexcept;
+
+/// Reads float16, float32, float64, integers of 1 to 8 bytes and booleans of either byte order as
+/// float32, rounded where that is needed, in C or Fortran order, format versions 1 to 3.
+///
+/// Source  numpy.lib.format. `name` stands in front of every message. Throws Error{kMalformed} for
+/// bytes that are no such file, or too few or too many; Error{kUnsupported} for other types;
+/// Error{kIo} when memory is not to be had.
+NpyArray read_npy(std::string_view bytes, std::string_view name);
 
 }  // namespace attnviz

@@ -1,17 +1,19 @@
 #include "attnviz/formats/safetensors.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/tensor.h"
 
 namespace attnviz {
 
@@ -39,20 +41,11 @@ class Complaint {
   std::string_view file_;
 };
 
-// The length that stands in front of the header, little-endian.
-std::uint64_t header_length(std::string_view bytes) noexcept {
-  std::uint64_t length = 0;
-  for (std::size_t i = kLengthBytes; i-- > 0;) {
-    length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return length;
-}
-
 std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
   if (bytes.size() < kLengthBytes) {
     complaint.malformed(fmt::format("{} bytes: too short for a safetensors file", bytes.size()));
   }
-  const std::uint64_t length = header_length(bytes);
+  const auto length = load_number<std::uint64_t>(bytes.data());
   if (length > bytes.size() - kLengthBytes) {
     complaint.malformed(
         fmt::format("a header of {} bytes was announced, but only {} follow; no safetensors file, "
@@ -143,16 +136,8 @@ class TensorReader {
   // Bytes of such a tensor; nothing when they are more than a machine could address.
   static std::optional<std::size_t> bytes_of(const std::vector<std::size_t>& shape,
                                              StoredType type) {
-    std::size_t product = stored_block(type).bytes;
-    bool overflows = false;
-    for (const std::size_t size : shape) {
-      if (size == 0) {
-        return 0;
-      }
-      overflows = overflows || product > std::numeric_limits<std::size_t>::max() / size;
-      product *= size;
-    }
-    return overflows ? std::nullopt : std::optional(product);
+    const std::optional<std::size_t> numbers = product_of(shape);
+    return numbers ? product_of(std::array{*numbers, stored_block(type).bytes}) : std::nullopt;
   }
 
   [[noreturn]] void malformed(const std::string& what) const {
@@ -189,9 +174,8 @@ class TensorReader {
   const Complaint& complaint_;
 };
 
-std::map<std::string, std::string, std::less<>> strings_of(const json& value,
-                                                           const Complaint& complaint) {
-  std::map<std::string, std::string, std::less<>> strings;
+// The free-form notes of whoever wrote the file ("format": "pt").
+void check_notes(const json& value, const Complaint& complaint) {
   if (!value.is_object()) {
     complaint.malformed("__metadata__: expected an object of strings");
   }
@@ -199,17 +183,7 @@ std::map<std::string, std::string, std::less<>> strings_of(const json& value,
     if (!text.is_string()) {
       complaint.malformed(fmt::format("__metadata__: {}: expected a string", attnviz::quoted(key)));
     }
-    strings.emplace(key, text.get<std::string>());
   }
-  return strings;
-}
-
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  std::string text;
-  for (const std::size_t size : shape) {
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", size);
-  }
-  return fmt::format("[{}]", text);
 }
 
 // Tensors by where they begin must follow each other from the first byte to the last.
@@ -246,7 +220,7 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
   const json tree = parse_header(header, complaint);
   for (const auto& [name, value] : tree.items()) {
     if (name == "__metadata__") {
-      metadata_ = strings_of(value, complaint);
+      check_notes(value, complaint);
       continue;
     }
     const TensorReader reader(name, value, complaint);
@@ -254,8 +228,8 @@ Safetensors::Safetensors(std::string_view bytes, std::string_view file) {
     std::vector<std::size_t> shape = reader.shape();
     const auto [begin, end] = reader.range(data.size());
     if (TensorReader::bytes_of(shape, type) != end - begin) {
-      reader.malformed(fmt::format("{} numbers of type {} do not take {} bytes", shape_text(shape),
-                                   stored_type_name(type), end - begin));
+      reader.malformed(fmt::format("[{}] numbers of type {} do not take {} bytes",
+                                   fmt::join(shape, ", "), stored_type_name(type), end - begin));
     }
     const auto [entry, is_new] =
         entries_.try_emplace(name, Entry{std::move(shape), {{}, type, {}, {}}});

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,18 +31,12 @@ class Safetensors {
   /// All of them, by name.
   std::vector<const StoredTensor*> tensors() const;
 
-  /// The free-form notes of whoever wrote the file ("format": "pt").
-  const std::map<std::string, std::string, std::less<>>& metadata() const noexcept {
-    return metadata_;
-  }
-
  private:
   struct Entry {
     std::vector<std::size_t> shape;
     StoredTensor tensor;
   };
   std::map<std::string, Entry, std::less<>> entries_;
-  std::map<std::string, std::string, std::less<>> metadata_;
 };
 
 }  // namespace attnviz

@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <system_error>
+#include "attnviz/core/parse_number.h"
 
 namespace attnviz {
 
@@ -15,14 +14,9 @@ std::optional<std::size_t> take_number(std::string_view& text) {
   if (text.size() < kDigits) {
     return std::nullopt;
   }
-  std::size_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(end - kDigits, end, number);
-  if (error != std::errc() || stop != end) {
-    return std::nullopt;
-  }
+  const std::string_view digits = text.substr(text.size() - kDigits);
   text.remove_suffix(kDigits);
-  return number;
+  return parse_number<std::size_t>(digits);
 }
 
 bool take(std::string_view& text, std::string_view end) {

@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "attnviz/core/mapped_file.h"
-#include "attnviz/core/named_bytes.h"
-#include "attnviz/core/open_files.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/safetensors.h"
 #include "attnviz/formats/tensor_index.h"

@@ -113,12 +113,21 @@ void activate(Activation activation, ConstMatrix up, Matrix x) {
   apply(activation, up, x);
 }
 
+void soft_cap(float* x, std::size_t n, float factor, float cap) {
+  const float inner = factor / cap;
+  map_numbers(n, x, [&](auto d, auto load) HWY_ATTR {
+    const auto bounded = hyperbolic_tangent(d, hn::Mul(load(x), hn::Set(d, inner)));
+    return hn::Mul(bounded, hn::Set(d, cap));
+  });
+}
+
 }  // namespace attnviz::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace attnviz::kernels {
 HWY_EXPORT(activate);
+HWY_EXPORT(soft_cap);
 
 void activate(Activation activation, Matrix x) noexcept {
   HWY_DYNAMIC_DISPATCH(activate)(activation, ConstMatrix(), x);
@@ -126,6 +135,10 @@ void activate(Activation activation, Matrix x) noexcept {
 
 void activate_gated(Activation activation, ConstMatrix up, Matrix gate) noexcept {
   HWY_DYNAMIC_DISPATCH(activate)(activation, up, gate);
+}
+
+void soft_cap(std::span<float> x, float cap, float factor) noexcept {
+  HWY_DYNAMIC_DISPATCH(soft_cap)(x.data(), x.size(), factor, cap);
 }
 
 }  // namespace attnviz::kernels

@@ -1,6 +1,8 @@
 // The functions between two linear maps.
 #pragma once
 
+#include <span>
+
 #include "attnviz/core/tensor.h"
 
 namespace attnviz::kernels {
@@ -19,5 +21,9 @@ void activate(Activation activation, Matrix x) noexcept;
 
 /// gate = f(gate) · up, element by element. Same shape; no overlap.
 void activate_gated(Activation activation, ConstMatrix up, Matrix gate) noexcept;
+
+/// x = cap · tanh(factor · x / cap), for scores, whose softmax takes factor 1 then, and for logits.
+/// cap > 0. Source: Gemma 2 (Gemma Team 2024), section 2, "logit soft-capping".
+void soft_cap(std::span<float> x, float cap, float factor = 1.0f) noexcept;
 
 }  // namespace attnviz::kernels

@@ -6,7 +6,9 @@
 #define HWY_TARGET_INCLUDE "attnviz/kernels/key_panels.cpp"
 #include <hwy/foreach_target.h>  // re-includes this file, once per target
 
-#include <hwy/highway.h>  // this comes after foreach_target.h
+#include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
+
+#include "attnviz/kernels/weight_columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
@@ -14,35 +16,19 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // For vectors of a known number of blocks of four lanes.
 #if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-// Four dimensions of the keys 0, 4, 8, … in the blocks of one vector.
-template <class D>
-HWY_INLINE hn::Vec<D> every_fourth_key(D d, const float* from, std::size_t stride) {
-  if constexpr (hn::MaxLanes(D()) == 4) {
-    return hn::LoadU(d, from);
-  } else {
-    const hn::Half<D> half;
-    return hn::Combine(d, every_fourth_key(half, from + hn::Lanes(half) * stride, stride),
-                       every_fourth_key(half, from, stride));
-  }
-}
-
 // The dimensions k to k + 3 of as many keys as a vector has lanes.
 template <class D>
 HWY_INLINE void pack_four_dimensions(D d, const float* keys, std::size_t stride, float* to) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto key0 = every_fourth_key(d, keys, stride);
-  const auto key1 = every_fourth_key(d, keys + stride, stride);
-  const auto key2 = every_fourth_key(d, keys + 2 * stride, stride);
-  const auto key3 = every_fourth_key(d, keys + 3 * stride, stride);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, key0, key1));
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, key0, key1));
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, key2, key3));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, key2, key3));
-  constexpr std::size_t kStep = KeyPanels::kKeys;
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + kStep);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * kStep);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * kStep);
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(keys);
+  const std::size_t step = stride * sizeof(float);
+  hn::Vec<D> columns[4];
+  HWY_UNROLL(4)
+  for (std::size_t c = 0; c < 4; ++c) {
+    columns[c] = every_fourth_column(d, from + c * step, step);
+  }
+  interleave_four(d, columns, 0, [&](std::size_t dimension, auto row) HWY_ATTR {
+    hn::StoreU(row, d, to + dimension * KeyPanels::kKeys);
+  });
 }
 
 // The first dimensions of a whole panel, four at a time; how many that were.

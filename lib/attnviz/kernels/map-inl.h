@@ -52,27 +52,38 @@ HWY_INLINE V at_most(D d, V x, float most) {
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, most)), hn::Set(d, most), x);
 }
 
-// e^x for x in [-87.3, 88], with a relative error of about 3e-7 near 0 and 1e-5 far from it, where
-// an error of the product with log2(e) weighs more on processors without multiply-add. NaN stays.
-//
-// 2^y of a whole number and a rest in [-1/2, 1/2]. The polynomial has the least largest relative
-// error, 9e-8, of those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
+// Numbers this large are whole; their last bits are the whole number.
+inline constexpr float kWholeNumbers = 12582912.0f;
+
+// 2^rest for a rest in [-1/2, 1/2]. The polynomial has the least largest relative error, 9e-8, of
+// those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
 template <class D, class V>
-HWY_INLINE V exponential(D d, V x) {
-  const auto log2_e = hn::Set(d, 1.44269504088896340736f);
-  const auto large = hn::Set(d, 12582912.0f);  // numbers this large are whole
-  const auto rounded = hn::MulAdd(x, log2_e, large);
-  const auto rest = hn::MulSub(x, log2_e, hn::Sub(rounded, large));
+HWY_INLINE V power_of_rest(D d, V rest) {
   auto p = hn::Set(d, 0.00132647272f);
   p = hn::MulAdd(p, rest, hn::Set(d, 0.00967151269f));
   p = hn::MulAdd(p, rest, hn::Set(d, 0.0555073374f));
   p = hn::MulAdd(p, rest, hn::Set(d, 0.240222421f));
   p = hn::MulAdd(p, rest, hn::Set(d, 0.693146978f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
+  return hn::MulAdd(p, rest, hn::Set(d, 1.0f));
+}
+
+// x · 2^n, where `whole` is n + kWholeNumbers.
+template <class D, class V>
+HWY_INLINE V times_power(D d, V x, V whole) {
   const hn::RebindToSigned<D> di;
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
-  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
-  return hn::IfThenElse(hn::IsNaN(x), x, power);
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, whole));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, x), exponent));
+}
+
+// e^x for x in [-87.3, 88], with a relative error of about 3e-7 near 0 and 1e-5 far from it, where
+// an error of the product with log2(e) weighs more on processors without multiply-add. NaN stays.
+template <class D, class V>
+HWY_INLINE V exponential(D d, V x) {
+  const auto log2_e = hn::Set(d, 1.44269504088896340736f);
+  const auto large = hn::Set(d, kWholeNumbers);
+  const auto rounded = hn::MulAdd(x, log2_e, large);
+  const auto rest = hn::MulSub(x, log2_e, hn::Sub(rounded, large));
+  return hn::IfThenElse(hn::IsNaN(x), x, times_power(d, power_of_rest(d, rest), rounded));
 }
 
 // tanh x with a relative error of a few float steps: a quotient of polynomials of degree 13 and 6,

@@ -13,6 +13,7 @@
 #include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
 #include "attnviz/kernels/block_columns-inl.h"
+#include "attnviz/kernels/map-inl.h"
 #include "attnviz/kernels/tile-inl.h"
 #include "attnviz/kernels/weight_columns-inl.h"
 
@@ -292,17 +293,11 @@ void matmul_add(ConstMatrix x, const StoredMatrix& w, Matrix out) {
 }
 
 void add(ConstMatrix x, Matrix out) {
-  const hn::ScalableTag<float> d;
   for (std::size_t r = 0; r < x.rows; ++r) {
     const float* from = x.row_data(r);
     float* to = out.row_data(r);
-    std::size_t c = 0;
-    for (; c + hn::Lanes(d) <= x.cols; c += hn::Lanes(d)) {
-      hn::StoreU(hn::Add(hn::LoadU(d, to + c), hn::LoadU(d, from + c)), d, to + c);
-    }
-    for (; c < x.cols; ++c) {
-      to[c] += from[c];
-    }
+    map_numbers(x.cols, to,
+                [&](auto, auto load) HWY_ATTR { return hn::Add(load(to), load(from)); });
   }
 }
 

@@ -219,30 +219,16 @@ void pool_row(const Layout& layout, const float* data, std::size_t n, std::size_
   }
 }
 
-template <class Op>
-void pool_row(const Layout& layout, const float* data, std::size_t n, std::size_t first_key,
-              typename Op::Cell* cells) {
-  if constexpr (kLanes >= 16) {
-    if (layout.lanes == 16) {
-      return pool_row<Op, 16>(layout, data, n, first_key, cells);
+// By the lanes that the layout has: one of kMost, kMost / 2, …, 1.
+template <class Op, std::size_t kMost = kLanes>
+void pool_any_row(const Layout& layout, const float* data, std::size_t n, std::size_t first_key,
+                  typename Op::Cell* cells) {
+  if constexpr (kMost > 1) {
+    if (layout.lanes < kMost) {
+      return pool_any_row<Op, kMost / 2>(layout, data, n, first_key, cells);
     }
   }
-  if constexpr (kLanes >= 8) {
-    if (layout.lanes == 8) {
-      return pool_row<Op, 8>(layout, data, n, first_key, cells);
-    }
-  }
-  if constexpr (kLanes >= 4) {
-    if (layout.lanes == 4) {
-      return pool_row<Op, 4>(layout, data, n, first_key, cells);
-    }
-  }
-  if constexpr (kLanes >= 2) {
-    if (layout.lanes == 2) {
-      return pool_row<Op, 2>(layout, data, n, first_key, cells);
-    }
-  }
-  pool_row<Op, 1>(layout, data, n, first_key, cells);
+  pool_row<Op, kMost>(layout, data, n, first_key, cells);
 }
 
 // The largest of each column.
@@ -268,7 +254,7 @@ void pool_largest(ConstMatrix rows, std::size_t first_key, std::size_t keys_per_
                   float* cells) {
   const Layout layout(keys_per_cell);
   if (rows.rows == 1) {
-    return pool_row<Largest>(layout, rows.data, rows.cols, first_key, cells);
+    return pool_any_row<Largest>(layout, rows.data, rows.cols, first_key, cells);
   }
   // As many columns as stay in the first-level cache.
   constexpr std::size_t kColumns = 4096;
@@ -276,14 +262,14 @@ void pool_largest(ConstMatrix rows, std::size_t first_key, std::size_t keys_per_
   for (std::size_t col = 0; col < rows.cols && rows.rows > 0; col += kColumns) {
     const ConstMatrix some = rows.col_block(col, HWY_MIN(kColumns, rows.cols - col));
     combine_rows(some, largest);
-    pool_row<Largest>(layout, largest, some.cols, first_key + col, cells);
+    pool_any_row<Largest>(layout, largest, some.cols, first_key + col, cells);
   }
 }
 
 void pool_sums(ConstMatrix rows, std::size_t first_key, std::size_t keys_per_cell, double* cells) {
   const Layout layout(keys_per_cell);
   for (std::size_t row = 0; row < rows.rows; ++row) {
-    pool_row<Sum>(layout, rows.row_data(row), rows.cols, first_key, cells);
+    pool_any_row<Sum>(layout, rows.row_data(row), rows.cols, first_key, cells);
   }
 }
 

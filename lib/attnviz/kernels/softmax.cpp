@@ -10,9 +10,11 @@
 #define HWY_TARGET_INCLUDE "attnviz/kernels/softmax.cpp"
 #include <hwy/foreach_target.h>  // re-includes this file, once per target
 
-#include <hwy/highway.h>  // this comes after foreach_target.h
+#include <hwy/highway.h>  // this and every -inl.h come after foreach_target.h
 
 #include <hwy/cache_control.h>
+
+#include "attnviz/kernels/map-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
@@ -49,30 +51,18 @@ HWY_INLINE void store_some(D d, hn::Vec<D> value, float* to, std::size_t count) 
 // 2^y for y <= 0, with a relative error below 2.5e-7; 0 below 2^-100, so that what is left of it
 // after a division by the number of keys is no subnormal number, which would take a hundred times
 // as long. NaN stays.
-//
-// y is a whole number and a rest in [-1/2, 1/2]. The polynomial has the least largest relative
-// error, 9e-8, of those of degree 5 that are 1 at 0 (by iteratively reweighted least squares).
 template <class D>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
-  // Numbers this large are whole; their last bits are the exponent.
-  const auto large = hn::Set(d, 12582912.0f);
+  const auto large = hn::Set(d, kWholeNumbers);
   const auto rounded = hn::Add(y, large);
   const auto whole = hn::Sub(rounded, large);
-  const auto rest = hn::Sub(y, whole);
-  auto p = hn::Set(d, 0.00132647272f);
-  p = hn::MulAdd(p, rest, hn::Set(d, 0.00967151269f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 0.0555073374f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 0.240222421f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 0.693146978f));
-  p = hn::MulAdd(p, rest, hn::Set(d, 1.0f));
+  const auto p = power_of_rest(d, hn::Sub(y, whole));
 #if HWY_TARGET <= HWY_AVX3
   const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-100.0f), _CMP_NLT_UQ);
   return hn::Vec<D>{_mm512_maskz_scalef_ps(is_large, p.raw, whole.raw)};
 #else
-  const hn::RebindToSigned<D> di;
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(di, rounded));
-  const auto power = hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
   const auto is_small = hn::Lt(y, hn::Set(d, -100.0f));
+  const auto power = times_power(d, p, rounded);
   return hn::IfThenElse(hn::IsNaN(y), y, hn::IfThenZeroElse(is_small, power));
 #endif
 }
@@ -90,15 +80,8 @@ struct Row {
 };
 
 void scale(float* x, std::size_t n, float factor) {
-  const hn::ScalableTag<float> d;
-  const auto by = hn::Set(d, factor);
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    hn::StoreU(hn::Mul(hn::LoadU(d, x + i), by), d, x + i);
-  }
-  for (; i < n; ++i) {
-    x[i] *= factor;
-  }
+  map_numbers(n, x,
+              [&](auto d, auto load) HWY_ATTR { return hn::Mul(load(x), hn::Set(d, factor)); });
 }
 
 HWY_INLINE void fill_zeros(float* begin, float* end) {

@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "attnviz/core/float16.h"
-#include "attnviz/kernels/dequantise.h"
+#include "attnviz/kernels/unpack.h"
 
 namespace attnviz {
 
@@ -39,12 +39,6 @@ void copy_stored(const StoredMatrix& matrix, std::size_t stored_row, std::size_t
 }
 
 }  // namespace
-
-float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) noexcept {
-  float number = 0.0f;
-  copy_row(matrix.col_block(col, 1), row, {&number, 1});
-  return number;
-}
 
 void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept {
   assert(to.size() == matrix.cols);

@@ -9,9 +9,6 @@
 
 namespace attnviz {
 
-/// One number; slow. Precondition: in range.
-float value(const StoredMatrix& matrix, std::size_t row, std::size_t col) noexcept;
-
 /// One row; of a quantised matrix slow when it is transposed. Precondition: `to` has matrix.cols
 /// numbers.
 void copy_row(const StoredMatrix& matrix, std::size_t row, std::span<float> to) noexcept;

@@ -1,8 +1,9 @@
-// Unpacking of quantised blocks, compiled once per SIMD target.
+// Unpacking of quantised blocks, and floats of their numbers, compiled once per SIMD target.
 
 #include "attnviz/kernels/unpack.h"
 
-#include <cassert>
+#include <algorithm>
+#include <iterator>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attnviz/kernels/unpack.cpp"
@@ -17,6 +18,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace attnviz::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 template <class Blocks>
 void unpack_blocks(const std::uint8_t* blocks, std::size_t n_blocks, const UnpackedBlocks& to) {
@@ -34,60 +36,71 @@ void unpack_blocks(const std::uint8_t* blocks, std::size_t n_blocks, const Unpac
 }
 
 template <class Blocks>
-Unpacker unpacker_of() {
-  return {unpack_blocks<Blocks>,
-          {Blocks::kNumbers, Blocks::kBytes},
-          Blocks::kGroup,
-          Blocks::kHasMinimums};
-}
+constexpr Unpacker kUnpacker = {unpack_blocks<Blocks>,
+                                {Blocks::kNumbers, Blocks::kBytes},
+                                Blocks::kGroup,
+                                Blocks::kHasMinimums};
+
+// In the order of StoredType, from kQ4_0 on.
+constexpr Unpacker kUnpackers[] = {
+    kUnpacker<BlocksQ40>,    kUnpacker<BlocksQ41>,   kUnpacker<BlocksQ50>,
+    kUnpacker<BlocksQ51>,    kUnpacker<BlocksQ80>,   kUnpacker<BlocksQ2K>,
+    kUnpacker<BlocksQ3K>,    kUnpacker<BlocksQ4K>,   kUnpacker<BlocksQ5K>,
+    kUnpacker<BlocksQ6K>,    kUnpacker<BlocksIQ4NL>, kUnpacker<BlocksIQ4XS>,
+    kUnpacker<BlocksIQ2XXS>, kUnpacker<BlocksIQ2XS>, kUnpacker<BlocksIQ2S>,
+    kUnpacker<BlocksIQ3XXS>, kUnpacker<BlocksIQ3S>,  kUnpacker<BlocksIQ1S>,
+    kUnpacker<BlocksIQ1M>,   kUnpacker<BlocksTQ10>,  kUnpacker<BlocksTQ20>,
+    kUnpacker<BlocksMXFP4>,
+};
+constexpr auto kFirstQuantised = static_cast<std::size_t>(StoredType::kQ4_0);
+static_assert(std::size(kUnpackers) ==
+              static_cast<std::size_t>(kLastStoredType) + 1 - kFirstQuantised);
 
 Unpacker unpacker(StoredType type) {
-  switch (type) {
-    case StoredType::kQ4_0:
-      return unpacker_of<BlocksQ40>();
-    case StoredType::kQ4_1:
-      return unpacker_of<BlocksQ41>();
-    case StoredType::kQ5_0:
-      return unpacker_of<BlocksQ50>();
-    case StoredType::kQ5_1:
-      return unpacker_of<BlocksQ51>();
-    case StoredType::kQ8_0:
-      return unpacker_of<BlocksQ80>();
-    case StoredType::kQ2_K:
-      return unpacker_of<BlocksQ2K>();
-    case StoredType::kQ3_K:
-      return unpacker_of<BlocksQ3K>();
-    case StoredType::kQ4_K:
-      return unpacker_of<BlocksQ4K>();
-    case StoredType::kQ5_K:
-      return unpacker_of<BlocksQ5K>();
-    case StoredType::kQ6_K:
-      return unpacker_of<BlocksQ6K>();
-    case StoredType::kIQ4_NL:
-      return unpacker_of<BlocksIQ4NL>();
-    case StoredType::kIQ4_XS:
-      return unpacker_of<BlocksIQ4XS>();
-    case StoredType::kIQ2_XXS:
-      return unpacker_of<BlocksIQ2XXS>();
-    case StoredType::kIQ2_XS:
-      return unpacker_of<BlocksIQ2XS>();
-    case StoredType::kIQ2_S:
-      return unpacker_of<BlocksIQ2S>();
-    case StoredType::kIQ3_XXS:
-      return unpacker_of<BlocksIQ3XXS>();
-    case StoredType::kIQ3_S:
-      return unpacker_of<BlocksIQ3S>();
-    case StoredType::kIQ1_S:
-      return unpacker_of<BlocksIQ1S>();
-    case StoredType::kIQ1_M:
-      return unpacker_of<BlocksIQ1M>();
-    case StoredType::kTQ1_0:
-      return unpacker_of<BlocksTQ10>();
-    case StoredType::kTQ2_0:
-      return unpacker_of<BlocksTQ20>();
-    default:
-      assert(type == StoredType::kMXFP4);
-      return unpacker_of<BlocksMXFP4>();
+  return kUnpackers[static_cast<std::size_t>(type) - kFirstQuantised];
+}
+
+// Numbers that are unpacked at a time: a whole number of blocks of any type.
+constexpr std::size_t kRun = 256;
+
+// `count` numbers, which fill groups. The product is rounded before the difference, as elsewhere.
+void multiply_quants(const UnpackedBlocks& from, const Unpacker& type, std::size_t count,
+                     float* to) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> integers;
+  const hn::Rebind<std::int8_t, decltype(d)> bytes;
+  for (std::size_t group = 0; group < count / type.group; ++group) {
+    const auto scale = hn::Set(d, from.scales[group]);
+    const auto minimum = type.has_minimums ? hn::Set(d, from.minimums[group]) : hn::Zero(d);
+    const std::size_t end = (group + 1) * type.group;
+    for (std::size_t i = group * type.group; i < end; i += hn::Lanes(d)) {
+      const auto quants = hn::PromoteTo(integers, hn::LoadU(bytes, from.quants + i));
+      hn::StoreU(hn::Sub(hn::Mul(hn::ConvertTo(d, quants), scale), minimum), d, to + i);
+    }
+  }
+}
+
+void dequantise(StoredType stored, const std::uint8_t* blocks, std::size_t first,
+                std::span<float> to) {
+  const Unpacker type = unpacker(stored);
+  HWY_ALIGN std::int8_t quants[kRun];
+  HWY_ALIGN float scales[kRun / 16];
+  HWY_ALIGN float minimums[kRun / 16];
+  HWY_ALIGN float whole[kRun];
+  const UnpackedBlocks unpacked{quants, scales, minimums, 1};
+  const std::size_t block = type.block.numbers;
+  while (!to.empty()) {
+    const std::size_t skip = first % block;
+    const std::size_t here = HWY_MIN(kRun - skip, to.size());
+    const std::size_t n_blocks = (skip + here + block - 1) / block;
+    type.unpack(blocks + first / block * type.block.bytes, n_blocks, unpacked);
+    const bool fits = here == n_blocks * block;
+    multiply_quants(unpacked, type, n_blocks * block, fits ? to.data() : whole);
+    if (!fits) {
+      std::copy_n(whole + skip, here, to.data());
+    }
+    first += here;
+    to = to.subspan(here);
   }
 }
 
@@ -97,9 +110,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace attnviz::kernels {
 HWY_EXPORT(unpacker);
+HWY_EXPORT(dequantise);
 
 Unpacker unpacker(StoredType type) noexcept {
   return HWY_DYNAMIC_DISPATCH(unpacker)(type);
+}
+
+void dequantise(StoredType type, const void* blocks, std::size_t first,
+                std::span<float> to) noexcept {
+  HWY_DYNAMIC_DISPATCH(dequantise)(type, static_cast<const std::uint8_t*>(blocks), first, to);
 }
 
 }  // namespace attnviz::kernels

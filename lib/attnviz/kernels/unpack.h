@@ -1,8 +1,10 @@
-// Quantised blocks, taken apart into small integers and what turns these into numbers.
+// Quantised blocks, taken apart into small integers and what turns these into numbers, or made
+// floats at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "attnviz/core/stored_type.h"
 
@@ -29,5 +31,11 @@ struct Unpacker {
 
 /// By the SIMD target in use. Precondition: is_quantised(type).
 Unpacker unpacker(StoredType type) noexcept;
+
+/// Numbers [first, first + to.size()) of those whose first block lies at `blocks`, which may be any
+/// address. The bits are those that the format's reference implementation computes.
+/// Preconditions: is_quantised(type); all blocks that the numbers lie in are there.
+void dequantise(StoredType type, const void* blocks, std::size_t first,
+                std::span<float> to) noexcept;
 
 }  // namespace attnviz::kernels

@@ -211,12 +211,26 @@ HWY_INLINE hn::Vec<D> every_fourth_column(D d, const std::uint8_t* from, std::si
   }
 }
 
+// take(i, row) for i from `first` on: row i - first of four columns as they lie in a vector each.
+template <class D, class Take>
+HWY_INLINE void interleave_four(D d, const hn::Vec<D>* column, std::size_t first,
+                                const Take& take) {
+  const hn::RepartitionToWide<D> pairs;
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, column[0], column[1]));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, column[0], column[1]));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, column[2], column[3]));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, column[2], column[3]));
+  take(first, hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)));
+  take(first + 1, hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)));
+  take(first + 2, hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)));
+  take(first + 3, hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)));
+}
+
 // Word i of kLanes columns, one after another, for each of their first kLanes words.
 template <class Take>
 HWY_INLINE void for_each_row_of_words(const std::uint8_t* from, std::size_t step,
                                       const Take& take) {
   const Words d;
-  const hn::RepartitionToWide<Words> pairs;
   constexpr std::size_t kGroups = kLanes / 4;
   hn::Vec<Words> columns[kGroups][4];
   HWY_UNROLL(4)
@@ -228,15 +242,7 @@ HWY_INLINE void for_each_row_of_words(const std::uint8_t* from, std::size_t step
   }
   HWY_UNROLL(4)
   for (std::size_t group = 0; group < kGroups; ++group) {
-    const auto& column = columns[group];
-    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, column[0], column[1]));
-    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, column[0], column[1]));
-    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, column[2], column[3]));
-    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, column[2], column[3]));
-    take(4 * group, hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)));
-    take(4 * group + 1, hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)));
-    take(4 * group + 2, hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)));
-    take(4 * group + 3, hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)));
+    interleave_four(d, columns[group], 4 * group, take);
   }
 }
 

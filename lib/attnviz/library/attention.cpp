@@ -1,7 +1,5 @@
 #include "attnviz/library/attention.h"
 
-#include <utility>
-
 #include "attnviz/analysis/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"

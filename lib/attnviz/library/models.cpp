@@ -2,12 +2,10 @@
 
 #include <utility>
 
-#include "attnviz/model/demo_model.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/model/weights_json.h"
-#include "attnviz/text/files/demo_tokenizer.h"
 #include "attnviz/text/files/load_tokenizer.h"
 
 namespace attnviz {

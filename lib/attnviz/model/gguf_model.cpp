@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/json_tree.h"
 
 namespace attnviz {
 

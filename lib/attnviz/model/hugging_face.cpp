@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/json_tree.h"
@@ -121,8 +121,6 @@ std::vector<std::uint32_t> read_ids(const JsonNode& node) {
   return ids;
 }
 
-constexpr std::string_view kEndOfText = "eos_token_id";
-
 // As a config says, or that of its text.
 std::optional<std::vector<std::uint32_t>> read_end_of_text(const HfConfig& config) {
   for (const HfConfig& place : {config, text_config(config)}) {
@@ -216,6 +214,14 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
 
 Model load_hugging_face(const NamedBytes& config, const NamedBytes& weights) {
   return ModelFile(config).read(TensorFiles::in_memory(weights), std::nullopt);
+}
+
+Model demo_model() {
+  Model model = load_hugging_face(demo_file(kDemoConfig, "demo: config.json"),
+                                  demo_file(kDemoWeights, "demo: model.safetensors"));
+  model.config.name = "demo";
+  model.config.origin = "embedded in attnviz, trained on generated text";
+  return model;
 }
 
 }  // namespace attnviz

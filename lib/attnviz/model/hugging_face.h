@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "attnviz/core/named_bytes.h"
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {
@@ -34,5 +33,10 @@ std::optional<std::string> repository_name(std::string_view folder);
 
 /// The folder that holds the model's config and tokenizer.
 std::filesystem::path hugging_face_folder(const std::filesystem::path& path);
+
+/// The model in the box: a small Llama, trained on generated sentences, that is part of the
+/// library. assets/demo says what it was trained on and what its heads do. Its weights stay where
+/// the program was loaded to.
+Model demo_model();
 
 }  // namespace attnviz

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 
 namespace attnviz {
@@ -30,16 +29,6 @@ constexpr std::array kMaskNames = {
 const MaskName& entry(MaskKind kind) noexcept {
   return *std::find_if(kMaskNames.begin(), kMaskNames.end(),
                        [kind](const MaskName& mask) { return mask.kind == kind; });
-}
-
-std::optional<std::size_t> parse_size(std::string_view digits) {
-  std::size_t size = 0;
-  const char* end = digits.data() + digits.size();
-  const auto result = std::from_chars(digits.data(), end, size);
-  if (result.ec != std::errc() || result.ptr != end || size == 0) {
-    return std::nullopt;
-  }
-  return size;
 }
 
 }  // namespace
@@ -113,9 +102,10 @@ Mask parse_mask(std::string_view name) {
       }
       return {mask.kind, 0};
     }
-    const auto size =
-        colon == std::string_view::npos ? std::nullopt : parse_size(name.substr(colon + 1));
-    if (!size) {
+    const auto size = colon == std::string_view::npos
+                          ? std::nullopt
+                          : parse_number<std::size_t>(name.substr(colon + 1));
+    if (size.value_or(0) == 0) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("mask {}: expected {}:N with N at least 1, as in {}:4", quoted(name),
                               kind, kind));

@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/random_bits.h"

@@ -1,12 +1,10 @@
 // Random weights: the same bits from the same seed on every machine.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_shape.h"
 

@@ -101,6 +101,10 @@ void scale_longrope(const HfConfig& scaling, const RopeShape& shape, Rope& rope)
   rope.magnitude = static_cast<float>(scaling.positive_or("attention_factor", magnitude));
 }
 
+void scale_config_linear(const HfConfig& scaling, const RopeShape& /*shape*/, Rope& rope) {
+  scale_linear(scaling.positive("factor"), rope);
+}
+
 void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
   rope.dynamic_factor = scaling.positive("factor");
   rope.n_ctx = stretched(shape.n_ctx, rope.dynamic_factor);
@@ -108,17 +112,24 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
   rope.short_text = shape.n_ctx;
 }
 
+// A type of scaling, and what it does.
+struct Scaling {
+  std::string_view type;
+  void (*scale)(const HfConfig& scaling, const RopeShape& shape, Rope& rope);
+  bool knows_original;  // the context that the model was trained with first
+};
+
+constexpr Scaling kScalings[] = {
+    {"linear", scale_config_linear, false}, {"dynamic", scale_dynamic, false},
+    {"yarn", scale_config_yarn, true},      {"llama3", scale_llama3, true},
+    {"longrope", scale_longrope, true},
+};
+
 // In words that outlive the config.
-void describe(const HfConfig& scaling, std::string_view type, const RopeShape& shape, Rope& rope) {
-  static constexpr std::string_view kTypes[] = {"linear", "dynamic", "yarn", "llama3", "longrope"};
-  const std::string_view name = type == "su" ? "longrope" : type;
-  const auto* const known = std::ranges::find(kTypes, name);
-  if (known == std::end(kTypes)) {
-    return;
-  }
-  rope.scaling = *known;
+void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& shape, Rope& rope) {
+  rope.scaling = known.type;
   double grown = 1.0;
-  if (name != "linear" && name != "dynamic") {
+  if (known.knows_original) {
     rope.original_n_ctx = scaling.size_or("original_max_position_embeddings", shape.original_n_ctx);
     grown = static_cast<double>(shape.n_ctx) / static_cast<double>(rope.original_n_ctx);
   }
@@ -131,17 +142,11 @@ Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape)
     return rope;
   }
   const std::string_view type = scaling->text_or("rope_type", scaling->text_or("type", "default"));
-  describe(*scaling, type, shape, rope);
-  if (type == "linear") {
-    scale_linear(scaling->positive("factor"), rope);
-  } else if (type == "dynamic") {
-    scale_dynamic(*scaling, shape, rope);
-  } else if (type == "yarn") {
-    scale_config_yarn(*scaling, shape, rope);
-  } else if (type == "llama3") {
-    scale_llama3(*scaling, shape, rope);
-  } else if (type == "longrope" || type == "su") {
-    scale_longrope(*scaling, shape, rope);
+  const auto* const known =
+      std::ranges::find(kScalings, type == "su" ? "longrope" : type, &Scaling::type);
+  if (known != std::end(kScalings)) {
+    describe(*scaling, *known, shape, rope);
+    known->scale(*scaling, shape, rope);
   } else if (type != "default") {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}rope_type {}: expected default, linear, dynamic, yarn, llama3 or "

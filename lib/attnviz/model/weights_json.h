@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "attnviz/core/byte_sink.h"
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/model/model.h"
 
 namespace attnviz {

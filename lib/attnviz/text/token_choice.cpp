@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <utf8proc.h>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -13,6 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 
@@ -75,14 +75,6 @@ Indices tokens_named(const TokenizedText& text, std::string_view word, bool fold
   return found;
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view word) {
-  Number number{};
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
 bool looks_like_an_index(std::string_view word) {
   const std::string_view digits = word.substr(word.starts_with('-') ? 1 : 0);
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
@@ -110,7 +102,7 @@ std::string token_list(const TokenizedText& text) {
 
 TokenChoice by_index(const TokenizedText& text, std::string_view word, std::string_view parameter) {
   const auto n = static_cast<std::int64_t>(text.size());
-  const auto number = whole_number<std::int64_t>(word);
+  const auto number = parse_number<std::int64_t>(word);
   const Indices same = tokens_named(text, word, /*fold=*/false);
   const std::string as_text =
       same.empty() ? "" : fmt::format("={} takes the token {}", word, quoted(word));
@@ -165,7 +157,7 @@ std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_
   if (found.empty()) {
     fail_unknown(text, name, parameter);
   }
-  const auto which = whole_number<std::size_t>(word.substr(hash + 1));
+  const auto which = parse_number<std::size_t>(word.substr(hash + 1));
   if (!which || *which == 0 || *which > found.size()) {
     throw Error(
         ErrorKind::kUsage,

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <cstring>
 
 #include "attnviz/core/utf8.h"
 
@@ -20,6 +18,23 @@ utf8proc_category_t category(char32_t point) noexcept {
 bool is_between(utf8proc_category_t value, utf8proc_category_t first,
                 utf8proc_category_t last) noexcept {
   return value >= first && value <= last;
+}
+
+// Whether a valid character is of a class.
+template <class IsOfClass>
+bool has_any(std::string_view text, const IsOfClass& is_of_class) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode_utf8(text, i);
+    if (point.valid && is_of_class(point.value)) {
+      return true;
+    }
+    i += point.length;
+  }
+  return false;
+}
+
+bool is_letter_or_number(char32_t c) noexcept {
+  return !is_white_space(c) && !is_punctuation(c) && !is_other(c);
 }
 
 }  // namespace
@@ -76,67 +91,6 @@ bool is_han(char32_t point) noexcept {
   return point >= kBlocks[0][0] && std::any_of(kBlocks.begin(), kBlocks.end(), [&](auto block) {
            return point >= block[0] && point <= block[1];
          });
-}
-
-std::size_t valid_utf8_prefix(std::string_view text) noexcept {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    std::uint64_t eight = 0;
-    if (text.size() - i >= sizeof eight) {
-      std::memcpy(&eight, text.data() + i, sizeof eight);
-      if ((eight & 0x8080808080808080) == 0) {
-        i += sizeof eight;
-        continue;
-      }
-    }
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80) {
-      ++i;
-      continue;
-    }
-    // Two bytes are what vocabularies of bytes hold most.
-    if (byte >= 0xC2 && byte < 0xE0 && i + 1 < text.size() &&
-        (static_cast<unsigned char>(text[i + 1]) & 0xC0) == 0x80) {
-      i += 2;
-      continue;
-    }
-    const CodePoint point = decode_utf8(text, i);
-    if (!point.valid) {
-      break;
-    }
-    i += point.length;
-  }
-  return i;
-}
-
-bool is_utf8(std::string_view text) noexcept {
-  return valid_utf8_prefix(text) == text.size();
-}
-
-namespace {
-
-// Whether a valid character is of a class.
-template <class IsOfClass>
-bool has_any(std::string_view text, const IsOfClass& is_of_class) noexcept {
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode_utf8(text, i);
-    if (point.valid && is_of_class(point.value)) {
-      return true;
-    }
-    i += point.length;
-  }
-  return false;
-}
-
-bool is_letter_or_number(char32_t c) noexcept {
-  return !is_white_space(c) && !is_punctuation(c) && !is_other(c);
-}
-
-}  // namespace
-
-bool is_ascii(std::string_view text) noexcept {
-  return std::none_of(text.begin(), text.end(),
-                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 bool has_letter(std::string_view text) noexcept {

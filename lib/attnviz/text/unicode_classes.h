@@ -1,7 +1,6 @@
 // What kind of character a code point is, in the classes that tokenizers ask for.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,11 +15,6 @@ bool is_other(char32_t point) noexcept;              // C: controls, formats, pr
 bool is_word(char32_t point) noexcept;               // \w of regular expressions: L, M, Nd, Pc
 bool is_han(char32_t point) noexcept;                // CJK ideographs, as BERT lists them
 
-/// How many bytes from the beginning are valid UTF-8.
-std::size_t valid_utf8_prefix(std::string_view text) noexcept;
-/// Whether `text` is valid UTF-8 throughout.
-bool is_utf8(std::string_view text) noexcept;
-bool is_ascii(std::string_view text) noexcept;
 /// Whether there is a letter of any script, or a sign that is no punctuation, such as an emoji.
 bool has_letter(std::string_view text) noexcept;
 /// The same, or a number.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "attnviz/core/utf8.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "attnviz/document/json/run_json.h"
-#include "attnviz/formats/json_members.h"
 #include "attnviz/model/mask.h"
 
 namespace attnviz {

@@ -13,8 +13,8 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/attention_facts_reader.h"
 #include "attnviz/document/json/run_json.h"
-#include "attnviz/formats/json_members.h"
-#include "attnviz/formats/npy_reader.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/npy.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/token_marks.h"
 

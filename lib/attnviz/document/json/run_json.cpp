@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "attnviz/document/json/attention_facts_reader.h"
-#include "attnviz/formats/json_members.h"
 
 namespace attnviz {
 

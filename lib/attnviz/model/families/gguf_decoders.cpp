@@ -172,10 +172,6 @@ Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights) {
   return read_decoder(traits, std::move(weights));
 }
 
-Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
-  return read_gguf_qwen2(metadata, std::move(weights));
-}
-
 Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gguf_traits(metadata, weights);
   rotate_all(metadata, RopePairing::kHalves, weights, traits);

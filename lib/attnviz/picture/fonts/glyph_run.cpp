@@ -48,7 +48,7 @@ bool is_arabic_letter(char32_t code_point) {
          UTF8PROC_BIDI_CLASS_AL;
 }
 
-bool is_ascii(std::string_view text) {
+bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
@@ -292,7 +292,7 @@ class Typesetter {
 }  // namespace
 
 GlyphRun glyph_run(std::string_view text, FontFallback* fallback) {
-  return is_ascii(text) ? ascii_run(text) : Typesetter(composed(text), fallback).set();
+  return is_plain(text) ? ascii_run(text) : Typesetter(composed(text), fallback).set();
 }
 
 }  // namespace attnviz

@@ -2,22 +2,21 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/text/files/gguf_tokenizer.h"
 #include "attnviz/text/files/sentencepiece_model.h"
-#include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/files/tokenizer_json.h"
 #include "attnviz/text/files/vocabulary_files.h"
 
@@ -57,8 +56,7 @@ class Settings {
 
   // "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
   std::string tokenizer_class() const {
-    const auto name = config_ ? find_value(config_->root(), "tokenizer_class") : std::nullopt;
-    return name ? std::string(name->as_string()) : std::string();
+    return config_ ? std::string(text_or(config_->root(), "tokenizer_class", "")) : std::string();
   }
 
   // "added_tokens_decoder": {"32000": {"content": "<|user|>", …}, …}.
@@ -72,13 +70,12 @@ class Settings {
     tokens.reserve(members.size());
     for (const JsonNode& member : members) {
       const std::string_view key = member.key();
-      TokenId id = 0;
-      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-      if (error != std::errc() || end != key.data() + key.size() || id >= Vocabulary::kMostIds) {
+      const auto id = parse_number<TokenId>(key);
+      if (!id || *id >= Vocabulary::kMostIds) {
         member.fail(
             fmt::format("expected an id below {}, found {}", Vocabulary::kMostIds, quoted(key)));
       }
-      tokens.push_back(read_added_token(member, id));
+      tokens.push_back(read_added_token(member, *id));
     }
     return tokens;
   }
@@ -236,6 +233,11 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config) {
   return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
                   Settings(tokenizer_config), false);
+}
+
+std::unique_ptr<ModelTokenizer> demo_tokenizer() {
+  return load_tokenizer(demo_file(kDemoTokenizer, "demo: tokenizer.json"),
+                        demo_file(kDemoTokenizerConfig, "demo: tokenizer_config.json"));
 }
 
 }  // namespace attnviz

@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "attnviz/core/named_bytes.h"
-#include "attnviz/core/open_files.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz {
@@ -38,5 +37,8 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf);
 /// The same of a tokenizer.json and a tokenizer_config.json that are in memory.
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config);
+
+/// That of the embedded demo model.
+std::unique_ptr<ModelTokenizer> demo_tokenizer();
 
 }  // namespace attnviz

@@ -6,16 +6,108 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/load_number.h"
 #include "attnviz/core/message.h"
-#include "attnviz/text/files/protobuf_reader.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/text/files/sentence_pieces.h"
-#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
 namespace {
+
+struct ProtobufField {
+  std::uint64_t number = 0;
+  std::uint64_t value = 0;  // of a number; the bits of a float
+  std::string_view bytes;   // of a string or a message
+  bool is_bytes = false;
+};
+
+// Fields of a protocol buffer, read one after the other, within bounds.
+class ProtobufReader {
+ public:
+  // The bytes must outlive the reader. `name` stands in front of every message.
+  ProtobufReader(std::string_view bytes, std::string_view name) : bytes_(bytes), name_(name) {}
+
+  // The next field into `field`; false at the end. Throws Error{kMalformed} for what breaks the
+  // encoding.
+  bool next(ProtobufField& field);
+
+ private:
+  std::uint64_t varint();
+  std::uint64_t fixed(std::size_t n_bytes);
+  [[noreturn]] void fail(std::string_view problem) const;
+
+  std::string_view bytes_;
+  std::string_view name_;
+  std::size_t at_ = 0;
+};
+
+void ProtobufReader::fail(std::string_view problem) const {
+  throw Error(ErrorKind::kMalformed, fmt::format("{}: byte {} of a message of {}: {}", name_, at_,
+                                                 bytes_.size(), problem));
+}
+
+std::uint64_t ProtobufReader::varint() {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (at_ == bytes_.size()) {
+      fail("expected the rest of a number, found the end");
+    }
+    const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+    if (byte < 0x80) {
+      return value;
+    }
+  }
+  fail("expected a number of up to 64 bits, found a longer one");
+}
+
+std::uint64_t ProtobufReader::fixed(std::size_t n_bytes) {
+  if (bytes_.size() - at_ < n_bytes) {
+    fail(fmt::format("expected {} bytes, found the end", n_bytes));
+  }
+  const char* const at = bytes_.data() + std::exchange(at_, at_ + n_bytes);
+  return n_bytes == 4 ? load_number<std::uint32_t>(at) : load_number<std::uint64_t>(at);
+}
+
+bool ProtobufReader::next(ProtobufField& field) {
+  if (at_ == bytes_.size()) {
+    return false;
+  }
+  const std::uint64_t tag = varint();
+  field = {tag >> 3, 0, {}, false};
+  if (field.number == 0) {
+    fail("expected a field from 1 on, found field 0");
+  }
+  switch (tag & 7) {
+    case 0:
+      field.value = varint();
+      break;
+    case 1:
+      field.value = fixed(8);
+      break;
+    case 2: {
+      const std::uint64_t size = varint();
+      if (size > bytes_.size() - at_) {
+        fail(fmt::format("expected {} bytes of field {}, found {}", size, field.number,
+                         bytes_.size() - at_));
+      }
+      field.bytes = bytes_.substr(at_, size);
+      field.is_bytes = true;
+      at_ += size;
+      break;
+    }
+    case 5:
+      field.value = fixed(4);
+      break;
+    default:
+      fail(fmt::format("expected an encoding of 0, 1, 2 or 5, found {}", tag & 7));
+  }
+  return true;
+}
 
 // The file's numbers of model types.
 constexpr std::uint64_t kUnigram = 1;

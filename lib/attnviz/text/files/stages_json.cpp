@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
@@ -17,29 +19,20 @@ namespace attnviz {
 
 namespace {
 
+// What the name of a type or of a setting stands for. Throws as fail_type() when it is none of
+// them.
+template <class Choices>
+auto read_choice(const JsonNode& name, std::string_view what, const Choices& choices) {
+  if (const auto value = choice_named(choices, name.as_string())) {
+    return *value;
+  }
+  fail_type(name, what, choice_words(choices));
+}
+
 // A stage's name in the file, and what reads it.
 template <class Stage>
-struct Reader {
-  std::string_view type;
-  Stage (*read)(const JsonNode& node);
-};
-
-template <class Stage>
-Stage read_stage(const JsonNode& node, std::string_view what,
-                 const std::vector<Reader<Stage>>& readers) {
-  const JsonNode type = node.at("type");
-  for (const Reader<Stage>& reader : readers) {
-    if (reader.type == type.as_string()) {
-      return reader.read(node);
-    }
-  }
-  std::vector<std::string> known;
-  known.reserve(readers.size());
-  for (const Reader<Stage>& reader : readers) {
-    known.emplace_back(reader.type);
-  }
-  fail_type(type, what, std::move(known));
-}
+using Reader = Choice<Stage (*)(const JsonNode& node)>;
+using Reading = const JsonNode&;
 
 template <class Stage>
 std::vector<Stage> read_stages(const JsonNode& node, std::string_view key,
@@ -101,24 +94,14 @@ Normalizer read_precompiled(const JsonNode& node) {
 
 CutBehavior read_behavior(const JsonNode& node, CutBehavior otherwise) {
   const auto behavior = find_value(node, "behavior");
-  if (!behavior) {
-    return otherwise;
-  }
-  constexpr std::pair<std::string_view, CutBehavior> kNames[] = {
-      {"Removed", CutBehavior::kRemoved},
-      {"Isolated", CutBehavior::kIsolated},
-      {"MergedWithPrevious", CutBehavior::kMergedWithPrevious},
-      {"MergedWithNext", CutBehavior::kMergedWithNext},
-      {"Contiguous", CutBehavior::kContiguous},
+  constexpr std::array kBehaviors = {
+      Choice{"Removed", CutBehavior::kRemoved},
+      Choice{"Isolated", CutBehavior::kIsolated},
+      Choice{"MergedWithPrevious", CutBehavior::kMergedWithPrevious},
+      Choice{"MergedWithNext", CutBehavior::kMergedWithNext},
+      Choice{"Contiguous", CutBehavior::kContiguous},
   };
-  std::vector<std::string> known;
-  for (const auto& [name, value] : kNames) {
-    if (behavior->as_string() == name) {
-      return value;
-    }
-    known.emplace_back(name);
-  }
-  fail_type(*behavior, "behavior", std::move(known));
+  return behavior ? read_choice(*behavior, "behavior", kBehaviors) : otherwise;
 }
 
 PreTokenizer read_split(const JsonNode& node) {
@@ -133,22 +116,12 @@ PreTokenizer read_metaspace(const JsonNode& node) {
   PrependScheme scheme =
       flag_or(node, "add_prefix_space", true) ? PrependScheme::kAlways : PrependScheme::kNever;
   if (const auto name = find_value(node, "prepend_scheme")) {
-    if (name->as_string() == "always") {
-      scheme = PrependScheme::kAlways;
-    } else if (name->as_string() == "first") {
-      scheme = PrependScheme::kFirst;
-    } else if (name->as_string() == "never") {
-      scheme = PrependScheme::kNever;
-    } else {
-      fail_type(*name, "prepend scheme", {"always", "first", "never"});
-    }
+    constexpr std::array kSchemes = {Choice{"always", PrependScheme::kAlways},
+                                     Choice{"first", PrependScheme::kFirst},
+                                     Choice{"never", PrependScheme::kNever}};
+    scheme = read_choice(*name, "prepend scheme", kSchemes);
   }
   return metaspace(text_at(node, "replacement"), scheme, flag_or(node, "split", true));
-}
-
-PreTokenizer cut_bert_words(const JsonNode&) {
-  return sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
-                       character_cut(is_punctuation, CutBehavior::kIsolated)});
 }
 
 TokenId special_id(const JsonNode& pair) {
@@ -217,6 +190,65 @@ PostProcessor read_processors(const JsonNode& node) {
   return made;
 }
 
+DecoderStep read_metaspace_step(const JsonNode& node) {
+  const bool strips = text_or(node, "prepend_scheme", "always") != "never" &&
+                      flag_or(node, "add_prefix_space", true);
+  return {DecoderStep::Kind::kMetaspace, text_at(node, "replacement"), "", strips ? 1u : 0u};
+}
+
+DecoderStep read_replace_step(const JsonNode& node) {
+  const JsonNode pattern = node.at("pattern");
+  const auto text = pattern.find("String");
+  if (!text) {
+    pattern.fail("expected a \"String\", found none: decoders replace no regular expressions");
+  }
+  return {DecoderStep::Kind::kReplace, std::string(text->as_string()), text_at(node, "content")};
+}
+
+DecoderStep read_word_piece_step(const JsonNode& node) {
+  DecoderStep step{DecoderStep::Kind::kWordPiece, std::string(text_or(node, "prefix", "##")), ""};
+  step.cleanup = flag_or(node, "cleanup", true);
+  return step;
+}
+
+void append_steps(const JsonNode& node, std::vector<DecoderStep>& steps) {
+  using Kind = DecoderStep::Kind;
+  static const std::vector<Reader<DecoderStep>> readers = {
+      {"BPEDecoder",
+       [](Reading step) {
+         return DecoderStep{Kind::kWordEnd, std::string(text_or(step, "suffix", "</w>")), ""};
+       }},
+      {"ByteFallback",
+       [](Reading) {
+         return DecoderStep{Kind::kByteFallback, "", ""};
+       }},
+      {"ByteLevel",
+       [](Reading) {
+         return DecoderStep{Kind::kByteLevel, "", ""};
+       }},
+      {"Fuse",
+       [](Reading) {
+         return DecoderStep{Kind::kFuse, "", ""};
+       }},
+      {"Metaspace", read_metaspace_step},
+      {"Replace", read_replace_step},
+      {"Sequence", nullptr},
+      {"Strip",
+       [](Reading step) {
+         return DecoderStep{Kind::kStrip, text_at(step, "content"), "", read_id(step.at("start")),
+                            read_id(step.at("stop"))};
+       }},
+      {"WordPiece", read_word_piece_step},
+  };
+  if (const auto read = read_choice(node.at("type"), "decoder", readers)) {
+    steps.push_back(read(node));
+    return;
+  }
+  for (const JsonNode& stage : node.at("decoders").as_list("a list of stages")) {
+    append_steps(stage, steps);
+  }
+}
+
 }  // namespace
 
 TokenId read_id(const JsonNode& node) {
@@ -255,7 +287,6 @@ bool has_stage(const JsonNode& node, std::string_view type) {
 }
 
 Normalizer read_normalizer(const JsonNode& node) {
-  using Reading = const JsonNode&;
   static const std::vector<Reader<Normalizer>> readers = {
       {"BertNormalizer", read_bert},
       {"ByteLevel", [](Reading) { return byte_level_normalizer(); }},
@@ -279,13 +310,12 @@ Normalizer read_normalizer(const JsonNode& node) {
        }},
       {"StripAccents", [](Reading) { return strip_accents_normalizer(); }},
   };
-  return read_stage(node, "normalizer", readers);
+  return read_choice(node.at("type"), "normalizer", readers)(node);
 }
 
 PreTokenizer read_pre_tokenizer(const JsonNode& node) {
-  using Reading = const JsonNode&;
   static const std::vector<Reader<PreTokenizer>> readers = {
-      {"BertPreTokenizer", cut_bert_words},
+      {"BertPreTokenizer", [](Reading) { return bert_cut(); }},
       {"ByteLevel",
        [](Reading stage) {
          return byte_level(flag_or(stage, "add_prefix_space", true),
@@ -321,11 +351,10 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
       {"WhitespaceSplit",
        [](Reading) { return character_cut(is_white_space, CutBehavior::kRemoved); }},
   };
-  return read_stage(node, "pre-tokenizer", readers);
+  return read_choice(node.at("type"), "pre-tokenizer", readers)(node);
 }
 
 PostProcessor read_post_processor(const JsonNode& node) {
-  using Reading = const JsonNode&;
   static const std::vector<Reader<PostProcessor>> readers = {
       {"BertProcessing",
        [](Reading stage) {
@@ -339,7 +368,13 @@ PostProcessor read_post_processor(const JsonNode& node) {
       {"Sequence", read_processors},
       {"TemplateProcessing", read_template_processing},
   };
-  return read_stage(node, "post-processor", readers);
+  return read_choice(node.at("type"), "post-processor", readers)(node);
+}
+
+Decoder read_decoder(const JsonNode& node) {
+  std::vector<DecoderStep> steps;
+  append_steps(node, steps);
+  return Decoder(std::move(steps));
 }
 
 }  // namespace attnviz

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/json_tree.h"
 #include "attnviz/text/tokenizers/normalizers.h"
 #include "attnviz/text/tokenizers/post_processor.h"
 #include "attnviz/text/tokenizers/pre_tokenizers.h"

@@ -7,11 +7,11 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/text/files/stages_json.h"
 #include "attnviz/text/tokenizers/prefix_index.h"
 #include "attnviz/text/tokenizers/unigram.h"
 #include "attnviz/text/tokenizers/word_models.h"
-#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 

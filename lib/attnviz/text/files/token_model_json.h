@@ -1,10 +1,7 @@
 // The model's part of tokenizer.json: the vocabulary and the merges, most of the file.
 #pragma once
 
-#include <cstddef>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

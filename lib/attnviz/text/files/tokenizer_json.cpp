@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
-#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"

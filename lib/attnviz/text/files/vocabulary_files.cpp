@@ -2,17 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/formats/json_scanner.h"
 #include "attnviz/text/files/token_model_json.h"
 #include "attnviz/text/tokenizers/bpe.h"
 #include "attnviz/text/tokenizers/word_models.h"
-#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
@@ -100,8 +99,7 @@ void use_byte_level_words(TokenizerParts& parts, const SplitPattern& pattern) {
 
 void use_bert_words(TokenizerParts& parts, const BertNormalization& normalization) {
   parts.normalizer = bert_normalizer(normalization);
-  parts.pre_tokenizer = sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
-                                      character_cut(is_punctuation, CutBehavior::kIsolated)});
+  parts.pre_tokenizer = bert_cut();
 }
 
 void use_qwen2_words(TokenizerParts& parts) {

@@ -1,7 +1,7 @@
 // Tokenizers in the files of before tokenizer.json: GPT-2's and BERT's.
 #pragma once
 
-#include "attnviz/core/named_bytes.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 

@@ -1,7 +1,6 @@
 // Tokens that stand beside the vocabulary of the model: found in a text before anything is cut.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <thread>
 #include <utility>
 
 #include "attnviz/core/error.h"

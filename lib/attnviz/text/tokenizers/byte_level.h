@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "attnviz/text/tokenizers/aligned_text.h"
-
 namespace attnviz {
 
 /// The character that stands for a byte: itself when it is printable in Latin-1, otherwise one

@@ -10,20 +10,12 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/load_number.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
 namespace {
-
-std::uint32_t unsigned_at(std::string_view bytes, std::size_t offset) noexcept {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i);
-  }
-  return value;
-}
 
 struct Found {
   std::size_t length = 0;  // bytes of the text
@@ -102,7 +94,7 @@ Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where) {
     return {};
   }
   constexpr std::size_t kHead = 4;
-  const std::size_t size = bytes.size() < kHead ? 0 : unsigned_at(bytes, 0);
+  const std::size_t size = bytes.size() < kHead ? 0 : load_number<std::uint32_t>(bytes.data());
   if (size == 0 || size % 4 != 0 || size > bytes.size() - kHead) {
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}expected a trie of up to {} bytes, a multiple of 4, found a size "
@@ -111,7 +103,7 @@ Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where) {
   }
   std::vector<std::uint32_t> units(size / 4);
   for (std::size_t i = 0; i < units.size(); ++i) {
-    units[i] = unsigned_at(bytes, kHead + 4 * i);
+    units[i] = load_number<std::uint32_t>(bytes.data() + kHead + 4 * i);
   }
   const std::string_view replacements = bytes.substr(kHead + size);
   if (!is_utf8(replacements)) {

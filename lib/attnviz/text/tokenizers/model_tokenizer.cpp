@@ -302,12 +302,6 @@ const SpecialIds& ModelTokenizer::special_ids() const noexcept {
   return state_->parts.special;
 }
 
-bool ModelTokenizer::adds_bos() const noexcept {
-  const Template& items = state_->parts.post.single;
-  return !items.empty() && items.front().kind == Kind::kSpecial &&
-         items.front().id == state_->parts.special.bos;
-}
-
 std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name) {
   for (const AddedToken& token : parts.added) {
     if (token.content == name) {

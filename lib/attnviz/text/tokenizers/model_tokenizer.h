@@ -58,8 +58,6 @@ class ModelTokenizer : public Tokenizer {
   std::optional<TokenId> id_of(std::string_view piece) const;
   bool is_special(TokenId id) const;
   const SpecialIds& special_ids() const noexcept;
-  /// Whether tokenize() puts BOS before a text when it is not told otherwise.
-  bool adds_bos() const noexcept;
 
  private:
   struct State;

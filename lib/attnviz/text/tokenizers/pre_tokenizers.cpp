@@ -5,6 +5,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/text/tokenizers/byte_level.h"
+#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 
@@ -154,6 +155,11 @@ PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior) {
     return places;
   };
   return cut_at(find, behavior, /*invert=*/false);
+}
+
+PreTokenizer bert_cut() {
+  return sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
+                       character_cut(is_punctuation, CutBehavior::kIsolated)});
 }
 
 PreTokenizer byte_level(bool add_prefix_space, bool use_regex) {

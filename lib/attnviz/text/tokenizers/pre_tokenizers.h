@@ -40,6 +40,9 @@ PreTokenizer string_cut(std::string pattern, CutBehavior behavior, bool invert);
 /// Places are single characters for which `is_place` is true.
 PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior);
 
+/// Words of BERT: white space is removed, and punctuation isolated.
+PreTokenizer bert_cut();
+
 /// Cut by GPT-2's pattern unless `use_regex` is false, then every byte as its character.
 PreTokenizer byte_level(bool add_prefix_space, bool use_regex);
 /// Spaces become `replacement`, one is put in front where `scheme` says, and words begin with it

@@ -14,7 +14,6 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
 

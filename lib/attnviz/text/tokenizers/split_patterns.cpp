@@ -1,7 +1,6 @@
 #include "attnviz/text/tokenizers/split_patterns.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 

@@ -1,8 +1,6 @@
 // The stage of a tokenizer that cuts a word into pieces of its vocabulary.
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>

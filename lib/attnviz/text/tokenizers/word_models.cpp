@@ -7,7 +7,6 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 

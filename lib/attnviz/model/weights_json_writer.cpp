@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/json_writer.h"

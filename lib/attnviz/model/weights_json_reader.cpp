@@ -12,7 +12,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
-#include "attnviz/formats/json_members.h"
+#include "attnviz/formats/json_tree.h"
 #include "attnviz/model/weights_json.h"
 
 namespace attnviz {
