@@ -98,6 +98,14 @@ std::map<std::string, Model> models() {
   return all;
 }
 
+template <class Work>
+void for_each_model(const Work& work) {
+  for (const auto& one : models()) {
+    CAPTURE(one.first);
+    work(one.second);
+  }
+}
+
 MatrixBuffer output_under(const Model& model, RunObserver& observer, std::size_t n_threads = 1) {
   OutputRows output(model, 0, kTokens);
   ObserverGroup both({&observer, &output});
@@ -224,9 +232,7 @@ class Indifferent : public RunObserver {
 }  // namespace
 
 TEST_CASE("observer: every step has the numbers of plain loops, in every order of a layer") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     const test::NaiveResult expected = test::naive_run(model);
     Onlooker seen;
     run(model, test::Pieces(kTokens), {}, seen);
@@ -247,7 +253,7 @@ TEST_CASE("observer: every step has the numbers of plain loops, in every order o
         check(LayerStep::kMlp, steps.mlp);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("observer: with norms in front, a layer adds what attention and the MLP give") {
@@ -270,9 +276,7 @@ TEST_CASE("observer: with norms in front, a layer adds what attention and the ML
 }
 
 TEST_CASE("observer: a head's context doubled is its W_O doubled") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     Model doubled = model;
     LayerWeights& layer = doubled.layers[kEdited.layer];
     ModelBuilder weights(1, kWidth);
@@ -300,16 +304,14 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
     for (const std::size_t n_threads : {1u, 3u}) {
       CHECK(test::same_bits(output_under(model, observer, n_threads).view(), expected.view()));
     }
-  }
+  });
 }
 
 TEST_CASE("observer: an MLP's output is changed before it is added") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
+  for_each_model([&](const Model& model) {
     if (model.config.order == LayerOrder::kAttentionOnly) {
-      continue;
+      return;
     }
-    CAPTURE(one.first);
     for (const float factor : {0.0f, -1.5f}) {
       test::NaiveEdits edits;
       edits.mlp_factor = [factor](std::size_t layer) {
@@ -319,13 +321,11 @@ TEST_CASE("observer: an MLP's output is changed before it is added") {
       CHECK(test::largest_difference(output_under(model, observer).view(),
                                      test::naive_run(model, {}, edits).output) < kClose);
     }
-  }
+  });
 }
 
 TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     const std::vector<HeadId> heads = select_heads(model, "", "");
     AttentionRequest masked;
     masked.mask = parse_mask("window:4");
@@ -351,16 +351,14 @@ TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads are left alone") {
   const auto are_hidden = [](std::size_t query, std::size_t key) {
     return query == 5 || (query + key) % 3 == 0;
   };
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     PatternStore patterns(select_heads(model, "", ""), kTokens);
     HiddenEdges observer({kEdited}, are_hidden, patterns);
     test::NaiveEdits edits;
@@ -376,13 +374,11 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
     for (const float weight : patterns.pattern(kEdited).row(5)) {
       CHECK(weight == 0.0f);
     }
-  }
+  });
 }
 
 TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     PatternStore plain(select_heads(model, "", ""), kTokens);
     const MatrixBuffer expected = test::output_of(model, test::Pieces(kTokens), {}, &plain);
     PatternStore watched(select_heads(model, "", ""), kTokens);
@@ -393,17 +389,15 @@ TEST_CASE("observer: who wants nothing is told nothing, and changes no bit") {
     for (const HeadId head : plain.heads()) {
       CHECK(test::same_bits(watched.pattern(head), plain.pattern(head)));
     }
-  }
+  });
 }
 
 TEST_CASE("observer: who looks at streams, contexts and attention changes no bit") {
-  for (const auto& one : models()) {
-    const auto& model = one.second;
-    CAPTURE(one.first);
+  for_each_model([&](const Model& model) {
     Onlooker onlooker([](std::size_t, LayerStep step) { return step != LayerStep::kMlp; });
     CHECK(test::same_bits(output_under(model, onlooker).view(),
                           test::output_of(model, test::Pieces(kTokens)).view()));
-  }
+  });
 }
 
 TEST_CASE("observer: a run goes as far as the last step that is wanted") {
