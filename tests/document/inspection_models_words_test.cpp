@@ -6,7 +6,6 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/formula_signs.h"
-#include "attnviz/document/words/step_words.h"
 #include "attnviz/terminal/inspection_text.h"
 #include "support/sample_inspection.h"
 

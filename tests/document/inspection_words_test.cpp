@@ -1,4 +1,4 @@
-#include "attnviz/document/words/step_words.h"
+// The words of each step of an inspection, true for the numbers of one head and query.
 
 #include <doctest/doctest.h>
 
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/document/step_table.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "support/sample_inspection.h"
 
@@ -274,12 +275,12 @@ TEST_CASE("sentences: a token that occurs several times is told by its place") {
 
 TEST_CASE("sentences in ascii are 7-bit, whatever the tokens") {
   const SampleInspection sample(test::model_by_hand(), {"猫", "\x1b[31m", "é"}, 2);
-  for (std::size_t step = 0; step < kInspectionSteps; ++step) {
-    for (const char c : sentence(sample, static_cast<Step>(step), true)) {
+  for (const StepDefinition& step : step_definitions()) {
+    for (const char c : sentence(sample, step.step, true)) {
       CHECK(c >= ' ');
       CHECK(c <= '~');
     }
-    CHECK(sentence(sample, static_cast<Step>(step)).find('\x1b') == std::string::npos);
+    CHECK(sentence(sample, step.step).find('\x1b') == std::string::npos);
   }
 }
 

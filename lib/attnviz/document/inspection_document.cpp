@@ -50,33 +50,30 @@ InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
   InspectedHead made{head_facts(head, names, detail), {}};
   const KeyWords words(head, names);
   std::size_t number = 0;
-  for (std::size_t i = 0; i < kInspectionSteps; ++i) {
-    const auto step = static_cast<InspectionStep>(i);
-    number += has_step(head, step) ? 1u : 0u;
-    if (!page.shows(head, step)) {
+  for (const StepDefinition& step : step_definitions()) {
+    number += has_step(head, step.step) ? 1u : 0u;
+    if (!page.shows(head, step.step)) {
       continue;
     }
-    const StepDefinition& definition = step_definition(step);
-    StepFormula formula = definition.formula(head);
+    StepFormula formula = step.formula(head);
     InspectedStep& shown = made.steps.emplace_back();
+    shown.step = step.step;
     shown.number = number;
     shown.formula = std::move(formula.formula);
     shown.shape = std::move(formula.shape);
-    shown.sentence = page.explain ? definition.sentence(words) : "";
-    shown.note = as_sentence(definition.note == nullptr ? "" : definition.note(head));
+    shown.sentence = page.explain ? step.sentence(head, words) : "";
+    shown.note = as_sentence(step.note == nullptr ? "" : step.note(head));
     StepBlocks blocks(page, head, detail, names, shown);
-    if (!definition.is_of_key_table()) {
-      definition.blocks(blocks);
+    if (!step.is_of_key_table()) {
+      step.blocks(head, blocks);
       continue;
     }
-    shown.goes_on = !page.ends_key_table(head, step);
+    shown.goes_on = !page.ends_key_table(head, step.step);
     if (!shown.goes_on) {
       blocks.key_table();
     }
-    if (detail == InspectionDetail::kFull) {
-      blocks.matrix(definition.title, ((*head.all).*definition.all_queries).view(), Role::kPlain,
-                    {true, Role::kQuery}, {true, Role::kKey});
-    }
+    blocks.full_matrix(step.title, step.all_queries, Role::kPlain, {true, Role::kQuery},
+                       {true, Role::kKey});
   }
   return made;
 }
@@ -87,18 +84,16 @@ bool InspectionPage::shows(InspectionStep step) const noexcept {
   return steps.empty() || std::find(steps.begin(), steps.end(), step) != steps.end();
 }
 
-bool InspectionPage::shows(const Inspection& head, InspectionStep step) const noexcept {
+bool InspectionPage::shows(const Inspection& head, InspectionStep step) const {
   return has_step(head, step) && shows(step);
 }
 
-bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const noexcept {
-  for (auto later = static_cast<std::size_t>(step) + 1; later < kInspectionSteps; ++later) {
-    const auto other = static_cast<InspectionStep>(later);
-    if (step_definition(other).is_of_key_table() && shows(head, other)) {
-      return false;
-    }
-  }
-  return step_definition(step).is_of_key_table();
+bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const {
+  const auto goes_on = [&](const StepDefinition& later) {
+    return later.step > step && later.is_of_key_table() && shows(head, later.step);
+  };
+  return step_definition(step).is_of_key_table() &&
+         std::ranges::none_of(step_definitions(), goes_on);
 }
 
 std::span<const RoleText> inspection_legend() {

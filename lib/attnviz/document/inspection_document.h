@@ -28,10 +28,10 @@ struct InspectionPage {
 
   bool shows(InspectionStep step) const noexcept;
   /// The same of a head: only steps that it takes are shown.
-  bool shows(const Inspection& head, InspectionStep step) const noexcept;
+  bool shows(const Inspection& head, InspectionStep step) const;
   /// Whether this step is the last shown of those that are columns of one table of keys: scores,
   /// scale, cap, mask, softmax.
-  bool ends_key_table(const Inspection& head, InspectionStep step) const noexcept;
+  bool ends_key_table(const Inspection& head, InspectionStep step) const;
 };
 
 /// What the numbers are to be shown as: written out, written out with those of all queries and the
@@ -40,6 +40,7 @@ enum class InspectionDetail { kWritten, kFull, kColored };
 
 /// A step that a head takes and that is shown.
 struct InspectedStep {
+  InspectionStep step = InspectionStep::kX;
   std::size_t number = 0;          // 1-based, of the head's steps
   std::string formula, shape;      // "q = x · W_Q" and "[4] · [4, 2] → [2]"
   std::string sentence;            // that explains it, if it is to be explained

@@ -12,14 +12,30 @@
 
 namespace attnviz {
 
-std::span<const std::string> inspection_step_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> made;
-    for (const StepDefinition& step : step_definitions()) {
-      made.emplace_back(step.name);
+std::span<const StepDefinition> step_definitions() {
+  static const std::vector<StepDefinition> all = [] {
+    std::vector<StepDefinition> made;
+    for (const auto steps : {input_steps(), score_steps(), output_steps()}) {
+      made.insert(made.end(), steps.begin(), steps.end());
     }
     return made;
   }();
+  return all;
+}
+
+const StepDefinition& step_definition(InspectionStep step) {
+  return *std::ranges::find(step_definitions(), step, &StepDefinition::step);
+}
+
+std::string_view inspection_step_name(InspectionStep step) {
+  return step_definition(step).name;
+}
+
+std::vector<std::string> inspection_step_names() {
+  std::vector<std::string> names;
+  for (const StepDefinition& step : step_definitions()) {
+    names.emplace_back(step.name);
+  }
   return names;
 }
 
@@ -32,7 +48,7 @@ std::string inspection_step_list() {
   return fmt::format("{}", fmt::join(items, ", "));
 }
 
-bool has_step(const Inspection& head, InspectionStep step) noexcept {
+bool has_step(const Inspection& head, InspectionStep step) {
   const StepDefinition& definition = step_definition(step);
   return definition.is_taken == nullptr || definition.is_taken(head);
 }
@@ -43,7 +59,7 @@ std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std:
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string_view name = list.substr(begin, end - begin);
-    const auto step = std::find_if(known.begin(), known.end(), [name](const auto& definition) {
+    const auto step = std::ranges::find_if(known, [name](const StepDefinition& definition) {
       return definition.name == name || (!name.empty() && definition.other_name == name);
     });
     if (step == known.end()) {
@@ -52,7 +68,7 @@ std::vector<InspectionStep> parse_inspection_steps(std::string_view option, std:
                   fmt::format("{}: expected {}, found {}{}", option, fmt::join(names, ", "),
                               quoted(name), did_you_mean(name, names)));
     }
-    steps.insert(static_cast<InspectionStep>(step - known.begin()));
+    steps.insert(step->step);
     begin = end + 1;
   }
   return {steps.begin(), steps.end()};

@@ -1,8 +1,6 @@
 // The steps of attention: what they are called, and which of them a head takes.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,18 +28,19 @@ enum class InspectionStep {
   kResidual,
 };
 
-inline constexpr std::size_t kInspectionSteps = 15;
+/// "x", "norm", …
+std::string_view inspection_step_name(InspectionStep step);
 
 /// "x", "norm", "query", "keys", "qk-norm", "rope", "scores", "scale", "cap", "mask", "softmax",
 /// "values", "context", "output", "residual", in the order of the enumerators.
-std::span<const std::string> inspection_step_names();
+std::vector<std::string> inspection_step_names();
 
 /// For a help text: "x, query (q), keys (k), …", each with its other name.
 std::string inspection_step_list();
 
 /// Whether the head takes this step: many have no norm before attention (norm), no norm of queries
 /// and keys (qk-norm), no rotation (rope) and no soft cap (cap).
-bool has_step(const Inspection& head, InspectionStep step) noexcept;
+bool has_step(const Inspection& head, InspectionStep step);
 
 /// The steps that a list with commas names, in order and each once; "q", "k", "v" and "weights"
 /// mean query, keys, values and softmax. Throws Error{kUsage} that begins with `option` and names

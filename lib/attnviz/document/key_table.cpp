@@ -8,8 +8,7 @@
 #include <string_view>
 
 #include "attnviz/color/color_ticks.h"
-#include "attnviz/document/step_blocks.h"
-#include "attnviz/document/words/step_words.h"
+#include "attnviz/document/step_table.h"
 
 namespace attnviz {
 

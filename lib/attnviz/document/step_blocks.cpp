@@ -9,21 +9,46 @@
 
 namespace attnviz {
 
-namespace {
-
 using Role = InspectionRole;
 
-NumberGroup numbers_of(ConstMatrix values) {
-  NumberGroup numbers;
-  numbers.add(values);
-  return numbers;
+ShownKeys shown_keys(const Inspection& head, bool all) {
+  constexpr std::size_t kFewTokens = 16;
+  constexpr std::size_t kMostKeys = 24;
+  ShownKeys shown;
+  std::vector<std::size_t> visible;
+  for (std::size_t key = 0; key < head.n_tokens(); ++key) {
+    if (head.is_visible(key)) {
+      visible.push_back(key);
+    } else if (all || head.n_tokens() <= kFewTokens) {
+      shown.keys.push_back(key);
+    } else {
+      ++(key < head.query ? shown.masked_before : shown.masked_after);
+    }
+  }
+  if (!all && visible.size() > kMostKeys) {
+    const auto distance = [&](std::size_t key) {
+      return key < head.query ? head.query - key : key - head.query;
+    };
+    const auto goes_before = [&](std::size_t a, std::size_t b) {
+      if (a == head.query || b == head.query) {
+        return a == head.query && b != head.query;
+      }
+      return head.weights[a] != head.weights[b]
+                 ? head.weights[a] > head.weights[b]
+                 : std::pair(distance(a), a) < std::pair(distance(b), b);
+    };
+    std::sort(visible.begin(), visible.end(), goes_before);
+    shown.left_out = visible.size() - kMostKeys;
+    visible.resize(kMostKeys);
+  }
+  shown.keys.insert(shown.keys.end(), visible.begin(), visible.end());
+  std::sort(shown.keys.begin(), shown.keys.end());
+  return shown;
 }
-
-}  // namespace
 
 void StepBlocks::align(std::initializer_list<ConstMatrix> matrices) {
   for (const ConstMatrix values : matrices) {
-    step_.number_columns = std::max(step_.number_columns, numbers_of(values).width());
+    step_.number_columns = std::max(step_.number_columns, NumberGroup(values).width());
   }
 }
 
@@ -63,10 +88,26 @@ void StepBlocks::full_matrix(std::string title, ConstMatrix values, Role role, M
   }
 }
 
+void StepBlocks::full_matrix(std::string title, MatrixBuffer InspectedMatrices::*all_queries,
+                             Role role, MatrixAxis rows, MatrixAxis columns) {
+  if (is_full()) {
+    matrix(std::move(title), ((*head_.all).*all_queries).view(), role, rows, columns);
+  }
+}
+
 void StepBlocks::full_weights(const std::string& name, const Projection& projection, Role role) {
   full_matrix("W_" + name, projection.weight.as_floats(), role);
   if (const std::size_t n = projection.bias.size(); n > 0) {
     full_matrix("b_" + name, {projection.bias.data(), 1, n, n}, role);
+  }
+}
+
+void StepBlocks::colored_weights(std::string title, const Projection& projection, ConstMatrix made,
+                                 Role role) {
+  if (is_colored()) {
+    const ConstMatrix weights = projection.weight.as_floats();
+    align({weights, made});
+    matrix(std::move(title), weights, role);
   }
 }
 

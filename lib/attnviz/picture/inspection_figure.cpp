@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -39,15 +40,16 @@ constexpr int kTextTop = 1;  // of a text in its row
 constexpr int kGap = 5;      // between blocks that stand apart
 constexpr int kGapAfterStep = 18;
 
-std::string figure_facts(const InspectionPage& page) {
-  std::string steps;
-  for (std::size_t i = 0; i < kInspectionSteps; ++i) {
-    const auto is_shown = [&page, step = static_cast<InspectionStep>(i)](const Inspection& head) {
-      return page.shows(head, step);
-    };
-    if (std::any_of(page.heads.begin(), page.heads.end(), is_shown)) {
-      steps += fmt::format("{}\"{}\"", steps.empty() ? "" : ", ", inspection_step_names()[i]);
+std::string figure_facts(const InspectionPage& page, const InspectionDocument& document) {
+  std::set<InspectionStep> shown;
+  for (const InspectedHead& head : document.heads) {
+    for (const InspectedStep& step : head.steps) {
+      shown.insert(step.step);
     }
+  }
+  std::string steps;
+  for (const InspectionStep step : shown) {
+    steps += fmt::format("{}\"{}\"", steps.empty() ? "" : ", ", inspection_step_name(step));
   }
   return fmt::format(R"({{"steps": [{}], "explain": {}}})", steps, page.explain);
 }
@@ -158,8 +160,7 @@ class Figure {
   void draw(const MatrixBlock& block, std::size_t number_columns) {
     constexpr int kHighest = 128;
     const ConstMatrix values = block.values;
-    NumberGroup numbers;
-    numbers.add(values);
+    const NumberGroup numbers(values);
     CellRow cells(kCellsX, kCellsRoom, values.cols, number_columns);
     const auto n_rows = static_cast<int>(std::min<std::size_t>(values.rows, kHighest));
     const bool all_rows_fit = n_rows * kRow <= kHighest;
@@ -226,9 +227,8 @@ class Figure {
   // A value, its weight, and the share that the context takes of it.
   void draw(const ShareBlock& block, std::size_t /*number_columns*/) {
     constexpr int kWeight = 76;
-    NumberGroup values, shares;
-    values.add(block.values);
-    shares.add(block.shares);
+    const NumberGroup values(block.values);
+    const NumberGroup shares(block.shares);
     const int half = (kCellsRoom - kWeight) / 2;
     const std::size_t wide = std::max(values.width(), shares.width());
     const CellRow left(kCellsX, half, block.values.cols, wide);
@@ -265,7 +265,7 @@ std::string render_inspection_figure(const InspectionPage& page, const FigureSty
                    {{"Title", printable_message(document.title)},
                     {"Software", "attnviz"},
                     {"attnviz", page.facts},
-                    {"attnviz-figure", figure_facts(page)}});
+                    {"attnviz-figure", figure_facts(page, document)}});
 }
 
 }  // namespace attnviz

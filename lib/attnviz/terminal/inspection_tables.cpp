@@ -165,9 +165,8 @@ TextTable block_table(const InspectionStyle& style, const TableBlock& block) {
 }
 
 TextTable share_table(const InspectionStyle& style, const ShareBlock& block) {
-  NumberGroup values, shares;
-  values.add(block.values);
-  shares.add(block.shares);
+  const NumberGroup values(block.values);
+  const NumberGroup shares(block.shares);
   TextTable table = empty_table(style);
   table.corner = {"value", style.role(Role::kValue)};
   table.columns.resize(3);
@@ -196,8 +195,7 @@ TextTable share_table(const InspectionStyle& style, const ShareBlock& block) {
 TextTable matrix_table(const InspectionStyle& style, const MatrixBlock& block,
                        const TokenNames& names) {
   constexpr std::size_t kLabelColumns = 10;
-  NumberGroup numbers;
-  numbers.add(block.values);
+  const NumberGroup numbers(block.values);
   const auto label = [&names](MatrixAxis axis, std::size_t i) {
     return axis.is_tokens ? names.indexed(i) : std::to_string(i);
   };

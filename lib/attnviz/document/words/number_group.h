@@ -16,6 +16,7 @@ class NumberGroup {
  public:
   NumberGroup() = default;
   explicit NumberGroup(std::span<const float> values) { add(values); }
+  explicit NumberGroup(ConstMatrix values) { add(values); }
 
   void add(std::span<const float> values);
   void add(ConstMatrix values);
