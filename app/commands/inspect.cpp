@@ -123,10 +123,10 @@ void tell_missing_steps(const InspectOptions& options, const std::vector<Inspect
         std::any_of(inspections.begin(), inspections.end(),
                     [step](const Inspection& head) { return has_step(head, step); });
     if (!is_there) {
-      tell(options.talk, fmt::format("--step {}: {}", inspection_step_name(step),
-                                     inspections.size() == 1
-                                         ? "this head takes no such step"
-                                         : "none of these heads takes such a step"));
+      tell(options.talk,
+           fmt::format("--step {}: {}", inspection_step_name(step),
+                       inspections.size() == 1 ? "this head takes no such step"
+                                               : "none of these heads takes such a step"));
     }
   }
 }

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "attnviz/analysis/tour.h"
+#include "attnviz/core/ascii.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/terminal/tour_view.h"
 #include "attnviz/text/files/load_tokenizer.h"
@@ -79,10 +80,10 @@ std::optional<std::string> answer_to(const std::string& question) {
   }
 }
 
-// The first sign of an answer that is none of " \t": 0 for a bare Enter or spaces.
+// The first sign of an answer that is none of " \t", in lower case: 0 for a bare Enter or spaces.
 char key_of(const std::string& answer) {
   const std::size_t at = answer.find_first_not_of(" \t\r");
-  return at == std::string::npos ? '\0' : answer[at];
+  return at == std::string::npos ? '\0' : ascii_lower(answer)[at];
 }
 
 enum class Move { kNext, kBack, kLeave };
@@ -97,20 +98,14 @@ Move ask(bool is_first, bool is_last) {
       write_to_stdout("\n");
       return Move::kLeave;
     }
-    switch (key_of(*answer)) {
-      case '\0':
-      case 'n':
-      case 'N':
-        return is_last ? Move::kLeave : Move::kNext;
-      case 'b':
-      case 'B':
-        return Move::kBack;
-      case 'q':
-      case 'Q':
-        return Move::kLeave;
-      default:
-        write_to_stdout("Enter alone goes on, b and Enter goes back, q and Enter leaves.\n");
+    const char key = key_of(*answer);
+    if (key == '\0' || key == 'n') {
+      return is_last ? Move::kLeave : Move::kNext;
     }
+    if (key == 'b' || key == 'q') {
+      return key == 'b' ? Move::kBack : Move::kLeave;
+    }
+    write_to_stdout("Enter alone goes on, b and Enter goes back, q and Enter leaves.\n");
   }
 }
 
@@ -135,16 +130,11 @@ void walk(const Tour& tour, const TourOptions& options) {
   std::size_t screen = 0;
   for (;;) {
     write_to_stdout(screen_text(tour, screen, options) + '\n');
-    switch (ask(screen == 0, screen + 1 == kTourScreens)) {
-      case Move::kNext:
-        ++screen;
-        break;
-      case Move::kBack:
-        screen -= screen > 0 ? 1 : 0;
-        break;
-      case Move::kLeave:
-        return;
+    const Move move = ask(screen == 0, screen + 1 == kTourScreens);
+    if (move == Move::kLeave) {
+      return;
     }
+    screen = move == Move::kNext ? screen + 1 : screen - (screen > 0 ? 1 : 0);
     write_to_stdout("\n");
   }
 }

@@ -108,4 +108,16 @@ TEST_CASE("steps of the table of keys: its columns stand at the last one, the ot
   CHECK(headings == Texts{"q · k", "÷ √d", "masked", "exp(s − max)", "weight"});
 }
 
+TEST_CASE("table of keys: with a cap the temperature has a column behind it, whatever is shown") {
+  AttentionRequest request;
+  request.temperature = 0.5f;
+  test::SampleInspection sample(test::whole_layer(2), test::numbered_tokens(2), 1, request);
+  sample.page.steps = {Step::kCap};
+  for (const InspectionDetail detail : {InspectionDetail::kWritten, InspectionDetail::kColored}) {
+    const InspectionDocument document = inspection_document(sample.page, detail, /*ascii=*/false);
+    const auto& table = std::get<TableBlock>(document.heads.front().steps.front().blocks.front());
+    CHECK(table.columns.back().heading == "÷ T");
+  }
+}
+
 }  // namespace attnviz

@@ -1,4 +1,4 @@
-#include "attnviz/document/words/number_format.h"
+#include "attnviz/document/words/short_numbers.h"
 
 #include <doctest/doctest.h>
 

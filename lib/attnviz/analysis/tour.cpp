@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/input_columns.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
@@ -73,24 +74,6 @@ Sentence sentence(const Scene& scene, const char* between) {
   return made;
 }
 
-// A text as the model takes it; whoever looks at the input keeps this.
-class Input {
- public:
-  explicit Input(const TokenizedText& text) : ids_(text.ids()), pieces_(text.pieces()) {
-    input_ = ModelInput(pieces_);
-    input_.ids = ids_;
-  }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-
-  const ModelInput& view() const noexcept { return input_; }
-
- private:
-  std::vector<TokenId> ids_;
-  std::vector<std::string_view> pieces_;
-  ModelInput input_;
-};
-
 class Measure {
  public:
   Measure(const Model& model, const Tokenizer& tokenizer)
@@ -104,7 +87,7 @@ class Measure {
 
   PatternStore patterns(const TokenizedText& text) const {
     PatternStore store(heads_, text.size());
-    run(model_, Input(text).view(), {}, store);
+    run(model_, InputColumns(text).view(), {}, store);
     return store;
   }
 
@@ -296,7 +279,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.induction = measure.induction();
   tour.pronoun = measure.pronoun();
 
-  const Input input(tour.text);
+  const InputColumns input(tour.text);
   tour.embeddings = embed(model, input.view());
   const std::vector heads = {tour.pronoun.score.head};
   HeadStatistics statistics(measure.heads(), tour.text.size());

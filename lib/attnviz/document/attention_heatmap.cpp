@@ -14,7 +14,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/words/token_signs.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 

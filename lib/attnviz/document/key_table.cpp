@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string_view>
 
@@ -107,11 +106,7 @@ void StepBlocks::key_table() {
   const bool has_cap = head_.soft_cap > 0.0f;
   KeyTable table(head_, names_, shown, shows_softmax && !is_colored());
   NumberGroup scores(head_.scaled);
-  for (const float score : head_.masked) {
-    if (std::isfinite(score)) {
-      scores.add(std::span(&score, 1));
-    }
-  }
+  scores.add(head_.masked);
   if (page_.shows(Step::kScores) || shows_scale) {
     table.add("q · k", head_.scores, NumberGroup(head_.scores));
   }
@@ -120,7 +115,7 @@ void StepBlocks::key_table() {
   }
   if (shows_cap || (shows_mask && has_cap)) {
     table.add("capped", head_.capped, scores);
-    if (head_.capped_factor != 1.0f && (shows_mask || !is_colored())) {
+    if (head_.capped_factor != 1.0f) {
       std::vector<float> warmed = head_.capped;
       for (float& score : warmed) {
         score *= head_.capped_factor;

@@ -11,7 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/formula_signs.h"
-#include "attnviz/document/words/large_numbers.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/formats/gguf_types.h"
 
 namespace attnviz {

@@ -8,7 +8,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/document/step_table.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 
 namespace attnviz {
 
@@ -178,10 +178,10 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
                         n, first, last == first ? "" : fmt::format(" to {}", last));
   }
   if (!head.residual) {
-    return fmt::format("This model does not add x: {} the place of {}.",
-                       n == 1 ? "the output takes"
-                              : fmt::format("the outputs of {} heads together take", n),
-                       words.query());
+    return fmt::format(
+        "This model does not add x: {} the place of {}.",
+        n == 1 ? "the output takes" : fmt::format("the outputs of {} heads together take", n),
+        words.query());
   }
   const double before = length(head.x());
   const double added = length(head.output);

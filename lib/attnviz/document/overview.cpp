@@ -10,7 +10,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 
 namespace attnviz {
 

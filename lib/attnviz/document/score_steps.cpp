@@ -8,7 +8,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/document/step_table.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 
 namespace attnviz {
 

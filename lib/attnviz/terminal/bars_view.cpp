@@ -12,7 +12,7 @@
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"

@@ -85,6 +85,16 @@ InspectionStyle::InspectionStyle(const TerminalOptions& terminal)
   indent = options.columns < kNarrow ? 1 : 3;
 }
 
+Style InspectionStyle::role(InspectionRole role) const {
+  if (role == Role::kPlain) {
+    return {};
+  }
+  constexpr int kBackground = 10;  // behind the code of a foreground
+  const RoleColor& color = role_colors(role);
+  const bool has_few = options.color == ColorDepth::k16;
+  return {.ink = PaletteColor{has_few ? color.code16 + kBackground : color.index256, color.rgb}};
+}
+
 std::string vector_text(const InspectionStyle& style, std::span<const float> values,
                         const NumberGroup& numbers, std::size_t room) {
   const std::size_t width = numbers.width();

@@ -11,7 +11,6 @@
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/page/charset.h"
-#include "attnviz/terminal/page/role_style.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/terminal/page/text_table.h"
 
@@ -25,7 +24,8 @@ struct InspectionStyle {
 
   explicit InspectionStyle(const TerminalOptions& terminal);
 
-  Style role(InspectionRole role) const { return role_style(role, options.color); }
+  /// Text in role_color(); plain for kPlain.
+  Style role(InspectionRole role) const;
 };
 
 /// The numbers of a vector in `room` columns: all, or the first, how many are between, and the

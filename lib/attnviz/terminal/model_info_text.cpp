@@ -11,7 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/large_numbers.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/text_table.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/paragraph.h"
 
@@ -34,12 +34,6 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
     text.replace(at, from.size(), to);
   }
   return text;
-}
-std::string glued(std::string text) {
-  return replaced(std::move(text), kSpaced, kGlued);
-}
-std::string unglued(std::string text) {
-  return replaced(std::move(text), kGlued, kSpaced);
 }
 
 struct Lesson {
@@ -82,10 +76,18 @@ std::size_t TourPage::rows(std::size_t most) const noexcept {
 }
 
 void TourPage::paragraph(std::string_view text, const Style& text_style) {
-  const std::string words = glued(style.charset.formula(text));
+  const std::string words = replaced(style.charset.formula(text), kSpaced, kGlued);
   for (const std::string& text_line : wrap(words, columns())) {
-    page_.add(unglued(text_line), text_style);
+    page_.add(replaced(text_line, kGlued, kSpaced), text_style);
   }
+}
+
+void TourPage::vectors(const std::vector<VectorRow>& rows) {
+  NumberGroup numbers;
+  for (const VectorRow& row : rows) {
+    numbers.add(row.values);
+  }
+  table(vector_table(style, rows, numbers, /*full=*/false));
 }
 
 Span TourPage::token_label(std::size_t token) const {

@@ -40,6 +40,8 @@ class TourPage {
   void blank() { page_.blank(); }
   void line(Line line) { page_.add(std::move(line)); }
   void table(const TextTable& table) { page_.add(draw_table(table, columns(), style.charset)); }
+  /// Vectors of one size, their numbers written alike.
+  void vectors(const std::vector<VectorRow>& rows);
   Page take() { return std::move(page_); }
 
   /// "8 it": a label.

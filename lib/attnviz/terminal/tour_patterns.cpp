@@ -7,17 +7,12 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/tour_page.h"
 
 namespace attnviz {
 
 namespace {
-
-// Whole percents: "56", "0" for less than a half.
-std::string percents(float weight) {
-  return fmt::format("{:.0f}", 100.0 * static_cast<double>(weight));
-}
 
 std::size_t n_in_triangle(const TourPage& page) {
   constexpr std::size_t kMost = 11;
@@ -42,11 +37,11 @@ TextTable triangle(const TourPage& page, std::size_t n) {
   for (std::size_t key = 0; key < n; ++key) {
     TextColumn column{{fmt::format("{:>3}", key), {}}, {}, true, true};
     for (std::size_t query = 0; query < n; ++query) {
-      const bool is_visible = page.tour.inspection.mask.visible(query, key);
-      column.cells.push_back(
-          is_visible ? page.weight_cell(fmt::format("{:>3}", percents(weights(query, key))),
-                                        weights(query, key))
-                     : Span{".", kDim});
+      const float weight = weights(query, key);
+      const double percents = 100.0 * static_cast<double>(weight);
+      column.cells.push_back(page.tour.inspection.mask.visible(query, key)
+                                 ? page.weight_cell(fmt::format("{:>3.0f}", percents), weight)
+                                 : Span{".", kDim});
     }
     table.columns.push_back(std::move(column));
   }

@@ -11,7 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/number_group.h"
-#include "attnviz/document/words/percent.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_page.h"
 #include "attnviz/text/unicode_classes.h"
@@ -62,9 +62,10 @@ std::string decimal(float value, int decimals) {
   return without_zero_sign(fmt::format("{:.{}f}", value, decimals));
 }
 
-TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& shown,
-                   std::size_t n_rows, std::span<const float> values, int decimals) {
-  TextColumn column{{heading, {}}, {}, true, false};
+TextColumn numbers(const TourPage& page, std::string_view heading,
+                   const std::vector<std::size_t>& shown, std::size_t n_rows,
+                   std::span<const float> values, int decimals) {
+  TextColumn column{{page.style.charset.formula(heading), {}}, {}};
   for (const std::size_t key : shown) {
     column.cells.push_back({decimal(values[key], decimals), {}});
   }
@@ -75,8 +76,8 @@ TextColumn numbers(const std::string& heading, const std::vector<std::size_t>& s
 void add_weights(TextTable& table, const TourPage& page, const std::string& heading,
                  const std::vector<std::size_t>& shown, std::span<const float> weights,
                  std::size_t bar_width) {
-  TextColumn column{{heading, {}}, {}, true, false};
-  TextColumn bars{{"", {}}, {}, false, true};
+  TextColumn column{{heading, {}}, {}};
+  TextColumn bars{{}, {}, false, true};
   for (const std::size_t key : shown) {
     column.cells.push_back({percent_cell(weights[key], 1), {}});
     bars.cells.push_back({page.style.charset.bar(static_cast<double>(weights[key]), bar_width),
@@ -290,13 +291,10 @@ void tour_scores(TourPage& page) {
   const std::size_t n_rows = table.labels.size();
   const bool is_narrow = page.columns() < kNarrow;
   const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
-  const char* exponential = is_narrow ? "exp" : "exp(s − max)";
-  table.columns.push_back(
-      numbers(page.style.charset.formula("q·k"), shown, n_rows, head.scores, 2));
-  table.columns.push_back(
-      numbers(page.style.charset.formula(scaled), shown, n_rows, head.scaled, 2));
-  table.columns.push_back(
-      numbers(page.style.charset.formula(exponential), shown, n_rows, head.exponentials, 4));
+  table.columns = {
+      numbers(page, "q·k", shown, n_rows, head.scores, 2),
+      numbers(page, scaled, shown, n_rows, head.scaled, 2),
+      numbers(page, is_narrow ? "exp" : "exp(s − max)", shown, n_rows, head.exponentials, 4)};
   if (n_keys > shown.size()) {
     table.columns.back().cells.back().text =
         fmt::format("{:.4f}", rest_of(head.exponentials, shown));

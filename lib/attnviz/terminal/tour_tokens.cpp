@@ -11,7 +11,7 @@
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/large_numbers.h"
+#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/tour_page.h"
 #include "attnviz/text/vocabulary_fit.h"
 
@@ -38,15 +38,10 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
          i == tour.query() ? kBold : Style()});
     id.cells.push_back({std::to_string(token.id), {}});
   }
-  std::size_t id_width = 2;
-  for (const Span& cell : id.cells) {
-    id_width = std::max(id_width, cell.text.size());
-  }
-  const std::size_t used = label_columns(table, page.columns()) + id_width + 2 * kGap;
+  const std::size_t used = label_columns(table, page.columns()) + id.width() + 2 * kGap;
   const std::size_t room = page.columns() - std::min(page.columns() - 1, used);
   const ConstMatrix embeddings = tour.embeddings.view();
-  NumberGroup numbers;
-  numbers.add(embeddings.row_block(0, n_shown));
+  const NumberGroup numbers(embeddings.row_block(0, n_shown));
   for (std::size_t i = 0; i < n_shown; ++i) {
     vector.cells.push_back({vector_text(page.style, embeddings.row(i), numbers, room), {}});
   }
@@ -183,19 +178,11 @@ void tour_vectors(TourPage& page) {
       "\"it\" stands for from another noun. Token {}, {}, at this head:",
       head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
       fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
-  NumberGroup numbers;
-  const ConstMatrix q = head.projected_queries();
-  const ConstMatrix k = head.projected_keys();
-  numbers.add(head.x());
-  numbers.add(q.row(tour.query()));
-  numbers.add(k.row(tour.query()));
-  numbers.add(head.v.view().row(tour.query()));
-  page.table(vector_table(page.style,
-                          {{"x", head.x(), Role::kPlain},
-                           {"q", q.row(tour.query()), Role::kQuery},
-                           {"k", k.row(tour.query()), Role::kKey},
-                           {"v", head.v.view().row(tour.query()), Role::kValue}},
-                          numbers, /*full=*/false));
+  const auto row = [&tour](ConstMatrix vectors) { return vectors.row(tour.query()); };
+  page.vectors({{"x", head.x(), Role::kPlain},
+                {"q", row(head.projected_queries()), Role::kQuery},
+                {"k", row(head.projected_keys()), Role::kKey},
+                {"v", row(head.v.view()), Role::kValue}});
   page.paragraph(fmt::format(
       "x is the token's vector as it enters layer {}: {}, {} numbers. {} by the matrices W_Q, W_K "
       "and W_V it "
@@ -213,13 +200,8 @@ void tour_vectors(TourPage& page) {
         "The order of words counts, too. So q and k are turned, two numbers at a time, by angles "
         "that grow with the position (RoPE): when they are compared, the distance between the two "
         "tokens makes a difference.");
-    NumberGroup turned;
-    turned.add(head.q.view().row(tour.query()));
-    turned.add(head.k.view().row(tour.query()));
-    page.table(vector_table(page.style,
-                            {{"q turned", head.q.view().row(tour.query()), Role::kQuery},
-                             {"k turned", head.k.view().row(tour.query()), Role::kKey}},
-                            turned, /*full=*/false));
+    page.vectors({{"q turned", row(head.q.view()), Role::kQuery},
+                  {"k turned", row(head.k.view()), Role::kKey}});
   }
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/text/token_marks.h"
+
 namespace attnviz {
 
 /// Tokens as labels: safe to print, 7-bit when `ascii`, told apart where one occurs several times.
@@ -26,5 +28,13 @@ class TokenNames {
   std::size_t index_width_ = 1;
   bool ascii_ = false;
 };
+
+// The signs that labels of tokens carry where these are no plain words of the text.
+
+/// Puts "*" before the labels of special tokens and "+" before those of generated ones.
+void mark_labels(const TokenMarks& marks, std::vector<std::string>& labels);
+
+/// What these signs mean, in one line; empty when no label has one.
+std::string marks_note(const TokenMarks& marks);
 
 }  // namespace attnviz
