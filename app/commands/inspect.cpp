@@ -98,13 +98,9 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
 }
 
 std::vector<std::string> notes(const ModelFacts& facts) {
-  std::vector<std::string> lines;
-  if (facts.random) {
-    lines.emplace_back("RANDOM WEIGHTS: the numbers mean nothing");
-  }
-  if (std::string note = random_embeddings_note(facts); !note.empty()) {
-    lines.push_back(std::move(note));
-  }
+  std::vector<std::string> lines = {facts.random ? "RANDOM WEIGHTS: the numbers mean nothing" : "",
+                                    random_embeddings_note(facts)};
+  std::erase(lines, "");
   return lines;
 }
 

@@ -117,14 +117,9 @@ class HeadTrace {
     const Rotation rotation(model_, layer_, n_tokens());
     if (std::vector<double> frequencies = rotation.frequencies(head().d_head());
         !frequencies.empty()) {
-      trace_.rope.emplace().frequencies = std::move(frequencies);
-      if (layer_.rope) {
-        trace_.rope->pairing = layer_.rope->pairing;
-        trace_.rope->magnitude = layer_.rope->magnitude;
-        trace_.rope->scaling = layer_.rope->scaling;
-        trace_.rope->factor = layer_.rope->factor;
-        trace_.rope->short_text = layer_.rope->short_text;
-      }
+      const Rope rope = layer_.rope ? *layer_.rope : Rope();
+      trace_.rope = InspectedRope{std::move(frequencies), rope.pairing, rope.magnitude,
+                                  rope.scaling,           rope.factor,  rope.short_text};
     }
     const ConstMatrix look = trace_.look->view();
     project(head().query, layer_.query_norm, rotation,
@@ -209,9 +204,8 @@ class HeadTrace {
     trace_.sum = static_cast<float>(sum);
     RowRule undropped = rule();
     undropped.dropout.rate = 0.0f;
-    for (auto* weights : {&trace_.probabilities, &trace_.weights}) {
-      weights->resize(n_tokens());
-    }
+    trace_.probabilities.resize(n_tokens());
+    trace_.weights.resize(n_tokens());
     trace_.context.resize(head().d_value());
     attend(undropped, trace_.query, one_row(std::span<float>(trace_.probabilities)), {});
     attend(rule(), trace_.query, one_row(std::span<float>(trace_.weights)),

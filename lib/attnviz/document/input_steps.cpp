@@ -65,12 +65,14 @@ std::string normed_formula(const Norm& norm, const char* of) {
   return fmt::format("{} · {}{}", divisor, gain, norm.bias.empty() ? "" : " + b");
 }
 
-std::string root_note(const Norm& norm, std::span<const float> x, const char* name) {
+// `what`: "Mean", or whose it is and "mean"; of the vector called `name`.
+std::string root_note(const Norm& norm, std::span<const float> x, const char* what,
+                      const char* name) {
   const NormNumbers numbers = norm_numbers(norm, x);
   return norm.kind == NormKind::kLayer
-             ? fmt::format("mean = {:.4g}, variance = {:.4g}, so the root = {:.4g}", numbers.mean,
-                           numbers.square, numbers.divisor)
-             : fmt::format("mean of {}² = {:.4g}, so the root = {:.4g}", name, numbers.square,
+             ? fmt::format("{} = {:.4g}, variance = {:.4g}, so the root = {:.4g}.", what,
+                           numbers.mean, numbers.square, numbers.divisor)
+             : fmt::format("{} of {}² = {:.4g}, so the root = {:.4g}.", what, name, numbers.square,
                            numbers.divisor);
 }
 
@@ -90,7 +92,7 @@ StepFormula norm_formula(const Inspection& head) {
 }
 
 std::string norm_note(const Inspection& head) {
-  return root_note(head.norm, head.x(), "x");
+  return root_note(head.norm, head.x(), "Mean", "x");
 }
 
 std::string norm_sentence(const Inspection& head, const KeyWords&) {
@@ -144,11 +146,11 @@ std::string keys_note(const Inspection& head) {
     return {};
   }
   if (head.n_kv_heads == 1) {
-    return fmt::format("{} heads of the layer share W_K and W_V",
-                       head.n_heads == 2 ? "both" : fmt::format("all {}", head.n_heads));
+    return fmt::format("{} heads of the layer share W_K and W_V.",
+                       head.n_heads == 2 ? "Both" : fmt::format("All {}", head.n_heads));
   }
   return fmt::format(
-      "the layer's {} heads share {} pairs of W_K and W_V: head {} looks with pair {}",
+      "The layer's {} heads share {} pairs of W_K and W_V: head {} looks with pair {}.",
       head.n_heads, head.n_kv_heads, head.head.head, head.kv_head);
 }
 
@@ -177,9 +179,8 @@ StepFormula query_key_norm_formula(const Inspection& head) {
 }
 
 std::string query_key_norm_note(const Inspection& head) {
-  return head.query_norm.present()
-             ? "of q: " + root_note(head.query_norm, head.projected_queries().row(head.query), "q")
-             : "";
+  const auto q = head.projected_queries().row(head.query);
+  return head.query_norm.present() ? root_note(head.query_norm, q, "Of q: mean", "q") : "";
 }
 
 std::string query_key_norm_sentence(const Inspection& head, const KeyWords&) {
@@ -217,7 +218,7 @@ std::string rope_note(const Inspection& head) {
   const std::size_t pairs = rope.n_pairs();
   std::string text =
       pairs == 1
-          ? fmt::format("the pair of dimensions (0, 1) turns, by position · frequency")
+          ? fmt::format("The pair of dimensions (0, 1) turns, by position · frequency")
           : fmt::format("{} pairs of dimensions {} turn, each by position · its frequency", pairs,
                         rope.pairing == RopePairing::kHalves ? fmt::format("(i, i + {})", pairs)
                                                              : "(2i, 2i + 1)");
@@ -240,7 +241,7 @@ std::string rope_note(const Inspection& head) {
   if (rope.magnitude != 1.0f) {
     text += fmt::format("; what turns is multiplied by {:.4g}", rope.magnitude);
   }
-  return text;
+  return text + '.';
 }
 
 std::string rope_sentence(const Inspection& head, const KeyWords&) {

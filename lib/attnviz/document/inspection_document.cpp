@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
@@ -36,15 +35,6 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   return facts;
 }
 
-// "of q: …" as "Of q: ….".
-std::string as_sentence(std::string note) {
-  if (!note.empty()) {
-    note.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(note.front())));
-    note += '.';
-  }
-  return note;
-}
-
 InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
                              InspectionDetail detail, const TokenNames& names) {
   InspectedHead made{head_facts(head, names, detail), {}};
@@ -62,7 +52,7 @@ InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
     shown.formula = std::move(formula.formula);
     shown.shape = std::move(formula.shape);
     shown.sentence = page.explain ? step.sentence(head, words) : "";
-    shown.note = as_sentence(step.note == nullptr ? "" : step.note(head));
+    shown.note = step.note == nullptr ? "" : step.note(head);
     StepBlocks blocks(page, head, detail, names, shown);
     if (!step.is_of_key_table()) {
       step.blocks(head, blocks);

@@ -158,12 +158,12 @@ std::string residual_note(const Inspection& head) {
     case LayerOrder::kAttentionOnly:
       return {};
     case LayerOrder::kParallel:
-      return "the layer's MLP, which looks at x beside attention, adds its own part to this";
+      return "The layer's MLP, which looks at x beside attention, adds its own part to this.";
     case LayerOrder::kPreNorm:
     case LayerOrder::kPostNorm:
       break;
   }
-  return "the layer's MLP comes next";
+  return "The layer's MLP comes next.";
 }
 
 std::string residual_sentence(const Inspection& head, const KeyWords& words) {

@@ -189,7 +189,7 @@ std::string mask_note(const Inspection& head) {
   if (later > 0) {
     parts.push_back(fmt::format("{} after the query", counted(later, "key")));
   }
-  return parts.empty() ? "" : "hidden: " + joined(parts, "and");
+  return parts.empty() ? "" : fmt::format("Hidden: {}.", joined(parts, "and"));
 }
 
 // With a window there are two reasons to be hidden.

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "attnviz/core/message.h"
-
 namespace attnviz {
-
-using Role = InspectionRole;
 
 ShownKeys shown_keys(const Inspection& head, bool all) {
   constexpr std::size_t kFewTokens = 16;
@@ -71,31 +67,32 @@ void StepBlocks::keys(ConstMatrix keys, VectorBlock block) {
   block.remarks = left_out(shown);
   std::vector<VectorRow> rows;
   for (const std::size_t key : shown.keys) {
-    rows.push_back({"k " + names_.indexed(key), keys.row(key), Role::kKey});
+    rows.push_back({"k " + names_.indexed(key), keys.row(key), InspectionRole::kKey});
   }
   vectors(std::move(rows), std::move(block));
 }
 
-void StepBlocks::matrix(std::string title, ConstMatrix values, Role role, MatrixAxis rows,
+void StepBlocks::matrix(std::string title, ConstMatrix values, InspectionRole role, MatrixAxis rows,
                         MatrixAxis columns) {
   add(MatrixBlock{std::move(title), values, rows, columns, role});
 }
 
-void StepBlocks::full_matrix(std::string title, ConstMatrix values, Role role, MatrixAxis rows,
-                             MatrixAxis columns) {
+void StepBlocks::full_matrix(std::string title, ConstMatrix values, InspectionRole role,
+                             MatrixAxis rows, MatrixAxis columns) {
   if (is_full()) {
     matrix(std::move(title), values, role, rows, columns);
   }
 }
 
 void StepBlocks::full_matrix(std::string title, MatrixBuffer InspectedMatrices::*all_queries,
-                             Role role, MatrixAxis rows, MatrixAxis columns) {
+                             InspectionRole role, MatrixAxis rows, MatrixAxis columns) {
   if (is_full()) {
     matrix(std::move(title), ((*head_.all).*all_queries).view(), role, rows, columns);
   }
 }
 
-void StepBlocks::full_weights(const std::string& name, const Projection& projection, Role role) {
+void StepBlocks::full_weights(const std::string& name, const Projection& projection,
+                              InspectionRole role) {
   full_matrix("W_" + name, projection.weight.as_floats(), role);
   if (const std::size_t n = projection.bias.size(); n > 0) {
     full_matrix("b_" + name, {projection.bias.data(), 1, n, n}, role);
@@ -103,7 +100,7 @@ void StepBlocks::full_weights(const std::string& name, const Projection& project
 }
 
 void StepBlocks::colored_weights(std::string title, const Projection& projection, ConstMatrix made,
-                                 Role role) {
+                                 InspectionRole role) {
   if (is_colored()) {
     const ConstMatrix weights = projection.weight.as_floats();
     align({weights, made});
@@ -124,30 +121,25 @@ void StepBlocks::shares() {
   add(std::move(block));
 }
 
+// In colours one line of few words, else a sentence for each reason.
 std::vector<std::string> StepBlocks::left_out(const ShownKeys& shown) const {
   std::vector<std::string> told;
-  if (is_colored()) {
-    std::string text;
-    const auto add_count = [&text](std::size_t count, const char* what) {
-      text += count > 0 ? fmt::format("{}{}{}", text.empty() ? "… " : ", ", count, what) : "";
-    };
-    add_count(shown.left_out, " with the least weight left out");
-    add_count(shown.masked_before, " earlier masked");
-    add_count(shown.masked_after, " later masked");
-    return text.empty() ? told : std::vector{text};
-  }
-  if (shown.left_out > 0) {
-    told.push_back(fmt::format("… {} with the least weight {} left out",
-                               counted(shown.left_out, "key"), shown.left_out == 1 ? "is" : "are"));
-  }
-  const std::pair<std::size_t, const char*> masked[] = {{shown.masked_before, "earlier"},
-                                                        {shown.masked_after, "later"}};
-  for (const auto& [count, where] : masked) {
-    if (count > 0) {
-      told.push_back(
-          fmt::format("… {} {} key{} masked", count, where, count == 1 ? " is" : "s are"));
+  const auto tell = [&](std::size_t count, const char* which, const char* with, const char* fate) {
+    if (count == 0) {
+      return;
     }
-  }
+    if (!is_colored()) {
+      told.push_back(fmt::format("… {}{} {}{} {} {}", count, which, count == 1 ? "key" : "keys",
+                                 with, count == 1 ? "is" : "are", fate));
+    } else if (told.empty()) {
+      told.push_back(fmt::format("… {}{}{} {}", count, which, with, fate));
+    } else {
+      told.back() += fmt::format(", {}{}{} {}", count, which, with, fate);
+    }
+  };
+  tell(shown.left_out, "", " with the least weight", "left out");
+  tell(shown.masked_before, " earlier", "", "masked");
+  tell(shown.masked_after, " later", "", "masked");
   return told;
 }
 

@@ -26,8 +26,8 @@ struct StepDefinition {
   std::string_view other_name = "";                    // "": none
   bool (*is_taken)(const Inspection& head) = nullptr;  // nullptr: every head takes it
   StepFormula (*formula)(const Inspection& head) = nullptr;
-  // What the numbers come from, told even when nothing is to be explained: "mean of x² = 0.25, so
-  // the root = 0.5"; empty where there is nothing to tell. nullptr: there never is.
+  // What the numbers come from, told even when nothing is to be explained: "Mean of x² = 0.25, so
+  // the root = 0.5."; empty where there is nothing to tell. nullptr: there never is.
   std::string (*note)(const Inspection& head) = nullptr;
   // A plain sentence, or two, that is true for the numbers of this head and query:
   // `"sat" looks mostly at "cat": 46 %, then at "The": 30 %.`

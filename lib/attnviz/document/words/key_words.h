@@ -18,7 +18,6 @@ class KeyWords {
 
   KeyWords(const Inspection& head, const TokenNames& names);
 
-  const Inspection& head() const noexcept { return head_; }
   /// The query's token, as TokenNames::quoted() has it.
   const std::string& query() const noexcept { return query_; }
   const Keys& visible() const noexcept { return visible_; }
