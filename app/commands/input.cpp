@@ -21,6 +21,12 @@ namespace attnviz::app {
 
 namespace {
 
+// Control characters alone, for some tokenizers.
+class NoTokens : public Error {
+ public:
+  NoTokens() : Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at") {}
+};
+
 // More is no text to look at; reading on would fill the memory (/dev/zero, a wrong pipe).
 constexpr std::size_t kLongestText = 64u << 20;
 
@@ -244,6 +250,13 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
   while (const auto text = next()) {
     try {
       answer(*text);
+    } catch (const NoTokens& error) {
+      if (!input_.many_texts()) {
+        throw;
+      }
+      if (!quiet_) {
+        say(fmt::format("{}: {}, skipped", place(), error.what()));
+      }
     } catch (const Error& error) {
       if (!input_.many_texts() || error.kind() == ErrorKind::kIo) {
         throw;
@@ -288,7 +301,7 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                              ? tokenizer.from_ids(*ids)
                              : tokenizer.tokenize(std::get<std::string>(text.content), how);
   if (tokens.tokens.empty()) {
-    throw Error(ErrorKind::kUsage, "the text has no tokens: there is nothing to look at");
+    throw NoTokens();
   }
   if (text.pair) {
     require_separation(tokens, tokenizer.name());

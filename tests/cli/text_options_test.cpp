@@ -126,6 +126,23 @@ TEST_CASE("--pair: refused where nothing would stand between the texts") {
   CHECK(contains(words.err, "words"));
 }
 
+TEST_CASE("--lines: a text without a token is told and skipped; alone it is an error") {
+  json tokenizer = json::parse(plain_tokenizer());
+  tokenizer["normalizer"] = {{"type", "Strip"}};
+  tokenizer["pre_tokenizer"] = {{"type", "Split"},
+                                {"pattern", {{"String", "\u0001"}}},
+                                {"behavior", "Removed"},
+                                {"invert", false}};
+  const TinyModel model("llama-mha-untied", tokenizer.dump());
+  const ProgramResult run =
+      attnviz({"-m", model.path(), "--lines", "--json"}, "the\n\u0001\ncat\n");
+  CHECK(run.exit_code == 0);
+  CHECK(lines_of(run.out).size() == 2);
+  CHECK(contains(run.err, "standard input: line 2: the text has no tokens"));
+  CHECK(contains(run.err, "skipped"));
+  CHECK(attnviz({"-m", model.path(), "\u0001"}).exit_code == 2);
+}
+
 TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokenizer does") {
   const TinyModel model("llama-mha-untied", plain_tokenizer());
   model.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
@@ -136,6 +153,8 @@ TEST_CASE("--bos and --no-bos: the token that begins a text, whatever the tokeni
   CHECK(begun["marks"]["added"] == json::array({0}));
   const TinyModel bert("bert-pair", bert_tokenizer());
   bert.write("tokenizer_config.json", R"({"bos_token": "[CLS]"})");
+  CHECK(bert.tokens({"the cat", "--no-bos"})["tokens"] == json({"the", "cat", "[SEP]"}));
+  bert.write("tokenizer_config.json", "{}");
   CHECK(bert.tokens({"the cat", "--no-bos"})["tokens"] == json({"the", "cat", "[SEP]"}));
   CHECK(attnviz({"-m", model.path(), "the cat", "--bos", "--no-bos"}).exit_code == 2);
   CHECK(attnviz({"-m", model.path(), "--ids", "3", "--bos"}).exit_code == 2);

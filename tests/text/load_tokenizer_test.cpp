@@ -72,6 +72,32 @@ TEST_CASE("vocab.json and merges.txt are GPT-2's tokenizer; the config may ask f
   CHECK_FALSE(tokenizer->special_ids().pad.has_value());
 }
 
+TEST_CASE("add_bos_token and add_eos_token are obeyed beside a template of the same tokens") {
+  const test::TemporaryFolder folder;
+  const auto made = [&](std::string_view before, std::string_view config) {
+    write(folder, "tokenizer.json",
+          R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true},
+                               {"id": 2, "content": "</s>", "special": true},
+                               {"id": 3, "content": "[X]", "special": true}],
+              "post_processor": {"type": "TemplateProcessing",
+                "single": [{"SpecialToken": {"id": ")" +
+              std::string(before) + R"(", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                "pair": [{"Sequence": {"id": "A", "type_id": 0}},
+                         {"Sequence": {"id": "B", "type_id": 0}}],
+                "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]},
+                                   "[X]": {"id": "[X]", "ids": [3], "tokens": ["[X]"]}}},
+              "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}})");
+    write(folder, "tokenizer_config.json", config);
+    return described(load_tokenizer(folder.path())->tokenize("a"));
+  };
+  CHECK(made("<s>", "{}") == "1=<s>[0,0)! 0=a[0,1)");
+  CHECK(made("<s>", R"({"add_bos_token": false})") == "0=a[0,1)");
+  CHECK(made("<s>", R"({"add_bos_token": false, "add_eos_token": true})") ==
+        "0=a[0,1) 2=</s>[1,1)!");
+  CHECK(made("<s>", R"({"add_eos_token": true})") == "1=<s>[0,0)! 0=a[0,1) 2=</s>[1,1)!");
+  CHECK(made("[X]", R"({"add_bos_token": true})") == "3=[X][0,0)! 0=a[0,1)");
+}
+
 TEST_CASE("vocab.json and merges.txt of RoBERTa and BART put <s> and </s> around a text") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", R"({"<s>": 0, "</s>": 1, "a": 2})");

@@ -116,13 +116,14 @@ TEST_CASE("without BOS a template loses it where a text begins, not where one en
         "0=a[0,1) 10=<|endoftext|>[1,1)! 1=b[2,3) 10=<|endoftext|>[3,3)!");
 }
 
-TEST_CASE("Metaspace at the beginning only: stripped spaces count, a token in front does not") {
+TEST_CASE("Metaspace at the beginning only: neither behind stripped spaces nor behind a token") {
   const ModelTokenizer tokenizer = tokenizer_of(R"({
       "added_tokens": [{"id": 2, "content": "<n>", "normalized": true}],
       "normalizer": {"type": "Strip"},
       "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"},
       "model": {"type": "WordLevel", "vocab": {"▁hello": 0, "hello": 1}}})");
-  CHECK(described(tokenizer.tokenize("  hello")) == "0= hello[2,7)");
+  CHECK(described(tokenizer.tokenize("hello  ")) == "0= hello[0,5)");
+  CHECK(described(tokenizer.tokenize("  hello")) == "1=hello[2,7)");
   CHECK(described(tokenizer.tokenize("<n>hello")) == "2=<n>[0,3) 1=hello[3,8)");
 }
 

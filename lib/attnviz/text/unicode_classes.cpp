@@ -1,5 +1,6 @@
 #include "attnviz/text/unicode_classes.h"
 
+#include <unictype.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -34,7 +35,8 @@ bool has_any(std::string_view text, const IsOfClass& is_of_class) noexcept {
 }
 
 bool is_letter_or_number(char32_t c) noexcept {
-  return !is_white_space(c) && !is_punctuation(c) && !is_other(c);
+  return !is_white_space(c) && !is_punctuation(c) && !is_control(c) &&
+         category(c) != UTF8PROC_CATEGORY_CN;
 }
 
 }  // namespace
@@ -67,16 +69,15 @@ bool is_spacing_free_mark(char32_t point) noexcept {
   return category(point) == UTF8PROC_CATEGORY_MN;
 }
 
-bool is_other(char32_t point) noexcept {
-  const utf8proc_category_t found = category(point);
-  return found == UTF8PROC_CATEGORY_CN ||
-         is_between(found, UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO);
+bool is_control(char32_t point) noexcept {
+  return is_between(category(point), UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CO);
 }
 
 bool is_word(char32_t point) noexcept {
   const utf8proc_category_t found = category(point);
   return is_between(found, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_ND) ||
-         found == UTF8PROC_CATEGORY_PC;
+         found == UTF8PROC_CATEGORY_PC || uc_is_property_alphabetic(point) ||
+         uc_is_property_join_control(point);
 }
 
 bool is_han(char32_t point) noexcept {

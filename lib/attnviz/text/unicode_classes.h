@@ -11,9 +11,10 @@ bool is_punctuation(char32_t point) noexcept;  // P, and every ASCII sign that i
 bool is_number(char32_t point) noexcept;       // N
 bool is_mark(char32_t point) noexcept;         // M
 bool is_spacing_free_mark(char32_t point) noexcept;  // Mn
-bool is_other(char32_t point) noexcept;              // C: controls, formats, private, unassigned
-bool is_word(char32_t point) noexcept;               // \w of regular expressions: L, M, Nd, Pc
-bool is_han(char32_t point) noexcept;                // CJK ideographs, as BERT lists them
+bool is_control(char32_t point) noexcept;            // Cc, Cf, Co: controls, formats, private use
+/// \w of Rust's regular expressions (UTS #18, Annex C): Alphabetic, M, Nd, Pc, Join_Control.
+bool is_word(char32_t point) noexcept;
+bool is_han(char32_t point) noexcept;  // CJK ideographs, as BERT lists them
 
 /// Whether there is a letter of any script, or a sign that is no punctuation, such as an emoji.
 bool has_letter(std::string_view text) noexcept;

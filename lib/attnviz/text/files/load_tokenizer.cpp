@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -50,9 +51,11 @@ class Settings {
   explicit Settings(const NamedBytes& config)
       : config_(JsonTree::parse(config.bytes, config.name)) {}
 
-  bool flag(std::string_view key, bool otherwise) const {
-    return config_ ? flag_or(config_->root(), key, otherwise) : otherwise;
+  std::optional<bool> flag(std::string_view key) const {
+    const auto value = config_ ? find_value(config_->root(), key) : std::nullopt;
+    return value ? std::optional(value->as_bool()) : std::nullopt;
   }
+  bool flag(std::string_view key, bool otherwise) const { return flag(key).value_or(otherwise); }
 
   // "RobertaTokenizer" or "RobertaTokenizerFast"; empty when it is not said.
   std::string tokenizer_class() const {
@@ -129,19 +132,34 @@ void set_special_ids(TokenizerParts& parts, const Settings& settings) {
   }
 }
 
-// BOS and EOS as the settings ask for them, where the file itself adds none.
-void add_surrounding_tokens(TokenizerParts& parts, bool adds_bos, bool adds_eos) {
+// BOS and EOS as the settings ask for them. What they do not say is as the file itself has it, and
+// so is a template of other tokens.
+void add_surrounding_tokens(TokenizerParts& parts, std::optional<bool> adds_bos,
+                            std::optional<bool> adds_eos) {
+  const Template& items = parts.post.single;
+  const auto is_special = [](const TemplateItem& item, std::optional<TokenId> id) {
+    return item.kind == TemplateItem::Kind::kSpecial && item.id == id;
+  };
+  const bool has_bos = !items.empty() && is_special(items.front(), parts.special.bos);
+  const bool has_eos = !items.empty() && is_special(items.back(), parts.special.eos);
+  const bool wants_bos = parts.special.bos && adds_bos.value_or(has_bos);
+  const bool wants_eos = parts.special.eos && adds_eos.value_or(has_eos);
+  const bool has_others = std::ranges::any_of(items, [&](const TemplateItem& item) {
+    return item.kind == TemplateItem::Kind::kSpecial && !is_special(item, parts.special.bos) &&
+           !is_special(item, parts.special.eos);
+  });
+  if (has_others || (wants_bos == has_bos && wants_eos == has_eos)) {
+    return;
+  }
   std::vector<TokenId> first;
   std::vector<TokenId> last;
-  if (adds_bos && parts.special.bos) {
+  if (wants_bos) {
     first.push_back(*parts.special.bos);
   }
-  if (adds_eos && parts.special.eos) {
+  if (wants_eos) {
     last.push_back(*parts.special.eos);
   }
-  if (!parts.post.adds_tokens() && (!first.empty() || !last.empty())) {
-    parts.post = surrounding(first, last);
-  }
+  parts.post = surrounding(first, last);
 }
 
 TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings, OpenFiles& files) {
@@ -198,10 +216,10 @@ fs::path first_shard(const fs::path& path) {
 }
 
 std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& settings,
-                                         bool adds_bos) {
+                                         std::optional<bool> adds_bos) {
   set_special_ids(parts, settings);
-  add_surrounding_tokens(parts, settings.flag("add_bos_token", adds_bos),
-                         settings.flag("add_eos_token", false));
+  const auto flag = settings.flag("add_bos_token");
+  add_surrounding_tokens(parts, flag ? flag : adds_bos, settings.flag("add_eos_token"));
   return std::make_unique<ModelTokenizer>(std::move(parts));
 }
 
@@ -222,7 +240,8 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }
-  return finished(std::move(parts), settings, path.extension() == ".model");
+  return finished(std::move(parts), settings,
+                  path.extension() == ".model" ? std::optional(true) : std::nullopt);
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
@@ -232,7 +251,7 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config) {
   return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
-                  Settings(tokenizer_config), false);
+                  Settings(tokenizer_config), std::nullopt);
 }
 
 std::unique_ptr<ModelTokenizer> demo_tokenizer() {

@@ -44,20 +44,31 @@ std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::stri
 }
 
 Normalizer normalizer_of(const SentencePieces& settings) {
-  std::vector<Normalizer> stages;
-  if (!settings.charsmap.empty()) {
-    stages.push_back(charsmap_normalizer(settings.charsmap, settings.charsmap_where));
+  std::vector<std::string> as_they_are;
+  for (const SentencePiece& piece : settings.pieces) {
+    if (piece.type == PieceType::kUserDefined && !settings.user_defined_in_source) {
+      as_they_are.emplace_back(piece.text);
+    }
   }
-  if (settings.removes_spaces) {
-    stages.push_back(strip_normalizer(true, true));
-    stages.push_back(replace_normalizer(Regex(" {2,}", ""), " "));
+  SpaceNormalization spaces;
+  spaces.space = settings.escapes_spaces ? kSentencePieceSpace : " ";
+  spaces.removes_extra = settings.removes_spaces;
+  spaces.adds_suffix = settings.adds_space && settings.space_is_suffix;
+  spaces.adds_prefix = settings.adds_space && !settings.space_is_suffix;
+  spaces.only_at_beginning = !settings.legacy;
+  return sequence_normalizer(
+      {charsmap_normalizer(settings.charsmap, settings.charsmap_where, std::move(as_they_are)),
+       space_normalizer(std::move(spaces))});
+}
+
+// As user-defined pieces stand in a normalized text.
+std::string normalized_piece(std::string_view piece, const SentencePieces& settings) {
+  std::string text(piece);
+  for (std::size_t i = text.find(' '); settings.escapes_spaces && i != std::string::npos;
+       i = text.find(' ', i)) {
+    text.replace(i, 1, kSentencePieceSpace);
   }
-  const std::string space(settings.escapes_spaces ? kSentencePieceSpace : " ");
-  if (settings.adds_space) {
-    stages.push_back(prepend_normalizer(space, /*only_at_beginning=*/!settings.legacy));
-  }
-  stages.push_back(replace_normalizer(" ", space));
-  return sequence_normalizer(std::move(stages));
+  return text;
 }
 
 }  // namespace
@@ -103,8 +114,17 @@ TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
   parts.decoder = Decoder({{DecoderStep::Kind::kReplace, std::string(kSentencePieceSpace), " "},
                            {DecoderStep::Kind::kByteFallback, "", ""},
                            {DecoderStep::Kind::kFuse, "", ""},
-                           {DecoderStep::Kind::kStrip, " ", "", settings.adds_space ? 1u : 0u}});
+                           {DecoderStep::Kind::kStrip, " ", "",
+                            settings.adds_space && !settings.space_is_suffix ? 1u : 0u,
+                            settings.adds_space && settings.space_is_suffix ? 1u : 0u}});
   add_special_pieces(settings.pieces, parts);
+  parts.added_are_normalized = !settings.user_defined_in_source;
+  for (AddedToken& token : parts.added) {
+    if (!token.special && !settings.user_defined_in_source) {
+      token.normalized = true;
+      token.content = normalized_piece(token.content, settings);
+    }
+  }
   parts.special.bos = settings.bos;
   parts.special.eos = settings.eos;
   parts.special.pad = settings.pad;

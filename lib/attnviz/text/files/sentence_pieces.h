@@ -35,11 +35,15 @@ struct SentencePieces {
   bool is_unigram = false;            // else BPE
   bool byte_fallback = false;
   std::string_view charsmap;
-  std::string charsmap_where;  // stands in front of messages about it
-  bool adds_space = true;      // in front of a text
-  bool legacy = true;          // … and of what follows a special token
-  bool removes_spaces = true;  // more than one, and at the ends
+  std::string charsmap_where;    // stands in front of messages about it
+  bool adds_space = true;        // in front of a text
+  bool legacy = true;            // … and of what follows a special token
+  bool space_is_suffix = false;  // it stands behind a text instead
+  bool removes_spaces = true;    // more than one, and at the ends
   bool escapes_spaces = true;
+  // User-defined pieces are found in the source, before all else, as llama.cpp finds them, or in
+  // the normalized text, which has them as they are, as SentencePiece does.
+  bool user_defined_in_source = true;
   std::optional<TokenId> unknown;  // else the last piece of that type
   std::optional<TokenId> bos, eos, pad;
 };

@@ -152,6 +152,9 @@ void read_trainer(std::string_view bytes, std::string_view name, Trainer& traine
       case 3:
         trainer.model_type = field.value;
         break;
+      case 24:
+        settings.space_is_suffix = field.value != 0;
+        break;
       case 35:
         settings.byte_fallback = field.value != 0;
         break;
@@ -229,6 +232,7 @@ TokenizerParts read_sentencepiece_model(std::string_view bytes, std::string_view
                                         bool legacy) {
   SentencePieces settings = read_settings(bytes, name);
   settings.legacy = legacy;
+  settings.user_defined_in_source = false;
   settings.charsmap_where = fmt::format("{}: precompiled_charsmap: ", name);
   return make_sentence_piece_tokenizer(settings, name);
 }

@@ -342,11 +342,8 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
        }},
       {"Split", read_split},
       {"Whitespace",
-       [](Reading) {
-         // Marks are part of words, which PCRE2's \w leaves out.
-         return regex_cut(
-             Regex("[\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+|[^\\s\\p{L}\\p{M}\\p{Nd}\\p{Pc}]+", ""),
-             CutBehavior::kRemoved, /*invert=*/true);
+       [](Reading) {  // \w+|[^\w\s]+
+         return class_cut([](char32_t c) { return is_white_space(c) ? 0 : is_word(c) ? 1 : 2; });
        }},
       {"WhitespaceSplit",
        [](Reading) { return character_cut(is_white_space, CutBehavior::kRemoved); }},

@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/load_number.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/text/tokenizers/prefix_index.h"
 
 namespace attnviz {
 
@@ -63,11 +64,17 @@ class CharsMap {
   std::string replacements_;
 };
 
-void apply(const CharsMap& map, AlignedText& text) {
+void apply(const CharsMap& map, const PrefixIndex& as_they_are, AlignedText& text) {
   AlignedBuilder builder(text);
   bool is_changed = false;
   for (std::size_t i = 0; i < text.size();) {
-    if (const auto found = map.find(text.text().substr(i))) {
+    std::size_t kept = 0;
+    as_they_are.prefixes(text.text().substr(i),
+                         [&](std::uint32_t, std::size_t size) { kept = size; });
+    if (kept > 0) {
+      builder.keep({i, i + kept});
+      i += kept;
+    } else if (const auto found = map.find(text.text().substr(i))) {
       const ByteRange range{i, i + found->length};
       if (found->replacement == text.text(range)) {
         builder.keep(range);
@@ -89,7 +96,8 @@ void apply(const CharsMap& map, AlignedText& text) {
 
 }  // namespace
 
-Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where) {
+Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where,
+                               std::vector<std::string> as_they_are) {
   if (bytes.empty()) {
     return {};
   }
@@ -111,7 +119,10 @@ Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where) {
                 fmt::format("{}expected replacements in UTF-8, found other bytes", where));
   }
   const auto map = std::make_shared<const CharsMap>(std::move(units), replacements);
-  return [map](AlignedText& text) { apply(*map, text); };
+  const auto strings = std::make_shared<const std::vector<std::string>>(std::move(as_they_are));
+  const auto kept = std::make_shared<const PrefixIndex>(
+      std::vector<std::string_view>(strings->begin(), strings->end()));
+  return [map, strings, kept](AlignedText& text) { apply(*map, *kept, text); };
 }
 
 std::string decoded_base64(std::string_view text, std::string_view where) {

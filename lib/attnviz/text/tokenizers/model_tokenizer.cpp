@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/text/tokenizers/tokenizer_parts.h"
 
 namespace attnviz {
@@ -22,7 +23,7 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   for (const AddedToken& token : parts.added) {
     if (token.normalized == normalized && (with_special || !token.special)) {
       tokens.push_back(token);
-      if (normalized && parts.normalizer) {
+      if (normalized && parts.normalizer && !parts.added_are_normalized) {
         AlignedText content(token.content, 0);
         parts.normalizer(content);
         tokens.back().content = std::string(content.text());
@@ -202,9 +203,14 @@ Template ModelTokenizer::State::chosen_template(const TokenizeOptions& options) 
                                                parts.model->kind()));
   }
   const auto is_bos = [&](const TemplateItem& item) {
-    return item.kind == Kind::kSpecial && item.id == bos;
+    return item.kind == Kind::kSpecial && item.id == (bos ? bos : parts.special.cls);
   };
   if (!*options.bos) {
+    if (!items.empty() && items.front().kind == Kind::kSpecial && !is_bos(items.front())) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("this {} tokenizer begins a text with {}, which is no BOS and stays",
+                              parts.model->kind(), quoted(text_of(items.front().id))));
+    }
     without_bos(items, is_bos);
   } else if (items.empty() || !is_bos(items.front())) {
     items.insert(items.begin(), {Kind::kSpecial, *bos, 0});

@@ -42,8 +42,10 @@ class ModelTokenizer : public Tokenizer {
   /// range. With a pair, the source is both texts with a line feed between them.
   ///
   /// Takes any bytes: those that are no UTF-8 are U+FFFD to all but byte-level
-  /// tokenizers. Throws Error{kUsage} when `bos` asks for a token that there is not, and for a text
-  /// of 4 GiB; Error{kUnsupported} when normalizers make the text larger than AlignedBuilder takes.
+  /// tokenizers. Where there is no BOS, CLS is left out for it. Throws Error{kUsage} when `bos`
+  /// asks for a token that there is not, or for none where another special token begins a text, and
+  /// for a text of 4 GiB; Error{kUnsupported} when normalizers make the text larger than
+  /// AlignedBuilder takes.
   TokenizedText tokenize(std::string_view text, const TokenizeOptions& options) const override;
 
   /// The text that the ids decode to; special tokens stand in it with their names.

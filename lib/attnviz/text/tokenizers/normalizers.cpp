@@ -172,9 +172,9 @@ void clean_for_bert(AlignedText& text) {
   each_character(text, [](AlignedBuilder& builder, char32_t point, ByteRange range) {
     // White space that is a control character, as a vertical tab is, goes with the controls.
     if (point == '\t' || point == '\n' || point == '\r' ||
-        (is_white_space(point) && !is_other(point))) {
+        (is_white_space(point) && !is_control(point))) {
       builder.put(" ", range);
-    } else if (point != 0xFFFD && !is_other(point)) {
+    } else if (point != 0xFFFD && !is_control(point)) {
       builder.keep(range);
     }
   });
@@ -228,9 +228,9 @@ Normalizer strip_normalizer(bool left, bool right) {
   };
 }
 
-Normalizer prepend_normalizer(std::string prefix, bool only_at_beginning) {
-  return [prefix = std::move(prefix), only_at_beginning](AlignedText& text) {
-    if (text.size() > 0 && (!only_at_beginning || text.begins_source())) {
+Normalizer prepend_normalizer(std::string prefix) {
+  return [prefix = std::move(prefix)](AlignedText& text) {
+    if (text.size() > 0) {
       replace_ranges(text, {{0, 0}}, prefix);
     }
   };
@@ -254,6 +254,45 @@ Normalizer replace_normalizer(std::string from, std::string to) {
 Normalizer replace_normalizer(Regex from, std::string to) {
   return [from = std::move(from), to = std::move(to)](AlignedText& text) {
     replace_ranges(text, from.find_all(text.text()), to);
+  };
+}
+
+Normalizer space_normalizer(SpaceNormalization options) {
+  return [options = std::move(options)](AlignedText& text) {
+    const std::string_view in = text.text();
+    const auto next = [&](std::size_t i) {
+      return options.removes_extra ? std::min(in.find_first_not_of(' ', i), in.size()) : i;
+    };
+    AlignedBuilder builder(text);
+    std::size_t i = next(0);
+    if (i < in.size() && options.adds_prefix &&
+        (!options.only_at_beginning || text.begins_source())) {
+      builder.put(options.space, {i, i});
+    }
+    const bool is_empty = i == in.size();
+    while (i < in.size()) {
+      const std::size_t end = std::min(in.find(' ', i), in.size());
+      builder.keep({i, end});
+      i = end;
+      if (end < in.size()) {
+        builder.put(options.space, {end, end + 1});
+        i = next(end + 1);
+      }
+    }
+    text = builder.finish();
+    if (is_empty || !(options.removes_extra || options.adds_suffix)) {
+      return;
+    }
+    std::size_t end = text.size();
+    while (options.removes_extra && text.text().substr(0, end).ends_with(options.space)) {
+      end -= options.space.size();
+    }
+    AlignedBuilder ending(text);
+    ending.keep({0, end});
+    if (options.adds_suffix) {
+      ending.put(options.space, {end, end});
+    }
+    text = ending.finish();
   };
 }
 

@@ -27,11 +27,21 @@ Normalizer unicode_normalizer(UnicodeForm form);
 Normalizer lowercase_normalizer();
 Normalizer strip_accents_normalizer();  // leaves marks out
 Normalizer strip_normalizer(bool left, bool right);
-/// Unless the text is empty; `only_at_beginning`: only where it begins the source, but for what
-/// was left out in front.
-Normalizer prepend_normalizer(std::string prefix, bool only_at_beginning = false);
+/// Unless the text is empty.
+Normalizer prepend_normalizer(std::string prefix);
 Normalizer replace_normalizer(std::string from, std::string to);
 Normalizer replace_normalizer(Regex from, std::string to);
+
+/// What SentencePiece does with U+0020 (Normalizer::Normalize). Trailing `space`s go with the extra
+/// ones, whatever they were made of.
+struct SpaceNormalization {
+  std::string space;  // in the place of each
+  bool removes_extra = false;
+  bool adds_prefix = false;
+  bool only_at_beginning = false;  // the prefix: where the source begins, whatever was left out
+  bool adds_suffix = false;
+};
+Normalizer space_normalizer(SpaceNormalization options);
 Normalizer bert_normalizer(const BertNormalization& options);
 Normalizer nmt_normalizer();         // controls left out, unusual spaces made spaces
 Normalizer byte_level_normalizer();  // bytes as GPT-2's characters

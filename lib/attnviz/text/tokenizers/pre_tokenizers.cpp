@@ -1,5 +1,7 @@
 #include "attnviz/text/tokenizers/pre_tokenizers.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -24,17 +26,17 @@ std::vector<Part> parts_of(std::string_view word, const std::vector<ByteRange>& 
   std::vector<Part> parts;
   parts.reserve(2 * places.size() + 1);
   std::size_t done = 0;
-  const auto add = [&](std::size_t begin, std::size_t end, bool is_place) {
-    if (begin < end) {
-      parts.push_back({{begin, end}, is_place != invert});
+  const auto add_between = [&](std::size_t end) {
+    if (done < end) {
+      parts.push_back({{done, end}, invert});
     }
   };
   for (const ByteRange& place : places) {
-    add(done, place.begin, false);
-    add(place.begin, place.end, true);
+    add_between(place.begin);
+    parts.push_back({place, !invert});
     done = place.end;
   }
-  add(done, word.size(), false);
+  add_between(word.size());
   return parts;
 }
 
@@ -71,6 +73,10 @@ void append_words(const std::vector<Part>& parts, CutBehavior behavior, std::siz
       words.push_back(range);
     }
   }
+  // Places may be empty, such as ends of words: they cut, and are no words.
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
+  words.erase(std::remove_if(begin, words.end(), [](ByteRange range) { return range.size() == 0; }),
+              words.end());
 }
 
 template <class Find>
@@ -121,11 +127,6 @@ std::size_t put(AlignedBuilder& builder, std::string_view text, ByteRange range)
   return text.size();
 }
 
-// Whether a word stands at the source's beginning, but for what was left out in front.
-bool is_first(const AlignedText& text, ByteRange word) {
-  return text.source(word).begin == 0 || (word.begin == 0 && text.begins_source());
-}
-
 }  // namespace
 
 PreTokenizer regex_cut(Regex pattern, CutBehavior behavior, bool invert) {
@@ -160,6 +161,26 @@ PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior) {
 PreTokenizer bert_cut() {
   return sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
                        character_cut(is_punctuation, CutBehavior::kIsolated)});
+}
+
+PreTokenizer class_cut(int (*class_of)(char32_t)) {
+  const auto find_runs = [class_of](std::string_view text) {
+    std::vector<ByteRange> runs;
+    int last = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      const CodePoint point = decode_utf8(text, i);
+      const int found = point.valid ? class_of(point.value) : 0;
+      if (found != 0 && found == last) {
+        runs.back().end = i + point.length;
+      } else if (found != 0) {
+        runs.push_back({i, i + point.length});
+      }
+      last = found;
+      i += point.length;
+    }
+    return runs;
+  };
+  return cut_at(find_runs, CutBehavior::kRemoved, /*invert=*/true);
 }
 
 PreTokenizer byte_level(bool add_prefix_space, bool use_regex) {
@@ -197,7 +218,7 @@ PreTokenizer metaspace(std::string replacement, PrependScheme scheme, bool split
     rewrite_words(cut, [&](AlignedBuilder& builder, ByteRange word) {
       const std::string_view text = cut.text.text(word);
       const bool is_wanted = scheme == PrependScheme::kAlways ||
-                             (scheme == PrependScheme::kFirst && is_first(cut.text, word));
+                             (scheme == PrependScheme::kFirst && cut.text.source(word).begin == 0);
       std::size_t size = 0;
       if (is_wanted && !text.starts_with(' ') && !text.starts_with(replacement)) {
         size += put(builder, replacement, {word.begin, word.begin});

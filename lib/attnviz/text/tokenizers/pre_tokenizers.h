@@ -28,6 +28,7 @@ enum class CutBehavior {
   kContiguous,  // neighbouring places are one word
 };
 
+// kFirst: where the source begins, unless a normalizer left something out there.
 enum class PrependScheme { kAlways, kFirst, kNever };
 
 /// GPT-2's pattern, for the ByteLevel stage.
@@ -39,6 +40,8 @@ PreTokenizer regex_cut(Regex pattern, CutBehavior behavior, bool invert);
 PreTokenizer string_cut(std::string pattern, CutBehavior behavior, bool invert);
 /// Places are single characters for which `is_place` is true.
 PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior);
+/// Words are runs of characters of one class; those of class 0 lie between words.
+PreTokenizer class_cut(int (*class_of)(char32_t));
 
 /// Words of BERT: white space is removed, and punctuation isolated.
 PreTokenizer bert_cut();

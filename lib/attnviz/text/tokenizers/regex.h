@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -10,23 +11,27 @@
 
 namespace attnviz {
 
-/// A pattern in PCRE2's syntax, with Unicode classes.
+class RegexCode;
+class RegexMatcher;
+
+/// A pattern in Oniguruma's syntax and with its meaning, as Hugging Face's tokenizers read it.
 class Regex {
  public:
-  /// Throws Error{kUnsupported} that quotes the pattern, says what PCRE2 does not understand, and
-  /// where. `where` stands in front of the message.
+  /// Throws Error{kUnsupported} that quotes the pattern and says what Oniguruma does not
+  /// understand. `where` stands in front of the message.
   Regex(std::string_view pattern, std::string_view where);
+  explicit Regex(std::shared_ptr<const RegexCode> code) : code_(std::move(code)) {}
 
-  /// All matches that are not empty, in order, without overlap. Bytes that are no UTF-8 match
-  /// nothing, and a match ends before them. No match begins at a character from which finding one
-  /// takes too many steps: 1,000,000 or 8 a byte of `text`, whichever is more, and half as many
-  /// after each such character. After many of them, those behind it are passed, too.
+  /// All matches, in order, without overlap; one that is empty only where it does not follow
+  /// another at once. Bytes that are no UTF-8 match nothing, and a match ends before them. No match
+  /// begins at a character from which finding one takes too many steps: 1,000,000 or 8 a byte of
+  /// `text`, whichever is more, and half as many after each such character. After many of them,
+  /// those behind it are passed, too.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:
   friend class RegexSearch;
-  struct Code;
-  std::shared_ptr<const Code> code_;
+  std::shared_ptr<const RegexCode> code_;
 };
 
 /// The same in many texts, the words of one, which together take no more steps than it would.
@@ -41,8 +46,13 @@ class RegexSearch {
   std::vector<ByteRange> find_all(std::string_view text);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void find(std::string_view text, std::size_t offset, std::vector<ByteRange>& matches);
+  std::size_t fail(std::size_t text_size);
+
+  std::unique_ptr<RegexMatcher> matcher_;
+  std::uint32_t limit_;
+  std::size_t n_read_ = 0;
+  std::size_t n_passed_ = 1;
 };
 
 }  // namespace attnviz

@@ -52,7 +52,7 @@ constexpr const char* kDeepseekLlm[] = {
     R"(\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF})"
     R"(\x{1E900}-\x{1E943}]+)",
     R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)",
-    R"(\s+$)",
+    R"(\s+\z)",
     R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)",
     R"(\p{N}+)"};
 constexpr const char* kDeepseekCoder[] = {
@@ -161,6 +161,12 @@ constexpr Named kPatterns[] = {
 };
 
 }  // namespace
+
+bool is_split_pattern(std::string_view regex) {
+  return std::ranges::any_of(kPatterns, [&](const Named& named) {
+    return std::ranges::find(named.pattern.patterns, regex) != named.pattern.patterns.end();
+  });
+}
 
 const SplitPattern* find_split_pattern(std::string_view name) {
   const auto* found = std::ranges::find(kPatterns, name, &Named::name);

@@ -1,0 +1,50 @@
+// What matches a pattern: one of two libraries, behind one door.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "attnviz/text/tokenizers/aligned_text.h"
+
+namespace attnviz {
+
+/// One search at a time; the compiled pattern is shared.
+class RegexMatcher {
+ public:
+  enum class Found { kMatch, kNothing, kTooLong };
+
+  RegexMatcher() = default;
+  RegexMatcher(const RegexMatcher&) = delete;
+  RegexMatcher& operator=(const RegexMatcher&) = delete;
+  virtual ~RegexMatcher() = default;
+
+  /// How many steps a match from one character on may take.
+  virtual void set_limit(std::uint32_t n_steps) noexcept = 0;
+  /// The first match in valid UTF-8 that begins at `begin` or later, or there when `anchored`.
+  virtual Found match(std::string_view text, std::size_t begin, bool anchored,
+                      ByteRange& range) = 0;
+};
+
+/// A compiled pattern. Safe to share between threads.
+class RegexCode {
+ public:
+  RegexCode() = default;
+  RegexCode(const RegexCode&) = delete;
+  RegexCode& operator=(const RegexCode&) = delete;
+  virtual ~RegexCode() = default;
+
+  virtual std::unique_ptr<RegexMatcher> matcher() const = 0;
+};
+
+/// In Oniguruma's syntax and with its meaning, which are those of tokenizer.json.
+/// Throws Error{kUnsupported} that quotes the pattern; `where` stands in front of the message.
+std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
+                                                   std::string_view where);
+
+/// Several times as fast, for patterns that mean the same in PCRE2, but for `\s` and `\S`, which
+/// are given Oniguruma's meaning.
+std::shared_ptr<const RegexCode> compile_pcre2(std::string_view pattern);
+
+}  // namespace attnviz

@@ -1,0 +1,128 @@
+// Stages against Hugging Face's own tokenizers: tests/reference/tokenizer_stages.mjs.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/text/files/load_tokenizer.h"
+#include "attnviz/text/files/stages_json.h"
+#include "attnviz/text/tokenizers/regex.h"
+#include "attnviz/text/tokenizers/regex_engine.h"
+#include "attnviz/text/tokenizers/split_patterns.h"
+
+namespace attnviz {
+namespace {
+
+using nlohmann::json;
+
+const std::string kSentencePiece = ATTNVIZ_SOURCE_DIR "/tests/reference/sentencepiece/";
+
+const json& cases() {
+  static const json read = [] {
+    const char* const other = std::getenv("ATTNVIZ_TOKENIZER_STAGES");  // a longer list, by hand
+    std::ifstream file(
+        other != nullptr ? other : ATTNVIZ_SOURCE_DIR "/tests/reference/tokenizer_stages.json");
+    return json::parse(file);
+  }();
+  return read;
+}
+
+json normalized(const json& stage, const std::string& text) {
+  const JsonTree tree = JsonTree::parse(stage.dump(), "stage.json");
+  AlignedText aligned(text, 0);
+  read_normalizer(tree.root())(aligned);
+  return std::string(aligned.text());
+}
+
+json words(const json& stage, const std::string& text) {
+  const JsonTree tree = JsonTree::parse(stage.dump(), "stage.json");
+  WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
+  read_pre_tokenizer(tree.root())(cut);
+  json out = json::array();
+  for (const ByteRange& word : cut.words) {
+    out.push_back(std::string(cut.text.text(word)));
+  }
+  return out;
+}
+
+json ids(const Tokenizer& tokenizer, const std::string& text, bool parse_special) {
+  TokenizeOptions options;
+  options.add_special_tokens = false;
+  options.parse_special = parse_special;
+  json out = json::array();
+  for (const Token& token : tokenizer.tokenize(text, options).tokens) {
+    out.push_back(token.id);
+  }
+  return out;
+}
+
+json ids(const json& tokenizer, const std::string& text) {
+  const std::string bytes = tokenizer.dump();
+  return ids(*load_tokenizer({bytes, "tokenizer.json"}, {"{}", "tokenizer_config.json"}), text,
+             true);
+}
+
+json made(const json& one, const std::string& text) {
+  if (one.contains("normalizer")) {
+    return normalized(one["normalizer"], text);
+  }
+  return one.contains("pre_tokenizer") ? words(one["pre_tokenizer"], text)
+                                       : ids(one["tokenizer"], text);
+}
+
+}  // namespace
+
+TEST_CASE("patterns of known models cut the same in PCRE2, which is faster, as in Oniguruma") {
+  std::vector<std::string> texts;
+  for (const json& one : cases()) {
+    for (const json& text : one["texts"]) {
+      texts.push_back(text);
+    }
+  }
+  for (const std::string& name : split_pattern_names()) {
+    for (const char* pattern : find_split_pattern(name)->patterns) {
+      CAPTURE(pattern);
+      const Regex fast(compile_pcre2(pattern));
+      const Regex exact(compile_oniguruma(pattern, ""));
+      for (const std::string& text : texts) {
+        CAPTURE(text);
+        CHECK((fast.find_all(text) == exact.find_all(text)));
+      }
+    }
+  }
+}
+
+TEST_CASE("stages make of random texts in twenty scripts what the Rust tokenizers make of them") {
+  REQUIRE(cases().size() > 50);
+  for (const json& one : cases()) {
+    json stage = one;
+    stage.erase("texts");
+    stage.erase("expected");
+    CAPTURE(stage.dump());
+    for (std::size_t i = 0; i < one["texts"].size(); ++i) {
+      const auto text = one["texts"][i].get<std::string>();
+      CAPTURE(text);
+      CHECK(made(one, text).dump() == one["expected"][i].dump());
+    }
+  }
+}
+
+TEST_CASE("SentencePiece models make of random texts what SentencePiece makes of them") {
+  std::ifstream file(kSentencePiece + "cases.json");
+  for (const json& one : json::parse(file)) {
+    const auto model = one["model"].get<std::string>();
+    CAPTURE(model);
+    const auto tokenizer = load_tokenizer(kSentencePiece + model);
+    for (std::size_t i = 0; i < one["texts"].size(); ++i) {
+      const auto text = one["texts"][i].get<std::string>();
+      CAPTURE(text);
+      CHECK(ids(*tokenizer, text, false).dump() == one["expected"][i].dump());
+    }
+  }
+}
+
+}  // namespace attnviz
