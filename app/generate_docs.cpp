@@ -7,7 +7,7 @@
 
 #include "options/command_line.h"
 #include "options/completions.h"
-#include "options/man_page.h"
+#include "options/help.h"
 
 namespace {
 

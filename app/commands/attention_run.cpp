@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -17,9 +16,13 @@
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
 #include "system/progress_line.h"
+#include "system/system_fonts.h"
 
 namespace attnviz::app {
 
+namespace {
+
+// The SIMD target that was asked for, which is told when asked to be verbose.
 void choose_engine(const AttentionOptions& options) {
   if (options.simd != "auto") {
     kernels::force_simd_target(options.simd);
@@ -31,6 +34,8 @@ void choose_engine(const AttentionOptions& options) {
                   fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
 }
 
+// A TEXT that may have been meant as a command or as a file's name is a text like any other; that
+// is told.
 void tell_slip(const AttentionOptions& options) {
   if (options.talk.quiet || !options.input.text) {
     return;
@@ -49,6 +54,24 @@ void tell_slip(const AttentionOptions& options) {
   }
 }
 
+Phases begun(const AttentionOptions& options) {
+  const Phases phases(options.talk);
+  choose_engine(options);
+  tell_slip(options);
+  return phases;
+}
+
+// The files that must not be written over.
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
+                                              const ModelSource& source) {
+  std::vector<std::filesystem::path> files = files_of(source);
+  if (options.input.file) {
+    files.insert(files.begin(), *options.input.file);
+  }
+  return files;
+}
+
+// What of the model is random for this text, unless quiet. Random weights are told once.
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
                      const TokenizedText& text, Teller& teller) {
   const ModelFacts facts = model_facts(model, text);
@@ -66,22 +89,8 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
   tell(options.talk, random_embeddings_note(facts));
 }
 
-std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
-                                              const ModelSource& source) {
-  std::vector<std::filesystem::path> files = files_of(source);
-  if (options.input.file) {
-    files.insert(files.begin(), *options.input.file);
-  }
-  return files;
-}
-
-std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
-                                            Model& model) {
-  auto tokenizer = open_tokenizer(options.tokenizer, source, model);
-  model.config.tokenizer = tokenizer->name();
-  return tokenizer;
-}
-
+// Much of a text in words that the embedded model has hardly met becomes a note of the text, and
+// is told once; of other models that is not known.
 void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
                     Teller& teller) {
   if (!is_embedded(source) || model.config.is_too_long(text.size())) {  // which will be refused
@@ -105,6 +114,7 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
                                            joined(named, "and")));
 }
 
+// Cut to the model's context when that was asked for; that is told, also with the text.
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
@@ -121,6 +131,41 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   return text;
 }
 
+}  // namespace
+
+AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
+                               Result result, bool side_by_side)
+    : phases(begun(options)),
+      teller(options.talk),
+      source(options.input, options.talk),
+      fonts(open_fonts(look.fonts)),
+      origin(model_source(options.model)),
+      outputs({.result = result,
+               .options = options.output,
+               .look = look,
+               .talk = options.talk,
+               .fonts = *fonts,
+               .read_files = read_files(options, origin),
+               .many_results = options.input.many_texts(),
+               .side_by_side = side_by_side}),
+      model(open_model(origin, options.model)) {}
+
+std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
+                                            Model& model) {
+  auto tokenizer = open_tokenizer(options.tokenizer, source, model);
+  model.config.tokenizer = tokenizer->name();
+  return tokenizer;
+}
+
+TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
+                        const Tokenizer& tokenizer, const InputText& input) {
+  TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input);
+  setup.phases.done("tokenize");
+  tell_randomness(options, setup.origin, setup.model, text, setup.teller);
+  note_far_words(setup.origin, setup.model, text, setup.teller);
+  return text;
+}
+
 AttentionRequest request_of(const AttentionOptions& options) {
   AttentionRequest request = options.request;
   request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
@@ -131,9 +176,7 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
             const AttentionRequest& request, RunObserver& observer, const TalkOptions& talk) {
   ProgressLine progress(what, talk);
   AttentionRequest reporting = request;
-  if (progress.is_visible()) {
-    reporting.report = [&progress](double done) { progress.tell(done); };
-  }
+  reporting.report = progress.report();
   attnviz::run(model, InputColumns(text).view(), reporting, observer);
 }
 
@@ -147,9 +190,8 @@ void attend_to(const std::vector<HeadId>& heads, const Model& model, const Token
                const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
                const TalkOptions& talk) {
   HeadStatistics statistics(talk.verbose ? heads : std::vector<HeadId>{}, text.size());
-  SinkGroup sinks(talk.verbose ? std::vector<PatternSink*>{&sink, &statistics}
-                               : std::vector<PatternSink*>{&sink});
-  RunObserver patterns(sinks);
+  SinkGroup both({&sink, &statistics});
+  RunObserver patterns(talk.verbose ? both : sink);
   ObserverGroup all({&patterns, &observer});
   attend("attention", model, text, request, all, talk);
   if (!talk.verbose) {

@@ -1,8 +1,6 @@
 // What every command that computes attention does before and around it.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -10,45 +8,45 @@
 #include "attnviz/analysis/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
+#include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/input.h"
 #include "options/options.h"
+#include "outputs/outputs.h"
 #include "stores/model_source.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
 
-/// Chooses the SIMD target that was asked for, and tells it when asked to be verbose. Throws
-/// Error{kUsage} listing the available ones.
-void choose_engine(const AttentionOptions& options);
+/// What every command that computes attention opens before its first text, in this order, so that
+/// whatever can be refused is refused before slow work: the engine is chosen; text, fonts, outputs
+/// and model are opened.
+struct AttentionSetup {
+  /// Throws what its parts throw.
+  AttentionSetup(const AttentionOptions& options, const LookOptions& look, Result result,
+                 bool side_by_side = false);
 
-/// A TEXT that may have been meant as a command or as a file's name is a text like any other; that
-/// is told.
-void tell_slip(const AttentionOptions& options);
-
-/// What of the model is random for this text, unless quiet. Random weights are told once.
-void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
-                     const TokenizedText& text, Teller& teller);
-
-/// Much of a text in words that the embedded model has hardly met becomes a note of the text, and
-/// is told once; of other models that is not known.
-void note_far_words(const ModelSource& source, const Model& model, TokenizedText& text,
-                    Teller& teller);
-
-/// The files that the options read, which must not be written over.
-std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
-                                              const ModelSource& source);
+  Phases phases;
+  Teller teller;
+  TextSource source;
+  std::unique_ptr<FontSet> fonts;
+  ModelSource origin;  // of the model
+  Outputs outputs;
+  Model model;
+};
 
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model);
 
-/// The tokens of a text for this model, cut to its context when that was asked for; that is told,
-/// also with the text. Throws as tokenize() does.
-TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
-                            const Tokenizer& tokenizer, const InputText& input);
+/// The tokens of a text for this model, cut to its context when that was asked for. What a person
+/// should hear of that, of what in the model is random for the text, and of a text in words that
+/// the embedded model has hardly met, is told, and is a note of the text where it is no fact of the
+/// model. Throws as tokenize() does.
+TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
+                        const Tokenizer& tokenizer, const InputText& input);
 
 /// The request, with the seed that dropout takes.
 AttentionRequest request_of(const AttentionOptions& options);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/text/token_choice.h"
 #include "options/program_words.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -63,6 +64,19 @@ std::string syntax_problem(std::string_view message) {
                                           std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
 }
 
+// A text behind the other one with nothing between them is nearly always a model that takes one.
+void require_separation(const TokenizedText& text, std::string_view tokenizer) {
+  const auto is_text = [](const Token& token) { return !token.added; };
+  const auto first = std::find_if(text.tokens.begin(), text.tokens.end(), is_text);
+  const auto last = std::find_if(text.tokens.rbegin(), text.tokens.rend(), is_text).base();
+  if (std::all_of(first, last, is_text)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--pair: this {} tokenizer puts nothing between two texts: its model "
+                            "takes one",
+                            tokenizer));
+  }
+}
+
 constexpr const char* kNoText =
     "no TEXT. Try:\n"
     "  attnviz \"The cat sat\"            draw where each word looks\n"
@@ -86,7 +100,6 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
     if (fd_ < 0) {
       fail_to_read(name_, errno);
     }
-    owns_fd_ = true;
   } else {
     if (!input.text && !input.file && stdin_is_terminal()) {
       throw Error(ErrorKind::kUsage, kNoText);
@@ -97,7 +110,7 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
 }
 
 TextSource::~TextSource() {
-  if (owns_fd_) {
+  if (fd_ > STDIN_FILENO) {
     close(fd_);
   }
 }
@@ -267,23 +280,6 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
   }
 }
 
-namespace {
-
-// A text behind the other one with nothing between them is nearly always a model that takes one.
-void require_separation(const TokenizedText& text, std::string_view tokenizer) {
-  const auto is_text = [](const Token& token) { return !token.added; };
-  const auto first = std::find_if(text.tokens.begin(), text.tokens.end(), is_text);
-  const auto last = std::find_if(text.tokens.rbegin(), text.tokens.rend(), is_text).base();
-  if (std::all_of(first, last, is_text)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--pair: this {} tokenizer puts nothing between two texts: its model "
-                            "takes one",
-                            tokenizer));
-  }
-}
-
-}  // namespace
-
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options) {
   const auto* ids = std::get_if<std::vector<TokenId>>(&text.content);
@@ -307,6 +303,21 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
     require_separation(tokens, tokenizer.name());
   }
   return tokens;
+}
+
+std::size_t chosen_token(const TokenizedText& text, const std::string& word,
+                         std::string_view option, const TalkOptions& talk) {
+  const TokenChoice choice = choose_token(text, word, option);
+  tell(talk, choice.note);
+  return choice.index;
+}
+
+std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
+                                  const TalkOptions& talk) {
+  if (!options.focus) {
+    return std::nullopt;
+  }
+  return Focus{chosen_token(text, *options.focus, "--focus", talk), options.as_key};
 }
 
 }  // namespace attnviz::app

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "attnviz/document/attention_document.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"
@@ -58,7 +57,6 @@ class TextSource {
   bool quiet_;
   std::string name_;
   int fd_ = -1;
-  bool owns_fd_ = false;
   bool ended_ = false;        // nothing more to read into buffer_
   bool finished_ = false;     // the one text, or the last, was handed out
   std::string buffer_;        // read, not yet handed out
@@ -71,5 +69,14 @@ class TextSource {
 /// out of range, and for what the tokenizer cannot do.
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options);
+
+/// The index of the token that `word` names; says which of several was taken, unless quiet. Throws
+/// Error{kUsage} that begins with `option` when there is none. Precondition: the text has tokens.
+std::size_t chosen_token(const TokenizedText& text, const std::string& word,
+                         std::string_view option, const TalkOptions& talk);
+
+/// The same of --focus; nothing where it is not given.
+std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
+                                  const TalkOptions& talk);
 
 }  // namespace attnviz::app

@@ -19,10 +19,8 @@
 #include "attnviz/document/json/inspection_json.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/document/run_facts.h"
-#include "attnviz/text/token_choice.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
-#include "commands/attention_setup.h"
 #include "commands/input.h"
 #include "system/memory.h"
 #include "system/talk.h"
@@ -49,12 +47,6 @@ struct Followed {
   std::string why = {};  // these, where nobody named them
 };
 
-std::size_t named_query(const TokenizedText& text, const InspectOptions& options) {
-  const TokenChoice choice = choose_token(text, options.query.value_or("-1"), "--query");
-  tell(options.talk, choice.note);
-  return choice.index;
-}
-
 // The head that shows most of this text, as the overview has it.
 TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model,
                             const AttentionDocument& document, const TokenizedText& text,
@@ -72,7 +64,8 @@ TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model
 // `heads`: those that were asked for, or none.
 Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts& facts,
                 const TokenizedText& text, const InspectOptions& options) {
-  Followed followed{std::move(heads), named_query(text, options)};
+  Followed followed{std::move(heads),
+                    chosen_token(text, options.query.value_or("-1"), "--query", options.talk)};
   if (!followed.heads.empty()) {
     return followed;
   }
@@ -142,10 +135,7 @@ void run(const InspectOptions& options) {
   if (!input) {
     return;
   }
-  TokenizedText text = chosen_tokens(options, model, *tokenizer, *input);
-  setup.phases.done("tokenize");
-  tell_randomness(options, setup.origin, model, text, setup.teller);
-  note_far_words(setup.origin, model, text, setup.teller);
+  const TokenizedText text = read_text(setup, options, *tokenizer, *input);
   const ModelFacts facts = model_facts(model, text);
   const Followed followed = chosen(std::move(heads), model, facts, text, options);
   if (!followed.why.empty()) {

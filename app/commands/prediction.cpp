@@ -12,8 +12,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/text/token_choice.h"
 #include "commands/attention_run.h"
+#include "commands/input.h"
 #include "system/memory.h"
 #include "system/progress_line.h"
 #include "system/talk.h"
@@ -112,9 +112,7 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
   {
     ProgressLine progress("generating", options.talk);
     AttentionRequest request = request_of(options);
-    if (progress.is_visible()) {
-      request.report = [&progress](double done) { progress.tell(done); };
-    }
+    request.report = progress.report();
     continued = continue_greedily(model, ids, options.generate, request);
   }
   Continuation continuation;
@@ -145,9 +143,7 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
     return;
   }
   if (options.at) {
-    const TokenChoice choice = choose_token(shown, *options.at, "--at");
-    tell(options.talk, choice.note);
-    shown_at_ = choice.index;
+    shown_at_ = chosen_token(shown, *options.at, "--at", options.talk);
   } else {
     shown_at_ = fills_gaps(model) ? likely_gap(shown) : shown.size() - 1;
   }

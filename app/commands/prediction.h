@@ -4,14 +4,11 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/next_tokens.h"
 #include "attnviz/model/model.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"

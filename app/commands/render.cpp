@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +16,7 @@
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/weight_notes.h"
-#include "commands/focus.h"
+#include "commands/input.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "system/system_fonts.h"
@@ -79,7 +78,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   if (options.pattern.average) {
     average_patterns(document, *options.pattern.average);
   }
-  if (options.drawing.style == StyleChoice::kMask && !document.run.mask) {
+  if (options.drawing.style == TerminalStyle::kMask && !document.run.mask) {
     throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
   }
   document.drawing = read.drawn_before ? changed_drawing(options.drawing.request, document)

@@ -3,21 +3,11 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/document/weight_notes.h"
 #include "attnviz/text/word_groups.h"
-#include "commands/attention_run.h"
-#include "commands/focus.h"
 #include "options/program_words.h"
 
 namespace attnviz::app {
 
 namespace {
-
-TokenizedText read_text(ShowSetup& setup, const InputText& input) {
-  TokenizedText text = chosen_tokens(setup.options, setup.model, *setup.tokenizer, input);
-  setup.phases.done("tokenize");
-  tell_randomness(setup.options, setup.origin, setup.model, text, setup.teller);
-  note_far_words(setup.origin, setup.model, text, setup.teller);
-  return text;
-}
 
 std::optional<Continuation> go_on(ShowSetup& setup, TokenizedText& text) {
   auto continuation = continue_text(setup.options, setup.model, *setup.tokenizer, text);
@@ -43,7 +33,7 @@ Words::Words(const TokenizedText& tokens)
     : numbers(word_numbers(tokens)), text(merged_words(tokens, numbers)) {}
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)
-    : tokens(read_text(setup, input)),
+    : tokens(read_text(setup, setup.options, *setup.tokenizer, input)),
       continuation(go_on(setup, tokens)),
       words(setup.options.merge_words ? std::optional<Words>(tokens) : std::nullopt),
       focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),
@@ -56,7 +46,7 @@ void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optiona
     return;
   }
   // Bars and masks have no colour scale.
-  const bool has_cells = !options.pattern.focus && options.drawing.style != StyleChoice::kMask;
+  const bool has_cells = !options.pattern.focus && options.drawing.style != TerminalStyle::kMask;
   if (setup.outputs.writes(Content::kFigure) ||
       (has_cells && setup.outputs.writes(Content::kScreen))) {
     const std::string note = flat_note(shown.heatmap(), grid ? &*grid : nullptr);

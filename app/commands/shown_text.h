@@ -10,7 +10,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
-#include "commands/attention_setup.h"
+#include "commands/attention_run.h"
 #include "commands/input.h"
 #include "commands/prediction.h"
 #include "options/options.h"

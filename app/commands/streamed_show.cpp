@@ -1,6 +1,5 @@
 #include "commands/streamed_show.h"
 
-#include <deque>
 #include <utility>
 #include <vector>
 

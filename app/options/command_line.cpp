@@ -102,14 +102,14 @@ const std::vector<CommandEntry>& commands() {
         {{"attnviz models", "the embedded one, and those of other programs"},
          {"attnviz models --json", "with the paths of their files"}},
         {}},
-       builder(define_models, check_models)},
+       builder(define_models)},
       {{"weights",
         "write random weights as JSON, a template to edit",
         "attnviz weights [OPTIONS]",
         {{"attnviz weights -o w.json", "4 heads of width 16"},
          {"attnviz weights --heads 2 --d-model 8", "a small one, to read"}},
         {}},
-       builder(define_weights, check_weights)},
+       builder(define_weights)},
       {{"tour",
         "learn what attention is, in six short screens",
         "attnviz tour [OPTIONS] [TEXT]",
@@ -224,6 +224,7 @@ Command parse_command_line(std::vector<std::string> arguments) {
     return PrintText{"attnviz " ATTNVIZ_VERSION "\n"};
   }
   check_words(list, *entry, parsed);
+  check_given(parsed.given);
   return take(parsed.given);
 }
 

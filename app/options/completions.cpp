@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <iterator>
+#include <ranges>
 #include <string_view>
 
-#include "options/option_values.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz::app {
 
@@ -17,14 +18,14 @@ bool is_long(std::string_view name) {
 }
 
 // What can be completed: of "window:W" the part up to its colon.
-std::vector<std::string> choices_of(const OptionSpec& option) {
+std::vector<std::string_view> choices_of(const OptionSpec& option) {
   if (option.value.find('|') == std::string::npos) {
     return {};
   }
-  std::vector<std::string> choices = split(option.value, '|');
-  for (std::string& choice : choices) {
-    if (const std::size_t colon = choice.find(':'); colon != std::string::npos) {
-      choice.resize(colon + 1);
+  std::vector<std::string_view> choices = list_parts(option.value, '|');
+  for (std::string_view& choice : choices) {
+    if (const std::size_t colon = choice.find(':'); colon != std::string_view::npos) {
+      choice = choice.substr(0, colon + 1);
     }
   }
   return choices;
@@ -48,12 +49,8 @@ std::vector<std::string> names_of(const CommandDescription& command) {
 }
 
 std::string command_names(const std::vector<CommandDescription>& commands) {
-  std::vector<std::string> names;
-  names.reserve(commands.size());
-  for (const CommandDescription& command : commands) {
-    names.push_back(command.name);
-  }
-  return fmt::format("{}", fmt::join(names, " "));
+  return fmt::format("{}",
+                     fmt::join(commands | std::views::transform(&CommandDescription::name), " "));
 }
 
 std::string zsh_action(const OptionSpec& option) {

@@ -30,14 +30,13 @@ void define_models(OptionList& list, ModelsOptions& options);
 void define_weights(OptionList& list, WeightsOptions& options);
 void define_tour(OptionList& list, TourOptions& options);
 
-// What no option can tell alone, which model is meant when none is named among it. Throw
-// Error{kUsage}.
+// What no option can tell alone: of every command which exclude each other and which need another;
+// then what is left of one, which model is meant when none is named among it. Throw Error{kUsage}.
+void check_given(const Given& given);
 void check_show(const Given& given, ShowOptions& options);
 void check_inspect(const Given& given, InspectOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
 void check_info(const Given& given, InfoOptions& options);
-void check_models(const Given& given, const ModelsOptions& options);
-void check_weights(const Given& given, const WeightsOptions& options);
 
 }  // namespace attnviz::app

@@ -4,11 +4,22 @@
 #include <cstdint>
 #include <utility>
 
+#include "attnviz/core/message.h"
+
 namespace attnviz::app {
+
+namespace {
+
+std::vector<std::string> split(const std::string& names) {
+  const auto parts = list_parts(names);
+  return {parts.begin(), parts.end()};
+}
+
+}  // namespace
 
 void OptionList::add_value(const char* group, const std::string& names, const std::string& value,
                            const std::string& text, const Setter& set) {
-  std::vector<std::string> all = split(names, ',');
+  std::vector<std::string> all = split(names);
   const auto set_last = [name = all.front(), set](const std::vector<std::string>& words) {
     refuse_equals_sign(name, words.back());
     set(words.back());
@@ -18,7 +29,7 @@ void OptionList::add_value(const char* group, const std::string& names, const st
 
 void OptionList::add_list(const char* group, const std::string& names, const std::string& value,
                           const std::string& text, const ListSetter& set) {
-  options_.push_back({split(names, ','), value, text, group, Times::kMany, set});
+  options_.push_back({split(names), value, text, group, Times::kMany, set});
 }
 
 void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
@@ -28,15 +39,13 @@ void OptionList::add_flag(const char* group, const std::string& names, const std
 
 void OptionList::add_flag(const char* group, const std::string& names, const std::string& text,
                           const std::function<void()>& set) {
-  options_.push_back({split(names, ','), "", text, group, Times::kLastCounts,
+  options_.push_back({split(names), "", text, group, Times::kLastCounts,
                       [set](const std::vector<std::string>& /*words*/) { set(); }});
 }
 
 void OptionList::add_size(const std::string& name, const std::string& text, std::size_t& size) {
   constexpr std::uint64_t kLargestSize = 1'000'000;
-  add_value("Model", name, "N", text, [name, &size](const std::string& word) {
-    size = parse_count(name, word, 1, kLargestSize);
-  });
+  add_value("Model", name, "N", text, size, count_between(1, kLargestSize));
 }
 
 void OptionList::add_positional(const std::string& name, const Setter& set) {

@@ -1,9 +1,11 @@
 // The options of a command, described: parser, help, man page and completions are made from these.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,18 +40,39 @@ class OptionList {
   /// An option with one value; given twice, the last counts. `names` with commas between them.
   void add_value(const char* group, const std::string& names, const std::string& value,
                  const std::string& text, const Setter& set);
+  /// The same for a value that is the word, or what `parse` makes of it: parse(word) or
+  /// parse(option, word).
+  template <class Value, class Parse = std::identity>
+  requires(!std::invocable<Value&, const std::string&>) void add_value(
+      const char* group, const std::string& names, const std::string& value,
+      const std::string& text, Value& target, const Parse& parse = {}) {
+    add_value(group, names, value, text, [names, parse, &target](const std::string& word) {
+      if constexpr (std::invocable<const Parse&, const std::string&>) {
+        target = static_cast<Value>(parse(word));
+      } else {
+        target = static_cast<Value>(parse(names, word));
+      }
+    });
+  }
   /// The same for the words of a table (core/choices.h): parsed, checked and listed from it.
   template <class Choices, class Value>
   void add_choice(const char* group, const std::string& name, const Choices& choices,
                   const std::string& text, Value& value) {
-    add_value(group, name, joined_choices(choices), text,
-              [name, choices, &value](const std::string& word) {
-                value = parse_choice(name, word, choices);
+    add_value(group, name, joined_choices(choices), text, value,
+              [choices](const std::string& option, const std::string& word) {
+                return parse_choice(option, word, choices);
               });
   }
   /// An option that may be repeated.
   void add_list(const char* group, const std::string& names, const std::string& value,
                 const std::string& text, const ListSetter& set);
+  template <class Value>
+  void add_list(const char* group, const std::string& names, const std::string& value,
+                const std::string& text, std::vector<Value>& target) {
+    add_list(group, names, value, text, [&target](const std::vector<std::string>& words) {
+      target.assign(words.begin(), words.end());
+    });
+  }
   void add_flag(const char* group, const std::string& names, const std::string& text, bool& flag);
   /// A flag that does something; by default it is only asked whether it was given.
   void add_flag(
@@ -58,7 +81,12 @@ class OptionList {
   /// A size of a model; what fits in memory is checked later, with the other sizes.
   void add_size(const std::string& name, const std::string& text, std::size_t& size);
   /// A word without an option's name before it.
-  void add_positional(const std::string& name, const Setter& set);
+  template <class Value>
+  void add_positional(const std::string& name, std::optional<Value>& target) {
+    add_positional(name, [&target](const std::string& word) { target = word; });
+  }
+  void add_positional(
+      const std::string& name, const Setter& set = [](const std::string& /*word*/) {});
 
   const std::vector<OptionSpec>& all() const noexcept { return options_; }
   /// Null when no option has this name.

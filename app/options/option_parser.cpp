@@ -61,7 +61,8 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
     parsed.error = Error(ErrorKind::kUsage, error.what());
   }
   for (const OptionSpec& option : list.all()) {
-    if (const CLI::Option* const found = app.get_option(option.names.front()); found->count() > 0) {
+    const CLI::Option* const found = app.get_option(option.names.front());
+    if (found->count() > 0 && !(option.is_flag() && found->results().back() == "false")) {
       parsed.given.add(option, found->results().back());
     }
   }

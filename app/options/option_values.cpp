@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/formats/json_tree.h"
 
@@ -83,33 +83,14 @@ std::vector<std::string> parse_tokens(std::string_view option, std::string_view 
 
 std::vector<TokenId> parse_ids(std::string_view option, std::string_view word) {
   std::vector<TokenId> ids;
-  for (std::size_t begin = 0; begin <= word.size();) {
-    const std::size_t end = std::min(word.find(',', begin), word.size());
-    std::string_view item = word.substr(begin, end - begin);
-    while (item.starts_with(' ')) {
-      item.remove_prefix(1);
-    }
-    while (item.ends_with(' ')) {
-      item.remove_suffix(1);
-    }
+  for (const std::string_view item : list_parts(word)) {
     const auto id = parse_number<TokenId>(item);
     if (!id) {
       fail(option, "token ids such as 5,17,3", word);
     }
     ids.push_back(*id);
-    begin = end + 1;
   }
   return ids;
-}
-
-std::vector<std::string> split(std::string_view list, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(separator, begin), list.size());
-    parts.emplace_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
 }
 
 }  // namespace attnviz::app

@@ -20,6 +20,13 @@ void refuse_equals_sign(std::string_view option, std::string_view word);
 std::uint64_t parse_count(std::string_view option, std::string_view word, std::uint64_t low,
                           std::uint64_t high);
 
+/// The same as a parser that is still to be given option and word.
+inline auto count_between(std::uint64_t low, std::uint64_t high) {
+  return [low, high](std::string_view option, std::string_view word) {
+    return parse_count(option, word, low, high);
+  };
+}
+
 /// A finite decimal number. Throws Error{kUsage}.
 float parse_decimal(std::string_view option, std::string_view word);
 
@@ -41,8 +48,4 @@ std::string joined_choices(const Choices& choices) {
   }
   return joined;
 }
-
-/// "a,b,c" as its parts.
-std::vector<std::string> split(std::string_view list, char separator);
-
 }  // namespace attnviz::app

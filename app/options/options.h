@@ -19,6 +19,7 @@
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
 #include "options/side_by_side.h"
@@ -30,14 +31,17 @@ inline constexpr std::uint64_t kDefaultSeed = 42;
 /// What --model calls the embedded model: a name before any file's.
 inline constexpr const char* kDemo = "demo";
 
-enum class StyleChoice { kAuto, kAscii, kBlocks, kDots, kNumbers, kMask };
+/// Nothing: what suits the place.
+using StyleChoice = std::optional<TerminalStyle>;
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 /// The words for them. Text that is no drawing has the first three styles only.
-inline constexpr std::array kStyles = {
-    Choice{"auto", StyleChoice::kAuto},       Choice{"ascii", StyleChoice::kAscii},
-    Choice{"blocks", StyleChoice::kBlocks},   Choice{"dots", StyleChoice::kDots},
-    Choice{"numbers", StyleChoice::kNumbers}, Choice{"mask", StyleChoice::kMask}};
+inline constexpr std::array kStyles = {Choice{"auto", StyleChoice()},
+                                       Choice{"ascii", StyleChoice(TerminalStyle::kAscii)},
+                                       Choice{"blocks", StyleChoice(TerminalStyle::kBlocks)},
+                                       Choice{"dots", StyleChoice(TerminalStyle::kDots)},
+                                       Choice{"numbers", StyleChoice(TerminalStyle::kNumbers)},
+                                       Choice{"mask", StyleChoice(TerminalStyle::kMask)}};
 inline constexpr std::size_t kTextStyles = 3;
 inline constexpr std::array kColors = {Choice{"auto", ColorChoice::kAuto},
                                        Choice{"always", ColorChoice::kAlways},
@@ -72,10 +76,14 @@ struct TalkOptions {
   bool verbose = false;
 };
 
-/// How a command's drawings look.
-struct LookOptions {
-  StyleChoice style = StyleChoice::kAuto;
+/// How what is printed looks.
+struct StyleOptions {
+  StyleChoice style;
   ColorChoice color = ColorChoice::kAuto;
+};
+
+/// How a command's drawings look.
+struct LookOptions : StyleOptions {
   FigureStyle figure;                        // of PNG files
   std::vector<std::filesystem::path> fonts;  // of these, for what the embedded font lacks
 };
@@ -162,30 +170,25 @@ struct WeightsOptions {
   TalkOptions talk;
 };
 
+/// What is printed, as text or as a JSON document.
+struct PrintOptions : StyleOptions {
+  bool json = false;
+  TalkOptions talk;
+};
+
 /// A model's file, or its sizes.
-struct InfoOptions {
+struct InfoOptions : PrintOptions {
   std::optional<std::filesystem::path> weights;
   DescribedModel described;
-  bool json = false;
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
-  TalkOptions talk;
 };
 
 /// The models on this machine.
-struct ModelsOptions {
-  bool json = false;
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
-  TalkOptions talk;
-};
+struct ModelsOptions : PrintOptions {};
 
 /// Screens about attention, with numbers of the embedded model.
-struct TourOptions {
+struct TourOptions : StyleOptions {
   InputOptions input;  // no text: one of the tour's own
   bool all = false;    // at once
-  StyleChoice style = StyleChoice::kAuto;
-  ColorChoice color = ColorChoice::kAuto;
 };
 
 /// --help or --version: text for standard output.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -15,16 +14,6 @@ namespace attnviz::app {
 namespace {
 
 constexpr std::string_view kOption = "--side-by-side";
-
-std::string_view trimmed(std::string_view word) {
-  while (word.starts_with(' ')) {
-    word.remove_prefix(1);
-  }
-  while (word.ends_with(' ')) {
-    word.remove_suffix(1);
-  }
-  return word;
-}
 
 Variant parse_variant(std::string_view word) {
   const bool named = word.starts_with("T=") || word.starts_with("t=");
@@ -60,16 +49,14 @@ AttentionRequest Variant::applied_to(AttentionRequest request) const {
 
 std::vector<Variant> parse_variants(std::string_view list) {
   std::vector<Variant> variants;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const Variant variant = parse_variant(trimmed(list.substr(begin, end - begin)));
+  for (const std::string_view part : list_parts(list)) {
+    const Variant variant = parse_variant(part);
     const auto same = [&variant](const Variant& other) { return other.name() == variant.name(); };
     if (std::any_of(variants.begin(), variants.end(), same)) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{}: {} stands there twice", kOption, variant.name()));
     }
     variants.push_back(variant);
-    begin = end + 1;
   }
   if (variants.size() < 2) {
     throw Error(ErrorKind::kUsage,

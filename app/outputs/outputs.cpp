@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -24,9 +23,8 @@ const Format* format_of(const std::string& name) {
   return extension.empty() ? nullptr : find_format(std::string_view(extension).substr(1));
 }
 
-// The format of the drawing on standard output.
-const Format& screen_format() {
-  return *std::ranges::find(all_formats(), Content::kScreen, &Format::content);
+const Format& with_content(Content content) {
+  return *std::ranges::find(all_formats(), content, &Format::content);
 }
 
 // "png, json or txt".
@@ -60,7 +58,7 @@ Outputs::Outputs(OutputPlan plan)
   figure_.fonts = &plan_.fonts;
   const OutputOptions& options = plan_.options;
   if (options.json) {
-    stdout_format_ = &*std::ranges::find(all_formats(), Content::kDocument, &Format::content);
+    stdout_format_ = &with_content(Content::kDocument);
   }
   for (const std::string& name : options.files) {
     open(name);
@@ -71,8 +69,10 @@ Outputs::Outputs(OutputPlan plan)
   if (options.format != nullptr && !format_is_used) {
     throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
   }
-  const bool draws_nothing = plan_.talk.quiet && !files_.empty() && stdout_format_ == nullptr;
-  stdout_is_open_ = !draws_nothing;
+  stdout_is_open_ = stdout_format_ != nullptr || files_.empty() || !plan_.talk.quiet;
+  if (stdout_format_ == nullptr) {
+    stdout_format_ = &with_content(Content::kScreen);
+  }
   if (plan_.side_by_side && writes(Content::kNumbers)) {
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
@@ -138,8 +138,7 @@ bool Outputs::has_file(const Format& format) const {
 }
 
 bool Outputs::goes_to_stdout(const Format& format) const {
-  return stdout_is_open_ &&
-         &format == (stdout_format_ != nullptr ? stdout_format_ : &screen_format());
+  return stdout_is_open_ && stdout_format_ == &format;
 }
 
 bool Outputs::writes(const Format& format) const {
@@ -164,8 +163,7 @@ std::vector<Look> Outputs::looks(const Format& format) const {
 }
 
 bool Outputs::streams_to_screen() const {
-  return stdout_is_open_ && stdout_format_ != nullptr && stdout_format_->begin_rows != nullptr &&
-         stdout_is_terminal();
+  return stdout_is_open_ && stdout_format_->begin_rows != nullptr && stdout_is_terminal();
 }
 
 ByteSink Outputs::all(const Format& format) {
@@ -175,7 +173,7 @@ ByteSink Outputs::all(const Format& format) {
         entry.file.write(bytes);
       }
     }
-    if (stdout_is_open_ && stdout_format_ == &format) {
+    if (goes_to_stdout(format)) {
       try {
         unless_closed([bytes] { write_to_stdout(bytes); });
       } catch (const Error&) {
@@ -232,12 +230,11 @@ void Outputs::write_to_standard_output(const Export& write) {
   if (!stdout_is_open_) {
     return;
   }
-  const Format& format = stdout_format_ != nullptr ? *stdout_format_ : screen_format();
   unless_closed([&] {
-    if (format.content == Content::kScreen && !is_first_) {
+    if (stdout_format_->content == Content::kScreen && !is_first_) {
       write_to_stdout("\n");
     }
-    write(format, stdout_look_, write_to_stdout);
+    write(*stdout_format_, stdout_look_, write_to_stdout);
   });
   is_first_ = false;
 }

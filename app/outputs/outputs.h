@@ -11,7 +11,6 @@
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/terminal/page/terminal_options.h"
 #include "options/options.h"
 #include "outputs/formats/formats.h"
 #include "outputs/output_file.h"
@@ -85,7 +84,7 @@ class Outputs {
   OutputPlan plan_;
   FigureStyle figure_;
   std::deque<File> files_;
-  const Format* stdout_format_ = nullptr;  // null: the drawing
+  const Format* stdout_format_ = nullptr;  // the drawing, unless another is asked for
   bool stdout_is_open_ = true;
   bool committed_ = false;
   bool is_first_ = true;

@@ -14,7 +14,7 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
   const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   return is_full && is_drawn && asked.heads.empty() && asked.layers.empty() && !pattern.average &&
-         !pattern.focus && style != StyleChoice::kMask;
+         !pattern.focus && style != TerminalStyle::kMask;
 }
 
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,

@@ -1,5 +1,4 @@
-#include "stores/gguf_folders.h"
-
+// Folders of GGUF files: LM Studio's and llama.cpp's.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "attnviz/formats/shard_name.h"
 #include "stores/gguf_choice.h"
+#include "stores/model_store.h"
 
 namespace attnviz::app {
 

@@ -1,13 +1,12 @@
-#include "stores/hugging_face_cache.h"
-
+// The cache of Hugging Face's tools: the files of each repository in snapshots.
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "attnviz/model/hugging_face.h"
 #include "stores/gguf_choice.h"
+#include "stores/model_store.h"
 
 namespace attnviz::app {
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <system_error>
 
 #include "attnviz/core/error.h"
@@ -10,9 +9,6 @@
 #include "attnviz/core/suggest.h"
 #include "options/options.h"
 #include "stores/gguf_choice.h"
-#include "stores/gguf_folders.h"
-#include "stores/hugging_face_cache.h"
-#include "stores/ollama_store.h"
 
 namespace attnviz::app {
 

@@ -9,7 +9,29 @@
 
 namespace attnviz::app {
 
-/// In the order in which names are looked for: Ollama, LM Studio, llama.cpp, Hugging Face.
+/// $OLLAMA_MODELS; else the user's own store, then that of the system's service.
+///
+/// A name is `[[host/]namespace/]model[:tag]`; what is not said is registry.ollama.ai, library and
+/// latest. Its file is the layer of the manifest that holds a model. Errors: kMalformed for a
+/// manifest that is none, kIo for a blob that is not there, kUnsupported for models without GGUF.
+std::vector<Store> ollama_stores();
+
+/// ~/.lmstudio/models and, of older versions, ~/.cache/lm-studio/models:
+/// publisher/repository/files. Names are `publisher/repository[:TAG]`, as choose_gguf() takes them.
+std::vector<Store> lm_studio_stores();
+
+/// $LLAMA_CACHE, else llama.cpp in cache_home(): `owner_repository_file.gguf` in one folder. Names
+/// are `owner/repository[:TAG]` of repositories that have a manifest there, or a file's without its
+/// extension.
+std::vector<Store> llama_cpp_stores();
+
+/// $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub. Names are `[owner/]name`: the
+/// newest snapshot, when it holds a config.json; `[owner/]name[:TAG]`: a GGUF file of it. hf.co/
+/// and huggingface.co/ may stand in front.
+std::vector<Store> hugging_face_stores();
+
+/// All of them, in the order in which names are looked for: Ollama, LM Studio, llama.cpp, Hugging
+/// Face.
 std::vector<Store> model_stores();
 
 /// `given` when it is there, or looks like a file, or is no name; a folder of GGUF files without

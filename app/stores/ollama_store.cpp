@@ -1,8 +1,6 @@
-#include "stores/ollama_store.h"
-
+// Ollama's store: manifests by name, which name blobs by their digests.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +9,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/json_tree.h"
+#include "stores/model_store.h"
 
 namespace attnviz::app {
 

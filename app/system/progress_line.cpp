@@ -46,12 +46,13 @@ bool has_room() noexcept {
   return !known || size.ws_col > kColumns;
 }
 
-}  // namespace
-
+// "attention 42 %, 12 s left" for `done` in (0, 1] of the work after `seconds` of it. 7-bit.
 std::string progress_text(std::string_view what, double done, double seconds) {
   const double left = seconds * (1.0 - done) / done;
   return fmt::format("{} {:.0f} %, {} left", what, std::floor(100.0 * done), duration(left));
 }
+
+}  // namespace
 
 ProgressLine::ProgressLine(std::string_view what, const TalkOptions& talk)
     : what_(what), visible_(!talk.quiet && isatty(STDERR_FILENO) == 1 && has_room()) {
@@ -63,9 +64,13 @@ ProgressLine::~ProgressLine() {
   erase_progress_line();
 }
 
+ProgressReport ProgressLine::report() {
+  return visible_ ? [this](double done) { tell(done); } : ProgressReport();
+}
+
 void ProgressLine::tell(double done) {
   const Clock::time_point now = Clock::now();
-  if (!visible_ || now < next_ || !(done > 0.0)) {
+  if (now < next_ || !(done > 0.0)) {
     return;
   }
   constexpr std::chrono::milliseconds kPause{100};

@@ -2,16 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
-#include <string>
 #include <string_view>
 
+#include "attnviz/attention/request.h"
 #include "options/options.h"
 
 namespace attnviz::app {
-
-/// "attention 42 %, 12 s left" for `done` in (0, 1] of the work after `seconds` of it. 7-bit.
-std::string progress_text(std::string_view what, double done, double seconds);
 
 /// The line on standard error, when that is a terminal wide enough and the program is not to be
 /// quiet. Comes when the work has taken a while, and goes when it ends. For one thread at a time.
@@ -23,11 +19,13 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  bool is_visible() const noexcept { return visible_; }
-  /// `done` in [0, 1].
-  void tell(double done);
+  /// What is to be told the share of the work that is done, while the line lives; empty where the
+  /// line is not to be seen.
+  ProgressReport report();
 
  private:
+  void tell(double done);
+
   using Clock = std::chrono::steady_clock;
 
   std::string_view what_;

@@ -60,24 +60,6 @@ bool wants_color(ColorChoice choice) {
   return (!force.empty() && force != "0") || can_do_colors();
 }
 
-TerminalStyle drawn_style(StyleChoice choice, TerminalStyle automatic) {
-  switch (choice) {
-    case StyleChoice::kAscii:
-      return TerminalStyle::kAscii;
-    case StyleChoice::kBlocks:
-      return TerminalStyle::kBlocks;
-    case StyleChoice::kDots:
-      return TerminalStyle::kDots;
-    case StyleChoice::kNumbers:
-      return TerminalStyle::kNumbers;
-    case StyleChoice::kMask:
-      return TerminalStyle::kMask;
-    case StyleChoice::kAuto:
-      break;
-  }
-  return automatic;
-}
-
 }  // namespace
 
 bool stdin_is_terminal() {
@@ -90,14 +72,14 @@ bool stdout_is_terminal() {
 
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color) {
   const auto automatic = can_do_colors() ? TerminalStyle::kBlocks : TerminalStyle::kAscii;
-  return {drawn_style(style, automatic), wants_color(color) ? color_depth() : ColorDepth::kNone,
+  return {style.value_or(automatic), wants_color(color) ? color_depth() : ColorDepth::kNone,
           columns()};
 }
 
 TerminalOptions file_drawing(StyleChoice style, ColorChoice color) {
   constexpr std::size_t kFileColumns = 120;
   const bool colored = color == ColorChoice::kAlways;
-  return {drawn_style(style, TerminalStyle::kAscii), colored ? color_depth() : ColorDepth::kNone,
+  return {style.value_or(TerminalStyle::kAscii), colored ? color_depth() : ColorDepth::kNone,
           kFileColumns};
 }
 

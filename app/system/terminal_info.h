@@ -1,8 +1,6 @@
 // What standard output is: a terminal or not, how wide, with which colours.
 #pragma once
 
-#include <cstddef>
-
 #include "attnviz/terminal/page/terminal_options.h"
 #include "options/options.h"
 

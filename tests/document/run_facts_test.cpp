@@ -77,7 +77,7 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
   json.end_object();
   json.finish();
   const JsonTree tree = JsonTree::parse(text, "test");
-  const std::vector<LayerFacts> read = read_layer_facts(tree.root());
+  const std::vector<LayerFacts> read = read_run(tree.root()).layers;
   REQUIRE(read.size() == 2);
   CHECK(read[0].layer == 0);
   CHECK(read[0].window == 4096);

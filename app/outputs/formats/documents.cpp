@@ -14,13 +14,16 @@
 #include "attnviz/document/json/inspection_json.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/npy.h"
-#include "outputs/formats/writers.h"
+#include "outputs/formats/formats.h"
 
 namespace attnviz::app {
 
 namespace {
 
-// What stands before the weights in a NumPy array of the document's patterns.
+constexpr double kNumberAsText = 14.0;
+
+// What stands before the weights in a NumPy array of the document's patterns, which must be a
+// rectangle of layers and heads.
 std::string npy_header_of(const AttentionDocument& document) {
   const std::vector<HeadId> heads = heads_of(document);
   if (!is_rectangle(heads)) {
@@ -43,8 +46,7 @@ std::unique_ptr<RowStream> row_stream(const AttentionDocument& document, RowStre
                                      std::move(append), std::move(take));
 }
 
-}  // namespace
-
+// A line for each document.
 void write_attention_json(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
   shown.check_drawing();
   for (const AttentionDocument& document : shown.documents()) {
@@ -64,6 +66,7 @@ RowFile begin_json_rows(const AttentionDocument& document, const ByteSink& sink)
           [json] { json->finish(); }};
 }
 
+// Of the first document.
 void write_attention_npy(const ShownAttention& shown, const Look& /*look*/, const ByteSink& sink) {
   shown.check_drawing();
   sink(npy_header_of(shown.first()));
@@ -81,6 +84,28 @@ RowFile begin_npy_rows(const AttentionDocument& document, const ByteSink& sink) 
   return {row_stream(document, append_npy_row,
                      [sink](std::size_t /*n*/, std::string_view rows) { sink(rows); }),
           [] {}};
+}
+
+}  // namespace
+
+Format json_format() {
+  return {.word = "json",
+          .content = Content::kDocument,
+          .is_text = true,
+          .attention = write_attention_json,
+          .inspection = write_inspection_json,
+          .begin_rows = begin_json_rows,
+          .row_bytes = 2.0 * kNumberAsText};  // made ready, and on the way
+}
+
+Format npy_format() {
+  return {.word = "npy",
+          .content = Content::kNumbers,
+          .is_text = false,
+          .attention = write_attention_npy,
+          .begin_rows = begin_npy_rows,
+          .check_rows = check_npy_rows,
+          .row_bytes = sizeof(float)};
 }
 
 }  // namespace attnviz::app

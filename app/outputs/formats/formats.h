@@ -51,7 +51,6 @@ struct RowFile {
 
 struct Format {
   std::string_view word;  // "png": of --format, and the ending of names
-  std::string_view media_type;
   Content content;
   bool is_text;  // a terminal can show it
 
@@ -75,13 +74,17 @@ struct Format {
   }
 };
 
-/// The table.
-std::span<const Format> all_formats() noexcept;
+/// The table, whose rows stand beside their writers.
+std::span<const Format> all_formats();
+Format png_format();
+Format json_format();
+Format npy_format();
+Format text_format();
 
 /// Those that a result can be written in, by their words.
 std::vector<Choice<const Format*>> formats_of(Result result);
 
 /// Null where no format is called so.
-const Format* find_format(std::string_view word) noexcept;
+const Format* find_format(std::string_view word);
 
 }  // namespace attnviz::app

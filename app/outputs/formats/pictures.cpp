@@ -7,7 +7,7 @@
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/overview_view.h"
-#include "outputs/formats/writers.h"
+#include "outputs/formats/formats.h"
 
 namespace attnviz::app {
 
@@ -45,8 +45,6 @@ void add_next_tokens(Page& page, std::span<const AttentionDocument> documents,
   }
 }
 
-}  // namespace
-
 void write_attention_png(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
   if (!shown.overview()) {
     return sink(render_png(shown.heatmap(), look.figure, attention_facts(shown.first())));
@@ -78,6 +76,26 @@ void write_inspection_text(const ShownInspection& shown, const Look& look, const
 OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
   return shown.overview() ? terminal_cells(*shown.overview(), look.terminal)
                           : OverviewCells{terminal_grid(shown.heatmap(), look.terminal), {}};
+}
+
+}  // namespace
+
+Format png_format() {
+  return {.word = "png",
+          .content = Content::kFigure,
+          .is_text = false,
+          .attention = write_attention_png,
+          .inspection = write_inspection_png,
+          .cells = png_cells};
+}
+
+Format text_format() {
+  return {.word = "txt",
+          .content = Content::kScreen,
+          .is_text = true,
+          .attention = write_attention_text,
+          .inspection = write_inspection_text,
+          .cells = text_cells};
 }
 
 }  // namespace attnviz::app

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
 
 namespace attnviz {
@@ -17,26 +18,6 @@ namespace {
 
 [[noreturn]] void fail(const std::string& message) {
   throw Error(ErrorKind::kUsage, message);
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-std::vector<std::string_view> split_list(std::string_view list) {
-  std::vector<std::string_view> items;
-  for (;;) {
-    const std::size_t comma = list.find(',');
-    items.push_back(trimmed(list.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return items;
-    }
-    list.remove_prefix(comma + 1);
-  }
 }
 
 // "only layer 0" or "layers 0 to 5".
@@ -109,7 +90,7 @@ std::vector<HeadPattern> parse_heads(std::string_view list, const Check& check) 
     return {HeadPattern{}};
   }
   std::vector<HeadPattern> patterns;
-  for (const std::string_view item : split_list(list)) {
+  for (const std::string_view item : list_parts(list)) {
     patterns.push_back(parse_head(item));
     check(patterns.back(), item);
   }
@@ -146,7 +127,7 @@ class LayerList {
       ranges_.push_back(parse_layer_range("*"));
       return;
     }
-    for (const std::string_view item : split_list(list)) {
+    for (const std::string_view item : list_parts(list)) {
       ranges_.push_back(parse_layer_range(item));
       if (item != "*") {
         check(ranges_.back(), item);

@@ -43,6 +43,18 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return found;
 }
 
+std::vector<std::string_view> list_parts(std::string_view list, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, begin), list.size());
+    std::string_view part = list.substr(begin, end - begin);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    parts.push_back(part.substr(0, part.find_last_not_of(' ') + 1));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 std::string safe_message(std::string_view text, bool ascii) {
   std::string message;
   for (const std::string_view word : words_of(text)) {

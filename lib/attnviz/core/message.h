@@ -25,6 +25,9 @@ std::string joined(std::span<const std::string> items, std::string_view word);
 /// What stands between blanks and line ends.
 std::vector<std::string_view> words_of(std::string_view text);
 
+/// The parts of "a, b,c", without the spaces around them: at least one, which may be empty.
+std::vector<std::string_view> list_parts(std::string_view list, char separator = ',');
+
 /// A sentence on one line: words with one space between them, everything else made visible as in a
 /// label. `ascii`: in 7 bits.
 std::string safe_message(std::string_view text, bool ascii);

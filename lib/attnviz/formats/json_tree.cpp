@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/json_tree_data.h"
@@ -235,6 +235,31 @@ std::string text_if_any(const JsonNode& node, std::string_view key) {
   const auto value = node.kind() == JsonKind::kObject ? node.find(key) : std::nullopt;
   return value && value->kind() == JsonKind::kString ? std::string(value->as_string())
                                                      : std::string();
+}
+
+std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
+                                    std::string_view what) {
+  std::vector<std::string> list;
+  const auto found = node.find(key);
+  if (!found || (found->kind() == JsonKind::kNumbers && found->as_numbers().empty())) {
+    return list;
+  }
+  for (const JsonNode& item : found->as_list(what)) {
+    list.emplace_back(item.as_string());
+  }
+  return list;
+}
+
+std::vector<std::size_t> read_indices(const JsonNode& node) {
+  std::vector<std::size_t> list;
+  for (const float number : node.as_numbers()) {
+    constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
+    if (!(number >= 0.0f && number <= kMost) || number != std::floor(number)) {
+      node.fail(fmt::format("expected indices from 0, found {}", number));
+    }
+    list.push_back(static_cast<std::size_t>(number));
+  }
+  return list;
 }
 
 }  // namespace attnviz

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/core/tensor.h"
 
 namespace attnviz {
@@ -137,5 +138,34 @@ void read_if_there(const JsonNode& node, std::string_view key, std::optional<T>&
     value = value_of<T>(*found);
   }
 }
+
+/// Errors of our parsers for words say what is wrong; the file's place goes in front.
+template <class Parse>
+auto parsed(const JsonNode& node, const Parse& parse) {
+  try {
+    return parse(node.as_string());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kUsage) {
+      node.fail(error.what());
+    }
+    throw;
+  }
+}
+
+/// Sets `value` to what `parse` makes of the member, where there is one.
+template <class T, class Parse>
+void read_if_there(const JsonNode& node, std::string_view key, T& value, const Parse& parse) {
+  if (const auto found = node.find(key)) {
+    value = parsed(*found, parse);
+  }
+}
+
+/// The strings of a list, none where there is no such member; `what` it is a list of, for the
+/// message.
+std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
+                                    std::string_view what);
+
+/// Whole numbers from 0.
+std::vector<std::size_t> read_indices(const JsonNode& node);
 
 }  // namespace attnviz

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/json/attention_facts_reader.h"
 #include "attnviz/document/json/run_json.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/model/mask.h"
-#include "attnviz/text/token_marks.h"
 
 namespace attnviz {
 
@@ -52,12 +49,19 @@ std::vector<std::size_t> counted_from_zero(std::size_t count) {
   return names;
 }
 
+HeadId read_head(const JsonNode& node) {
+  HeadId head;
+  read_if_there(node, "layer", head.layer);
+  read_if_there(node, "head", head.head);
+  return head;
+}
+
 // What went into the means: the heads in `averaged`, else every head of every layer that is listed.
 DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
   DocumentAverage average{parsed(node, parse_average), {}};
   if (const auto averaged = root.find("averaged")) {
     for (const JsonNode& entry : averaged->as_list("a list of heads")) {
-      const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
+      const HeadId head = read_head(entry);
       if (!average.heads.empty() && head <= average.heads.back()) {
         entry.fail("expected different heads in rising order");
       }
@@ -115,7 +119,7 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
 
 void read_selected(const JsonNode& selected, AttentionDocument& document) {
   for (const JsonNode& entry : selected.as_list("a list of heads")) {
-    const HeadId head{read_size(entry, "layer"), read_size(entry, "head")};
+    const HeadId head = read_head(entry);
     if (!document.patterns.empty() && head <= document.patterns.back().head) {
       entry.fail("expected different heads in rising order");
     }
@@ -216,12 +220,8 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
                   "schema");
     }
     read_if_there(root, "text", document.text);
-    if (const auto list = root.find("tokens")) {
-      document.query_tokens = read_strings(*list, "a list of tokens");
-    }
-    if (const auto list = root.find("key_tokens")) {
-      document.key_tokens = read_strings(*list, "a list of tokens");
-    }
+    document.query_tokens = strings_at(root, "tokens", "a list of tokens");
+    document.key_tokens = strings_at(root, "key_tokens", "a list of tokens");
     if (const auto list = root.find("token_ids")) {
       for (const std::size_t id : read_indices(*list)) {
         document.token_ids.push_back(static_cast<TokenId>(id));
@@ -230,17 +230,13 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
     if (const auto marks = root.find("marks")) {
       document.marks = read_marks(*marks, document.query_tokens.size());
     }
-    if (const auto notes = root.find("notes")) {
-      document.notes = read_strings(*notes, "a list of notes");
-    }
+    document.notes = strings_at(root, "notes", "a list of notes");
     if (const auto merged = root.find("merged")) {
       if (merged->as_string() != "words") {
         merged->fail(fmt::format("expected \"words\", found {}", quoted(merged->as_string())));
       }
       document.words.emplace();
-      if (const auto mask = root.find("token_mask")) {
-        document.words->mask = parsed(*mask, parse_mask);
-      }
+      read_if_there(root, "token_mask", document.words->mask, parse_mask);
     }
     if (const auto model = root.find("model")) {
       document.model = read_model(*model);

@@ -5,8 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "attnviz/document/json/attention_facts_reader.h"
-
 namespace attnviz {
 
 namespace {
@@ -24,6 +22,11 @@ constexpr std::string_view kRandomWeightsNote =
 constexpr std::array kEnds = {Choice{"length", ContinuationEnd::kLength},
                               Choice{"end_of_text", ContinuationEnd::kEndOfText},
                               Choice{"context", ContinuationEnd::kContext}};
+
+// Learned ones cannot be asked for, but be said of a model.
+Positions positions_named(std::string_view name) {
+  return name == positions_name(Positions::kLearned) ? Positions::kLearned : parse_positions(name);
+}
 
 }  // namespace
 
@@ -101,6 +104,25 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
   json.end_object();
 }
 
+ModelFacts read_model(const JsonNode& node) {
+  ModelFacts facts;
+  read_if_there(node, "name", facts.name);
+  read_if_there(node, "origin", facts.origin);
+  read_if_there(node, "family", facts.family);
+  read_if_there(node, "random", facts.random);
+  facts.random_embeddings = strings_at(node, "random_embeddings", "a list of tokens");
+  read_if_there(node, "seed", facts.seed);
+  read_if_there(node, "n_layers", facts.n_layers);
+  read_if_there(node, "n_heads", facts.n_heads);
+  read_if_there(node, "n_kv_heads", facts.n_kv_heads);
+  read_if_there(node, "d_model", facts.d_model);
+  read_if_there(node, "d_head", facts.d_head);
+  read_if_there(node, "d_value", facts.d_value);
+  read_if_there(node, "positions", facts.positions, positions_named);
+  read_if_there(node, "tokenizer", facts.tokenizer);
+  return facts;
+}
+
 void write_run_members(JsonWriter& json, const RunFacts& facts) {
   if (facts.mask) {
     json.member("mask", facts.mask->name());
@@ -125,20 +147,82 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
   });
 }
 
-std::vector<LayerFacts> read_layer_facts(const JsonNode& root) {
-  std::vector<LayerFacts> layers;
-  const auto list = root.find("layer_facts");
-  if (!list) {
-    return layers;
+RunFacts read_run(const JsonNode& root) {
+  RunFacts facts;
+  read_if_there(root, "mask", facts.mask, parse_mask);
+  read_if_there(root, "temperature", facts.temperature);
+  read_if_there(root, "scale", facts.scale);
+  if (const auto dropout = root.find("dropout")) {
+    facts.dropout = dropout->as_number();
+    if (!(facts.dropout >= 0.0f && facts.dropout < 1.0f)) {
+      dropout->fail(fmt::format("expected a number from 0 to below 1, found {}", facts.dropout));
+    }
   }
-  for (const JsonNode& node : list->as_list("a list of what layers do in their own way")) {
-    LayerFacts layer;
-    layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
-    read_if_there(node, "window", layer.window);
-    read_if_there(node, "soft_cap", layer.soft_cap);
-    layers.push_back(layer);
+  read_if_there(root, "dropout_seed", facts.dropout_seed);
+  if (const auto layers = root.find("layer_facts")) {
+    for (const JsonNode& node : layers->as_list("a list of what layers do in their own way")) {
+      LayerFacts& layer = facts.layers.emplace_back();
+      layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
+      read_if_there(node, "window", layer.window);
+      read_if_there(node, "soft_cap", layer.soft_cap);
+    }
   }
-  return layers;
+  return facts;
+}
+
+void write_drawing_member(JsonWriter& json, const Drawing& drawing) {
+  json.begin_object("drawing");
+  json.member("colormap", drawing.scale.colormap.name());
+  json.member("scale", word_for(kScales, drawing.scale.kind));
+  json.member("range", std::array{drawing.scale.low, drawing.scale.high});
+  json.member("pool", word_for(kPools, drawing.pool));
+  json.member_if_any("drop_sink", drawing.drop_sink);
+  json.member_if_any("title", drawing.title);
+  if (drawing.focus) {
+    json.begin_object("focus");
+    json.member("token", drawing.focus->token);
+    json.member("as_key", drawing.focus->as_key);
+    json.end_object();
+  }
+  json.member_if_any("side_by_side", drawing.side_by_side);
+  if (drawing.overview) {
+    json.begin_object("overview");
+    json.member("layer", drawing.overview->head.layer);
+    json.member("head", drawing.overview->head.head);
+    json.member("reason", drawing.overview->reason);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+Drawing read_drawing(const JsonNode& node) {
+  Drawing drawing;
+  read_if_there(node, "colormap", drawing.scale.colormap,
+                [](std::string_view name) { return Colormap(name); });
+  read_if_there(node, "scale", drawing.scale.kind,
+                [](std::string_view name) { return parse_choice("scale", name, kScales); });
+  if (const auto range = node.find("range")) {
+    const auto ends = range->as_numbers();
+    if (ends.size() != 2) {
+      range->fail(fmt::format("expected [low, high], found {} numbers", ends.size()));
+    }
+    drawing.scale.low = ends[0];
+    drawing.scale.high = ends[1];
+  }
+  try {
+    check(drawing.scale);
+  } catch (const Error& error) {
+    node.fail(error.what());
+  }
+  read_if_there(node, "pool", drawing.pool, parse_pool);
+  read_if_there(node, "drop_sink", drawing.drop_sink);
+  read_if_there(node, "title", drawing.title);
+  drawing.side_by_side = strings_at(node, "side_by_side", "a list of names");
+  if (const auto focus = node.find("focus")) {
+    drawing.focus.emplace().as_key = focus->at("as_key").as_bool();
+    read_if_there(*focus, "token", drawing.focus->token);
+  }
+  return drawing;
 }
 
 void write_continuation_member(JsonWriter& json, const Continuation& continuation) {

@@ -1,17 +1,15 @@
-// What JSON documents say of a run: the text, the model, how it was run and what it wrote. Members
-// are of an object that is open; readers throw Error{kMalformed} saying where.
+// What JSON documents say of a run: the text, the model, how it was run, what it wrote and how it
+// is drawn. Members are of an object that is open; readers take a member's value and throw
+// Error{kMalformed} saying where something else stands than expected.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include "attnviz/core/byte_sink.h"
-#include "attnviz/document/next_tokens.h"
-#include "attnviz/document/run_facts.h"
+#include "attnviz/document/attention_document.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/json_writer.h"
-#include "attnviz/text/token_marks.h"
 
 namespace attnviz {
 
@@ -30,12 +28,17 @@ TokenMarks read_marks(const JsonNode& node, std::size_t n_tokens);
 
 /// The member `model`: its name and sizes, and what of it is random for this text.
 void write_model_member(JsonWriter& json, const ModelFacts& facts);
+ModelFacts read_model(const JsonNode& node);
 
 /// The members `mask` (when known) and `temperature`, and `scale`, `dropout`, `dropout_seed` and
 /// `layer_facts` where they are not as usual.
 void write_run_members(JsonWriter& json, const RunFacts& facts);
-/// The member `layer_facts` of a document, which may lack it.
-std::vector<LayerFacts> read_layer_facts(const JsonNode& root);
+/// From the members of the document itself.
+RunFacts read_run(const JsonNode& root);
+
+/// The member `drawing`.
+void write_drawing_member(JsonWriter& json, const Drawing& drawing);
+Drawing read_drawing(const JsonNode& node);
 
 /// What the model wrote and what it holds probable: the members `generated` and `predictions`.
 void write_continuation_member(JsonWriter& json, const Continuation& continuation);
