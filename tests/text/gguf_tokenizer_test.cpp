@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -376,6 +377,32 @@ TEST_CASE("every way of cutting texts compiles, and loses nothing") {
     }
     CHECK(joined == whole);
   }
+}
+
+TEST_CASE("Ollama's files make the tokens of a text that they mean") {
+  const fs::path dialects = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/dialects";
+  if (is_missing(dialects)) {
+    return;
+  }
+  for (const char* name : {"gemma3-vision", "llama3-no-pre"}) {
+    std::ifstream file(dialects / name / "text.json");
+    const auto expected = nlohmann::json::parse(file);
+    for (const char* form : {"llamacpp.gguf", "ollama.gguf"}) {
+      CAPTURE(form);
+      const auto tokenizer = load_tokenizer(dialects / name / form);
+      CHECK(ids_of(*tokenizer, expected["text"].get<std::string>()) == expected["ids"].get<Ids>());
+    }
+  }
+}
+
+TEST_CASE("Unigram: a character map may be written as the characters of its base64") {
+  const std::string map("\x04\0\0\0\0\0\0\0", 8);
+  CHECK(ids_of(tokenizer_of(t5().bytes("tokenizer.ggml.precompiled_charsmap", map)), "a") ==
+        ids_of(tokenizer_of(t5().texts("tokenizer.ggml.precompiled_charsmap",
+                                       {"B", "A", "A", "A", "AAAA", "AAA="})),
+               "a"));
+  check_fails(t5().texts("tokenizer.ggml.precompiled_charsmap", {"B", "!"}), ErrorKind::kMalformed,
+              {"precompiled_charsmap", "base64"});
 }
 
 TEST_CASE("ways of cutting texts, each where it differs from others") {

@@ -57,6 +57,11 @@ void check_name(const GgufCursor& in, std::string_view name) {
 }  // namespace
 
 // Fills a Gguf; see there for what it throws.
+// Ollama says so that Phi-3's rotation is not scaled.
+bool may_be_empty(std::string_view tensor) noexcept {
+  return tensor.starts_with("rope_factors_");
+}
+
 class GgufReader {
  public:
   GgufReader(std::string_view bytes, Gguf& out) noexcept
@@ -78,7 +83,7 @@ class GgufReader {
   void read_metadata(std::uint64_t count);
   void read_alignment();
   void read_tensor_infos(std::uint64_t count);
-  std::vector<std::size_t> shape();
+  std::vector<std::size_t> shape(bool may_be_empty);
   std::size_t size_of(const StoredTensor& tensor) const;
   void place_tensors();
   void check_names();
@@ -233,7 +238,7 @@ void GgufReader::read_tensor_infos(std::uint64_t count) {
     tensor.name = in_.string("its name");
     check_name(in_, tensor.name);
     in_.set_subject("tensor", tensor.name);
-    out_.shapes_.push_back(shape());
+    out_.shapes_.push_back(shape(may_be_empty(tensor.name)));
     tensor.shape = out_.shapes_.back();
     const auto number = in_.number<std::uint32_t>("its type");
     const std::optional<StoredType> type = ggml_stored_type(number);
@@ -250,13 +255,17 @@ void GgufReader::read_tensor_infos(std::uint64_t count) {
       in_.malformed(fmt::format("expected an offset that is a multiple of {}, found {}",
                                 out_.alignment_, offset));
     }
+    if (std::ranges::find(tensor.shape, 0U) != tensor.shape.end()) {
+      out_.shapes_.pop_back();
+      continue;
+    }
     places_.push_back({offset, size_of(tensor)});
     out_.tensors_.push_back(tensor);
   }
 }
 
 // Outermost first. Writers fill up with dimensions of 1 or leave them out: never the first.
-std::vector<std::size_t> GgufReader::shape() {
+std::vector<std::size_t> GgufReader::shape(bool may_be_empty) {
   const auto n_dimensions = in_.number<std::uint32_t>("the number of its dimensions");
   if (n_dimensions > kMostDimensions) {
     in_.malformed(
@@ -265,7 +274,7 @@ std::vector<std::size_t> GgufReader::shape() {
   std::vector<std::size_t> sizes(n_dimensions);
   for (std::size_t& size : sizes) {
     size = in_.number<std::uint64_t>("its dimensions");
-    if (size == 0) {
+    if (size == 0 && !may_be_empty) {
       in_.malformed("expected dimensions of at least 1, found 0");
     }
   }

@@ -44,6 +44,9 @@ class GgufValue {
   GgufType element_type() const noexcept { return element_type_; }
   std::size_t size() const noexcept { return count_; }
 
+  /// A value that is in no file; `bytes` (little-endian) must outlive it.
+  static GgufValue made(GgufType type, std::string_view bytes) noexcept;
+
   /// The number, when it is one (a bool is not) and fits; integers of any width and sign.
   std::optional<std::uint64_t> as_unsigned() const noexcept;
   std::optional<std::int64_t> as_signed() const noexcept;
@@ -106,9 +109,9 @@ class Gguf {
   /// All of the metadata, in the file's order.
   std::span<const Entry> metadata() const noexcept { return metadata_; }
 
-  /// In the file's order. Shapes are outermost first: a matrix that ggml calls ne = [in, out] is
-  /// [out, in]; ggml tells no vector from a matrix of one row, so that [1, n] comes out as [n].
-  /// Bytes are in the file's byte order.
+  /// In the file's order, but for rope_factors_* without numbers. Shapes are outermost first: a
+  /// matrix that ggml calls ne = [in, out] is [out, in]; ggml tells no vector from a matrix of one
+  /// row, so that [1, n] comes out as [n]. Bytes are in the file's byte order.
   std::span<const StoredTensor> tensors() const noexcept { return tensors_; }
 
  private:

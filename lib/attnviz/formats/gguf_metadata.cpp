@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,6 +12,17 @@
 
 namespace attnviz {
 
+GgufMetadata::GgufMetadata(const Gguf& gguf) : gguf_(&gguf), dialect_(gguf_dialect(gguf)) {}
+
+const GgufValue* GgufMetadata::find(std::string_view key) const noexcept {
+  const GgufValue* const own = gguf_->find(key);
+  const auto meant = std::ranges::find(dialect_.meant, key, &GgufDialect::Meant::key);
+  if (meant == dialect_.meant.end() || (own != nullptr && !meant->overrides)) {
+    return own;
+  }
+  return meant->said.empty() ? &meant->value : gguf_->find(meant->said);
+}
+
 void GgufMetadata::fail(std::string_view key, std::string_view message) const {
   throw Error(ErrorKind::kMalformed,
               fmt::format("{}: {}: {}", gguf_->file(), shown_name(key), message));
@@ -19,7 +31,7 @@ void GgufMetadata::fail(std::string_view key, std::string_view message) const {
 template <class T, class IsRight>
 T GgufMetadata::get(std::string_view key, std::string_view expected,
                     std::optional<T> (GgufValue::*read)() const, IsRight is_right) const {
-  const GgufValue* const value = gguf_->find(key);
+  const GgufValue* const value = find(key);
   if (value == nullptr) {
     fail(key, fmt::format("expected {}, found no such key", expected));
   }

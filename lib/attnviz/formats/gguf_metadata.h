@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/formats/gguf.h"
+#include "attnviz/formats/gguf_dialect.h"
 
 namespace attnviz {
 
@@ -17,10 +18,13 @@ namespace attnviz {
 /// a missing one.
 class GgufMetadata {
  public:
-  explicit GgufMetadata(const Gguf& gguf) noexcept : gguf_(&gguf) {}
+  explicit GgufMetadata(const Gguf& gguf);
 
   const Gguf& gguf() const noexcept { return *gguf_; }
-  bool has(std::string_view key) const noexcept { return gguf_->find(key) != nullptr; }
+  const GgufDialect& dialect() const noexcept { return dialect_; }
+  /// The value of a key, in the words of llama.cpp's converter; null when there is none.
+  const GgufValue* find(std::string_view key) const noexcept;
+  bool has(std::string_view key) const noexcept { return find(key) != nullptr; }
 
   /// A whole number from 1 to 2^31.
   std::size_t size(std::string_view key) const;
@@ -53,6 +57,7 @@ class GgufMetadata {
       IsRight is_right = [](const T&) { return true; }) const;
 
   const Gguf* gguf_;
+  GgufDialect dialect_;
 };
 
 }  // namespace attnviz

@@ -118,6 +118,13 @@ std::size_t gguf_type_width(GgufType type) noexcept {
   return kTypes[static_cast<std::size_t>(type)].width;
 }
 
+GgufValue GgufValue::made(GgufType type, std::string_view bytes) noexcept {
+  GgufValue value;
+  value.type_ = type;
+  value.bytes_ = bytes;
+  return value;
+}
+
 std::optional<std::uint64_t> GgufValue::as_unsigned() const noexcept {
   return integer<std::uint64_t>(type_, bytes_.data(), big_endian_);
 }

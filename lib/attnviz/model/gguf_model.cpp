@@ -55,8 +55,9 @@ std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
 
 void require_embeddings(const GgufMetadata& metadata, const Model& model) {
   constexpr std::string_view kKey = "tokenizer.ggml.tokens";
-  const GgufValue* const tokens = metadata.gguf().find(kKey);
-  if (tokens != nullptr && tokens->size() > model.embeddings.rows) {
+  const GgufValue* const tokens = metadata.find(kKey);
+  if (tokens != nullptr &&
+      std::min(tokens->size(), metadata.dialect().most_tokens) > model.embeddings.rows) {
     metadata.fail(kKey, fmt::format("expected at most {} as token_embd.weight has, found {}",
                                     counted(model.embeddings.rows, "token"), tokens->size()));
   }

@@ -144,7 +144,7 @@ float soft_cap(const GgufMetadata& metadata, std::string_view name, double other
 std::function<bool(std::size_t)> sliding_of_gemma3(const GgufMetadata& metadata,
                                                    std::size_t n_layers) {
   const std::string key = GgufKeys(metadata)("attention.sliding_window_pattern");
-  const GgufValue* const value = metadata.gguf().find(key);
+  const GgufValue* const value = metadata.find(key);
   if (value != nullptr && value->type() == GgufType::kArray) {
     if (value->size() != n_layers) {
       metadata.fail(key, fmt::format("expected a flag for each layer, found {}", value->size()));

@@ -68,7 +68,7 @@ std::string gguf_where(const GgufMetadata& metadata) {
 }
 
 std::size_t size_of_layers(const GgufMetadata& metadata, const std::string& key) {
-  const GgufValue* const value = metadata.gguf().find(key);
+  const GgufValue* const value = metadata.find(key);
   if (value == nullptr || value->type() != GgufType::kArray) {
     return metadata.size(key);
   }

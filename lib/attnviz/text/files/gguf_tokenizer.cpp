@@ -18,6 +18,7 @@
 #include "attnviz/text/files/tokenizer_json.h"
 #include "attnviz/text/files/vocabulary_files.h"
 #include "attnviz/text/tokenizers/bpe.h"
+#include "attnviz/text/tokenizers/charsmap.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "attnviz/text/tokenizers/word_models.h"
 
@@ -105,7 +106,8 @@ void read_types(const GgufMetadata& metadata, Pieces& pieces) {
 }
 
 Pieces read_pieces(const GgufMetadata& metadata) {
-  const std::vector<std::string_view> texts = metadata.strings(kTokens);
+  std::vector<std::string_view> texts = metadata.strings(kTokens);
+  texts.resize(std::min(texts.size(), metadata.dialect().most_tokens));
   if (texts.empty()) {
     metadata.fail(kTokens, "expected the vocabulary's pieces, found none");
   }
@@ -227,16 +229,29 @@ TokenizerParts read_llama(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
-TokenizerParts read_t5(const GgufMetadata& metadata, const Pieces& pieces) {
-  SentencePieces settings = sentence_pieces(metadata, pieces, /*usual_unknown=*/2);
-  settings.is_unigram = true;
-  std::string charsmap;
+// Bytes as numbers or, as Ollama writes them, a string for each character of their base64.
+std::string read_charsmap(const GgufMetadata& metadata) {
+  std::string bytes;
+  const GgufValue* const value = metadata.find(kCharsmap);
+  if (value != nullptr && value->element_type() == GgufType::kString) {
+    for (const std::string_view text : metadata.strings(kCharsmap)) {
+      bytes += text;
+    }
+    return decoded_base64(bytes, where(metadata, kCharsmap) + ": ");
+  }
   for (const double byte : metadata.numbers(kCharsmap)) {
     if (!(byte >= -128 && byte <= 255)) {
       metadata.fail(kCharsmap, fmt::format("expected bytes, found {}", byte));
     }
-    charsmap += static_cast<char>(static_cast<int>(byte));
+    bytes += static_cast<char>(static_cast<int>(byte));
   }
+  return bytes;
+}
+
+TokenizerParts read_t5(const GgufMetadata& metadata, const Pieces& pieces) {
+  SentencePieces settings = sentence_pieces(metadata, pieces, /*usual_unknown=*/2);
+  settings.is_unigram = true;
+  const std::string charsmap = read_charsmap(metadata);
   settings.charsmap = charsmap;
   settings.charsmap_where = where(metadata, kCharsmap) + ": ";
   settings.adds_space = metadata.flag_or("tokenizer.ggml.add_space_prefix", false);

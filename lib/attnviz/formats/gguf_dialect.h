@@ -1,0 +1,32 @@
+// What Ollama's files say in other words than those of llama.cpp's converter.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/formats/gguf.h"
+
+namespace attnviz {
+
+/// What a file means.
+struct GgufDialect {
+  struct Meant {
+    std::string_view key;   // as llama.cpp writes it
+    std::string_view said;  // the file's own key; empty: `value` is meant
+    GgufValue value = {};
+    bool overrides = false;  // what the file says at `key`; else only where it says nothing
+  };
+  std::vector<Meant> meant;
+  /// The vocabulary's pieces behind these have no embeddings.
+  std::size_t most_tokens = std::numeric_limits<std::size_t>::max();
+};
+
+/// Told by what the file holds, whatever wrote it. Nothing is meant that is not said where the file
+/// is one of llama.cpp's.
+///
+/// Source  https://github.com/ollama/ollama/blob/main/llama/compat/llama-ollama-compat.cpp
+GgufDialect gguf_dialect(const Gguf& gguf);
+
+}  // namespace attnviz
