@@ -1,9 +1,12 @@
 #include "commands/commands.h"
 
+#include <fmt/core.h>
+
 #include <optional>
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "outputs/output_file.h"
@@ -84,6 +87,11 @@ void run(const InfoOptions& options) {
     info.shape = model_shape(options.described);
     info.d_ff_hint = "give --d-ff";
     info.n_vocab_hint = "give --vocab";
+  }
+  if (options.talk.verbose && model) {
+    for (const ModelConfig::PassedOver& one : model->config.passed_over) {
+      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+    }
   }
   info.parameters = count_parameters(info.shape);
   if (options.json) {

@@ -246,15 +246,11 @@ std::optional<InputText> TextSource::next() {
     }
     const auto* words = std::get_if<std::string>(&text.content);
     if (words == nullptr || !is_blank(*words)) {
-      ++texts_;
       return text;
     }
     if (!quiet_) {
       say(place() + ": blank, skipped");
     }
-  }
-  if (texts_ == 0) {
-    throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
   }
   return std::nullopt;
 }
@@ -263,6 +259,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
   while (const auto text = next()) {
     try {
       answer(*text);
+      ++texts_;
     } catch (const NoTokens& error) {
       if (!input_.many_texts()) {
         throw;
@@ -277,6 +274,9 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
       throw Error(error.kind(), fmt::format("{}: {}", place(),
                                             in_program_words(error.what(), error.parameter())));
     }
+  }
+  if (texts_ == 0) {
+    throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <ranges>
 #include <string_view>
 
 #include "attnviz/core/message.h"
@@ -49,8 +48,11 @@ std::vector<std::string> names_of(const CommandDescription& command) {
 }
 
 std::string command_names(const std::vector<CommandDescription>& commands) {
-  return fmt::format("{}",
-                     fmt::join(commands | std::views::transform(&CommandDescription::name), " "));
+  std::string names;
+  for (const CommandDescription& command : commands) {
+    names += (names.empty() ? "" : " ") + std::string(command.name);
+  }
+  return names;
 }
 
 std::string zsh_action(const OptionSpec& option) {

@@ -284,6 +284,23 @@ TEST_CASE("a regular expression that takes too long matches nothing, and ends") 
   CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{0, 0}, {1, 3}, {4, 4}});
 }
 
+TEST_CASE("a regular expression that goes round without going back ends, or is refused") {
+  const std::string text(8000, 'b');
+  CHECK(Regex("(?:a|(?:a?){1000}c)+x", "").find_all(text).empty());
+  for (const std::string& pattern :
+       {std::string("(?:(?:a?){1000}){100000}"),
+        std::string("(?:(?!(?:(?>a?)){100000}x)b?){100000}"), std::string(100'000, 'a'),
+        std::string(1000, '(') + std::string(1000, ')')}) {
+    CHECK_THROWS_AS(Regex(pattern, "").find_all(text), Error);
+  }
+}
+
+TEST_CASE("a class of punctuation holds symbols where it is one") {
+  CHECK(Regex("[[:punct:]]", "").find_all("a$") == std::vector<ByteRange>{{1, 2}});
+  CHECK(Regex("[[:^punct:]]", "").find_all("a$") == std::vector<ByteRange>{{0, 1}});
+  CHECK(Regex("\\[:punct:]", "").find_all("[:punct:]") == std::vector<ByteRange>{{0, 9}});
+}
+
 TEST_CASE("a regular expression that takes too long at every word ends as early as in one") {
   std::string text;
   Strings expected;

@@ -48,7 +48,8 @@ void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
 // The first of them when all are like it.
 template <class Item>
 std::optional<Item> common(const std::vector<Item>& items) {
-  const bool are_alike = std::ranges::count(items, items.front()) == std::ssize(items);
+  const bool are_alike =
+      !items.empty() && std::ranges::count(items, items.front()) == std::ssize(items);
   return are_alike ? std::optional(items.front()) : std::nullopt;
 }
 

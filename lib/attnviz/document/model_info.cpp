@@ -401,10 +401,10 @@ std::vector<InfoFact> weights_facts(const ModelInfo& info) {
   if (info.gguf != nullptr && n_numbers > 0.0) {
     facts.push_back({"a weight", fmt::format("{:.2f} bits on average", 8.0 * n_bytes / n_numbers)});
   }
-  if (stored.n_unused_tensors > 0) {
-    facts.push_back(
-        {"not used", fmt::format("{} in the files, {}", counted(stored.n_unused_tensors, "tensor"),
-                                 rounded_bytes(stored.n_unused_bytes))});
+  if (!stored.unused_tensors.empty()) {
+    facts.push_back({"not used", fmt::format("{} in the files, {}",
+                                             counted(stored.unused_tensors.size(), "tensor"),
+                                             rounded_bytes(stored.n_unused_bytes))});
   }
   if (stored.used.empty()) {
     facts.push_back({"float32", rounded_bytes(bytes_of(info.parameters.total, 4))});

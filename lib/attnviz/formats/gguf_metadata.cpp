@@ -12,9 +12,25 @@
 
 namespace attnviz {
 
-GgufMetadata::GgufMetadata(const Gguf& gguf) : gguf_(&gguf), dialect_(gguf_dialect(gguf)) {}
+GgufMetadata::GgufMetadata(const Gguf& gguf)
+    : gguf_(&gguf),
+      dialect_(gguf_dialect(gguf)),
+      asked_(std::make_shared<std::set<std::string, std::less<>>>()) {}
 
-const GgufValue* GgufMetadata::find(std::string_view key) const noexcept {
+std::vector<std::string_view> GgufMetadata::unread_keys() const {
+  std::vector<std::string_view> unread;
+  for (const Gguf::Entry& entry : gguf_->metadata()) {
+    const bool is_said = std::ranges::any_of(
+        dialect_.meant, [&](const GgufDialect::Meant& meant) { return meant.said == entry.key; });
+    if (!is_said && !asked_->contains(entry.key)) {
+      unread.push_back(entry.key);
+    }
+  }
+  return unread;
+}
+
+const GgufValue* GgufMetadata::find(std::string_view key) const {
+  asked_->emplace(key);
   const GgufValue* const own = gguf_->find(key);
   const auto meant = std::ranges::find(dialect_.meant, key, &GgufDialect::Meant::key);
   if (meant == dialect_.meant.end() || (own != nullptr && !meant->overrides)) {

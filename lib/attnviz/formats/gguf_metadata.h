@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +26,10 @@ class GgufMetadata {
   const Gguf& gguf() const noexcept { return *gguf_; }
   const GgufDialect& dialect() const noexcept { return dialect_; }
   /// The value of a key, in the words of llama.cpp's converter; null when there is none.
-  const GgufValue* find(std::string_view key) const noexcept;
-  bool has(std::string_view key) const noexcept { return find(key) != nullptr; }
+  const GgufValue* find(std::string_view key) const;
+  bool has(std::string_view key) const { return find(key) != nullptr; }
+  /// The file's keys that nobody has asked for until now, in its order.
+  std::vector<std::string_view> unread_keys() const;
 
   /// A whole number from 1 to 2^31.
   std::size_t size(std::string_view key) const;
@@ -58,6 +63,7 @@ class GgufMetadata {
 
   const Gguf* gguf_;
   GgufDialect dialect_;
+  std::shared_ptr<std::set<std::string, std::less<>>> asked_;  // copies share it
 };
 
 }  // namespace attnviz

@@ -15,6 +15,7 @@
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/passed_over.h"
 
 namespace attnviz {
 
@@ -89,6 +90,8 @@ Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   const GgufArchitecture& architecture = architecture_of(metadata);
   Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));
   require_embeddings(metadata, model);
+  pass_over_keys(metadata, model.config);
+  pass_over_tensors(model.stored.unused_tensors, metadata.gguf().file(), model.config);
   model.config.name = name_of_shards(files->first().file());
   model.config.kind = ModelKind::kTransformer;
   model.config.family = architecture.family;

@@ -17,6 +17,7 @@
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/hf_config.h"
+#include "attnviz/model/passed_over.h"
 
 namespace attnviz {
 
@@ -161,7 +162,9 @@ class ModelFile {
 
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
+    const std::string where(files.name());
     Model model = family_.read(text_config(config_), std::move(files));
+    pass_over_tensors(model.stored.unused_tensors, where, model.config);
     model.config.kind = ModelKind::kTransformer;
     model.config.family = family_.model_type;
     if (!end_of_text) {

@@ -96,6 +96,11 @@ struct ModelConfig {
   std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
   std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of transformers
+  struct PassedOver {
+    std::string name;      // of a key or a tensor of the files
+    std::string_view why;  // that is harmless; static storage
+  };
+  std::vector<PassedOver> passed_over;
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing
@@ -125,7 +130,7 @@ struct StoredWeights {
     std::size_t bytes() const noexcept { return stored_bytes(type, count); }
   };
   std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files
-  std::size_t n_unused_tensors = 0;  // in the files beside them
+  std::vector<std::string> unused_tensors;  // in the files beside them
   std::size_t n_unused_bytes = 0;
 };
 

@@ -97,7 +97,7 @@ StoredWeights WeightReader::stored() const {
   for (const FoundTensor& found : storage_->files.tensors()) {
     const StoredTensor& tensor = *found.tensor;
     if (!storage_->used.contains(&tensor)) {
-      ++stored.n_unused_tensors;
+      stored.unused_tensors.emplace_back(tensor.name);
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }

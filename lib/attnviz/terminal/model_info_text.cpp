@@ -203,6 +203,7 @@ class InfoScreen {
     const std::vector<TextMemory> lengths = text_memory(info_.shape);
     const std::size_t width = grouped(lengths.back().n_tokens).size();
     std::vector<Row> rows;
+    rows.reserve(lengths.size());
     for (const TextMemory& text : lengths) {
       rows.push_back({{pad_left(grouped(text.n_tokens), width) + (text.beyond_context ? " *" : "")},
                       {rounded_bytes(text.pattern.head), rounded_bytes(text.pattern.all),

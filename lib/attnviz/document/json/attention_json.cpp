@@ -1,7 +1,6 @@
 #include "attnviz/document/json/attention_json.h"
 
 #include <array>
-#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,9 +21,10 @@ void write_words(JsonWriter& json, const DocumentWords& words) {
   const auto range_of = [](const DocumentWords::Source& word) {
     return std::array{word.begin, word.end};
   };
-  json.member_if_any("merged_ranges", words.sources | std::views::transform(range_of));
-  json.member_if_any("merged_token_ids",
-                     words.sources | std::views::transform(&DocumentWords::Source::ids));
+  if (!words.sources.empty()) {
+    json.list("merged_ranges", words.sources, range_of);
+    json.list("merged_token_ids", words.sources, &DocumentWords::Source::ids);
+  }
 }
 
 void write_tokens(JsonWriter& json, const AttentionDocument& document) {

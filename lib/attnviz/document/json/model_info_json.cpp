@@ -150,7 +150,7 @@ void write_weights(JsonWriter& json, const ModelInfo& info) {
     json.member("numbers", numbers.count);
     json.member("bytes", numbers.bytes());
   });
-  json.member("unused_tensors", stored.n_unused_tensors);
+  json.member("unused_tensors", stored.unused_tensors.size());
   json.member("unused_bytes", stored.n_unused_bytes);
   json.member("float32_bytes", bytes_of(info.parameters.total, 4));
   json.member("float16_bytes", bytes_of(info.parameters.total, 2));

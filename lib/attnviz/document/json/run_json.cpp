@@ -32,8 +32,8 @@ Positions positions_named(std::string_view name) {
 
 void write_text_members(JsonWriter& json, const TokenizedText& text) {
   json.member("text", text.source);
-  json.member("tokens", text.tokens | std::views::transform(&Token::text));
-  json.member("token_ids", text.tokens | std::views::transform(&Token::id));
+  json.list("tokens", text.tokens, &Token::text);
+  json.list("token_ids", text.tokens, &Token::id);
   write_marks_member(json, token_marks(text));
 }
 
@@ -44,7 +44,7 @@ void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,
   json.member("schema", "attnviz.tokens/1");
   write_text_members(json, text);
   const auto range_of = [](const Token& token) { return std::array{token.begin, token.end}; };
-  json.member("ranges", text.tokens | std::views::transform(range_of));
+  json.list("ranges", text.tokens, range_of);
   json.member("tokenizer", tokenizer);
   json.end_object();
   json.finish();

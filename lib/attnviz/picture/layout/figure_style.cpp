@@ -6,6 +6,11 @@
 
 namespace attnviz {
 
+int FigureStyle::pixels(double at_96_dpi) const noexcept {
+  const double scaled = at_96_dpi * dpi / kUsualDpi;
+  return at_96_dpi > 0.0 ? std::max(1, static_cast<int>(std::lround(scaled))) : 0;
+}
+
 void check(const FigureStyle& style) {
   if (style.cell < 0 || style.cell > kLargestCell) {
     throw Error(ErrorKind::kUsage,

@@ -60,10 +60,7 @@ struct FigureStyle {
   int dpi = kUsualDpi;
 
   /// A length at 96 dpi in the pixels of this figure; one above 0 stays above 0.
-  int pixels(double at_96_dpi) const noexcept {
-    const double scaled = at_96_dpi * dpi / kUsualDpi;
-    return at_96_dpi > 0.0 ? std::max(1, static_cast<int>(std::lround(scaled))) : 0;
-  }
+  int pixels(double at_96_dpi) const noexcept;
 };
 
 /// Throws Error{kUsage} for a size or a resolution outside of its range.

@@ -118,11 +118,10 @@ TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
                             settings.adds_space && !settings.space_is_suffix ? 1u : 0u,
                             settings.adds_space && settings.space_is_suffix ? 1u : 0u}});
   add_special_pieces(settings.pieces, parts);
-  parts.added_are_normalized = !settings.user_defined_in_source;
   for (AddedToken& token : parts.added) {
     if (!token.special && !settings.user_defined_in_source) {
       token.normalized = true;
-      token.content = normalized_piece(token.content, settings);
+      token.as_normalized = normalized_piece(token.content, settings);
     }
   }
   parts.special.bos = settings.bos;

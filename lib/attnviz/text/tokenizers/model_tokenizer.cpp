@@ -23,7 +23,9 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   for (const AddedToken& token : parts.added) {
     if (token.normalized == normalized && (with_special || !token.special)) {
       tokens.push_back(token);
-      if (normalized && parts.normalizer && !parts.added_are_normalized) {
+      if (!token.as_normalized.empty()) {
+        tokens.back().content = token.as_normalized;
+      } else if (normalized && parts.normalizer) {
         AlignedText content(token.content, 0);
         parts.normalizer(content);
         tokens.back().content = std::string(content.text());

@@ -35,7 +35,7 @@ Normalizer replace_normalizer(Regex from, std::string to);
 /// What SentencePiece does with U+0020 (Normalizer::Normalize). Trailing `space`s go with the extra
 /// ones, whatever they were made of.
 struct SpaceNormalization {
-  std::string space;  // in the place of each
+  std::string space = " ";  // in the place of each; not empty
   bool removes_extra = false;
   bool adds_prefix = false;
   bool only_at_beginning = false;  // the prefix: where the source begins, whatever was left out

@@ -1,3 +1,4 @@
+// Patterns of known models, compiled to machine code.
 #include <fmt/core.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -106,7 +106,7 @@ std::vector<ByteRange> find_string(std::string_view text, std::string_view patte
   return places;
 }
 
-// Rebuilds the text word by word: `rewrite(builder, word, is_first)`.
+// Rebuilds the text word by word: `rewrite(builder, word)` says how many bytes it made.
 template <class Rewrite>
 void rewrite_words(WordCut& cut, const Rewrite& rewrite) {
   AlignedBuilder builder(cut.text);
@@ -159,8 +159,10 @@ PreTokenizer character_cut(bool (*is_place)(char32_t), CutBehavior behavior) {
 }
 
 PreTokenizer bert_cut() {
-  return sequence_cut({character_cut(is_white_space, CutBehavior::kRemoved),
-                       character_cut(is_punctuation, CutBehavior::kIsolated)});
+  std::vector<PreTokenizer> stages;
+  stages.push_back(character_cut(is_white_space, CutBehavior::kRemoved));
+  stages.push_back(character_cut(is_punctuation, CutBehavior::kIsolated));
+  return sequence_cut(std::move(stages));
 }
 
 PreTokenizer class_cut(int (*class_of)(char32_t)) {

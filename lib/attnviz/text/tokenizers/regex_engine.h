@@ -20,7 +20,8 @@ class RegexMatcher {
   RegexMatcher& operator=(const RegexMatcher&) = delete;
   virtual ~RegexMatcher() = default;
 
-  /// How many steps a match from one character on may take.
+  /// How many steps a match from one character on may take: of PCRE2 all, of Oniguruma how often it
+  /// goes back.
   virtual void set_limit(std::uint32_t n_steps) noexcept = 0;
   /// The first match in valid UTF-8 that begins at `begin` or later, or there when `anchored`.
   virtual Found match(std::string_view text, std::size_t begin, bool anchored,
@@ -39,7 +40,9 @@ class RegexCode {
 };
 
 /// In Oniguruma's syntax and with its meaning, which are those of tokenizer.json.
-/// Throws Error{kUnsupported} that quotes the pattern; `where` stands in front of the message.
+/// Throws Error{kUnsupported}, with `where` in front of the message, for a pattern that it does not
+/// understand, that is longer than 16 KiB, deeper than 250 groups, or whose bounded repeats
+/// multiply to more than 65,536 rounds.
 std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                                                    std::string_view where);
 

@@ -17,7 +17,6 @@ namespace attnviz {
 
 struct TokenizerParts {
   std::vector<AddedToken> added;
-  bool added_are_normalized = false;  // those that are looked for in normalized texts, already
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   std::unique_ptr<TokenModel> model;
