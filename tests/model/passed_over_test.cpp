@@ -1,0 +1,162 @@
+// Keys and tensors that nobody reads.
+#include "attnviz/model/passed_over.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "support/gguf_builder.h"
+#include "support/run_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz {
+namespace {
+
+using test::GgufBuilder;
+using test::TemporaryFolder;
+
+void add_zeros(GgufBuilder& file, const std::string& name,
+               const std::vector<std::uint64_t>& dimensions) {
+  std::size_t size = sizeof(float);
+  for (const std::uint64_t dimension : dimensions) {
+    size *= dimension;
+  }
+  file.tensors.push_back({name, dimensions, 0, std::string(size, '\0')});
+}
+
+GgufBuilder tiny_llama() {
+  GgufBuilder file;
+  file.add_string("general.architecture", "llama");
+  for (const auto& [key, value] :
+       {std::pair("block_count", 2U), std::pair("context_length", 8U),
+        std::pair("embedding_length", 4U), std::pair("feed_forward_length", 4U),
+        std::pair("attention.head_count", 1U)}) {
+    file.add_u32(std::string("llama.") + key, value);
+  }
+  file.add("llama.attention.layer_norm_rms_epsilon", GgufType::kF32, file.number(1e-5F));
+  add_zeros(file, "token_embd.weight", {4, 3});
+  add_zeros(file, "output_norm.weight", {4});
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    for (const char* norm : {"attn_norm.weight", "ffn_norm.weight"}) {
+      add_zeros(file, layer + norm, {4});
+    }
+    for (const char* matrix :
+         {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"}) {
+      add_zeros(file, layer + matrix + ".weight", {4, 4});
+    }
+  }
+  return file;
+}
+
+Model loaded(const GgufBuilder& file) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("tiny.gguf"), file.bytes());
+  return load_gguf(folder.file("tiny.gguf"));
+}
+
+void check_refused(const std::function<void(GgufBuilder&)>& change, std::string_view name) {
+  GgufBuilder file = tiny_llama();
+  change(file);
+  CAPTURE(name);
+  try {
+    loaded(file);
+    FAIL_CHECK("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUnsupported);
+    CHECK(std::string_view(error.what()).find(name) != std::string_view::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("GGUF: a key that may change what is computed is refused by name, an invented one, too") {
+  CHECK(loaded(tiny_llama()).config.passed_over.empty());
+  for (const char* key : {"llama.attention.scale", "llama.attention.clamp_kqv", "llama.logit_scale",
+                          "llama.embedding_scale", "llama.residual_scale",
+                          "llama.attn_logit_softcapping", "llama.invented"}) {
+    check_refused([&](GgufBuilder& file) { file.add(key, GgufType::kF32, file.number(0.25F)); },
+                  key);
+  }
+  check_refused(
+      [](GgufBuilder& file) {
+        file.add("llama.attention.causal", GgufType::kBool, std::string(1, '\0'));
+      },
+      "llama.attention.causal");
+  check_refused(
+      [](GgufBuilder& file) {
+        file.add("llama.rope.dimension_sections", GgufType::kArray,
+                 file.array(GgufType::kI32, 2, file.numbers({1, 1})));
+      },
+      "llama.rope.dimension_sections");
+}
+
+TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it is said why") {
+  GgufBuilder file = tiny_llama();
+  file.add("llama.attention.causal", GgufType::kBool, std::string(1, '\1'));
+  file.add("llama.attention.clamp_kqv", GgufType::kF32, file.number(0.0F));
+  file.add_u32("llama.vocab_size", 3);
+  file.add_u32("llama.vision.block_count", 3);
+  file.add_string("general.invented", "x");
+  const Model model = loaded(file);
+  REQUIRE(model.config.passed_over.size() == 4);
+  CHECK(model.config.passed_over[0].name == "llama.attention.causal");
+  for (const ModelConfig::PassedOver& one : model.config.passed_over) {
+    CHECK_FALSE(one.why.empty());
+  }
+}
+
+TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of other parts") {
+  for (const char* name :
+       {"blk.0.post_attention_norm.weight", "blk.0.attn_sinks.weight", "blk.0.attn_q.scale",
+        "dense.0.weight", "blk.1.attn_q.bias", "blk.2.attn_q.weight", "invented.weight"}) {
+    check_refused([&](GgufBuilder& file) { add_zeros(file, name, {4}); }, name);
+  }
+  GgufBuilder file = tiny_llama();
+  add_zeros(file, "v.blk.0.attn_q.weight", {4});
+  add_zeros(file, "mm.0.weight", {4});
+  CHECK(loaded(file).config.passed_over.size() == 2);
+}
+
+TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for known ones") {
+  const auto with = [](const std::string& name) {
+    const TemporaryFolder folder;
+    test::copy_model("llama-mha-untied", folder.path());
+    std::string bytes = test::read_file(folder.path() / "model.safetensors");
+    const std::string known = "model.norm.weight";
+    REQUIRE(bytes.find(known) != std::string::npos);
+    std::uint64_t size = 0;  // of the header, little-endian
+    for (int i = 7; i >= 0; --i) {
+      size = size << 8 | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+    }
+    const std::string more =
+        "{\"" + name + "\": {\"dtype\": \"F32\", \"shape\": [0], \"data_offsets\": [0, 0]}, ";
+    bytes.replace(8, 1, more);
+    size += more.size() - 1;
+    for (int i = 0; i < 8; ++i) {
+      bytes[static_cast<std::size_t>(i)] = static_cast<char>(size >> (8 * i) & 0xFF);
+    }
+    test::write_file(folder.path() / "model.safetensors", bytes);
+    return load_hugging_face(folder.path());
+  };
+  // The file's own frequencies are such ones.
+  const std::size_t n_there =
+      load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/llama-mha-untied")
+          .config.passed_over.size();
+  CHECK(n_there > 0);
+  for (const char* name :
+       {"model.layers.0.self_attn.rotary_emb.cos_cached", "vision_tower.patch.weight"}) {
+    CHECK(with(name).config.passed_over.size() == n_there + 1);
+  }
+  for (const char* name : {"model.layers.1.self_attn.q_proj.bias", "model.layers.0.invented",
+                           "model.layers.0.self_attn.sinks"}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(with(name), Error);
+  }
+}
+
+}  // namespace attnviz
