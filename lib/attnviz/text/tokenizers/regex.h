@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/text/tokenizers/aligned_text.h"
@@ -20,6 +21,7 @@ class Regex {
   /// Throws Error{kUnsupported} that quotes the pattern and says what Oniguruma does not
   /// understand. `where` stands in front of the message.
   Regex(std::string_view pattern, std::string_view where);
+  /// Of one library by name, so that the two can be compared.
   explicit Regex(std::shared_ptr<const RegexCode> code) : code_(std::move(code)) {}
 
   /// All matches, in order, without overlap; one that is empty only where it does not follow
