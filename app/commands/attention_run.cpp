@@ -76,7 +76,7 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
                      const TokenizedText& text, Teller& teller) {
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
-    const auto* const stored = std::get_if<StoredModel>(&source);
+    const StoredModel* const stored = stored_model(source);
     teller.tell(Note::kRandomWeights,
                 stored != nullptr
                     ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "

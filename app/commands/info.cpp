@@ -62,36 +62,58 @@ TokenizerInfo describe_tokenizer(const Model& model) {
   return info;
 }
 
+// Of a model that is there; what it says of one must outlive it.
+struct OpenedModel {
+  explicit OpenedModel(const GivenModel& given) : source(model_source(given)) {}
+
+  ModelSource source;
+  Model model = open_model(source, {});
+};
+
+ModelInfo described(OpenedModel& opened) {
+  const Model& model = opened.model;
+  ModelInfo info;
+  info.name = model.config.name;
+  info.model = &model;
+  info.shape = model_shape(model);
+  info.tokenizer =
+      model.config.is_transformer() ? describe_tokenizer(opened.source) : describe_tokenizer(model);
+  if (const StoredModel* const stored = stored_model(opened.source)) {
+    info.gguf = stored->gguf();
+  }
+  return info;
+}
+
+ModelInfo described(const DescribedModel& sizes) {
+  ModelInfo info;
+  info.name = "a model in numbers";
+  info.shape = model_shape(sizes);
+  info.d_ff_hint = "give --d-ff";
+  info.n_vocab_hint = "give --vocab";
+  return info;
+}
+
+void tell_passed_over(const Model& model, const TalkOptions& talk) {
+  if (talk.verbose) {
+    for (const ModelConfig::PassedOver& one : model.config.passed_over) {
+      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+    }
+  }
+}
+
 }  // namespace
 
 void run(const InfoOptions& options) {
   Phases phases(options.talk);
-  std::optional<Model> model;
-  std::optional<ModelSource> source;
-  ModelInfo info;
-  if (options.weights) {
-    source = model_source(*options.weights);
-    model = open_model(*source, {});
+  std::optional<OpenedModel> opened;
+  if (const auto* const given = std::get_if<GivenModel>(&options.model)) {
+    opened.emplace(*given);
     phases.done("model");
-    info.name = model->config.name;
-    info.model = &*model;
-    info.shape = model_shape(*model);
-    info.tokenizer =
-        model->config.is_transformer() ? describe_tokenizer(*source) : describe_tokenizer(*model);
-    if (const auto* const stored = std::get_if<StoredModel>(&*source)) {
-      info.gguf = stored->gguf();
-    }
-    phases.done("tokenizer");
-  } else {
-    info.name = "a model in numbers";
-    info.shape = model_shape(options.described);
-    info.d_ff_hint = "give --d-ff";
-    info.n_vocab_hint = "give --vocab";
   }
-  if (options.talk.verbose && model) {
-    for (const ModelConfig::PassedOver& one : model->config.passed_over) {
-      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
-    }
+  ModelInfo info = opened ? described(*opened) : described(std::get<DescribedModel>(options.model));
+  if (opened) {
+    phases.done("tokenizer");
+    tell_passed_over(opened->model, options.talk);
   }
   info.parameters = count_parameters(info.shape);
   if (options.json) {

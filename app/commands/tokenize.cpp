@@ -60,7 +60,7 @@ std::string token_table(const TokenizedText& text) {
 void run(const TokenizeOptions& options) {
   Phases phases(options.talk);
   TextSource source(options.input, options.talk);
-  const auto tokenizer = open_tokenizer(options.tokenizer, options.weights);
+  const auto tokenizer = open_tokenizer(options.tokenizer, options.model);
   phases.done("tokenizer");
   bool is_first = true;
   source.for_each([&](const InputText& input) {

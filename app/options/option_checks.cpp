@@ -85,12 +85,12 @@ void check_patterns(const PatternOptions& pattern, StyleChoice style) {
 void check_attention(const Given& given, AttentionOptions& options) {
   check_ids(given);
   const char* const shape = first_given(given, kShapeOptions);
-  if (options.model.weights && shape != nullptr) {
+  if (given.has("--model") && shape != nullptr) {
     fail(fmt::format("{} shapes random weights; with --model the model does", shape));
   }
   const bool seeds_weights = given.has("--seed") && !given.has("--dropout");
-  if (!given.has("--random") && !seeds_weights && shape == nullptr && !options.model.weights) {
-    options.model.weights = kDemo;
+  if (seeds_weights && !given.has("--model") && shape == nullptr) {
+    options.model.model = RandomShape();
   }
   check_output(options.output);
 }
@@ -137,22 +137,19 @@ void check_render(const Given& /*given*/, const RenderOptions& options) {
 
 void check_tokenize(const Given& given, TokenizeOptions& options) {
   check_ids(given);
-  if (!options.weights && !options.tokenizer) {
-    options.weights = kDemo;
+  if (!options.model && !options.tokenizer) {
+    options.model = EmbeddedModel();
   }
 }
 
-void check_info(const Given& given, InfoOptions& options) {
+void check_info(const Given& given, const InfoOptions& /*options*/) {
   const char* const shape = first_given(given, kShapeOptions);
   const char* const size = shape != nullptr ? shape : first_given(given, kDescribingOptions);
-  if (options.weights && size != nullptr) {
+  if (size != nullptr && (given.has("--model") || given.has(kFile))) {
     fail(fmt::format("{} describes a model without weights; with --model the model does", size));
   }
   if (size != nullptr && !given.has("--d-model") && !given.has("--d-head")) {
     fail("info: give --d-model, or --heads and --d-head, beside the other sizes");
-  }
-  if (size == nullptr && !options.weights) {
-    options.weights = kDemo;
   }
 }
 

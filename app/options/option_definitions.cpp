@@ -81,20 +81,39 @@ void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer) {
       tokenizer, parse_tokenizer);
 }
 
-void define_weights_file(OptionList& list, std::optional<std::filesystem::path>& weights,
-                         const std::string& description) {
-  list.add_value("Model", "-m,-w,--model,--weights", "FILE", description, weights);
+// A setter of the model of this name.
+template <class Choice>
+OptionList::Setter to_model(Choice& model) {
+  return [&model](const std::string& word) {
+    model = word == kDemo ? GivenModel(EmbeddedModel()) : NamedModel{word};
+  };
 }
 
+template <class Choice>
+void define_named_model(OptionList& list, Choice& model, const std::string& description) {
+  list.add_value("Model", "-m,-w,--model,--weights", "FILE", description, to_model(model));
+}
+
+// What a model in numbers is made of: any of its sizes asks for one.
+template <class Numbers, class Choice>
+Numbers& in_numbers(Choice& model) {
+  return std::holds_alternative<Numbers>(model) ? std::get<Numbers>(model)
+                                                : model.template emplace<Numbers>();
+}
+
+using ShapeOf = std::function<RandomShape&()>;
+
 void define_sizes(OptionList& list, const std::string& what, const std::string& usual_d_head,
-                  RandomShape& shape) {
-  list.add_size("--layers", what + "layers (default 1)", shape.n_layers);
-  list.add_size("--heads", what + "heads a layer (default 4)", shape.n_heads);
-  list.add_size("--kv-heads", what + "key/value heads (default: as --heads)", shape.n_kv_heads);
-  list.add_size("--d-model", what + "width (default heads x d-head)", shape.d_model);
-  list.add_size("--d-head", what + "query/key width of a head (default " + usual_d_head + ")",
-                shape.d_head);
-  list.add_size("--d-value", what + "value width of a head (default d-head)", shape.d_value);
+                  const ShapeOf& shape) {
+  const auto add = [&](const char* name, const std::string& text, std::size_t RandomShape::*size) {
+    list.add_size(name, what + text, [shape, size](std::size_t n) { shape().*size = n; });
+  };
+  add("--layers", "layers (default 1)", &RandomShape::n_layers);
+  add("--heads", "heads a layer (default 4)", &RandomShape::n_heads);
+  add("--kv-heads", "key/value heads (default: as --heads)", &RandomShape::n_kv_heads);
+  add("--d-model", "width (default heads x d-head)", &RandomShape::d_model);
+  add("--d-head", "query/key width of a head (default " + usual_d_head + ")", &RandomShape::d_head);
+  add("--d-value", "value width of a head (default d-head)", &RandomShape::d_value);
 }
 
 void define_shape(OptionList& list, ModelOptions& model) {
@@ -103,25 +122,30 @@ void define_shape(OptionList& list, ModelOptions& model) {
       fmt::format("seed of everything random: weights, embeddings, --dropout (default {})",
                   kDefaultSeed),
       model.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));
-  define_sizes(list, "random model: ", "16", model.shape);
+  define_sizes(list, "random model: ", "16",
+               [&model]() -> RandomShape& { return in_numbers<RandomShape>(model.model); });
   list.add_value("Model", "--positions", joined_choices(kPositionChoices),
                  "position information, for models that have none of their own (default none)",
                  model.positions, parse_positions);
 }
 
-void define_described(OptionList& list, DescribedModel& model) {
-  define_sizes(list, "a model in numbers: ", "d-model / heads", model.attention);
-  list.add_size("--d-ff", "a model in numbers: width of the MLP (default: no MLP is counted)",
-                model.d_ff);
+void define_described(OptionList& list, InfoOptions& options) {
+  const auto model = [&options]() -> DescribedModel& {
+    return in_numbers<DescribedModel>(options.model);
+  };
+  const std::string what = "a model in numbers: ";
+  define_sizes(list, what, "d-model / heads",
+               [model]() -> RandomShape& { return model().attention; });
+  list.add_size("--d-ff", what + "width of the MLP (default: no MLP is counted)",
+                [model](std::size_t n) { model().d_ff = n; });
   list.add_flag("Model", "--gated", "with --d-ff: MLPs of three matrices, as Llama has them",
-                model.gated);
-  list.add_size(
-      "--vocab",
-      "a model in numbers: entries of the vocabulary (default: embeddings are not counted)",
-      model.n_vocab);
+                [model] { model().gated = true; });
+  list.add_size("--vocab", what + "entries of the vocabulary (default: embeddings are not counted)",
+                [model](std::size_t n) { model().n_vocab = n; });
   list.add_flag("Model", "--tied", "with --vocab: the embeddings are the output head, too",
-                model.tied);
-  list.add_size("--context", "a model in numbers: the longest text", model.n_ctx);
+                [model] { model().tied = true; });
+  list.add_size("--context", what + "the longest text",
+                [model](std::size_t n) { model().n_ctx = n; });
 }
 
 void define_model(OptionList& list, AttentionOptions& options) {
@@ -131,13 +155,14 @@ void define_model(OptionList& list, AttentionOptions& options) {
       "leave out this end of a text that is longer than the model's context (default: refuse "
       "it)",
       options.truncate);
-  define_weights_file(
-      list, options.model.weights,
+  define_named_model(
+      list, options.model.model,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
       "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
   list.add_flag("Model", "--random",
                 "random weights, whose pattern means nothing; without --model --seed and the "
-                "sizes of a random model ask for them, too (--seed not beside --dropout)");
+                "sizes of a random model ask for them, too (--seed not beside --dropout)",
+                [&options] { in_numbers<RandomShape>(options.model.model); });
   define_shape(list, options.model);
 }
 
@@ -382,8 +407,8 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
   define_input(list, options.input);
   define_many_texts(list, options.input);
   define_tokenizer(list, options.tokenizer);
-  define_weights_file(
-      list, options.weights,
+  define_named_model(
+      list, options.model,
       "the model whose tokenizer or vocabulary gives the ids (default: demo, without "
       "--tokenizer)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
@@ -391,12 +416,12 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
 }
 
 void define_info(OptionList& list, InfoOptions& options) {
-  list.add_positional(kFile, options.weights);
-  define_weights_file(
-      list, options.weights,
+  list.add_positional(kFile, to_model(options.model));
+  define_named_model(
+      list, options.model,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
       "name of a model on this machine (attnviz models; default: demo, the embedded one)");
-  define_described(list, options.described);
+  define_described(list, options);
   define_printed(list, options, "attnviz.info/1");
 }
 
@@ -405,6 +430,7 @@ void define_models(OptionList& list, ModelsOptions& options) {
 }
 
 void define_weights(OptionList& list, WeightsOptions& options) {
+  options.model.model = RandomShape();
   define_shape(list, options.model);
   list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
                  options.output);

@@ -37,6 +37,6 @@ void check_show(const Given& given, ShowOptions& options);
 void check_inspect(const Given& given, InspectOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
-void check_info(const Given& given, InfoOptions& options);
+void check_info(const Given& given, const InfoOptions& options);
 
 }  // namespace attnviz::app

@@ -43,9 +43,12 @@ void OptionList::add_flag(const char* group, const std::string& names, const std
                       [set](const std::vector<std::string>& /*words*/) { set(); }});
 }
 
-void OptionList::add_size(const std::string& name, const std::string& text, std::size_t& size) {
+void OptionList::add_size(const std::string& name, const std::string& text,
+                          const std::function<void(std::size_t size)>& set) {
   constexpr std::uint64_t kLargestSize = 1'000'000;
-  add_value("Model", name, "N", text, size, count_between(1, kLargestSize));
+  add_value("Model", name, "N", text, [name, set](const std::string& word) {
+    set(count_between(1, kLargestSize)(name, word));
+  });
 }
 
 void OptionList::add_positional(const std::string& name, const Setter& set) {

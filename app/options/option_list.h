@@ -79,7 +79,8 @@ class OptionList {
       const char* group, const std::string& names, const std::string& text,
       const std::function<void()>& set = [] {});
   /// A size of a model; what fits in memory is checked later, with the other sizes.
-  void add_size(const std::string& name, const std::string& text, std::size_t& size);
+  void add_size(const std::string& name, const std::string& text,
+                const std::function<void(std::size_t size)>& set);
   /// A word without an option's name before it.
   template <class Value>
   void add_positional(const std::string& name, std::optional<Value>& target) {

@@ -31,6 +31,17 @@ inline constexpr std::uint64_t kDefaultSeed = 42;
 /// What --model calls the embedded model: a name before any file's.
 inline constexpr const char* kDemo = "demo";
 
+/// The model in the box.
+struct EmbeddedModel {};
+
+/// A file, a folder or a model on this machine, as find_model() takes it.
+struct NamedModel {
+  std::string name;
+};
+
+/// What -m can say.
+using GivenModel = std::variant<EmbeddedModel, NamedModel>;
+
 /// Nothing: what suits the place.
 using StyleChoice = std::optional<TerminalStyle>;
 enum class ColorChoice { kAuto, kAlways, kNever };
@@ -63,11 +74,10 @@ struct InputOptions {
   bool many_texts() const noexcept { return lines || json_lines; }
 };
 
-/// A model's weights or random ones.
+/// Which model, or the sizes of a random one, and what is changed of it.
 struct ModelOptions {
-  std::optional<std::filesystem::path> weights;  // as find_model() takes it; absent: random ones
+  std::variant<GivenModel, RandomShape> model;
   std::optional<std::uint64_t> seed;
-  RandomShape shape;
   std::optional<Positions> positions;
 };
 
@@ -158,7 +168,7 @@ struct RenderOptions {
 
 struct TokenizeOptions {
   InputOptions input;
-  std::optional<std::filesystem::path> weights;
+  std::optional<GivenModel> model;  // absent: the tokenizer alone
   std::optional<std::string> tokenizer;
   bool json = false;
   TalkOptions talk;
@@ -178,8 +188,7 @@ struct PrintOptions : StyleOptions {
 
 /// A model's file, or its sizes.
 struct InfoOptions : PrintOptions {
-  std::optional<std::filesystem::path> weights;
-  DescribedModel described;
+  std::variant<GivenModel, DescribedModel> model;
 };
 
 /// The models on this machine.

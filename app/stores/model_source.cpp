@@ -73,50 +73,23 @@ class NoTokenizer : public Tokenizer {
   std::string why_;
 };
 
-bool is_tokenizer_name(const std::string& name) {
-  const auto names = tokenizer_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
-// A rule's name beside a whole model's name.
-[[noreturn]] void refuse_other_tokenizer(const std::string& asked, const std::string& model,
-                                         const ModelSource& source) {
-  throw Error(ErrorKind::kUsage,
-              fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
-                          "on; leave the option out{}",
-                          asked, model, is_embedded(source) ? ", or give --random" : ""));
-}
-
-}  // namespace
-
-ModelSource model_source(const fs::path& given) {
-  return given == kDemo ? ModelSource(Embedded{}) : StoredModel(given.string());
-}
-
-ModelSource model_source(const ModelOptions& options) {
-  return options.weights ? model_source(*options.weights) : options.shape;
-}
-
-std::vector<fs::path> files_of(const ModelSource& source) {
-  const auto* const stored = std::get_if<StoredModel>(&source);
-  return stored == nullptr ? std::vector<fs::path>() : stored->files();
-}
-
-Model open_model(ModelSource& source, const ModelOptions& options) {
-  if (const auto* const shape = std::get_if<RandomShape>(&source)) {
-    return make_random_model(*shape, options);
-  }
-  auto* const stored = std::get_if<StoredModel>(&source);
-  Model model = stored == nullptr ? demo_model() : stored->load();
-  const std::string given = stored == nullptr ? kDemo : stored->given();
+// What the options change of a model that is whole; `given` is what -m says.
+Model changed(Model model, const ModelOptions& options, const std::string& given,
+              const char* way_out) {
   if (options.positions) {
     if (model.config.positions != Positions::kNone &&
         model.config.positions != *options.positions) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("--positions {}: {} has positions of its own: {}{}",
                               positions_name(*options.positions), given,
-                              positions_name(model.config.positions),
-                              stored == nullptr ? "; --random takes any" : ""));
+                              positions_name(model.config.positions), way_out));
     }
     model.config.positions = *options.positions;
   }
@@ -131,9 +104,62 @@ Model open_model(ModelSource& source, const ModelOptions& options) {
   return model;
 }
 
+bool is_tokenizer_name(const std::string& name) {
+  const auto names = tokenizer_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string name_of(const GivenModel& given) {
+  const auto* const named = std::get_if<NamedModel>(&given);
+  return named == nullptr ? kDemo : named->name;
+}
+
+// A rule's name beside a whole model's name.
+[[noreturn]] void refuse_other_tokenizer(const std::string& asked, const std::string& model,
+                                         const ModelSource& source) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("--tokenizer {}: {} has a tokenizer of its own, whose ids it was trained "
+                          "on; leave the option out{}",
+                          asked, model, is_embedded(source) ? ", or give --random" : ""));
+}
+
+}  // namespace
+
+ModelSource model_source(const GivenModel& given) {
+  return std::visit(
+      Overloaded{[](EmbeddedModel model) -> ModelSource { return model; },
+                 [](const NamedModel& model) -> ModelSource { return StoredModel(model.name); }},
+      given);
+}
+
+ModelSource model_source(const ModelOptions& options) {
+  return std::visit(Overloaded{[](const GivenModel& given) { return model_source(given); },
+                               [](const RandomShape& shape) -> ModelSource { return shape; }},
+                    options.model);
+}
+
+std::vector<fs::path> files_of(const ModelSource& source) {
+  const StoredModel* const stored = stored_model(source);
+  return stored == nullptr ? std::vector<fs::path>() : stored->files();
+}
+
+Model open_model(ModelSource& source, const ModelOptions& options) {
+  return std::visit(
+      Overloaded{
+          [&](EmbeddedModel) {
+            return changed(demo_model(), options, kDemo, "; --random takes any");
+          },
+          [&](StoredModel& stored) { return changed(stored.load(), options, stored.given(), ""); },
+          [&](const RandomShape& shape) { return make_random_model(shape, options); }},
+      source);
+}
+
 std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source) {
-  auto* const stored = std::get_if<StoredModel>(&source);
-  return stored == nullptr ? demo_tokenizer() : stored->load_tokenizer();
+  using Own = std::unique_ptr<ModelTokenizer>;
+  return std::visit(Overloaded{[](EmbeddedModel) -> Own { return demo_tokenizer(); },
+                               [](StoredModel& stored) -> Own { return stored.load_tokenizer(); },
+                               [](const RandomShape&) -> Own { return nullptr; }},
+                    source);
 }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
@@ -150,7 +176,7 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
   try {
     return own_tokenizer(source);
   } catch (const Error& error) {
-    const auto* const stored = std::get_if<StoredModel>(&source);
+    const StoredModel* const stored = stored_model(source);
     if (stored == nullptr || !stored->lacks_tokenizer(error)) {
       throw;
     }
@@ -159,18 +185,18 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
 }
 
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
-                                          const std::optional<fs::path>& model) {
+                                          const std::optional<GivenModel>& model) {
   const bool is_rule = asked && is_tokenizer_name(*asked);
   if (!model) {
     return asked && !is_rule ? load_tokenizer(*asked) : make_tokenizer(asked.value_or("words"));
   }
   ModelSource source = model_source(*model);
-  auto* const stored = std::get_if<StoredModel>(&source);
-  if (stored != nullptr && stored->form() == ModelForm::kWeightsJson) {
+  if (auto* const stored = std::get_if<StoredModel>(&source);
+      stored != nullptr && stored->form() == ModelForm::kWeightsJson) {
     return open_tokenizer(asked, source, stored->load());
   }
   if (is_rule) {
-    refuse_other_tokenizer(*asked, model->string(), source);
+    refuse_other_tokenizer(*asked, name_of(*model), source);
   }
   return asked ? load_tokenizer(*asked) : own_tokenizer(source);
 }

@@ -17,19 +17,21 @@
 
 namespace attnviz::app {
 
-/// The model in the box.
-struct Embedded {};
-
 /// Made once of what the command line says; whatever is read of a file is kept with it.
-using ModelSource = std::variant<RandomShape, Embedded, StoredModel>;
+using ModelSource = std::variant<EmbeddedModel, StoredModel, RandomShape>;
 
-/// Of the name that -m takes. Throws what StoredModel throws.
-ModelSource model_source(const std::filesystem::path& given);
-/// The same, or random weights where no name is given.
+/// Throws what StoredModel throws.
+ModelSource model_source(const GivenModel& given);
+/// The same of a choice that may be RandomShape, too.
 ModelSource model_source(const ModelOptions& options);
 
 inline bool is_embedded(const ModelSource& source) noexcept {
-  return std::holds_alternative<Embedded>(source);
+  return std::holds_alternative<EmbeddedModel>(source);
+}
+
+/// What is read from this machine; null of other models.
+inline const StoredModel* stored_model(const ModelSource& source) noexcept {
+  return std::get_if<StoredModel>(&source);
 }
 
 /// The files that must not be written over.
@@ -40,7 +42,8 @@ std::vector<std::filesystem::path> files_of(const ModelSource& source);
 /// contradict the file.
 Model open_model(ModelSource& source, const ModelOptions& options);
 
-/// The tokenizer that comes with a whole model. Throws what StoredModel::load_tokenizer throws.
+/// The tokenizer that comes with a whole model; random weights have none: null. Throws what
+/// StoredModel::load_tokenizer throws.
 std::unique_ptr<ModelTokenizer> own_tokenizer(ModelSource& source);
 
 /// `asked` is "words", "chars", "bytes", or the path of a file or a folder that load_tokenizer()
@@ -52,8 +55,8 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& aske
                                           ModelSource& source, const Model& model);
 
 /// The same of a model of which only the tokenizer is wanted: of a whole model only its files are
-/// looked at. Without a source: "words" by default.
+/// looked at. Without a model: "words" by default.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::optional<std::string>& asked,
-                                          const std::optional<std::filesystem::path>& model);
+                                          const std::optional<GivenModel>& model);
 
 }  // namespace attnviz::app
