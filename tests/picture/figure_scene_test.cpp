@@ -99,7 +99,8 @@ TEST_CASE("figure_scene: a cell image for each panel, its colours those of the v
       for (std::size_t query = 0; query < 12; ++query) {
         for (std::size_t key = 0; key < 12; ++key) {
           const float value = sample.heatmap.panels[panel].values(query, key);
-          const Rgb expected = key > query ? theme_colors(theme).masked : Colormap()(value);
+          const Rgb expected = key > query ? theme_colors(theme).masked
+                                           : Colormap().step_color(Colormap().step(value));
           REQUIRE(panels[panel].colors->at(query, key) == expected);
         }
       }

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "attnviz/color/oklab.h"
+#include "attnviz/color/published_colormaps.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/suggest.h"
 
@@ -19,19 +20,9 @@ namespace {
 struct Palette {
   std::string_view name;
   bool diverging;
-  std::span<const std::uint32_t> anchors;  // 0xRRGGBB, evenly spaced
+  std::span<const std::uint32_t> anchors;  // 0xRRGGBB, evenly spaced; or the whole table
 };
 
-constexpr std::uint32_t kViridis[] = {0x440154, 0x472D7B, 0x3B528B, 0x2C728E, 0x21918C,
-                                      0x28AE80, 0x5EC962, 0xADDC30, 0xFDE725};
-constexpr std::uint32_t kMagma[] = {0x000004, 0x1D1147, 0x51127C, 0x832681, 0xB73779,
-                                    0xE55064, 0xFB8761, 0xFEC287, 0xFCFDBF};
-constexpr std::uint32_t kInferno[] = {0x000004, 0x210C4A, 0x57106E, 0x8A226A, 0xBC3754,
-                                      0xE35933, 0xF98C0A, 0xF9C932, 0xFCFFA4};
-constexpr std::uint32_t kPlasma[] = {0x0D0887, 0x4C02A1, 0x7E03A8, 0xAA2395, 0xCC4778,
-                                     0xE56B5D, 0xF89441, 0xFDC328, 0xF0F921};
-constexpr std::uint32_t kCividis[] = {0x00224E, 0x1A386F, 0x434E6C, 0x61656F, 0x7D7C78,
-                                      0x9A9376, 0xBBAD6D, 0xDDC858, 0xFEE838};
 constexpr std::uint32_t kBlues[] = {0xF6F9FE, 0xC6DCF3, 0x86B6E0, 0x4288C6, 0x1B5B9E, 0x0B2C5E};
 constexpr std::uint32_t kGreens[] = {0xF5FBF4, 0xC5E6C3, 0x82C68B, 0x3A9D5E, 0x15703C, 0x073D20};
 constexpr std::uint32_t kGray[] = {0x121212, 0xFFFFFF};
@@ -76,7 +67,7 @@ Rgb nearest_rgb(const std::array<double, 3>& linear_rgb) noexcept {
   return {rounded[0][nearest & 1], rounded[1][nearest >> 1 & 1], rounded[2][nearest >> 2]};
 }
 
-using Table = std::array<Rgb, Colormap::kSteps>;
+using Table = std::array<Rgb, Colormap::kColors>;
 
 Rgb unpacked(std::uint32_t color) noexcept {
   return {static_cast<std::uint8_t>(color >> 16), static_cast<std::uint8_t>(color >> 8 & 0xFF),
@@ -84,10 +75,14 @@ Rgb unpacked(std::uint32_t color) noexcept {
 }
 
 Table make_table(std::span<const std::uint32_t> colors) {
+  Table table;
+  if (colors.size() == table.size()) {
+    std::transform(colors.begin(), colors.end(), table.begin(), unpacked);
+    return table;
+  }
   std::vector<Oklab> anchors;
   std::transform(colors.begin(), colors.end(), std::back_inserter(anchors),
                  [](std::uint32_t color) { return oklab_from(unpacked(color)); });
-  Table table;
   for (std::size_t step = 0; step < table.size(); ++step) {
     const double position =
         static_cast<double>(step * (anchors.size() - 1)) / static_cast<double>(table.size() - 1);
@@ -130,20 +125,30 @@ Colormap::Colormap(std::string_view name) : name_(name), reversed_(name.ends_wit
   table_ = &table_of(static_cast<std::size_t>(found - std::begin(kPalettes)));
 }
 
-std::size_t Colormap::step(float t) const noexcept {
-  if (std::isnan(t)) {
-    return kSteps;
-  }
-  const float along = std::clamp(reversed_ ? 1.0f - t : t, 0.0f, 1.0f);
-  // Rounds as std::lround() does, and faster: the sum is exact in a double.
-  constexpr double kHalf = 0.5;
-  const double place = static_cast<double>(along * static_cast<float>(kSteps - 1)) + kHalf;
-  return static_cast<std::size_t>(place);
+std::size_t Colormap::part(float t, std::size_t n_parts) const noexcept {
+  const float along = std::clamp(t, 0.0f, 1.0f) * static_cast<float>(n_parts);
+  const std::size_t part = std::min(static_cast<std::size_t>(along), n_parts - 1);
+  return reversed_ ? n_parts - 1 - part : part;
 }
 
-std::vector<Rgb> Colormap::colors() const {
-  std::vector<Rgb> colors(table_->begin(), table_->end());
-  colors.push_back(kNanColor);
+Rgb Colormap::operator()(float t) const noexcept {
+  return std::isnan(t) ? kNanColor : (*table_)[part(t, kColors)];
+}
+
+std::size_t Colormap::step(float t) const noexcept {
+  return std::isnan(t) ? kSteps : part(t, kSteps);
+}
+
+Rgb Colormap::step_color(std::size_t step) const noexcept {
+  const std::size_t middle = (2 * step + 1) * kColors / (2 * kSteps);
+  return step < kSteps ? (*table_)[middle] : kNanColor;
+}
+
+std::vector<Rgb> Colormap::step_colors() const {
+  std::vector<Rgb> colors;
+  for (std::size_t step = 0; step <= kSteps; ++step) {
+    colors.push_back(step_color(step));
+  }
   return colors;
 }
 

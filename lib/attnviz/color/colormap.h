@@ -22,13 +22,13 @@ struct Rgb {
 /// What every colour map gives for NaN: a red that is no colour of the default one.
 inline constexpr Rgb kNanColor{0xE0, 0x20, 0x20};
 
-/// One colour map: a sequential one, whose lightness rises (or falls) strictly over 192 even steps,
-/// so that it survives grey print and colour-blind eyes; or a diverging one, lightest in its middle
-/// and strictly darker towards either end, for signed values around zero.
+/// One colour map: a sequential one, whose lightness rises (or falls) from one end to the other, so
+/// that it survives grey print and colour-blind eyes; or a diverging one, lightest in its middle
+/// and darker towards either end, for signed values around zero.
 ///
-/// Source  viridis, magma, inferno and plasma (van der Walt and Smith 2015, CC0) and cividis (Nuñez
-///         et al. 2018, CC0) by nine of their colours; the others are our own. Interpolated in
-///         OKLab (Ottosson 2020).
+/// Source  viridis, magma, inferno, plasma and cividis as they were published
+///         (published_colormaps.h); the others are our own, a few colours interpolated in OKLab
+///         (Ottosson 2020).
 class Colormap {
  public:
   /// viridis.
@@ -42,26 +42,31 @@ class Colormap {
   const std::string& name() const noexcept { return name_; }
   bool diverging() const noexcept { return diverging_; }
 
+  /// How many colours a map has, each for an equal part of [0, 1].
+  static constexpr std::size_t kColors = 256;
   /// The colour of `t`, clamped to [0, 1]; NaN gives kNanColor.
-  Rgb operator()(float t) const noexcept { return color(step(t)); }
+  Rgb operator()(float t) const noexcept;
 
-  /// How many colours a map has. Finer steps than eyes tell apart, and few enough that a picture's
+  /// How many of them a picture takes: finer steps than eyes tell apart, and few enough that its
   /// text and lines find room beside them in a palette of 256.
   static constexpr std::size_t kSteps = 192;
-  /// Which of its colours is that of `t`, clamped to [0, 1]; NaN gives kSteps.
+  /// Which of these is that of `t`, clamped to [0, 1]; NaN gives kSteps.
   std::size_t step(float t) const noexcept;
+  /// The colour of a step, at most one place off in the map.
+  Rgb step_color(std::size_t step) const noexcept;
   /// All of them by their step, and kNanColor behind them.
-  std::vector<Rgb> colors() const;
+  std::vector<Rgb> step_colors() const;
 
   bool operator==(const Colormap& other) const { return name_ == other.name_; }
 
  private:
-  Rgb color(std::size_t step) const noexcept { return step < kSteps ? (*table_)[step] : kNanColor; }
+  /// In which of `n_parts` equal parts of the map `t` lies, from the map's own low end.
+  std::size_t part(float t, std::size_t n_parts) const noexcept;
 
   std::string name_;
   bool diverging_ = false;
   bool reversed_ = false;
-  const std::array<Rgb, kSteps>* table_;  // made once for each map, never destroyed before the end
+  const std::array<Rgb, kColors>* table_;  // made once for each map, never destroyed before the end
 };
 
 /// Every map, sequential ones first.

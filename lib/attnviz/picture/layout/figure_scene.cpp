@@ -105,7 +105,7 @@ class FigureItems {
     auto colors = std::make_shared<CellColors>();
     colors->rows = cells.rows;
     colors->cols = cells.cols;
-    colors->palette = scale.colormap.colors();
+    colors->palette = scale.colormap.step_colors();
     colors->palette.push_back(theme_.masked);
     const std::vector<float>& shown = cells.shares.empty() ? cells.values : cells.shares;
     colors->numbers.resize(shown.size());
@@ -156,11 +156,12 @@ class FigureItems {
   void add_legend() {
     const PixelRect& bar = layout_.color_bar;
     outline(bar);
+    const Colormap& colormap = heatmap_.scale.colormap;
     PixelRect step;
     Rgb step_color;
     for (int i = 0; i < bar.height; ++i) {
       const float along = static_cast<float>(i) / static_cast<float>(bar.height - 1);
-      const Rgb color = heatmap_.scale.colormap(along);
+      const Rgb color = colormap.step_color(colormap.step(along));
       if (!step.empty() && color != step_color) {
         fill(step, step_color);
         step = {};

@@ -83,7 +83,7 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
   auto colors = std::make_shared<CellColors>();
   colors->rows = 1;
   colors->cols = row.n_cells;
-  colors->palette = signed_colors_.colors();
+  colors->palette = signed_colors_.step_colors();
   for (std::size_t cell = 0; cell < row.n_cells; ++cell) {
     const float share = 0.5f + 0.5f * values[row.value_of(cell)] / largest;
     colors->numbers.push_back(static_cast<std::uint8_t>(signed_colors_.step(share)));
