@@ -181,6 +181,40 @@ TEST_CASE("softmax: huge scores neither overflow nor vanish") {
   });
 }
 
+TEST_CASE("softmax: weights down to the least normal float are kept, smaller ones are 0") {
+  // Scores spread evenly over 100; the double-precision loop tells what each weight is.
+  for_each_target([] {
+    for (const std::size_t n : {200u, 1001u}) {
+      std::vector<float> scores(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        scores[i] = 100.0f * static_cast<float>(i * 7 % n) / static_cast<float>(n) - 30.0f;
+      }
+      const float largest = *std::max_element(scores.begin(), scores.end());
+      double sum = 0.0;
+      for (const float score : scores) {
+        sum += std::exp(static_cast<double>(score - largest));
+      }
+      std::vector<float> weights = scores;
+      REQUIRE(kernels::softmax(weights.data(), n, 1.0f));
+      const auto least = static_cast<double>(std::numeric_limits<float>::min());
+      std::size_t n_small = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        CAPTURE(scores[i]);
+        const double expected = std::exp(static_cast<double>(scores[i] - largest)) / sum;
+        const auto weight = static_cast<double>(weights[i]);
+        if (expected > 1.0001 * least) {
+          // An exponent of 87 is rounded by 1e-5.
+          REQUIRE(std::abs(weight - expected) < 2e-5 * expected);
+        } else if (expected < 0.9999 * least) {
+          REQUIRE(weight == 0.0);
+        }
+        n_small += weight > 0.0 && weight < 1e-30 ? 1 : 0;
+      }
+      CHECK(n_small > n / 10);
+    }
+  });
+}
+
 TEST_CASE("softmax: one score is all the weight, and no score is nothing") {
   for_each_target([] {
     float one[] = {-3.5f, test::PoisonedMatrix::kPoison};

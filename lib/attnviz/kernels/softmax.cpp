@@ -48,9 +48,13 @@ HWY_INLINE void store_some(D d, hn::Vec<D> value, float* to, std::size_t count) 
 #endif
 }
 
-// 2^y for y <= 0, with a relative error below 2.5e-7; 0 below 2^-100, so that what is left of it
-// after a division by the number of keys is no subnormal number, which would take a hundred times
-// as long. NaN stays.
+// The least number that is not subnormal: those would take a hundred times as long.
+constexpr float kLeast = std::numeric_limits<float>::min();
+// The logarithm to the base 2 of terms that are no subnormal numbers after a division by 2^26 keys.
+constexpr float kSmall = -100.0f;
+constexpr float kLog2E = 1.44269504088896340736f;
+
+// 2^y for y <= 0, with a relative error below 2.5e-7; 0 below 2^-126, which is kLeast. NaN stays.
 template <class D>
 HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
   const auto large = hn::Set(d, kWholeNumbers);
@@ -58,10 +62,10 @@ HWY_INLINE hn::Vec<D> power_of_two(D d, hn::Vec<D> y) {
   const auto whole = hn::Sub(rounded, large);
   const auto p = power_of_rest(d, hn::Sub(y, whole));
 #if HWY_TARGET <= HWY_AVX3
-  const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-100.0f), _CMP_NLT_UQ);
+  const auto is_large = _mm512_cmp_ps_mask(y.raw, _mm512_set1_ps(-126.0f), _CMP_NLT_UQ);
   return hn::Vec<D>{_mm512_maskz_scalef_ps(is_large, p.raw, whole.raw)};
 #else
-  const auto is_small = hn::Lt(y, hn::Set(d, -100.0f));
+  const auto is_small = hn::Lt(y, hn::Set(d, -126.0f));
   const auto power = times_power(d, p, rounded);
   return hn::IfThenElse(hn::IsNaN(y), y, hn::IfThenZeroElse(is_small, power));
 #endif
@@ -151,15 +155,19 @@ class RowGroup {
     });
     bool is_fine = true;
     V lowest = smallest[0];
+    V farthest = hn::Zero(d_);
     HWY_UNROLL(4)
     for (std::size_t r = 0; r < kRows; ++r) {
       lowest = hn::Min(lowest, smallest[r]);
       largest_[r] = hn::MaxOfLanes(d_, largest_[r]);
+      farthest = hn::Min(farthest, hn::Sub(smallest[r], largest_[r]));
       is_fine &= std::isfinite(largest(r) * factor);
     }
     const V minus_infinity = hn::Set(d_, -kInfinity);
     is_fine &=
         may_hide || hn::AllTrue(d_, hn::Gt(hn::Mul(lowest, hn::Set(d_, factor)), minus_infinity));
+    is_spread_ = !hn::AllTrue(
+        d_, hn::Ge(hn::Mul(farthest, hn::Set(d_, factor * kLog2E)), hn::Set(d_, kSmall)));
     return is_fine;
   }
   HWY_INLINE float largest(std::size_t row) const { return hn::GetLane(largest_[row]); }
@@ -181,17 +189,11 @@ class RowGroup {
   }
 
   HWY_INLINE void divide() {
-    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
-      HWY_UNROLL(4)
-      for (std::size_t r = 0; r < kRows; ++r) {
-        const V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, 0.0f);
-        const V weight = hn::Mul(value, hn::Set(d_, by_[r]));
-        put(is_whole, weight, r, i);
-        if (kHasRoom && rows_[r].copy != nullptr) {
-          hn::Stream(weight, d_, rows_[r].copy + i);
-        }
-      }
-    });
+    if (is_spread_) {
+      multiply(std::true_type());
+    } else {
+      multiply(std::false_type());
+    }
     for (std::size_t r = 0; r < kRows; ++r) {
       fill_zeros(rows_[r], kHasRoom ? end_ : rows_[r].count);
     }
@@ -202,6 +204,25 @@ class RowGroup {
   using V = hn::Vec<D>;
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+  // By one over the sums; what would become subnormal becomes 0.
+  template <class IsSpread>
+  HWY_INLINE void multiply(IsSpread is_spread) const {
+    for_each_vector([&](std::size_t i, auto is_whole) HWY_ATTR {
+      HWY_UNROLL(4)
+      for (std::size_t r = 0; r < kRows; ++r) {
+        V value = is_whole() ? hn::LoadU(d_, rows_[r].x + i) : load_end(r, i, 0.0f);
+        if constexpr (is_spread()) {
+          value = hn::IfThenElseZero(hn::Ge(value, hn::Set(d_, kLeast / by_[r])), value);
+        }
+        const V weight = hn::Mul(value, hn::Set(d_, by_[r]));
+        put(is_whole, weight, r, i);
+        if (kHasRoom && rows_[r].copy != nullptr) {
+          hn::Stream(weight, d_, rows_[r].copy + i);
+        }
+      }
+    });
+  }
 
   HWY_INLINE std::size_t left(std::size_t row, std::size_t i) const {
     return HWY_MIN(kLanes, rows_[row].count - HWY_MIN(i, rows_[row].count));
@@ -286,9 +307,8 @@ class RowGroup {
   std::size_t end_;    // numbers in vectors that some row needs
   V largest_[kRows];
   float by_[kRows];
+  bool is_spread_;  // some term may be smaller than 2^kSmall
 };
-
-constexpr float kLog2E = 1.44269504088896340736f;
 
 template <bool kHasRoom>
 bool softmax_row(const Row& row, float factor, bool may_hide) {

@@ -10,9 +10,10 @@
 namespace attnviz::kernels {
 
 /// In place: x[i] = exp(factor · (x[i] - max x)) / sum over j of exp(factor · (x[j] - max x)),
-/// factor > 0; -infinity becomes exactly 0, and a row of nothing but -infinity becomes zeros. What
-/// is less than 2^-100 before the division is 0. Returns false when a score is NaN or +infinity, or
-/// the largest one times the factor is not finite; x is of no use then.
+/// factor > 0; -infinity becomes exactly 0, and a row of nothing but -infinity becomes zeros. A
+/// weight below 1.2e-38 (2^-126, about e^-87.3), which floats hold only as subnormal numbers, is 0
+/// as well. Returns false when a score is NaN or +infinity, or the largest one times the factor is
+/// not finite; x is of no use then.
 bool softmax(float* x, std::size_t n, float factor) noexcept;
 
 /// The same for each row of `rows`, over the keys of its range; first_key is the one of column 0,
