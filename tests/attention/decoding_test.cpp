@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/json.h"
 #include "support/screen_text.h"
 
 namespace attnviz {
@@ -305,8 +304,7 @@ TEST_CASE("a trained Llama model: the greedy text of the reference file through 
     return;
   }
   const Model model = load_hugging_face(folder);
-  std::ifstream file(folder / "greedy.json");
-  const Ids greedy = nlohmann::json::parse(file)["ids"].get<Ids>();
+  const Ids greedy = test::read_json(folder / "greedy.json")["ids"].get<Ids>();
   for (const std::size_t n_prompt : {std::size_t{1}, std::size_t{17}}) {
     const Ids prompt = first_of(greedy, n_prompt);
     const ContinuedIds found = continue_greedily(model, prompt, greedy.size() - n_prompt, {});

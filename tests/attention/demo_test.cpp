@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "model_run.h"
+#include "support/json.h"
 
 namespace attnviz {
 
@@ -25,9 +24,7 @@ using nlohmann::json;
 using test::TokenIds;
 
 json reference(const std::string& name) {
-  std::ifstream file(ATTNVIZ_SOURCE_DIR "/tests/reference/demo/" + name);
-  REQUIRE(file.good());
-  return json::parse(file);
+  return test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/demo/" + name);
 }
 
 // Nested lists, the last index fastest.

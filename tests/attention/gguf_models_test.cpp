@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"
+#include "support/json.h"
 #include "support/reference_case.h"
 
 namespace attnviz {
@@ -29,11 +28,6 @@ namespace fs = std::filesystem;
 
 const fs::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf";
-
-nlohmann::json read_json(const fs::path& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file);
-}
 
 MatrixBuffer read_array(const fs::path& path) {
   const MappedFile file(path);
@@ -54,7 +48,7 @@ void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids
 
 TEST_CASE(
     "every architecture and type of GGUF: attention within 1e-5, logits within 1e-4 of float64") {
-  const nlohmann::json index = read_json(kReference / "models/index.json");
+  const nlohmann::json index = test::read_json(kReference / "models/index.json");
   REQUIRE(index.size() >= 30);
   for (const nlohmann::json& entry : index) {
     const std::string file = entry["file"];
@@ -85,7 +79,7 @@ TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weight
     return;
   }
   for (const fs::directory_entry& folder : fs::directory_iterator(kShared / "refs")) {
-    const nlohmann::json meta = read_json(folder.path() / "meta.json");
+    const nlohmann::json meta = test::read_json(folder.path() / "meta.json");
     const std::string file = meta["file"];
     CAPTURE(file);
     const Model model = load_gguf(kShared / "models" / file);
@@ -138,7 +132,7 @@ TEST_CASE("unusual but valid GGUF files hold the model that they hold") {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
-  const nlohmann::json index = read_json(kShared / "odd/index.json");
+  const nlohmann::json index = test::read_json(kShared / "odd/index.json");
   for (const nlohmann::json& entry : index["files"]) {
     const std::string file = entry["file"];
     CAPTURE(file);

@@ -4,12 +4,11 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "attnviz/model/weights_json.h"
+#include "support/json.h"
 #include "support/model_builder.h"
 #include "support/naive.h"
 
@@ -18,12 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 using test::ModelBuilder;
-
-Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path.string());
-  return Json::parse(file);
-}
+using test::read_json;
 
 template <class T>
 std::vector<T> flat(const Json& rows) {

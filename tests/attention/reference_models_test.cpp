@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "attnviz/formats/npy.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"
+#include "support/json.h"
 #include "support/reference_case.h"
 
 namespace attnviz {
@@ -78,23 +77,20 @@ TEST_CASE("a trained Llama model: attention, logits and greedy text of the refer
     return;
   }
   const Model model = load_hugging_face(folder);
-  const auto read_json = [&folder](const char* name) {
-    std::ifstream file(folder / name);
-    return nlohmann::json::parse(file);
-  };
   const auto read_array = [&folder](const char* name) {
     const MappedFile file(folder / name);
     return read_npy(file.bytes(), name);
   };
   CHECK(model.config.name == "stories260k");
   Input cat;
-  cat.ids = read_json("cat.json")["ids"].get<std::vector<std::uint32_t>>();
+  cat.ids = test::read_json(folder / "cat.json")["ids"].get<std::vector<std::uint32_t>>();
   const test::ModelRun found = test::run_model(model, cat);
   CHECK(largest_difference(found.attention, all_of(read_array("cat.attention.npy").values)) < 1e-5);
   const MatrixBuffer logits = run_output_head(model, found.stream.view(), 1);
   CHECK(largest_difference(all_of(logits), all_of(read_array("cat.logits.npy").values)) < 1e-4);
 
-  const auto greedy = read_json("greedy.json")["ids"].get<std::vector<std::uint32_t>>();
+  const auto greedy =
+      test::read_json(folder / "greedy.json")["ids"].get<std::vector<std::uint32_t>>();
   Input text;
   text.ids.push_back(greedy.front());
   while (text.ids.size() < greedy.size()) {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/json.h"
 #include "support/run_program.h"
 #include "support/screen_text.h"
 
@@ -27,7 +27,7 @@ inline ProgramResult attnviz(std::vector<std::string> arguments, std::string inp
 inline nlohmann::json attnviz_json(std::vector<std::string> arguments, std::string input = {}) {
   arguments.emplace_back("--json");
   const ProgramResult result = attnviz(std::move(arguments), std::move(input));
-  return nlohmann::json::parse(result.out);
+  return parse_json(result.out);
 }
 
 /// What a terminal shows of `text`.

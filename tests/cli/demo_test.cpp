@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 
@@ -24,13 +25,13 @@ const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/demo/";
 constexpr std::size_t kHeads = 16;
 
 json reference(const std::string& name) {
-  return json::parse(read_file(kReference + name));
+  return read_json(kReference + name);
 }
 
 std::vector<json> reference_lines(const std::string& name) {
   std::vector<json> items;
   for (const std::string& line : lines_of(read_file(kReference + name))) {
-    items.push_back(json::parse(line));
+    items.push_back(parse_json(line));
   }
   return items;
 }
@@ -48,7 +49,7 @@ std::vector<json> documents(const std::vector<json>& texts,
   REQUIRE(run.exit_code == 0);
   std::vector<json> found;
   for (const std::string& line : lines_of(run.out)) {
-    found.push_back(json::parse(line));
+    found.push_back(parse_json(line));
   }
   REQUIRE(found.size() == texts.size());
   return found;
@@ -200,7 +201,7 @@ TEST_CASE("demo: each of more than 2,000 common words is one token") {
   ProgramRun run;
   run.arguments = {"tokenize", "--json"};
   run.input = text;
-  const json tokens = json::parse(attnviz(run).out)["tokens"];
+  const json tokens = parse_json(attnviz(run).out)["tokens"];
   CHECK(tokens.size() == 1 + n_words);  // the BOS
   CHECK(attnviz_json({"tokenize", "I go home now, hello and thank you"})["tokens"].size() == 10);
 }

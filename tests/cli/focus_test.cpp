@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -25,7 +26,7 @@ std::vector<std::string> four_heads(std::vector<std::string> options) {
 json document(const std::vector<std::string>& arguments) {
   std::vector<std::string> with_json = arguments;
   with_json.emplace_back("--json");
-  return json::parse(attnviz(with_json).out);
+  return parse_json(attnviz(with_json).out);
 }
 
 }  // namespace
@@ -148,8 +149,8 @@ TEST_CASE("--side-by-side: each variant is the run with that option, and a line 
   const auto both = attnviz({"--random", "The cat sat", "--side-by-side", "none,0.5", "--json"});
   const std::vector<std::string> lines = lines_of(both.out);
   REQUIRE(lines.size() == 2);
-  const json none = json::parse(lines[0]);
-  const json sharp = json::parse(lines[1]);
+  const json none = parse_json(lines[0]);
+  const json sharp = parse_json(lines[1]);
   CHECK(none["attention"] == document({"--random", "The cat sat", "--mask", "none"})["attention"]);
   CHECK(sharp["attention"] ==
         document({"--random", "The cat sat", "--temperature", "0.5"})["attention"]);

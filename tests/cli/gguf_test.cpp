@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 
@@ -18,10 +19,6 @@ using nlohmann::json;
 
 const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/";
 const std::string kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf/";
-
-json read_json(const std::string& path) {
-  return json::parse(read_file(path));
-}
 
 std::string from_hex(const std::string& hex) {
   std::string bytes;

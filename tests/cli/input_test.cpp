@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -47,13 +48,13 @@ TEST_CASE("a command's name is a text behind show or --") {
   CHECK(attnviz_json({"show", "--random", "tokenize"})["tokens"] == json({"tokenize"}));
   CHECK(attnviz_json({"show", "--random", "show"})["tokens"] == json({"show"}));
   const ProgramResult run = attnviz({"--random", "--json", "--", "tokenize"});
-  CHECK(json::parse(run.out)["tokens"] == json({"tokenize"}));
+  CHECK(parse_json(run.out)["tokens"] == json({"tokenize"}));
   CHECK(tokens_of({"--tokenizer", "words", "tokenize"})["tokens"] == json({"tokenize"}));
 }
 
 TEST_CASE("texts that look like options, brackets or numbers are taken as they are") {
   const auto text_of = [](const char* text) {
-    return json::parse(attnviz({"tokenize", "--json", "--", text}).out)["text"];
+    return parse_json(attnviz({"tokenize", "--json", "--", text}).out)["text"];
   };
   for (const char* text : {"--help", "-q", "[CLS]", "[a,b]", "{}", "%%", "a=b", "'quoted'", "\"q\"",
                            "a\tb", "-1", "--", "~/x", "$HOME"}) {
@@ -71,9 +72,9 @@ TEST_CASE("--lines takes each line as a text, answers each with a line, and skip
       attnviz({"--random", "--lines", "--json"}, "The cat\n\n  \nsat\r\non the mat");
   const auto lines = lines_of(run.out);
   REQUIRE(lines.size() == 3);
-  CHECK(json::parse(lines[0])["tokens"] == json({"The", "cat"}));
-  CHECK(json::parse(lines[1])["text"] == "sat");
-  CHECK(json::parse(lines[2])["tokens"].size() == 3);
+  CHECK(parse_json(lines[0])["tokens"] == json({"The", "cat"}));
+  CHECK(parse_json(lines[1])["text"] == "sat");
+  CHECK(parse_json(lines[2])["tokens"].size() == 3);
   CHECK(contains(run.err, "standard input: line 2: blank, skipped"));
   CHECK(run.exit_code == 0);
 }
@@ -100,7 +101,7 @@ TEST_CASE("--lines answers a line before the next one is there") {
   run.signal_after_output = 15;  // input stays open: only a flushed answer ends this
   const ProgramResult result = attnviz(run);
   CHECK(result.exit_code == 130);
-  CHECK(json::parse(result.out)["tokens"] == json({"The", "cat"}));
+  CHECK(parse_json(result.out)["tokens"] == json({"The", "cat"}));
 }
 
 TEST_CASE("--lines draws one after another with a blank line between") {
@@ -116,9 +117,9 @@ TEST_CASE("--json-lines takes strings and objects with text or ids") {
               "\"a\\nb\"\n{\"text\": \"c\", \"label\": 1}\n{\"ids\": [104, 105]}\n");
   const auto lines = lines_of(run.out);
   REQUIRE(lines.size() == 3);
-  CHECK(json::parse(lines[0])["text"] == "a\nb");
-  CHECK(json::parse(lines[1])["tokens"] == json({"c"}));
-  CHECK(json::parse(lines[2])["tokens"] == json({"h", "i"}));
+  CHECK(parse_json(lines[0])["text"] == "a\nb");
+  CHECK(parse_json(lines[1])["tokens"] == json({"c"}));
+  CHECK(parse_json(lines[2])["tokens"] == json({"h", "i"}));
 }
 
 TEST_CASE("--json-lines names the line that is wrong, and keeps what was answered") {
@@ -217,7 +218,7 @@ TEST_CASE("tokenize --json gives tokens, ids and ranges") {
   CHECK(document["text"] == "a b a");
   CHECK(document["tokens"] == json({"a", "b", "a"}));
   CHECK(document["token_ids"] == json({0, 1, 0}));
-  CHECK(document["ranges"] == json::parse("[[0,1],[2,3],[4,5]]"));
+  CHECK(document["ranges"] == parse_json("[[0,1],[2,3],[4,5]]"));
   CHECK(document["tokenizer"] == "words");
 }
 

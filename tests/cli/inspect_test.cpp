@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/utf8.h"
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 #include "support/sanitized.h"
 
 namespace attnviz::test {
@@ -57,8 +57,7 @@ void check_close(const json& actual, const json& expected, double tolerance) {
 }
 
 json textbook() {
-  std::ifstream file(ATTNVIZ_SOURCE_DIR "/tests/reference/textbook.json");
-  return json::parse(file);
+  return read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/textbook.json");
 }
 
 json weights_document(const json& inputs, const json& w_q, const json& w_k, const json& w_v) {
@@ -84,7 +83,7 @@ json inspect_json(const json& weights, std::vector<std::string> arguments) {
   const ProgramResult result = attnviz(run);
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
-  return json::parse(result.out)["heads"][0];
+  return parse_json(result.out)["heads"][0];
 }
 
 }  // namespace
@@ -208,7 +207,7 @@ TEST_CASE("inspect: several heads one after another, several steps, files beside
   const ProgramResult files = model.inspect({"-o", "a.json", "-o", "a.txt", "-q"});
   CHECK(files.exit_code == 0);
   CHECK(files.out == "");
-  CHECK(json::parse(read_file(model.folder().file("a.json")))["heads"][0].contains("scores"));
+  CHECK(read_json(model.folder().file("a.json"))["heads"][0].contains("scores"));
   CHECK(contains(read_file(model.folder().file("a.txt")), "+ output  1.0597  0.5761  0.0000"));
   CHECK(contains(model.inspect({"--full"}).out, "   weights [3, 3]\n"));
 }
@@ -246,7 +245,7 @@ TEST_CASE(
 
 TEST_CASE("inspect: of a model in which chance decides, the first head is followed") {
   const TemporaryFolder folder;
-  json weights = json::parse(attnviz({"weights", "--heads", "4", "--d-model", "8"}).out);
+  json weights = parse_json(attnviz({"weights", "--heads", "4", "--d-model", "8"}).out);
   weights.erase("random");  // what is left is random for want of embeddings
   write_file(folder.file("w.json"), weights.dump());
   const ProgramResult run = attnviz(
@@ -282,7 +281,7 @@ TEST_CASE("inspect: a figure tells in its file what it was made from") {
     length = length << 8 | static_cast<unsigned char>(png[i]);
   }
   const std::size_t text_length = length + 4 - keyword.size();
-  const json facts = json::parse(png.substr(begin + keyword.size(), text_length));
+  const json facts = parse_json(png.substr(begin + keyword.size(), text_length));
   CHECK(facts["text"] == "The cat sat");
   CHECK(facts["model"]["name"] == "hand.json");
   CHECK(facts["query"] == json{{"index", 2}, {"token", "sat"}});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 
@@ -61,8 +62,8 @@ TEST_CASE("--merge words: JSON has words, their ranges and tokens, and merged we
   const json words = attnviz_json(ab_cd({"--layers", "2", "--merge", "words"}));
   CHECK(words["merged"] == "words");
   CHECK(words["tokens"] == json::array({"ab", " ", "cd"}));
-  CHECK(words["merged_ranges"] == json::parse("[[0,2],[2,3],[3,5]]"));
-  CHECK(words["merged_token_ids"] == json::parse("[[0,1],[2],[3,4]]"));
+  CHECK(words["merged_ranges"] == parse_json("[[0,2],[2,3],[3,5]]"));
+  CHECK(words["merged_token_ids"] == parse_json("[[0,1],[2],[3,4]]"));
   CHECK(!words.contains("token_ids"));
   CHECK(words["mask"] == "causal");
   CHECK(words["model"] == tokens["model"]);  // random vectors are those of the tokens
@@ -126,8 +127,8 @@ TEST_CASE("--merge words: lines, variants side by side, and long texts, which ar
   const ProgramResult lines = attnviz(
       {"--random", "--lines", "--json", "--merge", "words", "--tokenizer", "bytes"}, "ab cd\ne\n");
   CHECK(lines.exit_code == 0);
-  CHECK(json::parse(lines_of(lines.out).at(0))["tokens"].size() == 3);
-  CHECK(json::parse(lines_of(lines.out).at(1))["tokens"].size() == 1);
+  CHECK(parse_json(lines_of(lines.out).at(0))["tokens"].size() == 3);
+  CHECK(parse_json(lines_of(lines.out).at(1))["tokens"].size() == 1);
   CHECK(attnviz(ab_cd({"--merge", "words", "--side-by-side", "causal,none"})).exit_code == 0);
   std::string text;
   for (int i = 0; i < 500; ++i) {

@@ -11,6 +11,7 @@
 #include "attnviz/core/utf8.h"
 #include "cli/attnviz_program.h"
 #include "support/gguf_writer.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -72,7 +73,7 @@ class Home {
   int number_of(const std::string& name) const {
     const ProgramResult result = run({"tokenize", "-m", name, "a", "--json"});
     CAPTURE(result.err);
-    return result.exit_code == 0 ? json::parse(result.out)["token_ids"][0].get<int>() : -1;
+    return result.exit_code == 0 ? parse_json(result.out)["token_ids"][0].get<int>() : -1;
   }
   void check_fails(const std::string& name, int exit_code, const std::string& part) const {
     const ProgramResult result = run({"tokenize", "-m", name, "a"});
@@ -96,14 +97,14 @@ TEST_CASE("the reference's store: each name is the blob that it should be, or th
     MESSAGE("SKIPPED: no " << (kReference / "ollama").string());
     return;
   }
-  const json names = json::parse(read_file(kReference / "ollama/names.json"));
+  const json names = read_json(kReference / "ollama/names.json");
   Home home;
   home.set("OLLAMA_MODELS", fs::canonical(kReference / "ollama/models"));
   const std::map<std::string, std::pair<int, std::string>> errors = {
       {"bad-noblob", {1, "abababab"}},
       {"bad-json", {3, "bad-json/latest"}},
       {"nosuchmodel", {1, "ollama pull nosuchmodel"}}};
-  const json listed = json::parse(home.run({"models", "--json"}).out);
+  const json listed = parse_json(home.run({"models", "--json"}).out);
   for (const json& entry : names["names"]) {
     const std::string name = entry["name"];
     CAPTURE(name);
@@ -225,7 +226,7 @@ TEST_CASE("of shards the first stands for all of them") {
   home.write(".lmstudio/models/pub/big/big-Q6_K-00002-of-00002.gguf", marked_gguf(1));
   home.write(".lmstudio/models/pub/big/big-Q6_K-00001-of-00002.gguf", marked_gguf(2));
   CHECK(home.number_of("pub/big") == 2);
-  const json document = json::parse(home.run({"models", "--json"}).out);
+  const json document = parse_json(home.run({"models", "--json"}).out);
   REQUIRE(document["models"].size() == 2);  // the embedded one is the first
   CHECK(document["models"][1]["name"] == "pub/big:Q6_K");
   CHECK(document["models"][1]["bytes"] == marked_gguf(1).size() + marked_gguf(2).size());
@@ -300,7 +301,7 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
   }
   CHECK(is_one_line);
 
-  const json document = json::parse(home.run({"models", "--json"}).out);
+  const json document = parse_json(home.run({"models", "--json"}).out);
   CHECK(document["schema"] == "attnviz.models/1");
   REQUIRE(document["models"].size() == 6);
   const json& embedded = document["models"][0];

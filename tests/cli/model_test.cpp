@@ -11,6 +11,7 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 #include "support/stored_model.h"
 
 namespace attnviz::test {
@@ -52,7 +53,7 @@ std::string ids_of(const StoredTensor& tensor) {
 
 TEST_CASE("what is written of a model with learned positions is drawn again") {
   const ProgramResult written = attnviz({"-m", kModels / "gpt2-tied", "--ids", "1,2,3", "--json"});
-  CHECK(json::parse(written.out)["model"]["positions"] == "learned");
+  CHECK(parse_json(written.out)["model"]["positions"] == "learned");
   const ProgramResult drawn = attnviz({"render"}, written.out);
   CHECK(drawn.err.empty());
   CHECK(drawn.exit_code == 0);
@@ -109,14 +110,14 @@ TEST_CASE("a model by name: the snapshot in the Hugging Face cache, with its tok
   run.arguments = {"-m", "some/tiny", "the cat sat", "--json"};
   const ProgramResult result = attnviz(run);
   REQUIRE(result.exit_code == 0);
-  const json document = json::parse(result.out);
+  const json document = parse_json(result.out);
   CHECK(document["tokens"] == json({"the", "cat", "sat"}));
   CHECK(document["token_ids"] == json({1, 2, 3}));
   CHECK(document["model"]["name"] == "some/tiny");
   CHECK(document["model"]["tokenizer"] == "WordLevel");
 
   run.arguments = {"tokenize", "-m", "some/tiny", "a mat", "--json"};
-  CHECK(json::parse(attnviz(run).out)["tokens"].size() == 2);
+  CHECK(parse_json(attnviz(run).out)["tokens"].size() == 2);
 
   run.arguments = {"-m", "some/other", "the cat"};
   const ProgramResult missing = attnviz(run);

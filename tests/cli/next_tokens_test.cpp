@@ -15,6 +15,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/formats/safetensors.h"
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 #include "support/stored_model.h"
 
 namespace attnviz::test {
@@ -84,7 +85,7 @@ void check_top(const json& top, const std::vector<double>& logits) {
 }
 
 json ids_of(const std::string& list) {
-  return json::parse("[" + list + "]");
+  return parse_json("[" + list + "]");
 }
 
 ProgramResult failing(std::vector<std::string> arguments) {
@@ -194,7 +195,7 @@ TEST_CASE("--generate stops where the context is full, and says so") {
   const ProgramResult run = attnviz({"-m", kGpt, "--ids", ids, "--generate", "9", "--json"});
   CHECK(run.exit_code == 0);
   CHECK(contains(run.err, "the model's context is full: 2 of 9 tokens generated"));
-  const json document = json::parse(run.out);
+  const json document = parse_json(run.out);
   CHECK(document["token_ids"].size() == 17);
   CHECK(document["generated"]["ended_by"] == "context");
   const ProgramResult full =
@@ -219,7 +220,7 @@ TEST_CASE("--generate stops at the token that ends a text, as the model's files 
     REQUIRE(run.exit_code == 0);
     CHECK(contains(
         run.err, "the model ended the text (\"" + std::to_string(end) + "\") after 1 of 6 tokens"));
-    const json document = json::parse(run.out);
+    const json document = parse_json(run.out);
     CHECK(document["generated"]["token_ids"] == json::array({ids[0]}));
     CHECK(document["generated"]["ended_by"] == "end_of_text");
     CHECK(document["generated"]["end_of_text_id"] == end);
@@ -279,7 +280,7 @@ TEST_CASE("--lines: every text is continued on its own") {
   REQUIRE(lines.size() == 2);
   const std::vector<std::string> texts = {"5,11,3", "9"};
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    CHECK(json::parse(lines[i]) ==
+    CHECK(parse_json(lines[i]) ==
           attnviz_json({"-m", kGpt, "--ids", texts[i], "--generate", "2", "--predict", "1"}));
   }
 }
@@ -287,7 +288,7 @@ TEST_CASE("--lines: every text is continued on its own") {
 TEST_CASE("patterns too large to keep: the same predictions as with those that are kept") {
   const TemporaryFolder folder;
   copy_model("llama-gqa-bias", folder.path());
-  json config = json::parse(read_file(folder.file("config.json")));
+  json config = read_json(folder.file("config.json"));
   config["max_position_embeddings"] = 4096;
   write_file(folder.file("config.json"), config.dump());
   std::string ids = "1";
@@ -334,7 +335,7 @@ TEST_CASE("a trained model goes on with its story, and the text keeps its bytes"
     MESSAGE("SKIPPED: no ../shared/reference/models");
     return;
   }
-  const json greedy = json::parse(read_file(folder / "greedy.json"));
+  const json greedy = read_json(folder / "greedy.json");
   const std::string story = greedy["text"];
   const std::string begin = "Once upon a time";
   const json document =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -118,7 +119,7 @@ TEST_CASE(
   CHECK(contains(both.out, "layer 0: window 5, soft cap 1.75"));
   CHECK(contains(both.out, "layer 1: soft cap 1.75"));
   CHECK_FALSE(contains(in_folder(folder, with({"--layer", "1"})).out, "layer 0"));
-  const nlohmann::json document = nlohmann::json::parse(read_file(folder.file("both.json")));
+  const nlohmann::json document = read_json(folder.file("both.json"));
   CHECK(document["model"]["family"] == "gemma2");
   CHECK(document["layer_facts"][0] ==
         nlohmann::json{{"layer", 0}, {"window", 5}, {"soft_cap", 1.75}});

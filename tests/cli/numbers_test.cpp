@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -17,7 +18,7 @@ const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/";
 }  // namespace
 
 TEST_CASE("a PyTorch multi-head module written as weights JSON gives PyTorch's attention") {
-  const json expected = json::parse(read_file(kReference + "torch_mha_expected.json"));
+  const json expected = read_json(kReference + "torch_mha_expected.json");
   for (const char* mask : {"none", "causal"}) {
     CAPTURE(std::string(mask));
     const json actual = attnviz_json(

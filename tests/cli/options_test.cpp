@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -59,7 +60,7 @@ TEST_CASE("show: --model and its aliases read weights, and nothing is random") {
     const ProgramResult run = attnviz({option, two.name(), "--json", "a b"});
     CHECK(run.exit_code == 0);
     CHECK(run.err.empty());
-    const double weight = json::parse(run.out)["attention"][0][0][0][1].get<double>();
+    const double weight = parse_json(run.out)["attention"][0][0][0][1].get<double>();
     CHECK(weight == doctest::Approx(second_of_two(std::sqrt(2.0))).epsilon(1e-6));
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -30,7 +31,7 @@ TEST_CASE("-o writes each format by its extension, several at once, and says whe
   CHECK(result.exit_code == 0);
   CHECK(folder.names() == std::vector<std::string>{"a.JSON", "a.npy", "a.png", "a.txt"});
   CHECK(read_file(folder.file("a.png")).starts_with(kPngSignature));
-  CHECK(json::parse(read_file(folder.file("a.JSON"))) == attnviz_json({"The cat sat"}));
+  CHECK(read_json(folder.file("a.JSON")) == attnviz_json({"The cat sat"}));
   CHECK(read_file(folder.file("a.txt")) == [] {
     ProgramRun wide;
     wide.arguments = {"The cat sat"};
@@ -130,7 +131,7 @@ TEST_CASE("--lines -o x.json writes one document a line, other formats are refus
   CHECK(run.exit_code == 0);
   const auto lines = lines_of(read_file(folder.file("a.json")));
   REQUIRE(lines.size() == 2);
-  CHECK(json::parse(lines[1])["tokens"] == json({"sat"}));
+  CHECK(parse_json(lines[1])["tokens"] == json({"sat"}));
   for (const char* name : {"b.png", "b.npy", "b.txt"}) {
     CHECK(attnviz({"--lines", "-o", folder.file(name)}, "a\n").exit_code == 2);
   }
@@ -267,7 +268,7 @@ TEST_CASE("devices are written, not replaced") {
   CHECK(fs::is_character_file("/dev/null"));
   const ProgramResult run =
       attnviz({"--random", "cat", "-q", "-o", "/dev/stdout", "--format", "json"});
-  CHECK(json::parse(run.out)["tokens"] == json({"cat"}));
+  CHECK(parse_json(run.out)["tokens"] == json({"cat"}));
 }
 
 TEST_CASE("a closed pipe ends the program quietly") {

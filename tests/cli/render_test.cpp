@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -96,7 +97,7 @@ TEST_CASE(
 
 TEST_CASE("render: what is asked for changes how the file was drawn, and nothing else") {
   const std::string json = attnviz({"The cat sat", "--json", "-q", "--colormap", "magma"}).out;
-  const nlohmann::json before = nlohmann::json::parse(json);
+  const nlohmann::json before = parse_json(json);
   nlohmann::json after = attnviz_json({"render", "--scale", "sqrt"}, json);
   CHECK(after.at("drawing").at("scale") == "sqrt");
   CHECK(after.at("drawing").at("colormap") == "magma");

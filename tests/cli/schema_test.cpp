@@ -7,6 +7,7 @@
 
 #include "cli/attnviz_program.h"
 #include "support/gguf_writer.h"
+#include "support/json.h"
 
 namespace attnviz::test {
 namespace {
@@ -138,9 +139,7 @@ class Documents {
     }
   }
   const TemporaryFolder& folder() const { return folder_; }
-  json operator[](const std::string& name) const {
-    return json::parse(read_file(folder_.file(name)));
-  }
+  json operator[](const std::string& name) const { return read_json(folder_.file(name)); }
 
  private:
   TemporaryFolder folder_;
@@ -206,7 +205,7 @@ TEST_CASE("every inspection document is valid by its schema") {
 }
 
 TEST_CASE("the schema describes every key of an inspection document") {
-  const json schema = json::parse(read_file(kInspection));
+  const json schema = read_json(kInspection);
   const Documents documents(inspections());
   for (const Case& item : inspections()) {
     const json document = documents[item.name];
@@ -220,7 +219,7 @@ TEST_CASE("the schema describes every key of an inspection document") {
 }
 
 TEST_CASE("the schema describes every key of an attention document") {
-  const json schema = json::parse(read_file(kAttention));
+  const json schema = read_json(kAttention);
   const json& described = schema["properties"];
   const Documents documents(cases());
   for (const Case& item : cases()) {

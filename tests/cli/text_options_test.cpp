@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/attnviz_program.h"
+#include "support/json.h"
 #include "support/stored_model.h"
 
 namespace attnviz::test {
@@ -57,7 +58,7 @@ std::string bert_tokenizer() {
 
 // Whose tokenizer takes texts as they are, and has a token that may begin them.
 std::string plain_tokenizer() {
-  json tokenizer = json::parse(bert_tokenizer());
+  json tokenizer = parse_json(bert_tokenizer());
   tokenizer["post_processor"] = nullptr;
   return tokenizer.dump();
 }
@@ -113,7 +114,7 @@ TEST_CASE("--pair: a second text, whose tokens are of segment 1") {
   ProgramRun lines;
   lines.arguments = {"-m", model.path(), "--json-lines", "--json"};
   lines.input = "{\"text\": \"the cat\", \"pair\": \"sat\"}\n";
-  CHECK(json::parse(attnviz(lines).out)["attention"] == pair["attention"]);
+  CHECK(parse_json(attnviz(lines).out)["attention"] == pair["attention"]);
 }
 
 TEST_CASE("--pair: refused where nothing would stand between the texts") {
@@ -127,7 +128,7 @@ TEST_CASE("--pair: refused where nothing would stand between the texts") {
 }
 
 TEST_CASE("--lines: a text without a token is told and skipped; alone it is an error") {
-  json tokenizer = json::parse(plain_tokenizer());
+  json tokenizer = parse_json(plain_tokenizer());
   tokenizer["normalizer"] = {{"type", "Strip"}};
   tokenizer["pre_tokenizer"] = {{"type", "Split"},
                                 {"pattern", {{"String", "\u0001"}}},

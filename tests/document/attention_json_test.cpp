@@ -6,12 +6,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/model/random_model.h"
+#include "support/json.h"
 #include "support/naive.h"
 
 namespace attnviz {

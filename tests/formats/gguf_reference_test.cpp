@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/gguf_files.h"
+#include "support/json.h"
 #include "support/run_program.h"
 
 namespace attnviz {
@@ -142,7 +142,7 @@ TEST_CASE("GGUF reference: small models of all kinds open, those that are one wi
 }
 
 TEST_CASE("GGUF reference: files of models that cannot be are still files") {
-  const auto index = nlohmann::json::parse(test::read_file(kOurs / "bad/index.json"));
+  const auto index = test::read_json(kOurs / "bad/index.json");
   CHECK(index.size() > 50);
   for (const auto& entry : index) {
     const auto what = entry.at("what").get<std::string>();
@@ -188,7 +188,7 @@ TEST_CASE("GGUF reference: unusual files open") {
   if (is_missing("odd/index.json")) {
     return;
   }
-  const auto index = nlohmann::json::parse(test::read_file(kReference / "odd/index.json"));
+  const auto index = test::read_json(kReference / "odd/index.json");
   for (const auto& entry : index.at("files")) {
     const auto name = entry.at("file").get<std::string>();
     CAPTURE(name);
@@ -200,7 +200,7 @@ TEST_CASE("GGUF reference: files that are broken as files are refused, with thei
   if (is_missing("bad/index.json")) {
     return;
   }
-  const auto index = nlohmann::json::parse(test::read_file(kReference / "bad/index.json"));
+  const auto index = test::read_json(kReference / "bad/index.json");
   CHECK(open(kReference / "bad" / index.at("valid").get<std::string>()).opened);
   std::size_t n_refused = 0;
   for (const auto& entry : index.at("files")) {

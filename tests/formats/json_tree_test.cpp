@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include <fmt/core.h>
 
 #include "attnviz/core/error.h"
+#include "support/json.h"
 
 namespace attnviz {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/json.h"
 #include "support/naive.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
@@ -135,7 +135,7 @@ std::vector<Change> config_changes() {
 }
 
 void change_config(const std::filesystem::path& folder, const std::string& key, const json& value) {
-  json config = json::parse(test::read_file(folder / "config.json"));
+  json config = test::read_json(folder / "config.json");
   if (value.is_null()) {
     config.erase(key);
   } else {

@@ -5,13 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "support/json.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -64,8 +63,7 @@ std::string message_of(const RandomShape& shape) {
 }  // namespace
 
 TEST_CASE("random_model: the bits are those that an independent program computes") {
-  std::ifstream file(ATTNVIZ_SOURCE_DIR "/tests/reference/random_model.json");
-  const auto reference = nlohmann::json::parse(file);
+  const auto reference = test::read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/random_model.json");
   const auto& shape = reference["shape"];
   for (const auto& expected : reference["models"]) {
     const auto seed = expected["seed"].get<std::uint64_t>();

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attnviz/model/weights_json.h"
+#include "support/json.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -68,8 +67,7 @@ void check_row(const Pattern& pattern, std::size_t query, const std::vector<doub
 }
 
 void check_textbook(const char* sample, const char* name) {
-  std::ifstream file(kTextbook);
-  const auto reference = nlohmann::json::parse(file)[name]["f64"];
+  const auto reference = test::read_json(kTextbook)[name]["f64"];
   const Model model = load_weights_json(kSamples / sample);
   const std::pair<const char*, Mask> cases[] = {{"attn", {MaskKind::kNone}},
                                                 {"attn_causal", {MaskKind::kCausal}}};

@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/random_model.h"
+#include "support/json.h"
 #include "support/malformed_weights.h"
 
 namespace attnviz {
@@ -227,8 +227,8 @@ TEST_CASE("weights JSON: a file is named by its path in messages and by its name
 }
 
 TEST_CASE("weights JSON: the reader knows every key of the schema") {
-  std::ifstream file(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.weights-1.schema.json");
-  const auto schema = nlohmann::json::parse(file);
+  const auto schema =
+      test::read_json(ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.weights-1.schema.json");
   const auto unknown = [](const std::string& document, const std::string& key) {
     try {
       parse_weights_json(document, "w");

@@ -1,7 +1,7 @@
 #include "support/stored_model.h"
+#include "support/json.h"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 namespace attnviz::test {
 

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
+#include "support/json.h"
 #include "support/screen_text.h"
 
 namespace attnviz {
@@ -43,7 +43,7 @@ nlohmann::json written(const Write& write) {
   write(json);
   json.end_object();
   json.finish();
-  return nlohmann::json::parse(text);
+  return test::parse_json(text);
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/gguf_writer.h"
+#include "support/json.h"
 #include "support/run_program.h"
 
 namespace attnviz {
@@ -142,12 +141,12 @@ TEST_CASE("GGUF tokenizers: the ids that llama.cpp makes of the reference's text
   // Which model holds which tokenizer, as the references of the models say.
   std::map<std::string, fs::path> files;
   for (const auto& entry : fs::directory_iterator(kGguf / "refs")) {
-    const auto meta = nlohmann::json::parse(test::read_file(entry.path() / "meta.json"));
+    const auto meta = test::read_json(entry.path() / "meta.json");
     files.emplace(meta["tokenizer"], kGguf / "models" / meta["file"].get<std::string>());
   }
   std::size_t n_tokenizers = 0;
   for (const auto& entry : fs::directory_iterator(kGguf / "tok")) {
-    const auto reference = nlohmann::json::parse(test::read_file(entry.path()));
+    const auto reference = test::read_json(entry.path());
     const std::string name = reference["tokenizer"];
     CAPTURE(name);
     if (!files.contains(name)) {
@@ -385,8 +384,7 @@ TEST_CASE("Ollama's files make the tokens of a text that they mean") {
     return;
   }
   for (const char* name : {"gemma3-vision", "llama3-no-pre"}) {
-    std::ifstream file(dialects / name / "text.json");
-    const auto expected = nlohmann::json::parse(file);
+    const auto expected = test::read_json(dialects / name / "text.json");
     for (const char* form : {"llamacpp.gguf", "ollama.gguf"}) {
       CAPTURE(form);
       const auto tokenizer = load_tokenizer(dialects / name / form);

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +11,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/files/load_tokenizer.h"
+#include "support/json.h"
 
 namespace attnviz {
 namespace {
@@ -29,12 +28,6 @@ bool is_missing(const char* what) {
   }
   MESSAGE("SKIPPED: no ../shared/reference/" << what);
   return true;
-}
-
-Json read_json(const fs::path& path) {
-  std::ifstream in(path);
-  REQUIRE(in);
-  return Json::parse(in);
 }
 
 Ids ids_of(const TokenizedText& text) {
@@ -96,7 +89,7 @@ TEST_CASE("real tokenizers give the ids that transformers.js and llama.cpp expec
   if (is_missing("tok/expected.json")) {
     return;
   }
-  const Json expected = read_json(kReference / "tok/expected.json");
+  const Json expected = test::read_json(kReference / "tok/expected.json");
   std::size_t n_suites = 0;
   for (const auto& [name, suites] : expected.items()) {
     n_suites += suites.size();
@@ -111,7 +104,7 @@ TEST_CASE("real tokenizers: older files beside tokenizer.json give the same ids"
   if (is_missing("tok/expected.json")) {
     return;
   }
-  const Json expected = read_json(kReference / "tok/expected.json");
+  const Json expected = test::read_json(kReference / "tok/expected.json");
   check_suite(expected, {"transformers_js", "Xenova/gpt2", "", true},
               kReference / "tok/gpt2/vocab.json");
   check_suite(expected, {"llama_cpp", "gpt-2", "", false}, kReference / "tok/gpt2/merges.txt");
@@ -132,7 +125,7 @@ TEST_CASE("real tokenizers: stories260k gives the ids of llama.cpp, with and wit
   const auto tokenizer = load_tokenizer(kReference / "models/stories260k");
   CHECK(tokenizer->vocabulary_size() == 512);
   CHECK(tokenizer->tokenize("a").tokens.front().id == tokenizer->special_ids().bos);
-  const Json expected = read_json(kReference / "gguf/tok/stories-spm.json");
+  const Json expected = test::read_json(kReference / "gguf/tok/stories-spm.json");
   CHECK(expected.at("cases").size() == 154);
   for (const Json& item : expected.at("cases")) {
     const std::string text = item.at("text");

@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +11,7 @@
 #include "attnviz/text/tokenizers/regex.h"
 #include "attnviz/text/tokenizers/regex_engine.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
+#include "support/json.h"
 
 namespace attnviz {
 namespace {
@@ -24,9 +23,8 @@ const std::string kSentencePiece = ATTNVIZ_SOURCE_DIR "/tests/reference/sentence
 const json& cases() {
   static const json read = [] {
     const char* const other = std::getenv("ATTNVIZ_TOKENIZER_STAGES");  // a longer list, by hand
-    std::ifstream file(
+    return test::read_json(
         other != nullptr ? other : ATTNVIZ_SOURCE_DIR "/tests/reference/tokenizer_stages.json");
-    return json::parse(file);
   }();
   return read;
 }
@@ -112,8 +110,7 @@ TEST_CASE("stages make of random texts in twenty scripts what the Rust tokenizer
 }
 
 TEST_CASE("SentencePiece models make of random texts what SentencePiece makes of them") {
-  std::ifstream file(kSentencePiece + "cases.json");
-  for (const json& one : json::parse(file)) {
+  for (const json& one : test::read_json(kSentencePiece + "cases.json")) {
     const auto model = one["model"].get<std::string>();
     CAPTURE(model);
     const auto tokenizer = load_tokenizer(kSentencePiece + model);
