@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 namespace attnviz {
 namespace {
 
+using nlohmann::json;
 using test::GgufBuilder;
 using test::TemporaryFolder;
 
@@ -72,6 +74,26 @@ void check_refused(const std::function<void(GgufBuilder&)>& change, std::string_
   }
 }
 
+// A reference model with another value in its config; slashes lead into objects.
+Model with_setting(const std::string& model, const std::string& key, const json& value) {
+  const TemporaryFolder folder;
+  test::copy_model(model, folder.path());
+  json config = json::parse(test::read_file(folder.file("config.json")));
+  config[json::json_pointer("/" + key)] = value;
+  test::write_file(folder.file("config.json"), config.dump());
+  return load_hugging_face(folder.path());
+}
+
+std::string refusal(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUnsupported);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
 }  // namespace
 
 TEST_CASE("GGUF: a key that may change what is computed is refused by name, an invented one, too") {
@@ -113,13 +135,89 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
 TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of other parts") {
   for (const char* name :
        {"blk.0.post_attention_norm.weight", "blk.0.attn_sinks.weight", "blk.0.attn_q.scale",
-        "dense.0.weight", "blk.1.attn_q.bias", "blk.2.attn_q.weight", "invented.weight"}) {
+        "dense.0.weight", "blk.2.attn_q.weight", "invented.weight"}) {
     check_refused([&](GgufBuilder& file) { add_zeros(file, name, {4}); }, name);
   }
   GgufBuilder file = tiny_llama();
   add_zeros(file, "v.blk.0.attn_q.weight", {4});
   add_zeros(file, "mm.0.weight", {4});
   CHECK(loaded(file).config.passed_over.size() == 2);
+}
+
+TEST_CASE("GGUF: a bias or a norm of a head stands in the layer that has it, and only there") {
+  GgufBuilder file = tiny_llama();
+  add_zeros(file, "blk.1.attn_k.bias", {4});
+  add_zeros(file, "blk.1.attn_q_norm.weight", {4});
+  add_zeros(file, "blk.0.ffn_down.bias", {4});
+  const Model model = loaded(file);
+  CHECK(model.config.passed_over.empty());
+  for (const std::size_t i : {0U, 1U}) {
+    const LayerWeights& layer = model.layers[i];
+    CHECK(layer.heads.front().query.bias.empty());
+    CHECK(layer.heads.front().key.bias.size() == (i == 1 ? 4 : 0));
+    CHECK(layer.query_norm.present() == (i == 1));
+    CHECK_FALSE(layer.key_norm.present());
+    CHECK(layer.mlp.down.bias.size() == (i == 0 ? 4 : 0));
+  }
+}
+
+TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothing alone") {
+  struct Setting {
+    const char* model;
+    const char* key;
+    json harmless;
+    json refused;
+  };
+  const Setting settings[] = {
+      {"llama-mha-untied", "is_causal", true, false},
+      {"llama-mha-untied", "use_bidirectional_attention", false, true},
+      {"llama-mha-untied", "is_decoder", true, nullptr},
+      {"bert-pair", "is_causal", false, true},
+      {"distilbert-mlm", "is_decoder", false, true},
+      {"phi3-window", "attention_bias", false, true},
+      {"gpt2-tied", "add_cross_attention", false, true},
+      {"gpt2-tied", "rope_scaling", nullptr, json{{"type", "linear"}, {"factor", 2}}},
+      {"bert-pair", "pruned_heads", json::object(), json{{"0", {1}}}},
+      {"llama-mha-untied", "logit_scale", 1, 0.5},
+      {"llama-mha-untied", "num_local_experts", 0, 8},
+      {"llama-mha-untied", "layer_types", json(2, "full_attention"),
+       json{"full_attention", "sliding_attention"}},
+      {"llama-mha-untied", "rope_scaling", json{{"rope_type", "default"}}, json{{"factor", 2}}},
+      {"qwen2-bias", "layer_types", json(2, "full_attention"),
+       json{"full_attention", "sliding_attention"}},
+      {"gemma3-multimodal", "tie_word_embeddings", true, false},
+      {"gemma3-multimodal", "vision_config", json{{"hidden_size", 3}}, nullptr},
+  };
+  for (const Setting& setting : settings) {
+    CAPTURE(setting.model);
+    CAPTURE(setting.key);
+    CHECK_NOTHROW(with_setting(setting.model, setting.key, setting.harmless));
+    if (setting.refused.is_null()) {
+      continue;
+    }
+    CHECK(refusal([&] {
+            with_setting(setting.model, setting.key, setting.refused);
+          }).find(setting.key) != std::string::npos);
+  }
+}
+
+TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
+  CHECK(
+      refusal([] {
+        with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
+      })
+          .ends_with("config.json: rope_scaling.factor 2: attnviz does not know what this changes "
+                     "in a model of this family"));
+  CHECK(refusal([] {
+          with_setting("gemma3-multimodal", "text_config/invented", "a");
+        }).find("text_config.invented \"a\": ") != std::string::npos);
+  CHECK(refusal([] {
+          with_setting("gemma3-rope-parameters", "rope_parameters/sliding_attention/rope_type",
+                       "spiral");
+        }).find("spiral") != std::string::npos);
+  CHECK(refusal([] {
+          with_setting("gemma3-multimodal", "text_config/model_type", "llama");
+        }).find("model_type \"llama\"") != std::string::npos);
 }
 
 TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for known ones") {

@@ -97,6 +97,7 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
                             model.config.name));
   }
   std::vector<float> row(out.cols);
+  std::size_t position = model.first_position + input.first_position;  // of the next token
   for (std::size_t i = 0; i < input.ids.size(); ++i) {
     if (input.ids[i] >= model.embeddings.rows) {
       throw Error(ErrorKind::kUsage,
@@ -109,7 +110,8 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
       kernels::scale(sum, model.embedding_scale);
     }
     if (!model.position_embeddings.empty()) {
-      add_row(model.position_embeddings, model.first_position + input.first_position + i, row, sum);
+      const bool counts = input.ids[i] != model.no_position;
+      add_row(model.position_embeddings, counts ? position++ : model.first_position - 1, row, sum);
     }
     if (!model.segment_embeddings.empty()) {
       const std::size_t segment = input.segments.empty() ? 0 : input.segments[i];

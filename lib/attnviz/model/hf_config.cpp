@@ -29,6 +29,43 @@ double checked_positive(const JsonNode& node) {
 
 }  // namespace
 
+std::optional<JsonNode> HfConfig::find_or_null(std::string_view key) const {
+  const std::optional<JsonNode> found = node_.find(key);
+  if (found) {
+    notes_->asked.insert(found->path());
+  }
+  return found;
+}
+
+std::optional<JsonNode> HfConfig::find(std::string_view key) const {
+  const std::optional<JsonNode> found = find_or_null(key);
+  return found && found->kind() != JsonKind::kNull ? found : std::nullopt;
+}
+
+JsonNode HfConfig::at(std::string_view key) const {
+  find_or_null(key);
+  return node_.at(key);
+}
+
+void HfConfig::add_unread(const JsonNode& object, std::vector<JsonNode>& to) const {
+  for (const JsonNode& member : object.as_object()) {
+    const std::string path = member.path();
+    const bool is_empty = (member.kind() == JsonKind::kNumbers && member.as_numbers().empty()) ||
+                          (member.kind() == JsonKind::kObject && member.as_object().empty());
+    if (notes_->opened.contains(path)) {
+      add_unread(member, to);
+    } else if (!notes_->asked.contains(path) && member.kind() != JsonKind::kNull && !is_empty) {
+      to.push_back(member);
+    }
+  }
+}
+
+std::vector<JsonNode> HfConfig::unread() const {
+  std::vector<JsonNode> found;
+  add_unread(node_, found);
+  return found;
+}
+
 std::optional<HfConfig> HfConfig::object(std::string_view key) const {
   const std::optional<JsonNode> found = find(key);
   if (!found) {
@@ -37,16 +74,19 @@ std::optional<HfConfig> HfConfig::object(std::string_view key) const {
   if (found->kind() != JsonKind::kObject) {
     found->fail("expected an object");
   }
-  return HfConfig(*found);
+  notes_->opened.insert(found->path());
+  return HfConfig(*found, notes_);
 }
 
 std::size_t HfConfig::size(std::initializer_list<std::string_view> keys) const {
+  std::optional<std::size_t> size;
   for (const std::string_view key : keys) {
-    if (const auto found = find(key)) {
-      return checked_size(*found);
+    const std::optional<JsonNode> there = find_value(node_, key);
+    if (there && checked_size(*there) == size.value_or(checked_size(*there))) {
+      size = checked_size(*find(key));
     }
   }
-  return checked_size(node_.at(*keys.begin()));
+  return size ? *size : checked_size(at(*keys.begin()));
 }
 
 std::size_t HfConfig::size_or(std::string_view key, std::size_t otherwise) const {
@@ -59,7 +99,7 @@ std::optional<std::size_t> HfConfig::size_if_there(std::string_view key) const {
 }
 
 double HfConfig::positive(std::string_view key) const {
-  return checked_positive(node_.at(key));
+  return checked_positive(at(key));
 }
 
 double HfConfig::positive_or(std::string_view key, double otherwise) const {

@@ -2,29 +2,42 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "attnviz/formats/json_tree.h"
 
 namespace attnviz {
 
-/// An object of settings; null is as good as absent. Valid as long as the JsonTree.
+/// An object of settings; null is as good as absent. Valid as long as the JsonTree. It notes which
+/// keys were asked for, also those of the objects in it, and copies share the notes.
 ///
 /// All throw Error{kMalformed} `config.json: hidden_size: expected …, found …` for a value of
 /// another kind or out of range.
 class HfConfig {
  public:
-  explicit HfConfig(JsonNode node) noexcept : node_(node) {}
+  explicit HfConfig(JsonNode node) : HfConfig(node, std::make_shared<Notes>()) {}
 
   bool has(std::string_view key) const { return find(key).has_value(); }
-  std::optional<JsonNode> find(std::string_view key) const { return find_value(node_, key); }
+  std::optional<JsonNode> find(std::string_view key) const;
+  /// The same where null is something else than absent.
+  std::optional<JsonNode> find_or_null(std::string_view key) const;
+  JsonNode at(std::string_view key) const;
   const JsonNode& node() const noexcept { return node_; }
   std::optional<HfConfig> object(std::string_view key) const;
+  /// What nobody has asked for until now, in the order of the file, but for null and for lists and
+  /// objects without members; of an object that object() gave, its own keys.
+  std::vector<JsonNode> unread() const;
 
   /// A whole number from 1 to 2^31. The first of `keys` that is there: families name one thing
-  /// differently; messages name the first.
+  /// differently; messages name the first. Others that say the same count as asked for.
   std::size_t size(std::initializer_list<std::string_view> keys) const;
   std::size_t size(std::string_view key) const { return size({key}); }
   std::size_t size_or(std::string_view key, std::size_t otherwise) const;
@@ -33,14 +46,25 @@ class HfConfig {
   double positive(std::string_view key) const;
   double positive_or(std::string_view key, double otherwise) const;
   bool flag_or(std::string_view key, bool otherwise) const {
-    return attnviz::flag_or(node_, key, otherwise);
+    const std::optional<JsonNode> found = find(key);
+    return found ? found->as_bool() : otherwise;
   }
   std::string_view text_or(std::string_view key, std::string_view otherwise) const {
-    return attnviz::text_or(node_, key, otherwise);
+    const std::optional<JsonNode> found = find(key);
+    return found ? found->as_string() : otherwise;
   }
 
  private:
+  struct Notes {
+    std::set<std::string, std::less<>> asked;   // paths
+    std::set<std::string, std::less<>> opened;  // of objects that object() gave
+  };
+  HfConfig(JsonNode node, std::shared_ptr<Notes> notes) noexcept
+      : node_(node), notes_(std::move(notes)) {}
+  void add_unread(const JsonNode& object, std::vector<JsonNode>& to) const;
+
   JsonNode node_;
+  std::shared_ptr<Notes> notes_;
 };
 
 }  // namespace attnviz

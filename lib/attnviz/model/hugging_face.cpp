@@ -78,7 +78,7 @@ fs::path weights_file(const fs::path& path) {
 }
 
 const Family& family_of(const HfConfig& config) {
-  const std::string_view type = config.node().at("model_type").as_string();
+  const std::string_view type = config.at("model_type").as_string();
   const std::span<const Family> known = families();
   const auto found = std::ranges::find(known, type, &Family::model_type);
   if (found == known.end()) {
@@ -97,6 +97,18 @@ const Family& family_of(const HfConfig& config) {
 // Text and pictures have configs of their own in models of both.
 HfConfig text_config(const HfConfig& config) {
   return config.object("text_config").value_or(config);
+}
+
+// That of a model of this family.
+HfConfig text_config(const HfConfig& config, std::string_view family) {
+  const HfConfig text = text_config(config);
+  const std::string_view type = text.text_or("model_type", family);
+  if (type != family && type != fmt::format("{}_text", family)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}model_type {}: expected {} or {}_text", text.node().where(),
+                            quoted(type), family, family));
+  }
+  return text;
 }
 
 // A token id, or a list of them; negative ones say that there is none.
@@ -149,7 +161,8 @@ std::optional<std::vector<std::uint32_t>> read_generation_config(const fs::path&
 class ModelFile {
  public:
   explicit ModelFile(const NamedBytes& file)
-      : tree_(JsonTree::parse(file.bytes, file.name)),
+      : name_(file.name),
+        tree_(JsonTree::parse(file.bytes, file.name)),
         config_(tree_.root()),
         family_(family_of(config_)) {
     if (config_.has("quantization_config")) {
@@ -163,7 +176,8 @@ class ModelFile {
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
     const std::string where(files.name());
-    Model model = family_.read(text_config(config_), std::move(files));
+    Model model = family_.read(text_config(config_, family_.model_type), std::move(files));
+    pass_over_keys(config_, name_, model.config);
     pass_over_tensors(model.stored.unused_tensors, where, model.config);
     model.config.kind = ModelKind::kTransformer;
     model.config.family = family_.model_type;
@@ -175,6 +189,7 @@ class ModelFile {
   }
 
  private:
+  std::string name_;
   JsonTree tree_;
   HfConfig config_;
   const Family& family_;

@@ -146,10 +146,11 @@ struct Model {
       true;  // a piece outside the vocabulary: seeded random embedding, or an error
 
   // Transformers: what is added to the embeddings of token ids, and done with the sum.
-  float embedding_scale = 1.0f;      // of the tokens' embeddings
-  StoredMatrix position_embeddings;  // [first_position + n_ctx, d_model], or empty
-  std::size_t first_position = 0;    // the row of the first token: 2 in RoBERTa
-  StoredMatrix segment_embeddings;   // [n_segments, d_model], or empty
+  float embedding_scale = 1.0f;              // of the tokens' embeddings
+  StoredMatrix position_embeddings;          // [first_position + n_ctx, d_model], or empty
+  std::size_t first_position = 0;            // the row of the first token: 2 in RoBERTa
+  std::optional<std::uint32_t> no_position;  // a token that counts for none: it has the row before
+  StoredMatrix segment_embeddings;           // [n_segments, d_model], or empty
   Norm embedding_norm;
 
   OutputHead head;

@@ -73,7 +73,7 @@ void scale_config_yarn(const HfConfig& scaling, const RopeShape& shape, Rope& ro
 
 std::vector<double> divided_by(const std::vector<double>& frequencies, const HfConfig& scaling,
                                std::string_view key) {
-  const JsonNode node = scaling.node().at(key);
+  const JsonNode node = scaling.at(key);
   const std::span<const float> factors = node.as_numbers();
   if (factors.size() != frequencies.size()) {
     node.fail(fmt::format("expected {}, found {}", counted(frequencies.size(), "number"),
@@ -166,6 +166,25 @@ std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
   }
   constexpr double kRounding = 1e-3;  // of shares that went through a float
   return static_cast<std::size_t>(share * static_cast<double>(d_head) + kRounding) / 2 * 2;
+}
+
+Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
+               const RopeFacts& facts, double base) {
+  const auto number = [&](std::string_view key, double otherwise) {
+    return scaling ? scaling->positive_or(key, otherwise) : otherwise;
+  };
+  RopeShape shape;
+  shape.n_rotated =
+      rotated(config, facts.d_head,
+              number("partial_rotary_factor",
+                     config.positive_or("partial_rotary_factor",
+                                        config.positive_or("rotary_pct", facts.rotated_share))));
+  shape.base = number("rope_theta", base);
+  shape.n_ctx = facts.n_ctx;
+  shape.original_n_ctx =
+      config.size_or("original_max_position_embeddings",
+                     facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
+  return read_scaled(scaling, shape);
 }
 
 }  // namespace
@@ -264,32 +283,20 @@ bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {
 }
 
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts) {
-  std::optional<HfConfig> scaling = config.object("rope_scaling");
-  if (auto parameters = config.object("rope_parameters")) {
-    const auto by_kind = facts.kind.empty() ? std::nullopt : parameters->object(facts.kind);
-    scaling = by_kind ? by_kind : parameters;
+  const double base =
+      config.positive_or("rope_theta", config.positive_or("rotary_emb_base", facts.base));
+  const std::optional<HfConfig> parameters = config.object("rope_parameters");
+  if (!parameters) {
+    return read_rope(config, config.object("rope_scaling"), facts, base);
   }
-  const auto number = [&](std::string_view key, std::string_view older, double otherwise) {
-    const double in_config = config.positive_or(key, config.positive_or(older, otherwise));
-    return scaling ? scaling->positive_or(key, in_config) : in_config;
-  };
-  RopeShape shape;
-  shape.n_rotated = rotated(config, facts.d_head,
-                            number("partial_rotary_factor", "rotary_pct", facts.rotated_share));
-  shape.base = number("rope_theta", "rotary_emb_base", facts.base);
-  shape.n_ctx = facts.n_ctx;
-  shape.original_n_ctx = config.size_or("original_max_position_embeddings", facts.n_ctx);
-  return read_scaled(scaling, shape);
+  const auto by_kind = facts.kind.empty() ? std::nullopt : parameters->object(facts.kind);
+  return read_rope(config, by_kind ? by_kind : parameters, facts, base);
 }
 
 Rope read_local_rope(const HfConfig& config, const RopeFacts& facts) {
-  constexpr std::string_view kKind = "sliding_attention";
-  double base = config.positive_or("rope_local_base_freq", 10000.0);
-  const auto parameters = config.object("rope_parameters");
-  if (const auto sliding = parameters ? parameters->object(kKind) : std::nullopt) {
-    base = sliding->positive_or("rope_theta", base);
-  }
-  return plain_rope(facts.d_head / 2 * 2, base, /*n_ctx=*/0);
+  const std::optional<HfConfig> parameters = config.object("rope_parameters");
+  return read_rope(config, parameters ? parameters->object("sliding_attention") : std::nullopt,
+                   facts, config.positive_or("rope_local_base_freq", 10000.0));
 }
 
 }  // namespace attnviz

@@ -17,6 +17,7 @@ struct RopeFacts {
   std::size_t n_ctx = 0;       // max_position_embeddings
   double rotated_share = 1.0;  // of a head's dimensions
   double base = 10000.0;
+  std::size_t original_n_ctx = 0;  // what the config assumes of it; 0: n_ctx
   std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
 };
 
@@ -62,7 +63,8 @@ bool is_finite(const Rope& rope) noexcept;
 /// another type, naming these.
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts);
 
-/// Those of Gemma 3's sliding layers: base "rope_local_base_freq", not scaled.
+/// Those of Gemma 3's sliding layers: base "rope_local_base_freq", scaled only as
+/// "sliding_attention" in "rope_parameters" says.
 Rope read_local_rope(const HfConfig& config, const RopeFacts& facts);
 
 }  // namespace attnviz

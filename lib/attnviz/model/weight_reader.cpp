@@ -132,12 +132,12 @@ StoredMatrix WeightReader::matrix(std::string_view name, std::size_t rows, std::
 }
 
 Projection WeightReader::linear(std::string_view name, std::size_t d_in, std::size_t d_out,
-                                bool bias) {
+                                Presence bias) {
   const StoredMatrix stored = matrix(fmt::format("{}.weight", name), d_out, d_in);
   Projection projection;
   projection.weight = turned(stored);
-  if (bias) {
-    projection.bias = vector(fmt::format("{}.bias", name), d_out);
+  if (const std::string bias_name = fmt::format("{}.bias", name); has(bias_name, bias)) {
+    projection.bias = vector(bias_name, d_out);
   }
   return projection;
 }

@@ -17,6 +17,12 @@
 
 namespace attnviz {
 
+/// Whether a family has a tensor: as its config says, or, where no config says it, as the file has.
+enum class Presence { kNo, kYes, kWhereThere };
+constexpr Presence present_if(bool is_there) noexcept {
+  return is_there ? Presence::kYes : Presence::kNo;
+}
+
 /// Looks tensors up and checks their shapes. Matrices of f32, f16, bf16 and quantised ones stay in
 /// the file, at odd addresses too. Doubles and all vectors become floats.
 ///
@@ -29,7 +35,7 @@ class WeightReader {
                std::string_view probe);
 
   /// A PyTorch Linear: stored [d_out, d_in] as `name.weight`, with `name.bias` [d_out] if wanted.
-  Projection linear(std::string_view name, std::size_t d_in, std::size_t d_out, bool bias);
+  Projection linear(std::string_view name, std::size_t d_in, std::size_t d_out, Presence bias);
   /// GPT-2's Conv1D: stored [d_in, d_out], with a bias.
   Projection conv1d(std::string_view name, std::size_t d_in, std::size_t d_out);
   /// The rows of a table as columns of logits: x · table^T.
@@ -43,6 +49,10 @@ class WeightReader {
   }
 
   bool has(std::string_view name) const;
+  /// Whether a tensor of this presence is to be read.
+  bool has(std::string_view name, Presence presence) const {
+    return presence == Presence::kYes || (presence == Presence::kWhereThere && has(name));
+  }
   /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
 

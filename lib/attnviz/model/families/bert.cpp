@@ -97,7 +97,8 @@ Model read_bert(const HfConfig& config, TensorFiles files) {
 Model read_roberta(const HfConfig& config, TensorFiles files) {
   EncoderTraits traits = bert_traits(config);
   traits.names = roberta_names();
-  // Positions are counted from behind the padding token's id.
+  // Positions are counted from behind the padding token's id, which is that token's own, and only
+  // over other tokens.
   const std::optional<JsonNode> padding = config.find("pad_token_id");
   const std::uint64_t id = padding ? padding->as_unsigned() : 1;
   if (id >= traits.n_positions) {
@@ -105,6 +106,7 @@ Model read_roberta(const HfConfig& config, TensorFiles files) {
         fmt::format("pad_token_id {}: expected less than max_position_embeddings", id));
   }
   traits.first_position = static_cast<std::size_t>(id) + 1;
+  traits.no_position = static_cast<std::uint32_t>(id);
   return read_encoder(traits, open_weights(std::move(files), "roberta."));
 }
 

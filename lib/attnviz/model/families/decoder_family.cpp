@@ -71,6 +71,12 @@ class DecoderReader {
     return read_rms_norm(weights_, name, size, traits_.epsilon, traits_.norm_offset);
   }
 
+  Norm head_norm(const std::string& name) {
+    return weights_.has(fmt::format("{}.weight", name), traits_.query_key_norm)
+               ? norm(name, traits_.d_head)
+               : Norm();
+  }
+
   HeadMatrices read_heads(const LayerNaming& named) {
     const std::size_t d = traits_.d_model;
     const std::size_t queries = traits_.n_heads * traits_.d_head;
@@ -116,10 +122,8 @@ class DecoderReader {
     layer.heads = cut_heads(traits_.where, read_heads(named), traits_.n_heads, traits_.n_kv_heads);
     layer.output = weights_.linear(named(names_.output), traits_.n_heads * traits_.d_head, d,
                                    traits_.output_bias);
-    if (traits_.query_key_norm) {
-      layer.query_norm = layer_norm(names_.query_norm, traits_.d_head);
-      layer.key_norm = layer_norm(names_.key_norm, traits_.d_head);
-    }
+    layer.query_norm = head_norm(named(names_.query_norm));
+    layer.key_norm = head_norm(named(names_.key_norm));
     layer.attention_norm = layer_norm(names_.attention_norm, d);
     if (traits_.norm_after) {
       layer.after_attention_norm = layer_norm(names_.after_attention_norm, d);
@@ -156,8 +160,11 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
   traits.d_ff = config.size("intermediate_size");
   traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
   traits.n_heads = size("num_attention_heads", defaults.n_heads);
-  traits.n_kv_heads = config.size_or(
-      "num_key_value_heads", defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
+  // Null: as many as heads, whatever the family's default is.
+  const bool is_said = config.find_or_null("num_key_value_heads").has_value();
+  traits.n_kv_heads =
+      config.size_or("num_key_value_heads",
+                     is_said || defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
   const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
   traits.d_head = d_head                 ? *d_head
                   : defaults.d_head != 0 ? defaults.d_head
@@ -166,14 +173,16 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
     config.node().fail(
         fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));
   }
-  traits.epsilon = config.positive_or("rms_norm_eps", 1e-6);
+  traits.epsilon = config.positive_or("rms_norm_eps", defaults.epsilon);
+  traits.original_n_ctx = defaults.original_n_ctx;
   traits.tied = config.flag_or("tie_word_embeddings", false);
   return traits;
 }
 
 void rotate_all(const HfConfig& config, DecoderTraits& traits) {
-  auto rope =
-      std::make_shared<const Rope>(read_config_rope(config, {traits.d_head, traits.n_ctx, 1.0}));
+  RopeFacts facts{traits.d_head, traits.n_ctx};
+  facts.original_n_ctx = traits.original_n_ctx;
+  auto rope = std::make_shared<const Rope>(read_config_rope(config, facts));
   traits.rope = [rope = std::move(rope)](std::size_t /*layer*/) { return rope; };
 }
 

@@ -34,15 +34,16 @@ struct DecoderTraits {
   std::size_t n_heads = 0;
   std::size_t n_kv_heads = 0;
   std::size_t n_ctx = 0;
+  std::size_t original_n_ctx = 0;
   double epsilon = 1e-6;
   Activation activation = Activation::kSilu;
 
-  bool qkv_bias = false;
-  bool output_bias = false;
-  bool mlp_bias = false;
-  bool fused = false;           // q, k and v in one matrix, and gate and up in another: Phi-3
-  bool query_key_norm = false;  // of each head: Qwen 3, Gemma 3
-  bool norm_after = false;      // attention and MLP are normed before they are added: Gemma 2
+  Presence qkv_bias = Presence::kNo;
+  Presence output_bias = Presence::kNo;
+  Presence mlp_bias = Presence::kNo;
+  Presence query_key_norm = Presence::kNo;  // of each head: Qwen 3, Gemma 3
+  bool fused = false;       // q, k and v in one matrix, and gate and up in another: Phi-3
+  bool norm_after = false;  // attention and MLP are normed before they are added: Gemma 2
   bool tied = false;
   float norm_offset = 0.0f;      // Gemma stores a norm's weight less 1
   float embedding_scale = 1.0f;  // Gemma: √d_model
@@ -60,6 +61,8 @@ struct DecoderDefaults {
   std::size_t n_kv_heads = 0;  // 0: as many as heads
   std::size_t d_head = 0;      // 0: d_model / n_heads
   std::size_t n_ctx = 0;
+  double epsilon = 1e-6;
+  std::size_t original_n_ctx = 0;  // before rotary positions were scaled; 0: n_ctx
 };
 
 /// The shapes and names that all these families have in common.

@@ -32,6 +32,7 @@ class EncoderReader {
     model.embeddings = table(names_.embeddings, traits_.n_vocab);
     model.position_embeddings = table(names_.positions, traits_.n_positions);
     model.first_position = traits_.first_position;
+    model.no_position = traits_.no_position;
     if (traits_.n_segments > 0) {
       model.segment_embeddings = table(names_.segments, traits_.n_segments);
     }
@@ -57,7 +58,7 @@ class EncoderReader {
     const LayerNaming named(names_.layer, index);
     const std::size_t d = traits_.d_model;
     const auto square = [&](std::string_view name) {
-      return weights_.linear(named(name), d, d, true);
+      return weights_.linear(named(name), d, d, Presence::kYes);
     };
     LayerWeights layer;
     layer.heads =
@@ -65,8 +66,8 @@ class EncoderReader {
                   traits_.n_heads, traits_.n_heads);
     layer.output = square(names_.output);
     layer.attention_norm = norm(named(names_.attention_norm));
-    layer.mlp.up = weights_.linear(named(names_.up), d, traits_.d_ff, true);
-    layer.mlp.down = weights_.linear(named(names_.down), traits_.d_ff, d, true);
+    layer.mlp.up = weights_.linear(named(names_.up), d, traits_.d_ff, Presence::kYes);
+    layer.mlp.down = weights_.linear(named(names_.down), traits_.d_ff, d, Presence::kYes);
     layer.mlp.activation = traits_.activation;
     layer.mlp_norm = norm(named(names_.mlp_norm));
     return layer;
@@ -78,7 +79,7 @@ class EncoderReader {
       return;
     }
     model.head.transform =
-        weights_.linear(names_.transform, traits_.d_model, traits_.d_model, true);
+        weights_.linear(names_.transform, traits_.d_model, traits_.d_model, Presence::kYes);
     model.head.activation = traits_.activation;
     model.head.transform_norm = norm(names_.transform_norm);
     const bool is_tied =

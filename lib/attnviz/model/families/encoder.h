@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,7 @@ struct EncoderTraits {
   std::size_t n_vocab = 0;
   std::size_t n_positions = 0;
   std::size_t first_position = 0;
+  std::optional<std::uint32_t> no_position;  // as the Model's
   std::size_t n_segments = 0;
   double epsilon = 1e-12;
   Activation activation = Activation::kGelu;

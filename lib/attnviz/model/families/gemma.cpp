@@ -22,11 +22,17 @@ constexpr DecoderDefaults kGemma = {16, 16, 256, 8192};
 constexpr DecoderDefaults kGemma2 = {8, 4, 256, 8192};
 constexpr DecoderDefaults kGemma3 = {8, 4, 256, 131072};
 
+// Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation; later ones say both.
+Activation gemma_activation(const HfConfig& config) {
+  constexpr std::string_view kTanh = "gelu_pytorch_tanh";
+  const std::string_view older = config.text_or("hidden_act", kTanh);
+  return read_activation(config, "hidden_activation", older == "gelu" ? kTanh : older);
+}
+
 DecoderTraits gemma_traits(const HfConfig& config, const DecoderDefaults& defaults) {
   DecoderTraits traits = read_traits(config, defaults);
-  // Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation.
-  traits.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
-  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
+  traits.activation = gemma_activation(config);
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.tied = config.flag_or("tie_word_embeddings", true);
   traits.norm_offset = 1.0f;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
@@ -35,7 +41,7 @@ DecoderTraits gemma_traits(const HfConfig& config, const DecoderDefaults& defaul
 
 // Null: no cap, whatever the family's default is. So is 0.
 float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
-  const std::optional<JsonNode> node = config.node().find(key);
+  const std::optional<JsonNode> node = config.find_or_null(key);
   if (!node) {
     return static_cast<float>(otherwise);
   }
@@ -81,23 +87,18 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
-  if (config.flag_or("use_bidirectional_attention", false)) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}use_bidirectional_attention: expected false: Gemma 3 is read as a "
-                            "model of texts from left to right",
-                            config.node().where()));
-  }
   DecoderTraits traits = gemma2_traits(config, kGemma3);
-  traits.query_key_norm = true;
+  traits.query_key_norm = Presence::kYes;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
-  const std::size_t pattern = config.size_or("sliding_window_pattern", kPattern);
+  const std::size_t pattern =
+      config.size_or("sliding_window_pattern", config.size_or("_sliding_window_pattern", kPattern));
   const auto is_sliding = [listed = sliding_layers(config), pattern](std::size_t layer) {
     return listed ? (*listed)[layer] : (layer + 1) % pattern != 0;
   };
   slide(config, config.size_or("sliding_window", kWindow), is_sliding, traits);
 
-  RopeFacts facts{traits.d_head, traits.n_ctx, 1.0};
+  RopeFacts facts{traits.d_head, traits.n_ctx};
   facts.base = 1e6;
   facts.kind = "full_attention";
   const auto global = std::make_shared<const Rope>(read_config_rope(config, facts));

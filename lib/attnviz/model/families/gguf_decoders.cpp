@@ -65,7 +65,7 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key,
   return d_head;
 }
 
-// What all of them have in common; traits that only tensors tell are told by those of layer 0.
+// What all of them have in common.
 DecoderTraits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights) {
   const GgufKeys key(metadata);
   require_no_experts(metadata, key);
@@ -82,10 +82,8 @@ DecoderTraits gguf_traits(const GgufMetadata& metadata, const WeightReader& weig
   traits.n_ctx = metadata.size(key("context_length"));
   traits.epsilon = metadata.positive(key("attention.layer_norm_rms_epsilon"));
   traits.fused = weights.has("blk.0.attn_qkv.weight");
-  traits.qkv_bias = weights.has(traits.fused ? "blk.0.attn_qkv.bias" : "blk.0.attn_q.bias");
-  traits.output_bias = weights.has("blk.0.attn_output.bias");
-  traits.mlp_bias = weights.has("blk.0.ffn_up.bias");
-  traits.query_key_norm = weights.has("blk.0.attn_q_norm.weight");
+  traits.qkv_bias = traits.output_bias = traits.mlp_bias = traits.query_key_norm =
+      Presence::kWhereThere;
   traits.tied = !weights.has("output.weight");
   return traits;
 }

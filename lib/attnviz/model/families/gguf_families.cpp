@@ -54,7 +54,7 @@ Model read_gguf_gptneox(const GgufMetadata& metadata, WeightReader weights) {
                      ? LayerOrder::kParallel
                      : LayerOrder::kPreNorm;
   traits.rope = read_gguf_rope(metadata, weights, {traits.d_model / traits.n_heads, traits.n_ctx});
-  traits.attention_bias = weights.has("blk.0.attn_qkv.bias");
+  traits.attention_bias = Presence::kWhereThere;
   return read_gpt(traits, std::move(weights));
 }
 

@@ -47,7 +47,8 @@ class GptReader {
     return read_layer_norm(weights_, name, traits_.d_model, traits_.epsilon);
   }
 
-  Projection linear(const std::string& name, std::size_t d_in, std::size_t d_out, bool bias) {
+  Projection linear(const std::string& name, std::size_t d_in, std::size_t d_out,
+                    Presence bias = Presence::kYes) {
     return traits_.conv1d ? weights_.conv1d(name, d_in, d_out)
                           : weights_.linear(name, d_in, d_out, bias);
   }
@@ -83,14 +84,14 @@ class GptReader {
   LayerWeights read_layer(std::size_t index) {
     const LayerNaming named(names_.layer, index);
     const std::size_t d = traits_.d_model;
-    const bool bias = traits_.attention_bias;
+    const Presence bias = traits_.attention_bias;
     LayerWeights layer;
     layer.heads = read_heads(linear(named(names_.qkv), d, 3 * d, bias));
     layer.output = linear(named(names_.output), d, d, bias);
     layer.attention_norm = norm(named(names_.attention_norm));
     layer.mlp_norm = norm(named(names_.mlp_norm));
-    layer.mlp.up = linear(named(names_.up), d, traits_.d_ff, true);
-    layer.mlp.down = linear(named(names_.down), traits_.d_ff, d, true);
+    layer.mlp.up = linear(named(names_.up), d, traits_.d_ff);
+    layer.mlp.down = linear(named(names_.down), traits_.d_ff, d);
     layer.mlp.activation = traits_.activation;
     layer.score_scale = score_scale(index);
     layer.rope = traits_.rope;

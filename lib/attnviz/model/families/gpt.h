@@ -34,7 +34,7 @@ struct GptTraits {
   std::shared_ptr<const Rope> rope;  // null: learned positions
   bool conv1d = false;               // matrices are stored [d_in, d_out]
   bool by_head = false;              // a head's query, key and value lie side by side
-  bool attention_bias = true;
+  Presence attention_bias = Presence::kYes;
   bool tied = true;
   bool scale_scores = true;     // by 1 / √d_head
   bool scale_by_layer = false;  // by 1 / (layer + 1), too

@@ -41,7 +41,7 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   traits.rope =
       std::make_shared<const Rope>(read_config_rope(config, {d_head, traits.n_ctx, kRotatedShare}));
   traits.by_head = true;
-  traits.attention_bias = config.flag_or("attention_bias", true);
+  traits.attention_bias = present_if(config.flag_or("attention_bias", true));
   traits.tied = config.flag_or("tie_word_embeddings", false);
   return read_gpt(traits, WeightReader(std::move(files), {"gpt_neox.", ""}, "embed_in.weight"));
 }

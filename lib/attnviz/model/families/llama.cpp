@@ -9,7 +9,7 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits llama_traits(const HfConfig& config, const DecoderDefaults& defaults = {}) {
+DecoderTraits llama_traits(const HfConfig& config, const DecoderDefaults& defaults) {
   DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
@@ -19,19 +19,22 @@ DecoderTraits llama_traits(const HfConfig& config, const DecoderDefaults& defaul
 }  // namespace
 
 Model read_llama(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = llama_traits(config);
-  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
-  traits.mlp_bias = config.flag_or("mlp_bias", false);
+  DecoderDefaults defaults;
+  defaults.n_ctx = 2048;
+  DecoderTraits traits = llama_traits(config, defaults);
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
+  traits.mlp_bias = present_if(config.flag_or("mlp_bias", false));
   return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_mistral(const HfConfig& config, TensorFiles files) {
   DecoderDefaults defaults;
   defaults.n_kv_heads = 8;
+  defaults.n_ctx = 131072;
   DecoderTraits traits = llama_traits(config, defaults);
   // Null: none.
   constexpr std::size_t kWindow = 4096;
-  slide_everywhere(config, config.node().find("sliding_window") ? 0 : kWindow, traits);
+  slide_everywhere(config, config.find_or_null("sliding_window") ? 0 : kWindow, traits);
   return read_hf_decoder(std::move(files), traits);
 }
 

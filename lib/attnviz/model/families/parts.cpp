@@ -96,7 +96,7 @@ Projection read_unembedding(WeightReader& weights, std::string_view name, bool i
   if (!weights.has(fmt::format("{}.weight", name))) {
     return {};
   }
-  return weights.linear(name, embeddings.cols, embeddings.rows, false);
+  return weights.linear(name, embeddings.cols, embeddings.rows, Presence::kNo);
 }
 
 }  // namespace attnviz

@@ -8,7 +8,10 @@
 namespace attnviz {
 
 Model read_phi3(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = read_traits(config);
+  DecoderDefaults defaults;
+  defaults.n_ctx = defaults.original_n_ctx = 4096;
+  defaults.epsilon = 1e-5;
+  DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.fused = true;
   rotate_all(config, traits);

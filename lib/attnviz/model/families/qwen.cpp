@@ -11,16 +11,21 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits qwen_traits(const HfConfig& config, const DecoderDefaults& defaults = {}) {
+DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kFirstSliding = 28;
+  DecoderDefaults defaults;
+  defaults.n_kv_heads = 32;
+  defaults.d_head = d_head;
+  defaults.n_ctx = 32768;
   DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
+  // Configs say them where the window is off, too.
+  const std::size_t window = config.size_or("sliding_window", kWindow);
+  const std::optional<JsonNode> most = config.find("max_window_layers");  // may be 0
+  const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned()) : kFirstSliding;
   if (config.flag_or("use_sliding_window", false)) {
-    const std::size_t window = config.size_or("sliding_window", kWindow);
-    const std::optional<JsonNode> most = config.find("max_window_layers");  // may be 0
-    const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned()) : kFirstSliding;
     slide(
         config, window, [first](std::size_t layer) { return layer >= first; }, traits);
   }
@@ -31,16 +36,14 @@ DecoderTraits qwen_traits(const HfConfig& config, const DecoderDefaults& default
 
 Model read_qwen2(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = qwen_traits(config);
-  traits.qkv_bias = true;
+  traits.qkv_bias = Presence::kYes;
   return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_qwen3(const HfConfig& config, TensorFiles files) {
-  DecoderDefaults defaults;
-  defaults.d_head = 128;
-  DecoderTraits traits = qwen_traits(config, defaults);
-  traits.qkv_bias = traits.output_bias = config.flag_or("attention_bias", false);
-  traits.query_key_norm = true;
+  DecoderTraits traits = qwen_traits(config, /*d_head=*/128);
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
+  traits.query_key_norm = Presence::kYes;
   return read_hf_decoder(std::move(files), traits);
 }
 

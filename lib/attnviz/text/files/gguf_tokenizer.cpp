@@ -14,6 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/tokenizer_json.h"
 #include "attnviz/text/files/vocabulary_files.h"
@@ -343,6 +344,44 @@ TokenizerParts read_bert(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
+// Behind "tokenizer.ggml.". What the chosen model of tokenizer does not use changes no ids.
+constexpr std::string_view kOtherModel = "another model of tokenizer uses it";
+constexpr HarmlessKey kHarmless[] = {
+    {"add_bos_token", "BERT's texts always begin with [CLS]"},
+    {"add_eos_token", "BERT's texts always end with [SEP]"},
+    {"add_padding_token", kNeutral, 0.0},
+    {"add_sep_token", "of pairs of texts"},
+    {"add_space_prefix", kOtherModel},
+    {"add_unknown_token", kNeutral, 0.0},
+    {"merges", kOtherModel},
+    {"normalizer.*", kNeutral, 0.0},
+    {"pre", kOtherModel},
+    {"precompiled_charsmap", kOtherModel},
+    {"remove_extra_whitespaces", kOtherModel},
+    {"scores", kOtherModel},
+    {"suppress_tokens", "how another program generates texts"},
+    {"token_type_count", "the embeddings say it"},
+    {"*_token_id", "the id of a token"},
+    {"*_token_ids", "the ids of tokens"},
+};
+
+void require_read(const GgufMetadata& metadata) {
+  constexpr std::string_view kPrefix = "tokenizer.ggml.";
+  for (const std::string_view key : metadata.unread_keys()) {
+    if (!key.starts_with(kPrefix)) {
+      continue;
+    }
+    const GgufValue& value = *metadata.gguf().find(key);
+    const std::optional<bool> flag = value.as_bool();
+    const auto number = flag ? std::optional(*flag ? 1.0 : 0.0) : value.as_number();
+    if (why_harmless(kHarmless, key.substr(kPrefix.size()), number).empty()) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}: {} {}: attnviz does not know what this changes in a tokenizer",
+                              metadata.gguf().file(), shown_name(key), value.text()));
+    }
+  }
+}
+
 }  // namespace
 
 TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
@@ -356,7 +395,9 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
           {"llama", read_llama}, {"gpt2", read_gpt2}, {"bert", read_bert}, {"t5", read_t5}};
   for (const auto& [name, read] : kReaders) {
     if (model == name) {
-      return read(metadata, read_pieces(metadata));
+      TokenizerParts parts = read(metadata, read_pieces(metadata));
+      require_read(metadata);
+      return parts;
     }
   }
   throw Error(ErrorKind::kUnsupported,

@@ -18,9 +18,10 @@ namespace attnviz {
 /// model itself does, and an id of a special token that is outside of the vocabulary counts as not
 /// said. Whether BOS and EOS are added is as the file says, else as usual for the model.
 ///
-/// Throws Error{kMalformed} `file: key: …`, Error{kUnsupported} for other models and for a way of
-/// cutting that is not known, and Error{kIo} when there is no tokenizer at all.
-/// Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; llama.cpp's llama-vocab.cpp.
+/// Throws Error{kMalformed} `file: key: …`, Error{kUnsupported} for other models, for a way of
+/// cutting that is not known and for a key of which it is not known what it changes, and Error{kIo}
+/// when there is no tokenizer at all. Source:
+/// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md; llama.cpp's llama-vocab.cpp.
 TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata);
 
 }  // namespace attnviz

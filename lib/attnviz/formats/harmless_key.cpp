@@ -1,0 +1,30 @@
+#include "attnviz/formats/harmless_key.h"
+
+#include <algorithm>
+
+namespace attnviz {
+
+namespace {
+
+bool is_named(std::string_view pattern, std::string_view key) noexcept {
+  if (pattern.starts_with('*')) {
+    return key.ends_with(pattern.substr(1));
+  }
+  return pattern.ends_with('*') ? key.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : key == pattern;
+}
+
+}  // namespace
+
+std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_view key,
+                              std::optional<double> number, std::string_view text) {
+  const auto found = std::ranges::find_if(table, [&](const HarmlessKey& known) {
+    // Numbers of JSON went through a float.
+    const bool has_number = !known.number || (number && static_cast<float>(*number) ==
+                                                            static_cast<float>(*known.number));
+    return is_named(known.key, key) && has_number && (known.text.empty() || known.text == text);
+  });
+  return found == table.end() ? std::string_view() : found->why;
+}
+
+}  // namespace attnviz

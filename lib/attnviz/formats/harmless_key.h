@@ -1,0 +1,28 @@
+// Keys of files that change nothing of what is computed, although nobody reads them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace attnviz {
+
+/// A row of a table of such keys.
+struct HarmlessKey {
+  std::string_view key;  // a star at its beginning or its end stands for anything
+  std::string_view why;
+  std::optional<double> number = std::nullopt;  // no other value is harmless; of flags 0 or 1
+  std::string_view text = {};                   // so, too
+};
+
+/// Reasons that several tables give.
+inline constexpr std::string_view kNeutral = "its value changes nothing";
+inline constexpr std::string_view kOtherPart =
+    "of pictures or sound: only the part of the text runs";
+
+/// Why a key with this value, as far as it is a number or a text, is harmless: of the first row
+/// that says so. Empty when none does.
+std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_view key,
+                              std::optional<double> number, std::string_view text = {});
+
+}  // namespace attnviz

@@ -1,0 +1,197 @@
+// The keys and tensors of published models, and invented ones among them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/gguf_files.h"
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/text/files/gguf_tokenizer.h"
+#include "support/gguf_builder.h"
+#include "support/run_program.h"
+#include "support/stored_model.h"
+
+namespace attnviz {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::GgufBuilder;
+using test::TemporaryFolder;
+
+struct TensorLine {
+  std::string name;
+  std::vector<std::size_t> shape;
+};
+
+struct ModelLines {
+  std::string name;
+  json keys = json::object();
+  std::vector<TensorLine> tensors;
+
+  bool is_gguf() const { return name.starts_with("gguf-"); }
+};
+
+ModelLines read_lines(const fs::path& path) {
+  ModelLines lines;
+  lines.name = path.stem().string();
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (const std::size_t equals = line.find(" = "); line.starts_with('#')) {
+      continue;
+    } else if (equals != std::string::npos) {
+      lines.keys[line.substr(0, equals)] = json::parse(line.substr(equals + 3));
+    } else {
+      const std::size_t space = line.find(' ');
+      lines.tensors.push_back({line.substr(0, space), json::parse(line.substr(space))});
+    }
+  }
+  REQUIRE_FALSE(lines.tensors.empty());
+  return lines;
+}
+
+std::vector<ModelLines> all_files() {
+  std::vector<ModelLines> all;
+  for (const auto& entry :
+       fs::directory_iterator(ATTNVIZ_SOURCE_DIR "/tests/reference/model_files")) {
+    if (entry.path().extension() == ".txt") {
+      all.push_back(read_lines(entry.path()));
+    }
+  }
+  return all;
+}
+
+std::size_t n_numbers(const TensorLine& tensor) {
+  std::size_t count = 1;
+  for (const std::size_t size : tensor.shape) {
+    count *= size;
+  }
+  return count;
+}
+
+GgufType type_of(const json& value) {
+  return value.is_string()         ? GgufType::kString
+         : value.is_boolean()      ? GgufType::kBool
+         : value.is_number_float() ? GgufType::kF32
+                                   : GgufType::kI32;
+}
+
+std::string bytes_of(const GgufBuilder& file, const json& value) {
+  return value.is_string()         ? file.string(value.get<std::string>())
+         : value.is_boolean()      ? std::string(1, value.get<bool>() ? '\1' : '\0')
+         : value.is_number_float() ? file.number(value.get<float>())
+                                   : file.number(value.get<std::int32_t>());
+}
+
+std::string gguf_of(const ModelLines& lines) {
+  GgufBuilder file;
+  for (const auto& [key, value] : lines.keys.items()) {
+    if (!value.is_array()) {
+      file.add(key, type_of(value), bytes_of(file, value));
+      continue;
+    }
+    std::string elements;
+    for (const json& element : value) {
+      elements += bytes_of(file, element);
+    }
+    file.add(key, GgufType::kArray, file.array(type_of(value.front()), value.size(), elements));
+  }
+  for (const TensorLine& tensor : lines.tensors) {
+    std::string ones;
+    for (std::size_t i = 0; i < n_numbers(tensor); ++i) {
+      ones += file.number(1.0F);
+    }
+    file.tensors.push_back({tensor.name, {tensor.shape.rbegin(), tensor.shape.rend()}, 0, ones});
+  }
+  return file.bytes();
+}
+
+std::vector<test::TestTensor> tensors_of(const ModelLines& lines) {
+  std::vector<test::TestTensor> tensors;
+  for (const TensorLine& line : lines.tensors) {
+    tensors.push_back({line.name, line.shape, std::vector<float>(n_numbers(line), 1.0F)});
+  }
+  return tensors;
+}
+
+// Model and, of GGUF, tokenizer. Returns what was passed over.
+std::vector<ModelConfig::PassedOver> load(const ModelLines& lines) {
+  const TemporaryFolder folder;
+  if (lines.is_gguf()) {
+    test::write_file(folder.file("m.gguf"), gguf_of(lines));
+    const auto files = std::make_shared<const GgufFiles>(fs::path(folder.file("m.gguf")));
+    read_gguf_tokenizer(GgufMetadata(files->first()));
+    return load_gguf(files).config.passed_over;
+  }
+  test::write_file(folder.file("config.json"), lines.keys.dump());
+  test::write_file(folder.file("model.safetensors"), test::safetensors_of(tensors_of(lines)));
+  return load_hugging_face(folder.path()).config.passed_over;
+}
+
+void check_refused(const ModelLines& lines, const std::string& name) {
+  CAPTURE(lines.name);
+  CAPTURE(name);
+  try {
+    load(lines);
+    FAIL_CHECK("nothing was thrown");
+  } catch (const Error& error) {
+    CAPTURE(error.what());
+    CHECK(error.kind() == ErrorKind::kUnsupported);
+    CHECK(std::string_view(error.what()).find(name) != std::string_view::npos);
+  }
+}
+
+void check_key_refused(ModelLines lines, const std::string& key, const std::string& object = "") {
+  lines.keys[json::json_pointer(object)][key] = 0.5;
+  check_refused(lines, key);
+}
+
+}  // namespace
+
+TEST_CASE("published models: every key and every tensor is understood or known to be harmless") {
+  const std::vector<ModelLines> files = all_files();
+  CHECK(files.size() == 24);
+  for (const ModelLines& lines : files) {
+    CAPTURE(lines.name);
+    try {
+      for (const ModelConfig::PassedOver& one : load(lines)) {
+        CHECK_FALSE(one.why.empty());
+      }
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+}
+
+TEST_CASE("published models: what is invented among their keys and tensors is refused by name") {
+  for (const ModelLines& lines : all_files()) {
+    if (lines.is_gguf()) {
+      const std::string architecture = lines.keys["general.architecture"];
+      check_key_refused(lines, architecture + ".attention.invented_scale");
+      check_key_refused(lines, "tokenizer.ggml.invented_prefix");
+    } else {
+      check_key_refused(lines, "invented_multiplier");
+      for (const char* object : {"/rope_scaling", "/text_config", "/text_config/rope_scaling"}) {
+        if (const json::json_pointer place(object);
+            lines.keys.contains(place) && lines.keys[place].is_object()) {
+          check_key_refused(lines, "invented_factor", object);
+        }
+      }
+    }
+    for (const char* tensor : {"blk.0.attn_invented.weight", "layers.0.invented.bias"}) {
+      ModelLines with = lines;
+      with.tensors.push_back({tensor, {1}});
+      check_refused(with, tensor);
+    }
+  }
+}
+
+}  // namespace attnviz
