@@ -36,7 +36,7 @@ Failure failure_of(const std::filesystem::path& path) {
   return {};
 }
 
-// One setting of a config in place of what was there; null takes it away.
+// One setting of a config in place of what was there; null is as good as none.
 struct Change {
   std::string model;
   std::string key;
@@ -135,23 +135,13 @@ std::vector<Change> config_changes() {
   };
 }
 
-void change_config(const std::filesystem::path& folder, const std::string& key, const json& value) {
-  json config = test::read_json(folder / "config.json");
-  if (value.is_null()) {
-    config.erase(key);
-  } else {
-    config[key] = value;
-  }
-  test::write_file(folder / "config.json", config.dump());
-}
-
 }  // namespace
 
 TEST_CASE("models: settings that cannot be are refused, with the key") {
   for (const Change& change : config_changes()) {
     const TemporaryFolder folder;
     test::copy_model(change.model, folder.path());
-    change_config(folder.path(), change.key, change.value);
+    test::change_config(folder.path(), change.key, change.value);
     const Failure failure = failure_of(folder.path());
     CAPTURE(change.model);
     CAPTURE(change.key);

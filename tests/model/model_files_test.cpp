@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/text/files/gguf_tokenizer.h"
 #include "support/gguf_builder.h"
+#include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
 
@@ -48,10 +48,10 @@ ModelLines read_lines(const fs::path& path) {
     if (const std::size_t equals = line.find(" = "); line.starts_with('#')) {
       continue;
     } else if (equals != std::string::npos) {
-      lines.keys[line.substr(0, equals)] = json::parse(line.substr(equals + 3));
+      lines.keys[line.substr(0, equals)] = test::parse_json(line.substr(equals + 3));
     } else {
       const std::size_t space = line.find(' ');
-      lines.tensors.push_back({line.substr(0, space), json::parse(line.substr(space))});
+      lines.tensors.push_back({line.substr(0, space), test::parse_json(line.substr(space))});
     }
   }
   REQUIRE_FALSE(lines.tensors.empty());

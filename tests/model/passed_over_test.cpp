@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/gguf_builder.h"
+#include "support/json.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
 
@@ -74,13 +74,11 @@ void check_refused(const std::function<void(GgufBuilder&)>& change, std::string_
   }
 }
 
-// A reference model with another value in its config; slashes lead into objects.
+// A reference model with another value in its config.
 Model with_setting(const std::string& model, const std::string& key, const json& value) {
   const TemporaryFolder folder;
   test::copy_model(model, folder.path());
-  json config = json::parse(test::read_file(folder.file("config.json")));
-  config[json::json_pointer("/" + key)] = value;
-  test::write_file(folder.file("config.json"), config.dump());
+  test::change_config(folder.path(), key, value);
   return load_hugging_face(folder.path());
 }
 

@@ -1,7 +1,8 @@
 #include "support/stored_model.h"
-#include "support/json.h"
 
 #include <cstring>
+
+#include "support/run_program.h"
 
 namespace attnviz::test {
 
@@ -32,6 +33,12 @@ void copy_model(const std::string& name, const fs::path& to) {
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
     fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);
   }
+}
+
+void change_config(const fs::path& folder, const std::string& key, const nlohmann::json& value) {
+  nlohmann::json config = read_json(folder / "config.json");
+  config[nlohmann::json::json_pointer("/" + key)] = value;
+  write_file(folder / "config.json", config.dump());
 }
 
 }  // namespace attnviz::test

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/json.h"
+
 namespace attnviz::test {
 
 struct TestTensor {
@@ -19,5 +21,9 @@ std::string safetensors_of(const std::vector<TestTensor>& tensors);
 
 /// A copy of a folder of tests/reference/models that a test may change.
 void copy_model(const std::string& name, const std::filesystem::path& to);
+
+/// Another value, or a further one, in a folder's config.json; slashes in `key` lead into objects.
+void change_config(const std::filesystem::path& folder, const std::string& key,
+                   const nlohmann::json& value);
 
 }  // namespace attnviz::test
