@@ -142,6 +142,18 @@ TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of
   CHECK(loaded(file).config.passed_over.size() == 2);
 }
 
+TEST_CASE("GGUF: every id that ends a text is known, several in one key, too") {
+  GgufBuilder file = tiny_llama();
+  file.add_u32("tokenizer.ggml.eos_token_id", 2);
+  file.add("tokenizer.ggml.eos_token_ids", GgufType::kArray,
+           file.array(GgufType::kI32, 2, file.numbers({2, 1})));
+  CHECK(loaded(file).config.end_of_text == std::vector<std::uint32_t>{2, 1});
+  GgufBuilder odd = tiny_llama();
+  odd.add("tokenizer.ggml.eos_token_ids", GgufType::kArray,
+          odd.array(GgufType::kI32, 1, odd.numbers({-1})));
+  CHECK_THROWS_WITH_AS(loaded(odd), doctest::Contains("expected token ids, found -1"), Error);
+}
+
 TEST_CASE("GGUF: a bias or a norm of a head stands in the layer that has it, and only there") {
   GgufBuilder file = tiny_llama();
   add_zeros(file, "blk.1.attn_k.bias", {4});

@@ -124,6 +124,13 @@ TEST_CASE("vocab.txt is BERT's tokenizer, in lower case unless the config says o
   write(folder, "tokenizer_config.json", R"({"do_lower_case": false})");
   CHECK(described(load_tokenizer(folder.path())->tokenize("AB")) ==
         "2=[CLS][0,0)! 5=AB[0,2) 3=[SEP][2,2)!");
+  write(folder, "vocab.txt", "[UNK]\ne\né\n中\n中中\n");
+  write(folder, "tokenizer_config.json", "{}");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("É中中")) ==
+        "1=e[0,2) 3=中[2,5) 3=中[5,8)");
+  write(folder, "tokenizer_config.json",
+        R"({"strip_accents": false, "tokenize_chinese_chars": false})");
+  CHECK(described(load_tokenizer(folder.path())->tokenize("É 中中")) == "2=é[0,2) 4=中中[3,9)");
 }
 
 TEST_CASE("tokenizer.json comes before the others, and special_tokens_map.json names its tokens") {

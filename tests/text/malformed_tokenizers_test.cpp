@@ -73,6 +73,7 @@ constexpr Corruption kCorruptions[] = {
      "model.unk_token: expected a string, found a number"},
     {"\"byte_fallback\": false", "\"byte_fallback\": 0", kBad,
      "model.byte_fallback: expected true or false"},
+    {"\"BPE\"", "\"BPE\", \"dropout\": 0.1", kUnknown, "model.dropout: expected none, found 0.1"},
     {"\"BPE\"", "\"BPF\"", kUnknown, "model.type: the model \"BPF\" is not supported"},
     {"\"id\": 3,", "", kBad, "added_tokens[0]: missing key \"id\""},
     {"\"id\": 3,", "\"id\": 4194304,", kBad, "added_tokens[0].id: expected a number below 4194304"},
@@ -230,12 +231,12 @@ TEST_CASE("vocab.json, merges.txt and vocab.txt: broken lines are told") {
       kBad, "vocab.json: line 1, column 1: expected an object of pieces and ids");
   check_fails(
       [&] {
-        read_bert_vocabulary({"[UNK]\na\na\n", "vocab.txt"}, true);
+        read_bert_vocabulary({"[UNK]\na\na\n", "vocab.txt"}, {});
       },
       kBad, "vocab.txt: line 3: expected different pieces, found \"a\" twice");
   check_fails(
       [&] {
-        read_bert_vocabulary({"a\n", "vocab.txt"}, true);
+        read_bert_vocabulary({"a\n", "vocab.txt"}, {});
       },
       kBad, "vocab.txt: unk_token: expected a piece of the vocabulary, found \"[UNK]\"");
 }

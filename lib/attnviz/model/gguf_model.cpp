@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,12 +46,22 @@ const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
 // Every id that the file says ends a text, or a turn of a talk.
 std::vector<std::uint32_t> read_end_of_text(const GgufMetadata& metadata) {
   std::vector<std::uint32_t> ids;
-  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
-                          "tokenizer.ggml.eom_token_id"}) {
-    const auto id = metadata.id(key);
+  const auto add = [&ids](std::optional<std::uint32_t> id) {
     if (id && std::ranges::find(ids, *id) == ids.end()) {
       ids.push_back(*id);
     }
+  };
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                          "tokenizer.ggml.eom_token_id"}) {
+    add(metadata.id(key));
+  }
+  constexpr const char* kMore = "tokenizer.ggml.eos_token_ids";  // as Ollama writes several
+  for (const double id : metadata.numbers(kMore)) {
+    constexpr double kMost = 4294967295.0;
+    if (!(id >= 0.0 && id <= kMost && id == std::floor(id))) {
+      metadata.fail(kMore, fmt::format("expected token ids, found {}", id));
+    }
+    add(static_cast<std::uint32_t>(id));
   }
   return ids;
 }

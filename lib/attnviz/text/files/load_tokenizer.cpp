@@ -191,7 +191,11 @@ TokenizerParts read_parts(const MappedFile& file, const fs::path& path, const Se
   }
   if (path.extension() == ".txt") {
     const std::string name = path.string();
-    return read_bert_vocabulary({file.bytes(), name}, settings.flag("do_lower_case", true));
+    BertNormalization normalization;
+    normalization.lowercase = settings.flag("do_lower_case", true);
+    normalization.strip_accents = settings.flag("strip_accents", normalization.lowercase);
+    normalization.handle_chinese_chars = settings.flag("tokenize_chinese_chars", true);
+    return read_bert_vocabulary({file.bytes(), name}, normalization);
   }
   return read_tokenizer_json(file.bytes(), path.string());
 }

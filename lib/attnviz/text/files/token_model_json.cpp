@@ -35,6 +35,12 @@ std::string type_of(const JsonNode& node, const PieceList& pieces) {
 
 std::unique_ptr<TokenModel> read_bpe(const JsonNode& node, const PieceList& pieces,
                                      const std::vector<Merge>& merges, bool is_byte_level) {
+  if (const auto dropout = find_value(node, "dropout"); dropout && dropout->as_number() > 0.0f) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected none, found {}: merges left out at random make other ids "
+                            "each time",
+                            dropout->where(), dropout->as_number()));
+  }
   BpeOptions options;
   if (const auto unknown = find_value(node, "unk_token")) {
     options.unknown = unknown->as_string();

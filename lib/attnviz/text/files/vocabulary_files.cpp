@@ -107,7 +107,8 @@ void use_qwen2_words(TokenizerParts& parts) {
   parts.pre_tokenizer = byte_level_words(*find_split_pattern("qwen2"));
 }
 
-TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase) {
+TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
+                                    const BertNormalization& normalization) {
   Vocabulary pieces;
   each_line(vocabulary, [&](std::string_view line, std::size_t number) {
     // An empty line counts, so that the pieces behind it keep their ids.
@@ -119,7 +120,7 @@ TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase
   });
   TokenizerParts parts;
   parts.model = make_word_piece(std::move(pieces), {}, fmt::format("{}: ", vocabulary.name));
-  use_bert_words(parts, {true, true, lowercase, lowercase});
+  use_bert_words(parts, normalization);
   DecoderStep join{DecoderStep::Kind::kWordPiece, "##", ""};
   join.cleanup = true;
   parts.decoder = Decoder({join});

@@ -22,6 +22,7 @@ void use_bert_words(TokenizerParts& parts, const BertNormalization& normalizatio
 void use_qwen2_words(TokenizerParts& parts);
 
 /// WordPiece: a piece a line, numbered from 0. Throws Error{kMalformed}.
-TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary, bool lowercase);
+TokenizerParts read_bert_vocabulary(const NamedBytes& vocabulary,
+                                    const BertNormalization& normalization);
 
 }  // namespace attnviz
