@@ -226,7 +226,8 @@ void define_talk(OptionList& list, TalkOptions& talk) {
   list.add_flag("General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
                 talk.quiet);
   list.add_flag("General", "-v,--verbose",
-                "say on standard error what is done, how long it took and what each head looks at",
+                "say on standard error what is done, how long it took, what each head looks at and "
+                "what of a model's files is passed over",
                 talk.verbose);
 }
 

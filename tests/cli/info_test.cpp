@@ -137,6 +137,23 @@ TEST_CASE("info: a trained model with its tokenizer") {
   CHECK(document["parameters"]["token_embeddings"] == 512 * 64);
 }
 
+TEST_CASE("info: -v says what of a model's files was passed over, and why") {
+  const ProgramResult run = attnviz({"info", kModels + "llama-mha-untied", "-v"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, "passed over: torch_dtype: the tensors say it"));
+  CHECK(contains(run.err, "passed over: model.layers.0.self_attn.rotary_emb.inv_freq: no weight"));
+  CHECK_FALSE(contains(run.err, "passed over: hidden_size"));
+}
+
+TEST_CASE("info: a setting that may change something ends with exit code 4 and its name") {
+  const TemporaryFolder folder;
+  copy_model("llama-mha-untied", folder.path());
+  change_config(folder.path(), "invented_multiplier", 0.5);
+  const ProgramResult run = attnviz({"info", folder.path().string()});
+  CHECK(run.exit_code == 4);
+  CHECK(contains(run.err, "config.json: invented_multiplier 0.5: "));
+}
+
 TEST_CASE("info: usage errors say what to give") {
   struct Mistake {
     std::vector<std::string> arguments;

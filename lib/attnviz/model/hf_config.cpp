@@ -50,11 +50,13 @@ JsonNode HfConfig::at(std::string_view key) const {
 void HfConfig::add_unread(const JsonNode& object, std::vector<JsonNode>& to) const {
   for (const JsonNode& member : object.as_object()) {
     const std::string path = member.path();
-    const bool is_empty = (member.kind() == JsonKind::kNumbers && member.as_numbers().empty()) ||
+    const bool is_empty = member.kind() == JsonKind::kNull ||
+                          (member.kind() == JsonKind::kString && member.as_string().empty()) ||
+                          (member.kind() == JsonKind::kNumbers && member.as_numbers().empty()) ||
                           (member.kind() == JsonKind::kObject && member.as_object().empty());
     if (notes_->opened.contains(path)) {
       add_unread(member, to);
-    } else if (!notes_->asked.contains(path) && member.kind() != JsonKind::kNull && !is_empty) {
+    } else if (!notes_->asked.contains(path) && !is_empty) {
       to.push_back(member);
     }
   }

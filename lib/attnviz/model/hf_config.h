@@ -32,8 +32,8 @@ class HfConfig {
   JsonNode at(std::string_view key) const;
   const JsonNode& node() const noexcept { return node_; }
   std::optional<HfConfig> object(std::string_view key) const;
-  /// What nobody has asked for until now, in the order of the file, but for null and for lists and
-  /// objects without members; of an object that object() gave, its own keys.
+  /// What nobody has asked for until now, in the order of the file, but for null and for empty
+  /// strings, lists and objects; of an object that object() gave, its own keys.
   std::vector<JsonNode> unread() const;
 
   /// A whole number from 1 to 2^31. The first of `keys` that is there: families name one thing
