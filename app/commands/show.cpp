@@ -26,17 +26,28 @@ double patterns_bytes(std::size_t n_heads, std::size_t n_tokens) {
   return static_cast<double>(n_heads) * n * n * static_cast<double>(sizeof(float));
 }
 
+std::size_t n_runs(const ShowOptions& options) {
+  return std::max<std::size_t>(options.side_by_side.size(), 1);
+}
+
 void require_memory_for(const ShowSetup& setup, const ShownText& text) {
   const ShowOptions& options = setup.options;
   // A mean needs its sums, of twice the size, and is made while they are still there.
   const std::size_t n_patterns =
       options.pattern.average ? 2 * average_groups(setup.heads, *options.pattern.average).size() + 1
                               : setup.heads.size();
-  const std::size_t n_runs = std::max<std::size_t>(options.side_by_side.size(), 1);
   // Beside the patterns: what one layer takes.
-  require_memory_for_heads(patterns_bytes(n_patterns * n_runs, text.shown().size()) +
+  require_memory_for_heads(patterns_bytes(n_patterns * n_runs(options), text.shown().size()) +
                                layer_bytes(setup.model, text.tokens.size()),
                            "the attention of", setup.heads.size(), text.tokens.size());
+}
+
+void refuse_endless(const ShowSetup& setup, const ShownText& text) {
+  const ShowOptions& options = setup.options;
+  const std::size_t n_patterns = options.pattern.average
+                                     ? average_groups(setup.heads, *options.pattern.average).size()
+                                     : setup.heads.size();
+  setup.outputs.refuse_endless(n_patterns * n_runs(options), text.shown().size());
 }
 
 // One for each of the variants that stand side by side.
@@ -136,6 +147,7 @@ void run(const ShowOptions& options) {
   ShowSetup setup(options);
   setup.source.for_each([&setup](const InputText& input) {
     ShownText text(setup, input);
+    refuse_endless(setup, text);
     if (should_stream(setup, text)) {
       show_streamed(setup, text);
       setup.phases.done("attention and render");

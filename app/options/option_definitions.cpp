@@ -362,6 +362,7 @@ void define_show(OptionList& list, ShowOptions& options) {
       options.merge_words);
   define_next_tokens(list, options);
   define_files(list, options.output, Result::kAttention);
+  list.add_flag("Output", "--force", "write weights of more than 10 GB, too", options.output.force);
   define_drawing(list, options.drawing);
   define_run(list, options);
 }

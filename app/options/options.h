@@ -114,6 +114,7 @@ struct OutputOptions {
   std::vector<std::string> files;  // "-" is standard output
   const Format* format = nullptr;  // where the name does not tell it
   bool json = false;
+  bool force = false;  // however much it is
 };
 
 /// What every command that computes attention takes.

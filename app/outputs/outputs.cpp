@@ -9,6 +9,7 @@
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -111,6 +112,24 @@ void Outputs::open(const std::string& name) {
     throw Error(ErrorKind::kUsage, "-o -: a terminal cannot show bytes: redirect standard output");
   }
   stdout_format_ = format;
+}
+
+void Outputs::refuse_endless(std::size_t n_patterns, std::size_t n_tokens) const {
+  constexpr double kMost = 10e9;
+  double weight_bytes = stdout_is_open_ ? stdout_format_->weight_bytes : 0.0;
+  for (const File& file : files_) {
+    weight_bytes += file.format->weight_bytes;
+  }
+  const auto n = static_cast<double>(n_tokens);
+  const double bytes = static_cast<double>(n_patterns) * n * n * weight_bytes;
+  if (bytes > kMost && !plan_.options.force) {
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("the weights of {} over {} would take about {}: take fewer heads "
+                    "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
+                    "or say --force",
+                    counted(n_patterns, "head"), counted(n_tokens, "token"), in_gigabytes(bytes)));
+  }
 }
 
 void Outputs::tell_unused() const {

@@ -1,6 +1,7 @@
 // Everything that a command writes of its result: files by format, and standard output.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <exception>
 #include <filesystem>
@@ -46,6 +47,10 @@ class Outputs {
   bool writes(const Format& format) const;
   /// The same of formats with such content.
   bool writes(Content content) const;
+
+  /// Throws Error{kUsage} when the weights of all `n_patterns` patterns over `n_tokens` tokens
+  /// would take more than 10 GB in files and on standard output, unless that is forced.
+  void refuse_endless(std::size_t n_patterns, std::size_t n_tokens) const;
 
   /// How what is written in this format looks, wherever it goes.
   std::vector<Look> looks(const Format& format) const;

@@ -88,17 +88,17 @@ double address_space_limit() {
   return static_cast<double>(limit.rlim_cur);
 }
 
+}  // namespace
+
+double available_memory() {
+  return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
+}
+
 std::string in_gigabytes(double bytes) {
   constexpr double kGigabyte = 1e9;
   const double gigabytes = bytes / kGigabyte;
   return gigabytes < 10.0 ? fmt::format("{:.2g} GB", gigabytes)
                           : fmt::format("{:.0f} GB", gigabytes);
-}
-
-}  // namespace
-
-double available_memory() {
-  return std::min({free_on_machine(), free_in_control_groups(), address_space_limit()});
 }
 
 void require_memory(double bytes, std::string_view what, std::string_view hint) {

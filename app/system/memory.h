@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace attnviz::app {
@@ -9,6 +10,9 @@ namespace attnviz::app {
 /// Bytes this process may still take: the machine's free memory, its control group's and its own
 /// address-space limit, whichever is least.
 double available_memory();
+
+/// "2.5 GB", "10240 GB".
+std::string in_gigabytes(double bytes);
 
 /// Throws Error{kUsage}: "`what` needs about 10240 GB of memory, and 21 GB are free: `hint`".
 void require_memory(double bytes, std::string_view what, std::string_view hint);

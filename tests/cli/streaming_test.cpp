@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,46 @@ TEST_CASE("slow work tells a terminal how far it is, and leaves no trace of that
   CHECK(erased < last + 60);
   run.tty_columns = 46;  // it would be wrapped
   CHECK(!contains(attnviz(run).out, " left"));
+}
+
+TEST_CASE("weights that would take more than 10 GB are refused before anything is computed") {
+  const TemporaryFolder folder;
+  write_file(folder.file("long.txt"), words(60'000));
+  const std::vector<std::string> long_text = {"--random", "-f", folder.file("long.txt")};
+  const auto refused = [](ProgramRun run, const char* bytes) {
+    const ProgramResult result = attnviz(run);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK(contains(result.err, bytes));
+    CHECK(contains(result.err, "--head 0.0"));
+    CHECK(contains(result.err, "--force"));
+  };
+  // 4 heads of 60,000² weights: 4 bytes each in an array, about 10 in JSON.
+  ProgramRun run;
+  run.arguments = long_text;
+  run.arguments.insert(run.arguments.end(), {"-o", folder.file("a.npy")});
+  refused(run, "4 heads over 60000 tokens would take about 58 GB");
+  CHECK_FALSE(std::filesystem::exists(folder.file("a.npy")));
+  run.arguments.emplace_back("--json");
+  refused(run, "about 194 GB");
+  ProgramRun lines;
+  lines.arguments = {"--random", "--lines", "--json", "-q"};
+  lines.input = "The cat\n" + words(60'000) + "\n";
+  const ProgramResult second = attnviz(lines);
+  CHECK(second.exit_code == 2);
+  CHECK(contains(second.err, "line 2: the weights of 4 heads over 60000 tokens"));
+}
+
+TEST_CASE("--force writes weights of any size") {
+  const TemporaryFolder folder;
+  write_file(folder.file("long.txt"), words(60'000));
+  ProgramRun run;
+  // What comes next is said: these heads are no rectangle.
+  run.arguments = {"--random", "-f", folder.file("long.txt"), "--layers", "2", "--head",
+                   "0.0,1.1",  "-o", folder.file("a.npy")};
+  CHECK(contains(attnviz(run).err, "would take about 29 GB"));
+  run.arguments.emplace_back("--force");
+  CHECK(contains(attnviz(run).err, "an .npy array needs the same heads of every layer"));
 }
 
 }  // namespace attnviz::test

@@ -21,6 +21,7 @@ namespace attnviz::app {
 namespace {
 
 constexpr double kNumberAsText = 14.0;
+constexpr double kZeroAsText = 5.0;
 
 // What stands before the weights in a NumPy array of the document's patterns, which must be a
 // rectangle of layers and heads.
@@ -95,7 +96,8 @@ Format json_format() {
           .attention = write_attention_json,
           .inspection = write_inspection_json,
           .begin_rows = begin_json_rows,
-          .row_bytes = 2.0 * kNumberAsText};  // made ready, and on the way
+          .row_bytes = 2.0 * kNumberAsText,                      // made ready, and on the way
+          .weight_bytes = (kNumberAsText + kZeroAsText) / 2.0};  // half of them behind the mask
 }
 
 Format npy_format() {
@@ -105,7 +107,8 @@ Format npy_format() {
           .attention = write_attention_npy,
           .begin_rows = begin_npy_rows,
           .check_rows = check_npy_rows,
-          .row_bytes = sizeof(float)};
+          .row_bytes = sizeof(float),
+          .weight_bytes = sizeof(float)};
 }
 
 }  // namespace attnviz::app
