@@ -189,11 +189,7 @@ class RowGroup {
   }
 
   HWY_INLINE void divide() {
-    if (is_spread_) {
-      multiply(std::true_type());
-    } else {
-      multiply(std::false_type());
-    }
+    is_spread_ ? multiply(std::true_type()) : multiply(std::false_type());
     for (std::size_t r = 0; r < kRows; ++r) {
       fill_zeros(rows_[r], kHasRoom ? end_ : rows_[r].count);
     }

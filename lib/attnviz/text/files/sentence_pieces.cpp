@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -16,6 +17,27 @@ namespace attnviz {
 
 namespace {
 
+// SentencePiece lets user-defined pieces compete with the others, by a score that nearly always
+// wins: the largest one is, by a slip that became the standard, never below FLT_MIN.
+void score_user_defined(std::span<const SentencePiece> pieces, std::vector<double>& scores,
+                        UnigramOptions& options) {
+  float least = std::numeric_limits<float>::max();
+  float most = std::numeric_limits<float>::min();
+  for (const SentencePiece& piece : pieces) {
+    if (piece.type == PieceType::kNormal) {
+      least = std::min(least, piece.score);
+      most = std::max(most, piece.score);
+    }
+  }
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    if (pieces[id].type == PieceType::kUserDefined) {
+      scores[id] = static_cast<float>(pieces[id].text.size()) * most - 0.1;
+    }
+  }
+  options.least_score = least;
+  options.sums_floats = true;
+}
+
 std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::string_view where) {
   // Merges make neither special pieces nor bytes: in a text, their names are plain characters.
   std::vector<double> scores(settings.pieces.size(), std::numeric_limits<double>::quiet_NaN());
@@ -29,8 +51,11 @@ std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::stri
     }
   }
   if (settings.is_unigram) {
-    return make_unigram(vocabulary_of(settings.pieces, where), std::move(scores),
-                        {unknown, settings.byte_fallback});
+    UnigramOptions options{unknown, settings.byte_fallback};
+    if (!settings.user_defined_in_source) {
+      score_user_defined(settings.pieces, scores, options);
+    }
+    return make_unigram(vocabulary_of(settings.pieces, where), std::move(scores), options);
   }
   BpeOptions options;
   options.byte_fallback = settings.byte_fallback;
@@ -44,11 +69,14 @@ std::unique_ptr<TokenModel> make_model(const SentencePieces& settings, std::stri
 }
 
 Normalizer normalizer_of(const SentencePieces& settings) {
-  std::vector<std::string> as_they_are;
+  KeptStrings kept;
   for (const SentencePiece& piece : settings.pieces) {
     if (piece.type == PieceType::kUserDefined && !settings.user_defined_in_source) {
-      as_they_are.emplace_back(piece.text);
+      kept.strings.emplace_back(piece.text);
     }
+  }
+  if (settings.removes_spaces && settings.escapes_spaces) {
+    kept.inner_space = kSentencePieceSpace;
   }
   SpaceNormalization spaces;
   spaces.space = settings.escapes_spaces ? kSentencePieceSpace : " ";
@@ -57,18 +85,8 @@ Normalizer normalizer_of(const SentencePieces& settings) {
   spaces.adds_prefix = settings.adds_space && !settings.space_is_suffix;
   spaces.only_at_beginning = !settings.legacy;
   return sequence_normalizer(
-      {charsmap_normalizer(settings.charsmap, settings.charsmap_where, std::move(as_they_are)),
+      {charsmap_normalizer(settings.charsmap, settings.charsmap_where, std::move(kept)),
        space_normalizer(std::move(spaces))});
-}
-
-// As user-defined pieces stand in a normalized text.
-std::string normalized_piece(std::string_view piece, const SentencePieces& settings) {
-  std::string text(piece);
-  for (std::size_t i = text.find(' '); settings.escapes_spaces && i != std::string::npos;
-       i = text.find(' ', i)) {
-    text.replace(i, 1, kSentencePieceSpace);
-  }
-  return text;
 }
 
 }  // namespace
@@ -118,10 +136,13 @@ TokenizerParts make_sentence_piece_tokenizer(const SentencePieces& settings,
                             settings.adds_space && !settings.space_is_suffix ? 1u : 0u,
                             settings.adds_space && settings.space_is_suffix ? 1u : 0u}});
   add_special_pieces(settings.pieces, parts);
+  if (settings.is_unigram && !settings.user_defined_in_source) {
+    std::erase_if(parts.added, [](const AddedToken& token) { return !token.special; });
+  }
   for (AddedToken& token : parts.added) {
     if (!token.special && !settings.user_defined_in_source) {
       token.normalized = true;
-      token.as_normalized = normalized_piece(token.content, settings);
+      token.as_normalized = token.content;
     }
   }
   parts.special.bos = settings.bos;

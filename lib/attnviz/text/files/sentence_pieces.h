@@ -41,8 +41,9 @@ struct SentencePieces {
   bool space_is_suffix = false;  // it stands behind a text instead
   bool removes_spaces = true;    // more than one, and at the ends
   bool escapes_spaces = true;
-  // User-defined pieces are found in the source, before all else, as llama.cpp finds them, or in
-  // the normalized text, which has them as they are, as SentencePiece does.
+  // User-defined pieces are found in the source, before all else, as llama.cpp finds them; or in
+  // the normalized text, which has them as they are, as SentencePiece does: in BPE before all else,
+  // in Unigram by their scores.
   bool user_defined_in_source = true;
   std::optional<TokenId> unknown;  // else the last piece of that type
   std::optional<TokenId> bos, eos, pad;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,7 @@ struct Found {
 
 class CharsMap {
  public:
+  CharsMap() = default;
   CharsMap(std::vector<std::uint32_t> units, std::string_view replacements)
       : units_(std::move(units)), replacements_(replacements) {}
 
@@ -32,8 +34,11 @@ class CharsMap {
   // without end.
   std::optional<Found> find(std::string_view text) const noexcept {
     constexpr std::size_t kLongest = 64;
-    text = text.substr(0, kLongest);
     std::optional<Found> longest;
+    if (units_.empty()) {
+      return longest;
+    }
+    text = text.substr(0, kLongest);
     std::size_t node = offset_of(units_[0]);
     for (std::size_t i = 0; i < text.size(); ++i) {
       node ^= static_cast<unsigned char>(text[i]);
@@ -64,40 +69,7 @@ class CharsMap {
   std::string replacements_;
 };
 
-void apply(const CharsMap& map, const PrefixIndex& as_they_are, AlignedText& text) {
-  AlignedBuilder builder(text);
-  bool is_changed = false;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t kept = 0;
-    as_they_are.prefixes(text.text().substr(i),
-                         [&](std::uint32_t, std::size_t size) { kept = size; });
-    if (kept > 0) {
-      builder.keep({i, i + kept});
-      i += kept;
-    } else if (const auto found = map.find(text.text().substr(i))) {
-      const ByteRange range{i, i + found->length};
-      if (found->replacement == text.text(range)) {
-        builder.keep(range);
-      } else {
-        builder.put(found->replacement, range);
-        is_changed = true;
-      }
-      i = range.end;
-    } else {
-      const std::size_t end = i + decode_utf8(text.text(), i).length;
-      builder.keep({i, end});
-      i = end;
-    }
-  }
-  if (is_changed) {
-    text = builder.finish();
-  }
-}
-
-}  // namespace
-
-Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where,
-                               std::vector<std::string> as_they_are) {
+CharsMap read_map(std::string_view bytes, std::string_view where) {
   if (bytes.empty()) {
     return {};
   }
@@ -118,11 +90,84 @@ Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where,
     throw Error(ErrorKind::kMalformed,
                 fmt::format("{}expected replacements in UTF-8, found other bytes", where));
   }
-  const auto map = std::make_shared<const CharsMap>(std::move(units), replacements);
-  const auto strings = std::make_shared<const std::vector<std::string>>(std::move(as_they_are));
-  const auto kept = std::make_shared<const PrefixIndex>(
-      std::vector<std::string_view>(strings->begin(), strings->end()));
-  return [map, strings, kept](AlignedText& text) { apply(*map, *kept, text); };
+  return {std::move(units), replacements};
+}
+
+class CharsMapNormalizer {
+ public:
+  CharsMapNormalizer(CharsMap map, KeptStrings kept)
+      : map_(std::move(map)),
+        kept_(std::move(kept)),
+        index_({kept_.strings.begin(), kept_.strings.end()}) {}
+  CharsMapNormalizer(const CharsMapNormalizer&) = delete;  // the index has views
+  CharsMapNormalizer& operator=(const CharsMapNormalizer&) = delete;
+
+  void apply(AlignedText& text) const {
+    AlignedBuilder builder(text);
+    bool is_changed = false;
+    bool behind_space = true;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::string_view rest = text.text().substr(i);
+      std::size_t size = 0;
+      index_.prefixes(rest, [&](std::uint32_t, std::size_t length) { size = length; });
+      std::string_view made = rest.substr(0, size);
+      if (size > 0) {
+        is_changed |= keep_string(text.text(), {i, i + size}, behind_space, builder);
+      } else if (const auto found = map_.find(rest)) {
+        size = found->length;
+        made = found->replacement;
+        if (made == rest.substr(0, size)) {
+          builder.keep({i, i + size});
+        } else {
+          builder.put(made, {i, i + size});
+          is_changed = true;
+        }
+      } else {
+        size = decode_utf8(text.text(), i).length;
+        made = rest.substr(0, size);
+        builder.keep({i, i + size});
+      }
+      behind_space = made.empty() ? behind_space : made.ends_with(' ');
+      i += size;
+    }
+    if (is_changed) {
+      text = builder.finish();
+    }
+  }
+
+ private:
+  // Whether that changed some of it.
+  bool keep_string(std::string_view text, ByteRange range, bool behind_space,
+                   AlignedBuilder& builder) const {
+    bool is_changed = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      behind_space = behind_space && text[i] == ' ';
+      if (text[i] == ' ' && !behind_space && i + 1 < range.end && !kept_.inner_space.empty()) {
+        builder.put(kept_.inner_space, {i, i + 1});
+        is_changed = true;
+      } else {
+        builder.keep({i, i + 1});
+      }
+    }
+    return is_changed;
+  }
+
+  CharsMap map_;
+  KeptStrings kept_;
+  PrefixIndex index_;
+};
+
+}  // namespace
+
+Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where, KeptStrings kept) {
+  const auto has_space = [](const std::string& string) { return string.find(' ') != string.npos; };
+  if (bytes.empty() &&
+      (kept.inner_space.empty() || std::ranges::none_of(kept.strings, has_space))) {
+    return {};
+  }
+  const auto normalizer =
+      std::make_shared<const CharsMapNormalizer>(read_map(bytes, where), std::move(kept));
+  return [normalizer](AlignedText& text) { normalizer->apply(text); };
 }
 
 std::string decoded_base64(std::string_view text, std::string_view where) {

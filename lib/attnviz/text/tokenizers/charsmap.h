@@ -9,14 +9,22 @@
 
 namespace attnviz {
 
+/// Strings of a text that its table does not touch.
+struct KeptStrings {
+  std::vector<std::string> strings;  // of those that begin alike the longest
+  /// Stands in the place of a string's spaces, so that nobody takes them for extra ones; but for
+  /// its last character, and for the first ones behind a space. Empty: spaces stay.
+  std::string inner_space;
+};
+
 /// The normalizer that replaces, from left to right, the longest string that the table has, of up
 /// to 64 bytes.
 /// `bytes` as SentencePiece writes them: the trie's size in bytes (32 bits), its units (32 bits
 /// each, of darts-clone's layout), then the replacements, each ended by a NUL byte.
 /// Throws Error{kMalformed}; `where` stands in front of the message. A trie that leads outside
-/// itself matches nothing there. Strings of `as_they_are` are not replaced, nor is what is in them.
+/// itself matches nothing there. Without bytes nothing is replaced but the spaces of kept strings.
 Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where,
-                               std::vector<std::string> as_they_are = {});
+                               KeptStrings kept = {});
 
 /// The bytes that `text` encodes by RFC 4648, section 4. Throws Error{kMalformed} as above.
 std::string decoded_base64(std::string_view text, std::string_view where);

@@ -36,6 +36,9 @@ class Unigram : public TokenModel {
     TokenId id = kNone;  // kNone: an unknown character
   };
   std::vector<Step> best_steps(std::string_view word) const;
+  double rounded(double sum) const noexcept {
+    return options_.sums_floats ? static_cast<float>(sum) : sum;
+  }
   void add_unknown(std::string_view word, ByteRange range, std::vector<ModelToken>& tokens) const;
 
   Vocabulary vocabulary_;
@@ -59,7 +62,8 @@ Unigram::Unigram(Vocabulary vocabulary, std::vector<double> scores, const Unigra
     }
   }
   constexpr double kPenalty = 10.0;
-  unknown_score_ = (least == std::numeric_limits<double>::max() ? 0.0 : least) - kPenalty;
+  least = options_.least_score.value_or(least);
+  unknown_score_ = rounded((least == std::numeric_limits<double>::max() ? 0.0 : least) - kPenalty);
   index_ = PrefixIndex(std::move(pieces));
   has_bytes_ = options_.byte_fallback;
   for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
@@ -96,18 +100,18 @@ std::vector<Unigram::Step> Unigram::best_steps(std::string_view word) const {
     const double so_far = steps[i].score;
     const std::size_t length = decode_utf8(word, i).length;
     bool has_character = false;
-    const auto offer = [&](std::size_t size, double score, TokenId id) {
+    const auto offer = [&](std::size_t size, double sum, TokenId id) {
       Step& step = steps[i + size];
-      if (so_far + score > step.score) {
-        step = {so_far + score, static_cast<std::uint32_t>(i), id};
+      if (sum > step.score) {
+        step = {rounded(sum), static_cast<std::uint32_t>(i), id};
       }
     };
     index_.prefixes(word.substr(i), [&](std::uint32_t id, std::size_t size) {
-      offer(size, scores_[id], id);
+      offer(size, so_far + scores_[id], id);
       has_character = has_character || size == length;
     });
     if (!has_character) {
-      offer(length, unknown_score_, kNone);
+      offer(length, rounded(so_far + unknown_score_), kNone);
     }
     i += length;
   }

@@ -11,7 +11,9 @@ namespace attnviz {
 
 struct UnigramOptions {
   std::optional<TokenId> unknown;
-  bool byte_fallback = false;  // unknown characters become <0x00> … <0xFF>
+  bool byte_fallback = false;              // unknown characters become <0x00> … <0xFF>
+  std::optional<double> least_score = {};  // where it is not that of all pieces
+  bool sums_floats = false;  // what two ways sum to is compared as SentencePiece rounds it
 };
 
 /// `scores` are log-probabilities by id, NaN for pieces that only stand for themselves (special
