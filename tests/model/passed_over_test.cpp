@@ -196,6 +196,7 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"qwen2-bias", "layer_types", json(2, "full_attention"),
        json{"full_attention", "sliding_attention"}},
       {"gemma3-multimodal", "tie_word_embeddings", true, false},
+      {"llama-mha-untied", "sliding_window", nullptr, 4096},
       {"gemma3-multimodal", "vision_config", json{{"hidden_size", 3}}, nullptr},
   };
   for (const Setting& setting : settings) {

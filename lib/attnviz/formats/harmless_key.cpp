@@ -27,4 +27,9 @@ std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_vi
   return found == table.end() ? std::string_view() : found->why;
 }
 
+std::optional<double> plain_number(const GgufValue& value) {
+  const std::optional<bool> flag = value.as_bool();
+  return flag ? std::optional(*flag ? 1.0 : 0.0) : value.as_number();
+}
+
 }  // namespace attnviz

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "attnviz/formats/gguf.h"
+
 namespace attnviz {
 
 /// A row of a table of such keys.
@@ -24,5 +26,8 @@ inline constexpr std::string_view kOtherPart =
 /// that says so. Empty when none does.
 std::string_view why_harmless(std::span<const HarmlessKey> table, std::string_view key,
                               std::optional<double> number, std::string_view text = {});
+
+/// A number, or 0 or 1 of a flag.
+std::optional<double> plain_number(const GgufValue& value);
 
 }  // namespace attnviz

@@ -103,6 +103,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"max_new_tokens", kGenerating},
     {"max_seq_len*", "the longest text is said elsewhere"},
     {"max_sequence_length", "the longest text is said elsewhere"},
+    {"max_window_layers", "there is no window"},
     {"min_length", kGenerating},
     {"mlp_bias", kNeutral, 0.0},
     {"mm_tokens_per_image", kOtherPart},
@@ -208,12 +209,7 @@ Verdict judge(std::span<const HarmlessKey> table, std::string_view key,
   return direction ? *direction : Verdict{why_harmless(table, key, number, text)};
 }
 
-std::optional<double> number_of(const GgufValue& value) noexcept {
-  const std::optional<bool> flag = value.as_bool();
-  return flag ? std::optional(*flag ? 1.0 : 0.0) : value.as_number();
-}
-
-std::optional<double> number_of(const JsonNode& node) {
+std::optional<double> plain_number(const JsonNode& node) {
   return node.kind() == JsonKind::kBool     ? std::optional(node.as_bool() ? 1.0 : 0.0)
          : node.kind() == JsonKind::kNumber ? std::optional<double>(node.as_number())
                                             : std::nullopt;
@@ -228,7 +224,7 @@ Verdict judge(const JsonNode& node, bool is_causal) {
   }
   const std::string_view text =
       node.kind() == JsonKind::kString ? node.as_string() : std::string_view();
-  return judge(kConfigKeys, node.key(), number_of(node), text, is_causal);
+  return judge(kConfigKeys, node.key(), plain_number(node), text, is_causal);
 }
 
 // For a message.
@@ -320,7 +316,8 @@ void pass_over_keys(const GgufMetadata& metadata, ModelConfig& config) {
     }
     const GgufValue& value = *metadata.gguf().find(key);
     pass_over(metadata.gguf().file(), key, value.text(),
-              judge(kGgufKeys, key.substr(prefix.size()), number_of(value), {}, is_causal), config);
+              judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, is_causal),
+              config);
   }
 }
 

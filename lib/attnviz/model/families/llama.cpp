@@ -24,6 +24,9 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = llama_traits(config, defaults);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.mlp_bias = present_if(config.flag_or("mlp_bias", false));
+  if (!config.flag_or("use_sliding_window", true)) {  // as configs that were Qwen's say it
+    config.find("sliding_window");
+  }
   return read_hf_decoder(std::move(files), traits);
 }
 

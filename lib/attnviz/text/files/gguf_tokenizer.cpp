@@ -372,9 +372,7 @@ void require_read(const GgufMetadata& metadata) {
       continue;
     }
     const GgufValue& value = *metadata.gguf().find(key);
-    const std::optional<bool> flag = value.as_bool();
-    const auto number = flag ? std::optional(*flag ? 1.0 : 0.0) : value.as_number();
-    if (why_harmless(kHarmless, key.substr(kPrefix.size()), number).empty()) {
+    if (why_harmless(kHarmless, key.substr(kPrefix.size()), plain_number(value)).empty()) {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}: {} {}: attnviz does not know what this changes in a tokenizer",
                               metadata.gguf().file(), shown_name(key), value.text()));
