@@ -226,6 +226,11 @@ TEST_CASE("Hugging Face: what is refused is told with its place and its value") 
           with_setting("gemma3-rope-parameters", "rope_parameters/sliding_attention/rope_type",
                        "spiral");
         }).find("spiral") != std::string::npos);
+  for (const std::string kind : {"sliding_attention", "full_attention"}) {
+    CHECK(refusal([&] {
+            with_setting("gemma3-rope-parameters", "rope_parameters/" + kind + "/invented", 2);
+          }).find("rope_parameters." + kind + ".invented 2: ") != std::string::npos);
+  }
   CHECK(refusal([] {
           with_setting("gemma3-multimodal", "text_config/model_type", "llama");
         }).find("model_type \"llama\"") != std::string::npos);
