@@ -1,9 +1,9 @@
 // Runs a libFuzzer target where there is no libFuzzer, with the options of it that we use:
 //
-//   fuzz_gguf [-max_total_time=SECONDS] [-seed=N] [-runs=N] [FILE | FOLDER]…
+//   TARGET [-max_total_time=SECONDS] [-seed=N] [-runs=N] [FILE | FOLDER]…
 //
 // Files, and those in folders, are run as they are and then broken. An input that ends the process
-// is written to ./crash-SEED.gguf; -seed=SEED -runs=1 makes it again from the same files.
+// is written to ./crash-SEED; -seed=SEED -runs=1 makes it again from the same files.
 
 #include <unistd.h>
 
@@ -23,7 +23,6 @@
 
 #include "fuzz/fuzz_target.h"
 #include "fuzz/mutation.h"
-#include "support/gguf_builder.h"
 
 // Of the sanitizers' runtime, which ends the process without a signal.
 extern "C" void __sanitizer_set_death_callback(  // NOLINT(readability-identifier-naming)
@@ -32,8 +31,6 @@ extern "C" void __sanitizer_set_death_callback(  // NOLINT(readability-identifie
 namespace {
 
 namespace fs = std::filesystem;
-using attnviz::GgufType;
-using attnviz::test::GgufBuilder;
 
 constexpr unsigned kLongestInput = 10;  // seconds
 
@@ -44,7 +41,7 @@ void keep_input() {
   if (running == nullptr) {
     return;
   }
-  const std::string name = "crash-" + std::to_string(running_seed) + ".gguf";
+  const std::string name = "crash-" + std::to_string(running_seed);
   std::ofstream(name, std::ios::binary) << *running;
   std::fprintf(stderr, "the input is in %s\n", name.c_str());
   running = nullptr;
@@ -65,27 +62,6 @@ void run(const std::string& input, std::uint64_t seed) {
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
   alarm(0);
   running = nullptr;
-}
-
-// A small file with a value of every kind, so that there is always one.
-std::string built_in(bool big_endian) {
-  GgufBuilder b(big_endian);
-  b.add_string("general.architecture", "llama")
-      .add_u32("general.alignment", 32)
-      .add("x.bool", GgufType::kBool, std::string(1, '\1'))
-      .add("x.f64", GgufType::kF64, b.number(0.5))
-      .add("x.i16", GgufType::kI16, b.number(std::int16_t{-2}))
-      .add("x.words", GgufType::kArray,
-           b.array(GgufType::kString, 3, b.strings({"the", "cat", ""})))
-      .add("x.scores", GgufType::kArray, b.array(GgufType::kF32, 2, b.numbers({-1.0f, 2.0f})))
-      .add("x.rows", GgufType::kArray,
-           b.array(GgufType::kArray, 1,
-                   b.array(GgufType::kU16, 2, b.numbers<std::uint16_t>({1, 2}))));
-  b.tensors = {{"norm", {8}, 0, std::string(32, 'n'), {}},
-               {"halves", {4, 3}, 1, std::string(24, 'h'), {}},
-               {"blocks", {64, 2}, 8, std::string(136, 'b'), {}},
-               {"k", {256}, 12, std::string(144, 'k'), {}}};
-  return b.bytes();
 }
 
 std::string read_file(const fs::path& path) {
@@ -124,7 +100,7 @@ int fuzz(const std::vector<std::string_view>& arguments) {
   std::uint64_t seconds = 0;
   std::uint64_t seed = 1;
   std::uint64_t runs = 0;
-  std::vector<std::string> files = {built_in(false), built_in(true)};
+  std::vector<std::string> files = attnviz::test::fuzz_seeds();
   for (const std::string_view argument : arguments) {
     if (take_option(argument, "-max_total_time=", seconds) ||
         take_option(argument, "-seed=", seed) || take_option(argument, "-runs=", runs)) {

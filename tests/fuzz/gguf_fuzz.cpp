@@ -25,6 +25,7 @@
 #include "attnviz/text/files/gguf_tokenizer.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "fuzz/fuzz_target.h"
+#include "support/gguf_builder.h"
 
 namespace attnviz {
 
@@ -171,6 +172,39 @@ void read(std::string_view bytes) {
 }
 
 }  // namespace
+
+namespace test {
+
+namespace {
+
+// A small file with a value of every kind, so that there is always one.
+std::string built_in(bool big_endian) {
+  GgufBuilder b(big_endian);
+  b.add_string("general.architecture", "llama")
+      .add_u32("general.alignment", 32)
+      .add("x.bool", GgufType::kBool, std::string(1, '\1'))
+      .add("x.f64", GgufType::kF64, b.number(0.5))
+      .add("x.i16", GgufType::kI16, b.number(std::int16_t{-2}))
+      .add("x.words", GgufType::kArray,
+           b.array(GgufType::kString, 3, b.strings({"the", "cat", ""})))
+      .add("x.scores", GgufType::kArray, b.array(GgufType::kF32, 2, b.numbers({-1.0f, 2.0f})))
+      .add("x.rows", GgufType::kArray,
+           b.array(GgufType::kArray, 1,
+                   b.array(GgufType::kU16, 2, b.numbers<std::uint16_t>({1, 2}))));
+  b.tensors = {{"norm", {8}, 0, std::string(32, 'n'), {}},
+               {"halves", {4, 3}, 1, std::string(24, 'h'), {}},
+               {"blocks", {64, 2}, 8, std::string(136, 'b'), {}},
+               {"k", {256}, 12, std::string(144, 'k'), {}}};
+  return b.bytes();
+}
+
+}  // namespace
+
+std::vector<std::string> fuzz_seeds() {
+  return {built_in(false), built_in(true)};
+}
+
+}  // namespace test
 
 }  // namespace attnviz
 

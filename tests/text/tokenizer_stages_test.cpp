@@ -290,9 +290,13 @@ TEST_CASE("a regular expression that goes round without going back ends, or is r
   for (const std::string& pattern :
        {std::string("(?:(?:a?){1000}){100000}"),
         std::string("(?:(?!(?:(?>a?)){100000}x)b?){100000}"), std::string(100'000, 'a'),
+        std::string("(?:(?:a?){1000}?){100}"), std::string("(?:(?!c)){40000}(?:(?!d)){40000}"),
+        std::string("(?<a>(?!c){1000})(?<b>\\g<a>{1000})\\g<b>"),
         std::string(1000, '(') + std::string(1000, ')')}) {
     CHECK_THROWS_AS(Regex(pattern, "").find_all(text), Error);
   }
+  // Numbers that are no repeats: of a character, of a class, in an escape that is none.
+  CHECK(Regex("[\\x{99999}]{2,9}\\p{Lu}{1,3}|\\{70000}", "").find_all("{70000}").size() == 1);
 }
 
 TEST_CASE("a class of punctuation holds symbols where it is one") {

@@ -57,8 +57,10 @@ class GgufValue {
   /// A string's bytes, which may be any.
   std::optional<std::string_view> as_string() const noexcept;
   /// The elements of an array of strings, of numbers (whatever their type), and of bools; strings
-  /// are views that live as long as the file.
+  /// are views that live as long as the file, and may be asked for in part, if there are as many.
   std::optional<std::vector<std::string_view>> as_strings() const;
+  std::optional<std::vector<std::string_view>> as_strings(std::size_t first,
+                                                          std::size_t count) const;
   std::optional<std::vector<double>> as_numbers() const;
   std::optional<std::vector<bool>> as_flags() const;
 

@@ -91,15 +91,15 @@ GgufDialect llama(const Gguf& gguf) {
   const auto eos = number_at(gguf, "tokenizer.ggml.eos_token_id");
   const GgufValue* const tokens = gguf.find("tokenizer.ggml.tokens");
   GgufDialect dialect;
-  if (tokens == nullptr || tokens->size() <= kTurn || !(pre.empty() || pre == "default")) {
+  if (tokens == nullptr || !(pre.empty() || pre == "default")) {
     return dialect;
   }
-  const auto names = tokens->as_strings();
+  const auto names = tokens->as_strings(kHeader, kTurn - kHeader + 1);
   const std::string_view chat = string_at(gguf, "tokenizer.chat_template");
-  const bool has_header = (names && (*names)[kHeader] == "<|start_header_id|>") ||
+  const bool has_header = (names && names->front() == "<|start_header_id|>") ||
                           chat.find("<|start_header_id|>") != std::string_view::npos ||
                           chat.find("<|eot_id|>") != std::string_view::npos;
-  if (!names || (*names)[kTurn] != "<|eot_id|>" || !has_header) {
+  if (!names || names->back() != "<|eot_id|>" || !has_header) {
     return dialect;
   }
   const GgufValue turn = GgufValue::made(GgufType::kU32, {kEndOfTurn.data(), kEndOfTurn.size()});

@@ -149,15 +149,23 @@ std::optional<std::string_view> GgufValue::as_string() const noexcept {
 }
 
 std::optional<std::vector<std::string_view>> GgufValue::as_strings() const {
-  if (type_ != GgufType::kArray || element_type_ != GgufType::kString) {
+  return as_strings(0, count_);
+}
+
+std::optional<std::vector<std::string_view>> GgufValue::as_strings(std::size_t first,
+                                                                   std::size_t count) const {
+  if (type_ != GgufType::kArray || element_type_ != GgufType::kString || first > count_ ||
+      count > count_ - first) {
     return std::nullopt;
   }
   std::vector<std::string_view> strings;
-  strings.reserve(count_);
+  strings.reserve(count);
   std::string_view rest = bytes_;
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < first + count; ++i) {
     const auto length = load_number<std::uint64_t>(rest.data(), big_endian_);
-    strings.push_back(rest.substr(sizeof(length), length));
+    if (i >= first) {
+      strings.push_back(rest.substr(sizeof(length), length));
+    }
     rest.remove_prefix(sizeof(length) + length);
   }
   return strings;

@@ -24,8 +24,7 @@ namespace {
 // Patterns of tokenizers have hundreds of bytes; each class of characters takes kilobytes.
 constexpr std::size_t kLongestPattern = 1U << 14;
 constexpr int kDeepestPattern = 250;
-// Oniguruma counts how often it goes back, not how often it goes round: repeats within repeats may
-// multiply to no more than this.
+// Oniguruma counts how often it goes back, not how often it goes round: no more than this.
 constexpr std::size_t kMostRounds = 1U << 16;
 
 const OnigUChar* bytes_of(const char* text) noexcept {
@@ -38,11 +37,9 @@ struct Free {
   void operator()(OnigRegexType* compiled) const noexcept { onig_free(compiled); }
 };
 
-using Compiled = std::shared_ptr<OnigRegexType>;
-
 class Matcher : public RegexMatcher {
  public:
-  explicit Matcher(Compiled compiled)
+  explicit Matcher(std::shared_ptr<OnigRegexType> compiled)
       : compiled_(std::move(compiled)),
         region_(onig_region_new()),
         limits_(onig_new_match_param()) {
@@ -80,7 +77,7 @@ class Matcher : public RegexMatcher {
   }
 
  private:
-  Compiled compiled_;
+  std::shared_ptr<OnigRegexType> compiled_;
   std::unique_ptr<OnigRegion, Free> region_;
   std::unique_ptr<OnigMatchParam, Free> limits_;
 };
@@ -109,41 +106,88 @@ std::string with_symbols(std::string_view pattern) {
   return out;
 }
 
-// The product of the largest bounds of repeats that lie in one another; * and + go round as often
-// as the text is long, which is counted.
-std::size_t most_rounds(std::string_view pattern) {
-  std::vector<std::size_t> inside = {1};  // by the depth of groups
-  std::size_t last = 1;                   // of what a repeat would repeat
-  std::size_t most = 1;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    if (c == '\\') {
-      ++i;
-      last = 1;
-    } else if (c == '(') {
-      inside.push_back(1);
-    } else if (c == ')' && inside.size() > 1) {
-      last = inside.back();
-      inside.pop_back();
-    } else if (c == '{') {
-      std::size_t bound = 0;
-      std::size_t largest = 1;
-      for (++i; i < pattern.size() && pattern[i] != '}'; ++i) {
-        bound = pattern[i] >= '0' && pattern[i] <= '9'
-                    ? std::min<std::size_t>(10 * bound + static_cast<std::size_t>(pattern[i] - '0'),
-                                            kMostRounds)
-                    : 0;
-        largest = std::max(largest, bound);
+// How often a pattern goes round at one place of a text at most: what stands in a row adds up, a
+// bounded repeat multiplies what it repeats; * and + go round as often as the text is long, which
+// is counted. Never less: what only looks like a repeat or a group makes it more.
+class RoundsCount {
+ public:
+  explicit RoundsCount(std::string_view pattern) : pattern_(pattern) {}
+
+  std::size_t most() {
+    for (std::size_t i = 0; i < pattern_.size(); ++i) {
+      const char c = pattern_[i];
+      if (c == '(') {
+        levels_.emplace_back();
+      } else if (c == ')') {
+        close();
+      } else if (c == '{') {
+        i = repeat(i);
+      } else if (c == '\\') {
+        i = escape(i);
+      } else if (c != '*' && c != '+' && c != '?') {
+        add(1);
       }
-      last = std::min(last * largest, kMostRounds + 1);
-    } else {
-      last = 1;
     }
-    inside.back() = std::max(inside.back(), last);
-    most = std::max(most, inside.back());
+    while (levels_.size() > 1) {
+      close();
+    }
+    return levels_.back().all();
   }
-  return most;
-}
+
+ private:
+  struct Level {
+    std::size_t all() const noexcept { return capped(before + last); }
+    std::size_t before = 0;
+    std::size_t last = 0;  // what a repeat would repeat
+  };
+
+  static std::size_t capped(std::size_t rounds) noexcept {
+    return std::min(rounds, kMostRounds + 1);
+  }
+  void add(std::size_t rounds) { levels_.back() = {levels_.back().all(), rounds}; }
+
+  void close() {
+    const std::size_t inside = levels_.back().all();
+    if (levels_.size() > 1) {
+      levels_.pop_back();
+      add(inside);
+    } else {
+      levels_.back() = {0, inside};  // whatever a comment hid
+    }
+  }
+
+  // Returns where it ends; what is no {2}, {2,}, {,3} or {2,3} is a character.
+  std::size_t repeat(std::size_t begin) {
+    const std::size_t end = pattern_.find_first_not_of("0123456789,", begin + 1);
+    if (end == std::string_view::npos || pattern_[end] != '}') {
+      add(1);
+      return begin;
+    }
+    std::size_t bound = 0;
+    std::size_t largest = 1;
+    for (const char c : pattern_.substr(begin + 1, end - begin - 1)) {
+      bound = c == ',' ? 0 : capped(10 * bound + static_cast<std::size_t>(c - '0'));
+      largest = std::max(largest, bound);
+    }
+    levels_.back().last = capped(levels_.back().last * largest);
+    return end;
+  }
+
+  // Returns where it ends: of \p{L} and \x{4E00} it is the whole.
+  std::size_t escape(std::size_t begin) {
+    add(1);
+    const std::string_view name = pattern_.substr(begin + 1, 2);
+    const bool is_class = name == "p{" || name == "P{";
+    const std::size_t end = is_class ? pattern_.find('}', begin)
+                            : name == "x{"
+                                ? pattern_.find_first_not_of("0123456789abcdefABCDEF", begin + 3)
+                                : std::string_view::npos;
+    return end != std::string_view::npos && pattern_[end] == '}' ? end : begin + 1;
+  }
+
+  std::string_view pattern_;
+  std::vector<Level> levels_ = {{}};
+};
 
 void check_size(std::string_view pattern, std::string_view where) {
   const auto refuse = [&](std::string_view what) {
@@ -153,22 +197,14 @@ void check_size(std::string_view pattern, std::string_view where) {
   if (pattern.size() > kLongestPattern) {
     refuse(fmt::format("of at most {} bytes, found {}", kLongestPattern, pattern.size()));
   }
-  if (most_rounds(pattern) > kMostRounds) {
+  if (pattern.find("\\g") != std::string_view::npos) {
+    refuse(fmt::format("without \\g, found {}", quoted(pattern)));  // a call of groups, many times
+  }
+  if (RoundsCount(pattern).most() > kMostRounds) {
     refuse(fmt::format("whose repeats make at most {} rounds, found {}", kMostRounds,
                        quoted(pattern)));
   }
 }
-
-class Code : public RegexCode {
- public:
-  explicit Code(OnigRegexType* compiled) : compiled_(compiled, Free()) {}
-  std::unique_ptr<RegexMatcher> matcher() const override {
-    return std::make_unique<Matcher>(compiled_);
-  }
-
- private:
-  Compiled compiled_;
-};
 
 }  // namespace
 
@@ -198,7 +234,8 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                             "{}: {}",
                             where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
   }
-  return std::make_shared<const Code>(compiled);
+  return std::make_shared<const CompiledRegex<OnigRegexType, Matcher>>(
+      std::shared_ptr<OnigRegexType>(compiled, Free()));
 }
 
 }  // namespace attnviz

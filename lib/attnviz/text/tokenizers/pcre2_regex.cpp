@@ -57,11 +57,9 @@ struct Free {
   void operator()(pcre2_code* compiled) const noexcept { pcre2_code_free(compiled); }
 };
 
-using Compiled = std::shared_ptr<pcre2_code>;
-
 class Matcher : public RegexMatcher {
  public:
-  explicit Matcher(Compiled compiled)
+  explicit Matcher(std::shared_ptr<pcre2_code> compiled)
       : compiled_(std::move(compiled)),
         data_(pcre2_match_data_create_from_pattern(compiled_.get(), nullptr)),
         context_(pcre2_match_context_create(nullptr)) {
@@ -96,20 +94,9 @@ class Matcher : public RegexMatcher {
                        begin, options, data_.get(), context_.get());
   }
 
-  Compiled compiled_;
+  std::shared_ptr<pcre2_code> compiled_;
   std::unique_ptr<pcre2_match_data, Free> data_;
   std::unique_ptr<pcre2_match_context, Free> context_;
-};
-
-class Code : public RegexCode {
- public:
-  explicit Code(pcre2_code* compiled) : compiled_(compiled, Free()) {}
-  std::unique_ptr<RegexMatcher> matcher() const override {
-    return std::make_unique<Matcher>(compiled_);
-  }
-
- private:
-  Compiled compiled_;
 };
 
 }  // namespace
@@ -129,7 +116,8 @@ std::shared_ptr<const RegexCode> compile_pcre2(std::string_view pattern) {
                             reinterpret_cast<const char*>(message.data()), place));
   }
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // without it, matching only takes longer
-  return std::make_shared<const Code>(compiled);
+  return std::make_shared<const CompiledRegex<pcre2_code, Matcher>>(
+      std::shared_ptr<pcre2_code>(compiled, Free()));
 }
 
 }  // namespace attnviz

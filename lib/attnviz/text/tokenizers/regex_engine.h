@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "attnviz/text/tokenizers/aligned_text.h"
 
@@ -39,10 +40,23 @@ class RegexCode {
   virtual std::unique_ptr<RegexMatcher> matcher() const = 0;
 };
 
+/// What a library compiled; `Matcher` is made of it.
+template <class Compiled, class Matcher>
+class CompiledRegex : public RegexCode {
+ public:
+  explicit CompiledRegex(std::shared_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
+  std::unique_ptr<RegexMatcher> matcher() const override {
+    return std::make_unique<Matcher>(compiled_);
+  }
+
+ private:
+  std::shared_ptr<Compiled> compiled_;
+};
+
 /// In Oniguruma's syntax and with its meaning, which are those of tokenizer.json.
 /// Throws Error{kUnsupported}, with `where` in front of the message, for a pattern that it does not
-/// understand, that is longer than 16 KiB, deeper than 250 groups, or whose bounded repeats
-/// multiply to more than 65,536 rounds.
+/// understand, that is longer than 16 KiB, deeper than 250 groups, calls groups (\g), or goes round
+/// more than 65,536 times at one place, as bounded repeats make it.
 std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                                                    std::string_view where);
 

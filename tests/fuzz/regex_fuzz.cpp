@@ -1,0 +1,96 @@
+// A line as a pattern of tokenizer.json, the rest as a text: it is refused with an Error, or finds
+// matches that lie in the text one after the other, in a few seconds.
+//
+// With Clang this is libFuzzer's target; with other compilers fuzz_driver.cpp makes the inputs.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/tokenizers/regex.h"
+#include "attnviz/text/tokenizers/split_patterns.h"
+#include "fuzz/fuzz_target.h"
+
+namespace attnviz {
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) {
+    std::abort();
+  }
+}
+
+void read(std::string_view input) {
+  const std::size_t end = std::min(input.find('\n'), input.size());
+  const std::string_view text = input.substr(std::min(end + 1, input.size()));
+  try {
+    std::size_t last = 0;
+    for (const ByteRange& range : Regex(input.substr(0, end), "fuzz: ").find_all(text)) {
+      require(last <= range.begin && range.begin <= range.end && range.end <= text.size());
+      last = range.end;
+    }
+  } catch (const Error& error) {
+    require(error.kind() == ErrorKind::kUnsupported);
+    require(std::string_view(error.what()).starts_with("fuzz: "));
+  }
+}
+
+}  // namespace
+
+namespace test {
+
+namespace {
+
+template <std::size_t n>
+std::string some_of(const std::array<const char*, n>& parts, std::mt19937& random) {
+  std::string all;
+  for (std::size_t left = 1 + random() % 20; left > 0; --left) {
+    all += parts[random() % n];
+  }
+  return all;
+}
+
+}  // namespace
+
+// Patterns of known models, and what makes a search long or a class odd, put together at random.
+std::vector<std::string> fuzz_seeds() {
+  constexpr std::array kOfPatterns = {
+      "a",       "b",      "é",     "猫",    ".",         "\\p{L}",     "\\p{^Lu}",  "\\s",
+      "\\S",     "[^a",    "[[a-z", "&&",    "[:alpha:]", "[:^punct:]", "]",         "]",
+      "(",       "(?:",    "(?=",   "(?<!",  "(?>",       "(?i)",       "(?<n>",     ")",
+      ")",       "*",      "+",     "?",     "+?",        "{2,3}",      "{300}",     "{,9}",
+      "{1000,}", "|",      "^",     "$",     "\\b",       "\\G",        "\\K",       "\\k<n>",
+      "\\1",     "\\g<n>", "(?~",   "(?(1)", "\\X",       "\\R",        "\\x{4E00}", "\\u00e9",
+      "(?#",     "(?x)"};
+  constexpr std::array kOfTexts = {"a",  "aaaaaaaaaaaaaaaa", "b",    "B1", " ",      "\n", "é",
+                                   "猫", "e\u0301",          "\xFF", "'s", "\u200D", "x{"};
+  std::mt19937 random(1);
+  std::vector<std::string> seeds;
+  for (const std::string& name : split_pattern_names()) {
+    for (const char* pattern : find_split_pattern(name)->patterns) {
+      seeds.push_back(std::string(pattern) + '\n' + some_of(kOfTexts, random));
+    }
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const std::string pattern = some_of(kOfPatterns, random);
+    seeds.push_back(pattern + '\n' + some_of(kOfTexts, random));
+  }
+  return seeds;
+}
+
+}  // namespace test
+
+}  // namespace attnviz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  attnviz::read({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
