@@ -58,18 +58,76 @@ std::string some_of(const std::array<const char*, n>& parts, std::mt19937& rando
   return all;
 }
 
+// With as many brackets closed as are open.
+std::string closed(std::string_view pattern) {
+  std::string all;
+  std::size_t open = 0;
+  for (const char c : pattern) {
+    if (c != ')' || open > 0) {
+      open += c == '(' ? 1 : 0;
+      open -= c == ')' ? 1 : 0;
+      all += c;
+    }
+  }
+  return all + std::string(open, ')');
+}
+
 }  // namespace
 
 // Patterns of known models, and what makes a search long or a class odd, put together at random.
 std::vector<std::string> fuzz_seeds() {
-  constexpr std::array kOfPatterns = {
-      "a",       "b",      "é",     "猫",    ".",         "\\p{L}",     "\\p{^Lu}",  "\\s",
-      "\\S",     "[^a",    "[[a-z", "&&",    "[:alpha:]", "[:^punct:]", "]",         "]",
-      "(",       "(?:",    "(?=",   "(?<!",  "(?>",       "(?i)",       "(?<n>",     ")",
-      ")",       "*",      "+",     "?",     "+?",        "{2,3}",      "{300}",     "{,9}",
-      "{1000,}", "|",      "^",     "$",     "\\b",       "\\G",        "\\K",       "\\k<n>",
-      "\\1",     "\\g<n>", "(?~",   "(?(1)", "\\X",       "\\R",        "\\x{4E00}", "\\u00e9",
-      "(?#",     "(?x)"};
+  constexpr std::array kOfPatterns = {"a",
+                                      "b",
+                                      "é",
+                                      "猫",
+                                      ".",
+                                      "\\p{L}",
+                                      "\\p{^Lu}",
+                                      "\\s",
+                                      "\\S",
+                                      "[^a]",
+                                      "[[a-z]&&[^b]]",
+                                      "[[:alpha:][:^punct:]]",
+                                      "[é\\d]",
+                                      "(a",
+                                      "(?:b",
+                                      "(?:\\s",
+                                      "(?=a",
+                                      "(?!é",
+                                      "(?<=b",
+                                      "(?<!a",
+                                      "(?>\\p{L}",
+                                      "(?i)a",
+                                      "(?i:b",
+                                      "|a",
+                                      "|",
+                                      "*",
+                                      "+",
+                                      "?",
+                                      "+?",
+                                      "*+",
+                                      "{2,3}",
+                                      "{300}",
+                                      "{,9}",
+                                      "{1000,}",
+                                      "^",
+                                      "$",
+                                      "\\b",
+                                      "\\G",
+                                      "\\K",
+                                      "(?<n>a)\\k<n>",
+                                      "(a|b)\\1",
+                                      "(?~ab)",
+                                      "(b)?(?(1)a|é)",
+                                      "\\X",
+                                      "\\R",
+                                      "\\x{4E00}",
+                                      "\\u00e9",
+                                      "(?#b)",
+                                      "(?x) a",
+                                      ")",
+                                      ")",
+                                      ")"};
   constexpr std::array kOfTexts = {"a",  "aaaaaaaaaaaaaaaa", "b",    "B1", " ",      "\n", "é",
                                    "猫", "e\u0301",          "\xFF", "'s", "\u200D", "x{"};
   std::mt19937 random(1);
@@ -80,8 +138,7 @@ std::vector<std::string> fuzz_seeds() {
     }
   }
   for (int i = 0; i < 2000; ++i) {
-    const std::string pattern = some_of(kOfPatterns, random);
-    seeds.push_back(pattern + '\n' + some_of(kOfTexts, random));
+    seeds.push_back(closed("a" + some_of(kOfPatterns, random)) + '\n' + some_of(kOfTexts, random));
   }
   return seeds;
 }
