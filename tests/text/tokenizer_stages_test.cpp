@@ -292,7 +292,7 @@ TEST_CASE("a regular expression that goes round without going back ends, or is r
         std::string("(?:(?!(?:(?>a?)){100000}x)b?){100000}"), std::string(100'000, 'a'),
         std::string("(?:(?:a?){1000}?){100}"), std::string("(?:(?!c)){40000}(?:(?!d)){40000}"),
         std::string("(?<a>(?!c){1000})(?<b>\\g<a>{1000})\\g<b>"),
-        std::string(1000, '(') + std::string(1000, ')')}) {
+        std::string(1000, '(') + std::string(1000, ')'), std::string("a\\")}) {
     CHECK_THROWS_AS(Regex(pattern, "").find_all(text), Error);
   }
   // Numbers that are no repeats: of a character, of a class, in an escape that is none.

@@ -177,16 +177,17 @@ class RoundsCount {
   std::size_t escape(std::size_t begin) {
     add(1);
     const std::string_view name = pattern_.substr(begin + 1, 2);
-    const bool is_class = name == "p{" || name == "P{";
-    const std::size_t end = is_class ? pattern_.find('}', begin)
-                            : name == "x{"
-                                ? pattern_.find_first_not_of("0123456789abcdefABCDEF", begin + 3)
-                                : std::string_view::npos;
+    std::size_t end = std::string_view::npos;
+    if (name == "p{" || name == "P{") {
+      end = pattern_.find('}', begin);
+    } else if (name == "x{") {
+      end = pattern_.find_first_not_of("0123456789abcdefABCDEF", begin + 3);
+    }
     return end != std::string_view::npos && pattern_[end] == '}' ? end : begin + 1;
   }
 
   std::string_view pattern_;
-  std::vector<Level> levels_ = {{}};
+  std::vector<Level> levels_ = std::vector<Level>(1);
 };
 
 void check_size(std::string_view pattern, std::string_view where) {
