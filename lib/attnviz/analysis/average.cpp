@@ -97,8 +97,9 @@ MatrixBuffer AverageSink::take_mean(std::size_t group) {
   MatrixBuffer mean(n_tokens_, n_tokens_);
   const Sums sums = std::move(sums_[group]);
   const std::size_t n_heads = groups_[group].size();
-  std::transform(sums.begin(), sums.end(), mean.view().data,
-                 [this, n_heads](std::int64_t sum) { return sum_.mean(sum, n_heads); });
+  std::transform(sums.begin(), sums.end(), mean.view().data, [this, n_heads](std::int64_t sum) {
+    return static_cast<float>(sum_.mean(sum, n_heads));
+  });
   return mean;
 }
 

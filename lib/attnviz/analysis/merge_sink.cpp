@@ -35,8 +35,9 @@ void MergeSink::add_row(std::span<const float> weights, std::size_t first_key,
 
 void MergeSink::hand_over(HeadId head, std::size_t word, const Sums& sums) {
   std::vector<float> means(n_words());
-  std::transform(sums.begin(), sums.end(), means.begin(),
-                 [&](std::int64_t sum) { return sum_.mean(sum, n_tokens_of_[word]); });
+  std::transform(sums.begin(), sums.end(), means.begin(), [&](std::int64_t sum) {
+    return static_cast<float>(sum_.mean(sum, n_tokens_of_[word]));
+  });
   target_.rows(head, word, 0, {means.data(), 1, means.size(), means.size()});
 }
 

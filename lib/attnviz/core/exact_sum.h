@@ -15,17 +15,29 @@ class FixedPoint {
   explicit FixedPoint(double bound) noexcept
       : units_(std::exp2(62.0 - std::ceil(std::log2(bound * kMargin)))) {}
 
-  std::int64_t of(float term) const noexcept {
-    return static_cast<std::int64_t>(static_cast<double>(term) * units_);
-  }
+  std::int64_t of(double term) const noexcept { return static_cast<std::int64_t>(term * units_); }
   /// The sum over `count`.
-  float mean(std::int64_t sum, std::size_t count) const noexcept {
-    return static_cast<float>(static_cast<double>(sum) / (units_ * static_cast<double>(count)));
+  double mean(std::int64_t sum, std::size_t count) const noexcept {
+    return static_cast<double>(sum) / (units_ * static_cast<double>(count));
   }
 
  private:
   static constexpr double kMargin = 1.001;
   double units_;  // of 1
+};
+
+/// Adds up numbers below 2^40 as whole multiples of 2^-60, up to 2^66 of sum.
+class ExactSum {
+ public:
+  void add(double term) noexcept { units_ += static_cast<Integer>(term * kUnits); }
+  void add(const ExactSum& other) noexcept { units_ += other.units_; }
+  double value() const noexcept { return static_cast<double>(units_) / kUnits; }
+  bool operator==(const ExactSum&) const = default;
+
+ private:
+  __extension__ using Integer = __int128;
+  static constexpr double kUnits = 1152921504606846976.0;  // 2^60
+  Integer units_ = 0;
 };
 
 /// Added to a number below 2^14 and taken away again, this leaves a multiple of 2^-36: it has no

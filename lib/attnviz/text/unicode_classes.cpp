@@ -102,6 +102,19 @@ bool has_letter_or_number(std::string_view text) noexcept {
   return has_any(text, is_letter_or_number);
 }
 
+bool is_all_punctuation(std::string_view text) noexcept {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const CodePoint point = decode_utf8(text, i);
+    if (!point.valid ||
+        !is_between(category(point.value), UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO)) {
+      return false;
+    }
+    i += point.length;
+  }
+  return !text.empty();
+}
+
 void append_lower(std::string& out, char32_t point) {
   if (point == 0x130) {  // the only character whose lower case, alone, are two: i and a dot above
     out += "i\u0307";

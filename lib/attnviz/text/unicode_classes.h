@@ -21,6 +21,9 @@ bool has_letter(std::string_view text) noexcept;
 /// The same, or a number.
 bool has_letter_or_number(std::string_view text) noexcept;
 
+/// Whether there are characters, all of category P.
+bool is_all_punctuation(std::string_view text) noexcept;
+
 /// Appends the lower case of `point`: one character, and two for İ.
 void append_lower(std::string& out, char32_t point);
 

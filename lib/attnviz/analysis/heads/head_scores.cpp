@@ -1,0 +1,317 @@
+#include "attnviz/analysis/heads/head_scores.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+// As pieces carry it: a space, SentencePiece's mark or that of bytes as letters.
+std::string_view without_space(std::string_view piece) noexcept {
+  for (const std::string_view mark : {" ", "\u2581", "\u0120"}) {
+    if (piece.starts_with(mark)) {
+      return piece.substr(mark.size());
+    }
+  }
+  return piece;
+}
+
+double bits(double share) noexcept {
+  return share > 0.0 ? -share * std::log2(share) : 0.0;
+}
+
+}  // namespace
+
+std::vector<std::string_view> earned_names(const ScoreValues& scores) {
+  std::vector<std::string_view> names;
+  for (const HeadName& name : kHeadNames) {
+    if (scores[name.score].value_or(0.0) >= name.at_least) {
+      names.push_back(name.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::size_t> punctuation_of(const TokenizedText& text) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const Token& token = text.tokens[i];
+    if (!token.special && is_all_punctuation(without_space(token.text))) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
+ScoredTokens::ScoredTokens(std::size_t n_tokens, Options options)
+    : n_tokens_(n_tokens), options_(std::move(options)), punctuation_(n_tokens) {
+  for (const std::size_t token : options_.punctuation) {
+    punctuation_.at(token) = true;
+  }
+}
+
+ScoredTokens::ScoredTokens(std::vector<TokenId> ids, Options options)
+    : ScoredTokens(ids.size(), std::move(options)) {
+  ids_ = std::move(ids);
+  std::map<TokenId, std::size_t> last;
+  for (std::size_t i = 0; i < n_tokens_; ++i) {
+    const auto [place, is_new] = last.try_emplace(ids_[i], i);
+    latest_.push_back(is_new ? kNone : place->second);
+    place->second = i;
+  }
+}
+
+struct ScoreTally::Row {
+  std::size_t query;
+  std::size_t first_key;
+  std::span<const double> weights;
+  std::size_t n_visible;
+
+  std::size_t end_key() const noexcept { return first_key + weights.size(); }
+  double on(std::size_t key) const noexcept {
+    return key >= first_key && key < end_key() ? weights[key - first_key] : 0.0;
+  }
+  std::size_t distance(std::size_t key) const noexcept {
+    return key < query ? query - key : key - query;
+  }
+};
+
+ScoreTally::ScoreTally(const ScoredTokens& tokens, Mask mask)
+    : tokens_(&tokens),
+      mask_(mask),
+      key_sum_(static_cast<double>(std::max<std::size_t>(tokens.size(), 1))),
+      key_sums_(tokens.size()) {}
+
+void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const double> weights) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!std::isfinite(weights[i]) || weights[i] < 0.0) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("query {}, key {}: expected a weight of at least 0, found {}", query,
+                              first_key + i, weights[i]));
+    }
+    key_sums_[first_key + i] += key_sum_.of(weights[i]);
+  }
+  const Row row{query, first_key, weights, mask_.n_visible(query, 0, tokens_->size())};
+  constexpr std::size_t kChoice = 2;
+  if (row.n_visible < kChoice) {
+    return;
+  }
+  add_shape(row);
+  if (tokens_->has_ids()) {
+    add_repetitions(row);
+  }
+  if (!tokens_->punctuation().empty()) {
+    add_punctuation(row);
+  }
+}
+
+void ScoreTally::add_shape(const Row& row) {
+  const std::size_t query = row.query;
+  if (query >= 1 && mask_.visible(query, query - 1)) {
+    mean(Score::kPrevious).add(row.on(query - 1));
+  }
+  if (mask_.visible(query, query)) {
+    mean(Score::kSelf).add(row.on(query));
+  }
+  if (mask_.visible(query, 0)) {
+    mean(Score::kFirst).add(row.on(0));
+  }
+  const double even = 1.0 / static_cast<double>(row.n_visible);
+  double entropy = 0.0, mixed = 0.0, distance = 0.0, band = 0.0;
+  std::size_t n_mixed = 0, farthest = 0, largest = mask_.first_key(query);
+  for (std::size_t key = mask_.first_key(query); key < mask_.end_key(query, tokens_->size());
+       ++key) {
+    if (mask_.has_gaps() && !mask_.visible(query, key)) {
+      continue;
+    }
+    const double weight = row.on(key);
+    const std::size_t away = row.distance(key);
+    farthest = std::max(farthest, away);
+    if (weight == 0.0) {
+      continue;
+    }
+    entropy += bits(weight);
+    mixed += bits((weight + even) / 2.0);
+    ++n_mixed;
+    distance += weight * static_cast<double>(away);
+    band += away <= tokens_->band() ? weight : 0.0;
+    largest = weight > row.on(largest) ? key : largest;
+  }
+  const double most = -std::log2(even);
+  mixed += static_cast<double>(row.n_visible - n_mixed) * bits(even / 2.0);
+  mean(Score::kEntropyBits).add(entropy);
+  mean(Score::kEntropyFraction).add(entropy / most);
+  mean(Score::kJsUniform).add(std::max(mixed - (entropy + most) / 2.0, 0.0));
+  mean(Score::kDistanceMean).add(distance);
+  largest_distance_ = std::max(largest_distance_, distance);
+  mean(Score::kDistanceOfLargest).add(static_cast<double>(row.distance(largest)));
+  mean(Score::kConfidence).add(row.on(largest));
+  if (farthest > tokens_->band()) {
+    mean(Score::kBand).add(band);
+  }
+  const auto& copied = tokens_->copied();
+  if (copied && query + 1 >= copied->begin + copied->size &&
+      query + 1 < copied->begin + 2 * copied->size) {
+    mean(Score::kRetrieval).add(largest + copied->size == query + 1 ? 1.0 : 0.0);
+  }
+}
+
+void ScoreTally::add_repetitions(const Row& row) {
+  const std::size_t query = row.query;
+  double duplicate = 0.0, induction = 0.0;
+  std::size_t n_duplicates = 0, n_inductions = 0;
+  const std::size_t latest = tokens_->latest(query);
+  for (std::size_t key = latest; key != ScoredTokens::kNone; key = tokens_->latest(key)) {
+    if (mask_.visible(query, key)) {
+      duplicate += row.on(key);
+      ++n_duplicates;
+    }
+    if (key + 1 < query && mask_.visible(query, key + 1)) {
+      induction += row.on(key + 1);
+      ++n_inductions;
+    }
+  }
+  if (n_duplicates > 0) {
+    mean(Score::kDuplicate).add(duplicate);
+  }
+  if (n_inductions > 0) {
+    mean(Score::kInduction).add(induction);
+    Mean& entries = mean(Score::kPrefixMatching);
+    entries.sum.add(induction);
+    entries.count += n_inductions;
+  }
+  if (latest != ScoredTokens::kNone && latest + 1 < query && mask_.visible(query, latest + 1)) {
+    mean(Score::kInductionLatest).add(row.on(latest + 1));
+  }
+}
+
+void ScoreTally::add_punctuation(const Row& row) {
+  double sum = 0.0;
+  std::size_t n_seen = 0;
+  for (const std::size_t key : tokens_->punctuation()) {
+    if (mask_.visible(row.query, key)) {
+      sum += row.on(key);
+      ++n_seen;
+    }
+  }
+  if (n_seen > 0 && n_seen < row.n_visible) {
+    mean(Score::kPunctuation).add(sum);
+  }
+}
+
+void ScoreTally::add(const ScoreTally& other) {
+  for (std::size_t i = 0; i < means_.size(); ++i) {
+    means_[i].sum.add(other.means_[i].sum);
+    means_[i].count += other.means_[i].count;
+  }
+  largest_distance_ = std::max(largest_distance_, other.largest_distance_);
+  std::ranges::transform(key_sums_, other.key_sums_, key_sums_.begin(), std::plus());
+}
+
+// How many queries see each key.
+std::vector<std::size_t> ScoreTally::n_seeing() const {
+  const std::size_t n = tokens_->size();
+  std::vector<std::size_t> steps(n + 1);  // what comes to the count at a key, modulo 2^64
+  for (std::size_t query = 0; query < n; ++query) {
+    if (!mask_.has_gaps()) {
+      ++steps[mask_.first_key(query)];
+      --steps[mask_.end_key(query, n)];
+      continue;
+    }
+    for (std::size_t key = mask_.first_key(query); key < mask_.end_key(query, n); ++key) {
+      if (mask_.visible(query, key)) {
+        ++steps[key];
+        --steps[key + 1];
+      }
+    }
+  }
+  std::partial_sum(steps.begin(), steps.end(), steps.begin());
+  steps.pop_back();
+  return steps;
+}
+
+ScoreValues ScoreTally::values() const {
+  ScoreValues values;
+  for (const auto& [key, score] : kScores) {
+    if (const Mean& mean = means_[static_cast<std::size_t>(score)]; mean.count > 0) {
+      values[score] = mean.sum.value() / static_cast<double>(mean.count);
+    }
+  }
+  if (values[Score::kDistanceMean]) {
+    values[Score::kDistanceMax] = largest_distance_;
+  }
+  const std::vector<std::size_t> counts = n_seeing();
+  const std::size_t most = counts.empty() ? 0 : std::ranges::max(counts);
+  for (std::size_t key = 0; key < counts.size(); ++key) {
+    if (counts[key] == 0) {
+      continue;
+    }
+    const double alpha = key_sum_.mean(key_sums_[key], counts[key]);
+    if (key == 0) {
+      values[Score::kSinkAlpha] = alpha;
+    }
+    if (2 * counts[key] >= most && alpha > values[Score::kSinkAlphaMax].value_or(-1.0)) {
+      values[Score::kSinkAlphaMax] = alpha;
+      values[Score::kSinkKey] = static_cast<double>(key);
+    }
+  }
+  return values;
+}
+
+HeadScores::HeadScores(const std::vector<HeadId>& heads, const ScoredTokens& tokens,
+                       const std::function<Mask(HeadId)>& mask_of, KeyNorms norms)
+    : tokens_(tokens), norms_(std::move(norms)) {
+  for (const HeadId head : heads) {
+    const Mask mask = mask_of(head);
+    heads_.emplace(head, std::unique_ptr<Head>(new Head{{}, ScoreTally(tokens, mask), mask}));
+  }
+}
+
+void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
+                      ConstMatrix weights) {
+  Head& head = *heads_.at(id);
+  ScoreTally block(tokens_, head.mask);
+  std::vector<double> row(weights.cols);
+  for (std::size_t i = 0; i < weights.rows; ++i) {
+    std::ranges::copy(weights.row(i), row.begin());
+    if (norms_) {
+      const std::span<const double> norms = norms_(id).subspan(first_key, row.size());
+      std::ranges::transform(row, norms, row.begin(), std::multiplies());
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      if (sum == 0.0) {
+        continue;  // no value of these keys does anything
+      }
+      std::ranges::transform(row, row.begin(), [sum](double share) { return share / sum; });
+    }
+    block.add(first_query + i, first_key, row);
+  }
+  const std::scoped_lock lock(head.mutex);
+  head.tally.add(block);
+}
+
+ScoreValues uniform_scores(const ScoredTokens& tokens, const Mask& mask) {
+  ScoreTally tally(tokens, mask);
+  const std::size_t n = tokens.size();
+  for (std::size_t query = 0; query < n; ++query) {
+    const std::size_t first = mask.first_key(query);
+    std::vector<double> row(mask.end_key(query, n) - first);
+    const double even =
+        1.0 / static_cast<double>(std::max<std::size_t>(mask.n_visible(query, 0, n), 1));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = mask.visible(query, first + i) ? even : 0.0;
+    }
+    tally.add(query, first, row);
+  }
+  return tally.values();
+}
+
+}  // namespace attnviz

@@ -1,0 +1,150 @@
+#include "attnviz/analysis/heads/head_scores.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "support/json.h"
+
+namespace attnviz {
+namespace {
+
+using nlohmann::json;
+
+const std::filesystem::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
+
+ScoreTally tally_of(const json& attention, const ScoredTokens& tokens, const Mask& mask) {
+  ScoreTally tally(tokens, mask);
+  for (std::size_t query = attention.size(); query-- > 0;) {  // any order will do
+    tally.add(query, 0, attention[query].get<std::vector<double>>());
+  }
+  return tally;
+}
+
+ScoredTokens tokens_of(const json& one) {
+  ScoredTokens::Options options;
+  options.band = one["w"];
+  if (one.contains("punctuation_keys") && !one["punctuation_keys"].is_null()) {
+    options.punctuation = one["punctuation_keys"].get<std::vector<std::size_t>>();
+  }
+  return {one["ids"].get<std::vector<TokenId>>(), options};
+}
+
+void check_value(const std::string& what, const std::optional<double>& found, const json& expected,
+                 double tolerance) {
+  CAPTURE(what);
+  REQUIRE(found.has_value() == !expected.is_null());
+  if (found) {
+    const auto number = expected.get<double>();
+    CHECK(std::abs(*found - number) <= tolerance * std::max(1.0, std::abs(number)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("head scores: of hand-built patterns, what independent programs find") {
+  const json cases = test::read_json(kReference / "patterns.json")["cases"];
+  REQUIRE(cases.size() == 40);
+  for (const json& one : cases) {
+    const std::string name = one["name"];
+    const ScoredTokens tokens = tokens_of(one);
+    const Mask mask = parse_mask(one["mask"].get<std::string>());
+    const ScoreValues found = tally_of(one["attention"], tokens, mask).values();
+    for (const auto& [key, score] : kScores) {
+      const auto expected = one["scores"].find(key);
+      if (expected != one["scores"].end()) {
+        check_value(name + ": " + std::string(key), found[score], *expected, 1e-9);
+      }
+    }
+    CHECK((found[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon) ==
+          one["scores"]["sink"].get<bool>());
+    if (name.starts_with("uniform/")) {
+      const ScoreValues uniform = uniform_scores(tokens, mask);
+      for (const auto& [key, score] : kScores) {
+        if (const auto expected = one["scores"].find(key); expected != one["scores"].end()) {
+          check_value("uniform: " + name + ": " + std::string(key), uniform[score], *expected,
+                      1e-9);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("head scores: a weight below 0 or one that is no number is refused by its place") {
+  const ScoredTokens tokens({1, 2, 3});
+  ScoreTally tally(tokens, Mask());
+  const double rows[] = {0.5, -0.25, std::nan("")};
+  CHECK_THROWS_WITH_AS(tally.add(2, 0, rows),
+                       "query 2, key 1: expected a weight of at least 0, found -0.25", Error);
+  CHECK_THROWS_WITH_AS(tally.add(2, 2, std::span(rows).subspan(2)),
+                       "query 2, key 2: expected a weight of at least 0, found nan", Error);
+}
+
+TEST_CASE("head scores: without ids nothing is said of repetitions, without marks of punctuation") {
+  const ScoredTokens tokens(3, {});
+  ScoreTally tally(tokens, Mask());
+  for (std::size_t query = 0; query < 3; ++query) {
+    tally.add(query, 0, std::vector<double>(query + 1, 1.0 / static_cast<double>(query + 1)));
+  }
+  const ScoreValues found = tally.values();
+  CHECK(found[Score::kPrevious].has_value());
+  CHECK(!found[Score::kDuplicate].has_value());
+  CHECK(!found[Score::kInduction].has_value());
+  CHECK(!found[Score::kPunctuation].has_value());
+}
+
+TEST_CASE("head scores: a head that says the first copy again retrieves all of it") {
+  ScoredTokens::Options options;
+  options.copied = {.begin = 1, .size = 3};
+  const ScoredTokens tokens({9, 4, 5, 6, 4, 5, 6}, options);
+  ScoreTally tally(tokens, Mask());
+  const auto look = [&tally](std::size_t query, std::size_t key) {
+    std::vector<double> row(7);
+    row[key] = 1.0;
+    tally.add(query, 0, row);
+  };
+  for (std::size_t query = 0; query < 3; ++query) {
+    look(query, 0);
+  }
+  look(3, 1);  // 4 is to be said
+  look(4, 2);  // 5
+  look(5, 0);  // 6 stands at 3
+  look(6, 3);  // nothing is to be said any more
+  CHECK(*tally.values()[Score::kRetrieval] == doctest::Approx(2.0 / 3.0));
+}
+
+TEST_CASE("head scores: rows in blocks, from any side, give the same bits") {
+  const ScoredTokens tokens({1, 2, 1, 2, 1});
+  const std::vector<HeadId> heads = {{0, 0}};
+  const float weights[5][5] = {{1.0f},
+                               {0.1f, 0.9f},
+                               {0.2f, 0.3f, 0.5f},
+                               {0.7f, 0.1f, 0.1f, 0.1f},
+                               {0.3f, 0.3f, 0.1f, 0.1f, 0.2f}};
+  const ConstMatrix all{&weights[0][0], 5, 5, 5};
+  const auto causal = [](HeadId) { return Mask(); };
+  HeadScores whole(heads, tokens, causal), parts(heads, tokens, causal);
+  whole.rows({0, 0}, 0, 0, all);
+  parts.rows({0, 0}, 3, 0, all.row_block(3, 2));
+  parts.rows({0, 0}, 0, 0, all.row_block(0, 3));
+  for (const auto& [key, score] : kScores) {
+    CHECK(whole.scores({0, 0})[score] == parts.scores({0, 0})[score]);
+  }
+  SUBCASE("norms of transformed values weigh the keys") {
+    const std::vector<double> norms = {0.0, 1.0, 1.0, 1.0, 1.0};
+    HeadScores weighted(heads, tokens, causal, [&norms](HeadId) { return std::span(norms); });
+    weighted.rows({0, 0}, 0, 0, all);
+    // Row 0 has nothing left; rows 1 to 4: 1, 0.3 / 0.8, 0.1 / 0.3, 0.1 / 0.7.
+    CHECK(*weighted.scores({0, 0})[Score::kPrevious] ==
+          doctest::Approx((0.0 + 0.375 + 1.0 / 3.0 + 1.0 / 7.0) / 4.0));
+    CHECK(*weighted.scores({0, 0})[Score::kFirst] == 0.0);
+  }
+}
+
+}  // namespace attnviz
