@@ -8,11 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/heads/detect_head.h"
-#include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/analysis/heads/value_norms.h"
-#include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_math.h"
+#include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/json.h"
@@ -60,29 +56,26 @@ ScoredTokens tokens_of(const json& one) {
 void check_case(const Model& model, const json& one) {
   const ScoredTokens tokens = tokens_of(one);
   const std::vector<HeadId> heads = select_heads(model, "", "");
-  const AttentionRequest request;
-  const auto masks = [&](HeadId head) { return mask_of(model, head.layer, request); };
-  HeadScores raw(heads, tokens, masks);
-  const ValueNorms* norms = nullptr;
-  HeadScores weighted(heads, tokens, masks, [&norms](HeadId head) { return norms->of(head); });
-  DetectHead detect(heads, tokens);
-  SinkGroup all({&raw, &weighted, &detect});
-  ValueNorms observer(model, heads, 2, all);
-  norms = &observer;
-  ModelInput input;
-  input.ids = tokens.ids();
-  run(model, input, request, observer);
+  TokenizedText text;
+  for (const TokenId id : tokens.ids()) {
+    text.tokens.emplace_back().id = id;
+  }
+  ScoreRequest request;
+  request.attention.n_threads = 2;
+  request.detect = true;
+  const TextScores found = score_heads(model, text, tokens, heads, request);
   std::size_t n_sinks = 0;
-  for (const HeadId head : heads) {
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const HeadId head = heads[i];
     CAPTURE(head.layer);
     CAPTURE(head.head);
-    check_scores(raw.scores(head), head, one["scores"]);
-    check_scores(weighted.scores(head), head, one["value_weighted"]);
-    n_sinks += *raw.scores(head)[Score::kSinkAlpha] > kSinkEpsilon ? 1U : 0U;
+    check_scores(found.raw[i], head, one["scores"]);
+    check_scores(found.weighted[i], head, one["value_weighted"]);
+    n_sinks += *found.raw[i][Score::kSinkAlpha] > kSinkEpsilon ? 1U : 0U;
     const json lens = one.value("transformer_lens", json::object());
     for (const auto& [pattern, measures] : lens.items()) {
-      const DetectionPattern detection = *choice_named(kDetectionPatterns, pattern);
-      check_value(pattern, detect.detected(head, detection, {}).mul,
+      const auto detection = static_cast<std::size_t>(*choice_named(kDetectionPatterns, pattern));
+      check_value(pattern, found.detected[i][detection][0].mul,
                   measures["mul"][head.layer][head.head]);
     }
   }

@@ -1,0 +1,119 @@
+#include "attnviz/analysis/heads/probe.h"
+
+#include <fmt/core.h>
+
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/random_bits.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::uint64_t kName = 0x70726f6265;  // "probe": no other random numbers of the seed
+
+Token plain_token(TokenId id, std::string piece) {
+  Token token;
+  token.id = id;
+  token.text = std::move(piece);
+  return token;
+}
+
+std::vector<Token> of_tokenizer(const Model& model, const ModelTokenizer& tokenizer) {
+  const std::size_t n = std::min<std::size_t>(tokenizer.vocabulary_size(), model.embeddings.rows);
+  std::vector<Token> tokens;
+  for (std::size_t i = n / 10; i < n - n / 4; ++i) {
+    const auto id = static_cast<TokenId>(i);
+    std::string piece = tokenizer.piece(id);
+    if (!tokenizer.is_special(id) && !piece.empty()) {
+      tokens.push_back(plain_token(id, std::move(piece)));
+    }
+  }
+  return tokens;
+}
+
+// Of a model whose tokenizer cannot be read, or that has none.
+std::vector<Token> of_model(const Model& model, std::size_t length) {
+  std::vector<Token> tokens;
+  if (model.config.is_transformer()) {
+    const std::size_t n = model.embeddings.rows;
+    for (std::size_t i = n / 10; i < n - n / 4; ++i) {
+      tokens.push_back(plain_token(static_cast<TokenId>(i), fmt::format("{}", i)));
+    }
+    return tokens;
+  }
+  for (const std::string& piece : model.vocabulary) {
+    tokens.push_back(plain_token(static_cast<TokenId>(tokens.size()), piece));
+  }
+  for (std::size_t i = 0; model.random_unknown && tokens.size() < length; ++i) {
+    tokens.push_back(plain_token(static_cast<TokenId>(tokens.size()), fmt::format("token{}", i)));
+  }
+  return tokens;
+}
+
+void check_shape(const Model& model, const ProbeShape& shape, std::size_t n_candidates,
+                 std::size_t n_tokens) {
+  if (n_candidates < shape.length) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("probe of {} different tokens: {} has {} to take them from",
+                            shape.length, model.config.name, n_candidates),
+                "probe length");
+  }
+  if (model.config.is_too_long(n_tokens)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("probe of {} tokens: {} takes {} at most", n_tokens, model.config.name,
+                            model.config.n_ctx),
+                "probe length");
+  }
+}
+
+}  // namespace
+
+std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer* tokenizer,
+                                       const ProbeShape& shape) {
+  if (!model.inputs.empty()) {
+    throw Error(ErrorKind::kUsage,
+                model.config.name + ": has inputs by position, so that no other text can be given");
+  }
+  std::vector<Token> candidates =
+      tokenizer == nullptr ? of_model(model, shape.length) : of_tokenizer(model, *tokenizer);
+  TokenizedText beginning;
+  if (tokenizer != nullptr && shape.bos) {
+    const SpecialIds& ids = tokenizer->special_ids();
+    if (const auto first = ids.bos ? ids.bos : ids.cls) {
+      Token token = plain_token(*first, tokenizer->piece(*first));
+      token.special = token.added = true;
+      beginning.tokens.push_back(std::move(token));
+    }
+  }
+  const std::size_t n_tokens =
+      beginning.size() + checked_product({shape.length, shape.repeats}, "a probe's tokens");
+  check_shape(model, shape, candidates.size(), n_tokens);
+  std::vector<TokenizedText> probes;
+  for (std::size_t probe = 0; probe < shape.count; ++probe) {
+    const RandomBits bits({kName, shape.seed, probe});
+    for (std::size_t i = 0; i < shape.length; ++i) {  // Fisher and Yates, as far as it is needed
+      std::swap(candidates[i], candidates[i + bits[i] % (candidates.size() - i)]);
+    }
+    TokenizedText text = beginning;
+    for (std::size_t i = 0; i < shape.length * shape.repeats; ++i) {
+      text.tokens.push_back(candidates[i % shape.length]);
+    }
+    probes.push_back(std::move(text));
+  }
+  return probes;
+}
+
+ScoredTokens probe_tokens(const TokenizedText& probe, const ProbeShape& shape, std::size_t band) {
+  ScoredTokens::Options options;
+  options.band = band;
+  constexpr std::size_t kCopies = 2;
+  if (shape.repeats == kCopies) {
+    options.copied = {.begin = probe.size() - kCopies * shape.length, .size = shape.length};
+  }
+  return {probe.ids(), options};
+}
+
+}  // namespace attnviz
