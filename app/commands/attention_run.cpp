@@ -146,7 +146,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .talk = options.talk,
                .fonts = *fonts,
                .read_files = read_files(options, origin),
-               .many_results = options.input.many_texts(),
+               .many_results = options.input.many_texts() && result != Result::kHeads,
                .side_by_side = side_by_side}),
       model(open_model(origin, options.model)) {}
 

@@ -11,6 +11,10 @@ void run(const ShowOptions& options);
 /// attnviz inspect: one query of a text, followed through every step of a head.
 void run(const InspectOptions& options);
 
+/// attnviz heads: what each head scores on probes, texts or given attention, and the names it
+/// earns.
+void run(const HeadsOptions& options);
+
 /// attnviz render: attention that any tool computed, drawn.
 void run(const RenderOptions& options);
 

@@ -90,6 +90,10 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
   if (input.ids) {
     return;
   }
+  if (input.may_be_absent && !input.is_given()) {
+    finished_ = ended_ = true;
+    return;
+  }
   if (input.text && *input.text != "-") {
     name_ = "TEXT";
     buffer_ = *input.text;

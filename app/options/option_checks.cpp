@@ -130,6 +130,31 @@ void check_inspect(const Given& given, InspectOptions& options) {
   }
 }
 
+void check_heads(const Given& given, HeadsOptions& options) {
+  check_attention(given, options);
+  const std::string text = options.input.text.value_or("");
+  if (text.ends_with(".json") || text.ends_with(".npy")) {
+    options.patterns = text;
+    options.input.text.reset();
+    constexpr const char* kOfRuns[] = {"--model",       "--random",       "--mask",
+                                       "--temperature", "--probe-length", "--probe-ids"};
+    if (const char* option = first_given(given, kOfRuns); option != nullptr) {
+      fail(fmt::format("{}: {} holds attention that has been computed", option, text));
+    }
+  }
+  constexpr const char* kOfProbes[] = {"--probe-length", "--probe-repeats", "--probe-count",
+                                       "--probe-ids"};
+  const char* const probe = first_given(given, kOfProbes);
+  if (probe != nullptr && options.input.is_given()) {
+    fail(fmt::format("{} describes what is taken without a text", probe));
+  }
+  if (probe != nullptr && given.has("--probe-ids") && probe != kOfProbes[3]) {
+    conflict("--probe-ids", probe);
+  }
+  options.probe.seed = options.model.seed.value_or(kDefaultSeed);
+  options.probe.bos = options.input.bos.value_or(true);
+}
+
 void check_render(const Given& /*given*/, const RenderOptions& options) {
   check_output(options.output);
   check_patterns(options.pattern, options.drawing.style);

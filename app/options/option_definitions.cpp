@@ -166,7 +166,7 @@ void define_model(OptionList& list, AttentionOptions& options) {
   define_shape(list, options.model);
 }
 
-void define_heads(OptionList& list, HeadOptions& selection, const char* default_heads) {
+void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads) {
   list.add_value("Attention", "--layer", "SEL", "only these layers: 0, 0,2, 1-3", selection.layers);
   list.add_value(
       "Attention", "--head", "SEL",
@@ -188,7 +188,7 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
   list.add_value("Attention", "--dropout", "P",
                  "drop weights with probability P, seeded; the others grow by 1/(1-P)",
                  request.dropout, parse_dropout);
-  define_heads(list, options.heads, default_heads);
+  define_selection(list, options.heads, default_heads);
 }
 
 void define_patterns(OptionList& list, PatternOptions& pattern) {
@@ -253,6 +253,28 @@ void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts) {
                 fonts);
 }
 
+void define_colormap(OptionList& list, DrawingRequest& request) {
+  list.add_value("Output", "--colormap", "NAME",
+                 fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
+                 request.colormap, [](const std::string& word) { return Colormap(word).name(); });
+}
+
+void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {
+  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title);
+  define_fonts(list, look.fonts);
+  FigureStyle& figure = look.figure;
+  list.add_value("Output", "--theme", joined_choices(kThemes),
+                 "background of PNG pictures (default light)", figure.theme,
+                 [](const std::string& word) { return parse_choice("theme", word, kThemes); });
+  list.add_value(
+      "Output", "--cell", "PX",
+      "size of a PNG picture's cells at 96 dpi; none are pooled then (default: what fits)",
+      figure.cell, count_between(1, kLargestCell));
+  list.add_value("Output", "--dpi", "N",
+                 "resolution of PNG pictures: text, gaps and cells grow with it (default 96)",
+                 figure.dpi, count_between(kLeastDpi, kMostDpi));
+}
+
 void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice(
@@ -261,9 +283,7 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
       "7-bit, mask shows only who may see whom",
       drawing.style);
   define_color(list, drawing.color);
-  list.add_value("Output", "--colormap", "NAME",
-                 fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
-                 request.colormap, [](const std::string& word) { return Colormap(word).name(); });
+  define_colormap(list, request);
   list.add_value("Output", "--scale", joined_choices(kScales),
                  "how a weight becomes a colour (default linear)", request.scale,
                  [](const std::string& word) { return parse_choice("scale", word, kScales); });
@@ -283,19 +303,7 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
       "Output", "--pool", joined_choices(kPools),
       "what a cell shows of the weights under it, in pictures of long texts (default max)",
       request.pool, parse_pool);
-  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title);
-  define_fonts(list, drawing.fonts);
-  FigureStyle& figure = drawing.figure;
-  list.add_value("Output", "--theme", joined_choices(kThemes),
-                 "background of PNG pictures (default light)", figure.theme,
-                 [](const std::string& word) { return parse_choice("theme", word, kThemes); });
-  list.add_value(
-      "Output", "--cell", "PX",
-      "size of a PNG picture's cells at 96 dpi; none are pooled then (default: what fits)",
-      figure.cell, count_between(1, kLargestCell));
-  list.add_value("Output", "--dpi", "N",
-                 "resolution of PNG pictures: text, gaps and cells grow with it (default 96)",
-                 figure.dpi, count_between(kLeastDpi, kMostDpi));
+  define_figure(list, request, drawing);
 }
 
 void define_files(OptionList& list, OutputOptions& output, Result result) {
@@ -322,6 +330,85 @@ void define_printed(OptionList& list, PrintOptions& options, const std::string& 
   list.add_flag("Output", "--json", "print a JSON document (" + schema + ")", options.json);
   define_text_style(list, options);
   define_talk(list, options.talk);
+}
+
+void define_probe(OptionList& list, HeadsOptions& options) {
+  constexpr std::uint64_t kMostTokens = 1'000'000;
+  list.add_value("Input", "--probe-length", "T",
+                 "without a text: a probe of T different random tokens (default 25)",
+                 options.probe.length, count_between(2, kMostTokens));
+  list.add_value("Input", "--probe-repeats", "R", "which stand there R times (default 4)",
+                 options.probe.repeats, count_between(2, kMostTokens));
+  list.add_value("Input", "--probe-count", "N", "so many probes (default 4)", options.probe.count,
+                 count_between(1, kMostTokens));
+  list.add_value("Input", "--probe-ids", "FILE",
+                 "probes of one's own: a JSON list of lists of token ids", options.probe_ids);
+}
+
+Score parse_score(std::string_view option, const std::string& word) {
+  return parse_choice(option, word, kScoreNames);
+}
+
+std::vector<std::string> words_between_commas(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::pair<Score, double> parse_least(const std::string& word) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string::npos) {
+    throw Error(ErrorKind::kUsage, fmt::format("--min: expected SCORE=NUMBER, found \"{}\"", word));
+  }
+  return {parse_score("--min", word.substr(0, sign)),
+          static_cast<double>(parse_decimal("--min", word.substr(sign + 1)))};
+}
+
+void define_scores(OptionList& list, HeadsOptions& options) {
+  HeadsTableChoice& table = options.table;
+  list.add_value("Attention", "--band", "W", "the score band: keys up to W tokens away (default 4)",
+                 options.band, count_between(0, 1'000'000));
+  list.add_value("Attention", "--punctuation", "INDICES",
+                 "the tokens that are punctuation: 3,7 (default: as their texts are)",
+                 options.punctuation, [](const std::string& word) {
+                   const std::vector<TokenId> indices = parse_ids("--punctuation", word);
+                   return std::vector<std::size_t>(indices.begin(), indices.end());
+                 });
+  list.add_flag("Attention", "--transformer-lens",
+                "in JSON, the numbers of TransformerLens' detect_head, too",
+                options.transformer_lens);
+  list.add_value("Output", "--score", "SCORE",
+                 fmt::format("a map of this score in place of the table: {}",
+                             fmt::join(choice_words(kScoreNames), ", ")),
+                 options.map, parse_score);
+  list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
+                 table.ranking.sort, parse_score);
+  list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 20)",
+                 table.top, count_between(0, 1'000'000));
+  list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
+                [&table](const std::vector<std::string>& words) {
+                  for (const std::string& word : words) {
+                    table.ranking.at_least.push_back(parse_least(word));
+                  }
+                });
+  list.add_value("Output", "--columns", "SCORES", "the table's scores, with commas between them",
+                 [&table](const std::string& words) {
+                   for (const std::string& word : words_between_commas(words)) {
+                     table.columns.push_back(parse_score("--columns", word));
+                   }
+                 });
+  list.add_list("Output", "--expect", "WHAT",
+                "exit 5 unless this holds: \"5.5 induction>0.8\", \"any induction>0.8\", \"count 3 "
+                "previous>=0.4\", or a name: \"5.5 induction\"; may be repeated",
+                [&options](const std::vector<std::string>& words) {
+                  for (const std::string& word : words) {
+                    options.expected.emplace_back(word);
+                  }
+                });
 }
 
 void define_steps(OptionList& list, InspectOptions& options) {
@@ -383,6 +470,21 @@ void define_inspect(OptionList& list, InspectOptions& options) {
   define_run(list, options);
 }
 
+void define_heads(OptionList& list, HeadsOptions& options) {
+  options.input.may_be_absent = true;
+  define_input(list, options.input);
+  define_many_texts(list, options.input);
+  define_model(list, options);
+  define_attention(list, options, "all");
+  define_probe(list, options);
+  define_scores(list, options);
+  define_files(list, options.output, Result::kHeads);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  define_run(list, options);
+}
+
 void define_render(OptionList& list, RenderOptions& options) {
   // Attention as JSON or .npy; - or a pipe: standard input.
   list.add_positional(kFile, options.file);
@@ -398,7 +500,7 @@ void define_render(OptionList& list, RenderOptions& options) {
       "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
       "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
       options.mask, parse_mask);
-  define_heads(list, options.heads, "all; more than 12 of several layers as an overview");
+  define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
   define_patterns(list, options.pattern);
   define_files(list, options.output, Result::kAttention);
   define_drawing(list, options.drawing);

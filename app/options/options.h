@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "attnviz/analysis/average.h"
+#include "attnviz/analysis/heads/expectation.h"
+#include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/document/drawing_choice.h"
@@ -19,6 +21,7 @@
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/terminal/heads_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
@@ -71,7 +74,11 @@ struct InputOptions {
   std::optional<bool> bos;          // with or without it; absent: as the tokenizer does
   bool special = false;             // names of special tokens in the text are these tokens
 
+  bool may_be_absent = false;  // nothing given is no text, in place of standard input
+
   bool many_texts() const noexcept { return lines || json_lines; }
+  /// Whether there is a text to read, wherever.
+  bool is_given() const noexcept { return text || file || ids || many_texts(); }
 };
 
 /// Which model, or the sizes of a random one, and what is changed of it.
@@ -156,6 +163,20 @@ struct InspectOptions : AttentionOptions {
   LookOptions look;
 };
 
+struct HeadsOptions : AttentionOptions {
+  std::optional<std::filesystem::path> patterns;  // attention to score in place of a run
+  ProbeShape probe;                               // without any text
+  std::optional<std::filesystem::path> probe_ids;
+  std::size_t band = 4;
+  std::optional<std::vector<std::size_t>> punctuation;  // indices of tokens; absent: as they are
+  bool transformer_lens = false;
+  std::optional<Score> map;  // of this score, in place of the table
+  HeadsTableChoice table;
+  std::vector<Expectation> expected;
+  DrawingRequest drawing;  // of the map
+  LookOptions look;
+};
+
 struct RenderOptions {
   std::optional<std::filesystem::path> file;  // "-" or absent is standard input
   GivenTokens tokens;
@@ -206,7 +227,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<ShowOptions, InspectOptions, RenderOptions, TokenizeOptions,
-                             InfoOptions, ModelsOptions, WeightsOptions, TourOptions, PrintText>;
+using Command =
+    std::variant<ShowOptions, InspectOptions, HeadsOptions, RenderOptions, TokenizeOptions,
+                 InfoOptions, ModelsOptions, WeightsOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -11,6 +11,7 @@
 #include "attnviz/attention/row_stream.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/attention_json.h"
+#include "attnviz/document/json/heads_json.h"
 #include "attnviz/document/json/inspection_json.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/npy.h"
@@ -60,6 +61,14 @@ void write_inspection_json(const ShownInspection& shown, const Look& /*look*/,
   attnviz::write_inspection_json(shown.model, shown.text, shown.page.heads, sink);
 }
 
+void write_heads_json(const ShownHeads& shown, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_heads_json(shown.document, sink);
+}
+
+void write_heads_csv(const ShownHeads& shown, const Look& /*look*/, const ByteSink& sink) {
+  attnviz::write_heads_csv(shown.document, sink);
+}
+
 RowFile begin_json_rows(const AttentionDocument& document, const ByteSink& sink) {
   const auto json = std::make_shared<AttentionJsonStream>(document, sink);
   return {row_stream(document, append_json_row,
@@ -95,6 +104,7 @@ Format json_format() {
           .is_text = true,
           .attention = write_attention_json,
           .inspection = write_inspection_json,
+          .heads = write_heads_json,
           .begin_rows = begin_json_rows,
           .row_bytes = 2.0 * kNumberAsText,                      // made ready, and on the way
           .weight_bytes = (kNumberAsText + kZeroAsText) / 2.0};  // half of them behind the mask
@@ -109,6 +119,10 @@ Format npy_format() {
           .check_rows = check_npy_rows,
           .row_bytes = sizeof(float),
           .weight_bytes = sizeof(float)};
+}
+
+Format csv_format() {
+  return {.word = "csv", .content = Content::kNumbers, .is_text = true, .heads = write_heads_csv};
 }
 
 }  // namespace attnviz::app

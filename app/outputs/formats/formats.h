@@ -10,9 +10,11 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/choices.h"
+#include "attnviz/document/heads_document.h"
 #include "attnviz/document/inspection_document.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/terminal/heads_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/tokenized_text.h"
 #include "outputs/formats/shown_attention.h"
@@ -20,7 +22,7 @@
 namespace attnviz::app {
 
 /// What a command may have to show.
-enum class Result { kAttention, kInspection };
+enum class Result { kAttention, kInspection, kHeads };
 
 /// What of a result a format holds.
 enum class Content {
@@ -43,6 +45,14 @@ struct ShownInspection {
   const TokenizedText& text;
 };
 
+/// Scores of heads, and what of them is shown.
+struct ShownHeads {
+  const HeadsDocument& document;
+  const HeadsTableChoice& table;
+  const std::optional<Heatmap>& map;  // of one score, where there is a picture
+  bool has_map_on_screen = false;     // in place of the table
+};
+
 /// What is written of one text while its weights come.
 struct RowFile {
   std::unique_ptr<PatternSink> sink;  // takes the rows of every head of the document
@@ -55,9 +65,10 @@ struct Format {
   bool is_text;  // a terminal can show it
 
   /// Writers. Null where a format has no place for such a result.
-  void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink);
+  void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink) = nullptr;
   void (*inspection)(const ShownInspection& shown, const Look& look,
                      const ByteSink& sink) = nullptr;
+  void (*heads)(const ShownHeads& shown, const Look& look, const ByteSink& sink) = nullptr;
 
   /// Of a picture: how it is cut into cells, panels as thumbnails; looks at no weight.
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
@@ -71,7 +82,9 @@ struct Format {
   double weight_bytes = 0.0;  // an estimate, of each weight where all of them are written
 
   bool takes(Result result) const noexcept {
-    return result == Result::kAttention ? attention != nullptr : inspection != nullptr;
+    return result == Result::kAttention    ? attention != nullptr
+           : result == Result::kInspection ? inspection != nullptr
+                                           : heads != nullptr;
   }
 };
 
@@ -80,6 +93,7 @@ std::span<const Format> all_formats();
 Format png_format();
 Format json_format();
 Format npy_format();
+Format csv_format();
 Format text_format();
 
 /// Those that a result can be written in, by their words.

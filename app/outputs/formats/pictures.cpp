@@ -58,6 +58,10 @@ void write_inspection_png(const ShownInspection& shown, const Look& look, const 
   sink(render_inspection_figure(shown.page, look.figure));
 }
 
+void write_heads_png(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
+  sink(render_png(shown.map.value(), look.figure));
+}
+
 OverviewCells png_cells(const ShownAttention& shown, const Look& look) {
   return shown.overview() ? figure_cells(*shown.overview(), look.figure)
                           : OverviewCells{figure_grid(shown.heatmap(), look.figure), {}};
@@ -73,6 +77,13 @@ void write_inspection_text(const ShownInspection& shown, const Look& look, const
   sink(render_inspection(shown.page, look.terminal));
 }
 
+void write_heads_text(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
+  const Page page = shown.has_map_on_screen
+                        ? heatmap_page(*shown.map, look.terminal)
+                        : heads_page(shown.document, shown.table, look.terminal);
+  sink(to_ansi(page, look.terminal.color));
+}
+
 OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
   return shown.overview() ? terminal_cells(*shown.overview(), look.terminal)
                           : OverviewCells{terminal_grid(shown.heatmap(), look.terminal), {}};
@@ -86,6 +97,7 @@ Format png_format() {
           .is_text = false,
           .attention = write_attention_png,
           .inspection = write_inspection_png,
+          .heads = write_heads_png,
           .cells = png_cells};
 }
 
@@ -95,6 +107,7 @@ Format text_format() {
           .is_text = true,
           .attention = write_attention_text,
           .inspection = write_inspection_text,
+          .heads = write_heads_text,
           .cells = text_cells};
 }
 

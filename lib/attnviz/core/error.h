@@ -13,6 +13,7 @@ enum class ErrorKind : int {
   kUsage = 2,        // the call does not make sense
   kMalformed = 3,    // an input file is broken
   kUnsupported = 4,  // an input file is well-formed but asks for something attnviz cannot do
+  kUnexpected = 5,   // something that was to be checked is not so
 };
 
 /// Thrown by every part of the library; third-party exceptions become one at the boundary.

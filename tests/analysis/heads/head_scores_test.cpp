@@ -56,7 +56,7 @@ TEST_CASE("head scores: of hand-built patterns, what independent programs find")
     const ScoredTokens tokens = tokens_of(one);
     const Mask mask = parse_mask(one["mask"].get<std::string>());
     const ScoreValues found = tally_of(one["attention"], tokens, mask).values();
-    for (const auto& [key, score] : kScores) {
+    for (const auto& [key, score] : kScoreNames) {
       const auto expected = one["scores"].find(key);
       if (expected != one["scores"].end()) {
         check_value(name + ": " + std::string(key), found[score], *expected, 1e-9);
@@ -66,7 +66,7 @@ TEST_CASE("head scores: of hand-built patterns, what independent programs find")
           one["scores"]["sink"].get<bool>());
     if (name.starts_with("uniform/")) {
       const ScoreValues uniform = uniform_scores(tokens, mask);
-      for (const auto& [key, score] : kScores) {
+      for (const auto& [key, score] : kScoreNames) {
         if (const auto expected = one["scores"].find(key); expected != one["scores"].end()) {
           check_value("uniform: " + name + ": " + std::string(key), uniform[score], *expected,
                       1e-9);
@@ -133,7 +133,7 @@ TEST_CASE("head scores: rows in blocks, from any side, give the same bits") {
   whole.rows({0, 0}, 0, 0, all);
   parts.rows({0, 0}, 3, 0, all.row_block(3, 2));
   parts.rows({0, 0}, 0, 0, all.row_block(0, 3));
-  for (const auto& [key, score] : kScores) {
+  for (const auto& [key, score] : kScoreNames) {
     CHECK(whole.scores({0, 0})[score] == parts.scores({0, 0})[score]);
   }
   SUBCASE("norms of transformed values weigh the keys") {

@@ -33,7 +33,7 @@ void check_value(std::string_view key, const std::optional<double>& found, const
 }
 
 void check_scores(const ScoreValues& found, HeadId head, const json& expected) {
-  for (const auto& [key, score] : kScores) {
+  for (const auto& [key, score] : kScoreNames) {
     if (const auto one = expected.find(key); one != expected.end()) {
       check_value(key, found[score], one->is_null() ? *one : (*one)[head.layer][head.head]);
     }

@@ -241,7 +241,7 @@ std::vector<std::size_t> ScoreTally::n_seeing() const {
 
 ScoreValues ScoreTally::values() const {
   ScoreValues values;
-  for (const auto& [key, score] : kScores) {
+  for (const auto& [key, score] : kScoreNames) {
     if (const Mean& mean = means_[static_cast<std::size_t>(score)]; mean.count > 0) {
       values[score] = mean.sum.value() / static_cast<double>(mean.count);
     }

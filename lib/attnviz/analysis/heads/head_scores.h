@@ -96,7 +96,7 @@ class ScoreTally {
 
   const ScoredTokens* tokens_;
   Mask mask_;
-  std::array<Mean, kScores.size()> means_;
+  std::array<Mean, kScoreNames.size()> means_;
   double largest_distance_ = 0.0;
   FixedPoint key_sum_;
   std::vector<std::int64_t> key_sums_;  // of weights on each key

@@ -7,9 +7,9 @@ namespace attnviz {
 
 void ScoreMeans::add(std::span<const ScoreValues> heads) {
   for (std::size_t head = 0; head < heads.size(); ++head) {
-    for (const auto& [key, score] : kScores) {
+    for (const auto& [key, score] : kScoreNames) {
       if (const std::optional<double>& value = heads[head][score]) {
-        Sums& sums = sums_[head * kScores.size() + static_cast<std::size_t>(score)];
+        Sums& sums = sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)];
         sums.value.add(*value);
         sums.square.add(*value * *value);
         ++sums.n;
@@ -44,7 +44,7 @@ std::optional<Estimate> ScoreMeans::estimate(std::size_t head, Score score) cons
 
 ScoreValues ScoreMeans::means(std::size_t head) const {
   ScoreValues values;
-  for (const auto& [key, score] : kScores) {
+  for (const auto& [key, score] : kScoreNames) {
     if (const auto found = estimate(head, score)) {
       values[score] = found->mean;
     }

@@ -22,7 +22,7 @@ struct Estimate {
 /// whichever were added up elsewhere.
 class ScoreMeans {
  public:
-  explicit ScoreMeans(std::size_t n_heads) : sums_(n_heads * kScores.size()) {}
+  explicit ScoreMeans(std::size_t n_heads) : sums_(n_heads * kScoreNames.size()) {}
 
   /// One more text, [n_heads].
   void add(std::span<const ScoreValues> heads);
@@ -42,7 +42,7 @@ class ScoreMeans {
   };
 
   const Sums& sums(std::size_t head, Score score) const {
-    return sums_[head * kScores.size() + static_cast<std::size_t>(score)];
+    return sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)];
   }
 
   std::vector<Sums> sums_;

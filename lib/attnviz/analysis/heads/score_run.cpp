@@ -7,7 +7,9 @@
 
 namespace attnviz {
 
-namespace {
+DetectOptions detect_options(std::size_t index) noexcept {
+  return {.exclude_bos = (index & 1) != 0, .exclude_current_token = (index & 2) != 0};
+}
 
 DetectedScores detected_scores(const DetectHead& detect, HeadId head) {
   DetectedScores scores;
@@ -18,12 +20,6 @@ DetectedScores detected_scores(const DetectHead& detect, HeadId head) {
     }
   }
   return scores;
-}
-
-}  // namespace
-
-DetectOptions detect_options(std::size_t index) noexcept {
-  return {.exclude_bos = (index & 1) != 0, .exclude_current_token = (index & 2) != 0};
 }
 
 TextScores score_heads(const Model& model, const TokenizedText& text, const ScoredTokens& tokens,

@@ -18,6 +18,7 @@ namespace attnviz {
 using DetectedScores = std::array<std::array<DetectedHead, 4>, kDetectionPatterns.size()>;
 
 DetectOptions detect_options(std::size_t index) noexcept;
+DetectedScores detected_scores(const DetectHead& detect, HeadId head);
 
 /// What the heads of one text score, in the order they were given.
 struct TextScores {

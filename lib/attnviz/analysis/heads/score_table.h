@@ -56,26 +56,26 @@ enum class Score {
 };
 
 /// Every score and what documents call it.
-inline constexpr std::array kScores = {Choice{"previous", Score::kPrevious},
-                                       Choice{"self", Score::kSelf},
-                                       Choice{"first", Score::kFirst},
-                                       Choice{"sink_alpha", Score::kSinkAlpha},
-                                       Choice{"sink_key", Score::kSinkKey},
-                                       Choice{"sink_alpha_max", Score::kSinkAlphaMax},
-                                       Choice{"duplicate", Score::kDuplicate},
-                                       Choice{"induction", Score::kInduction},
-                                       Choice{"induction_latest", Score::kInductionLatest},
-                                       Choice{"prefix_matching", Score::kPrefixMatching},
-                                       Choice{"entropy_bits", Score::kEntropyBits},
-                                       Choice{"entropy_fraction", Score::kEntropyFraction},
-                                       Choice{"distance_mean", Score::kDistanceMean},
-                                       Choice{"distance_max", Score::kDistanceMax},
-                                       Choice{"distance_of_largest", Score::kDistanceOfLargest},
-                                       Choice{"confidence", Score::kConfidence},
-                                       Choice{"band", Score::kBand},
-                                       Choice{"punctuation", Score::kPunctuation},
-                                       Choice{"js_uniform_bits", Score::kJsUniform},
-                                       Choice{"retrieval", Score::kRetrieval}};
+inline constexpr std::array kScoreNames = {Choice{"previous", Score::kPrevious},
+                                           Choice{"self", Score::kSelf},
+                                           Choice{"first", Score::kFirst},
+                                           Choice{"sink_alpha", Score::kSinkAlpha},
+                                           Choice{"sink_key", Score::kSinkKey},
+                                           Choice{"sink_alpha_max", Score::kSinkAlphaMax},
+                                           Choice{"duplicate", Score::kDuplicate},
+                                           Choice{"induction", Score::kInduction},
+                                           Choice{"induction_latest", Score::kInductionLatest},
+                                           Choice{"prefix_matching", Score::kPrefixMatching},
+                                           Choice{"entropy_bits", Score::kEntropyBits},
+                                           Choice{"entropy_fraction", Score::kEntropyFraction},
+                                           Choice{"distance_mean", Score::kDistanceMean},
+                                           Choice{"distance_max", Score::kDistanceMax},
+                                           Choice{"distance_of_largest", Score::kDistanceOfLargest},
+                                           Choice{"confidence", Score::kConfidence},
+                                           Choice{"band", Score::kBand},
+                                           Choice{"punctuation", Score::kPunctuation},
+                                           Choice{"js_uniform_bits", Score::kJsUniform},
+                                           Choice{"retrieval", Score::kRetrieval}};
 
 /// The scores of one head; nothing where no query is eligible.
 class ScoreValues {
@@ -88,7 +88,7 @@ class ScoreValues {
   }
 
  private:
-  std::array<std::optional<double>, kScores.size()> values_;
+  std::array<std::optional<double>, kScoreNames.size()> values_;
 };
 
 /// A name, and the score that earns it.
@@ -97,16 +97,19 @@ struct HeadName {
   Score score;
   double at_least;
   double largest_random;  // the largest score of 4,352 heads of random models, means of four probes
+  std::string_view does;  // in words, after "it"
 };
 
 /// Names are earned on probes only: on a text a handful of eligible queries decides. None of the
 /// random heads above earns one (95 % upper bound: 0.07 % a name).
 inline constexpr std::array kHeadNames = {
-    HeadName{"previous-token", Score::kPrevious, 0.4, 0.081},
-    HeadName{"current-token", Score::kSelf, 0.6, 0.110},
-    HeadName{"duplicate-token", Score::kDuplicate, 0.3, 0.072},
-    HeadName{"induction", Score::kInduction, 0.3, 0.079},
-    HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289}};
+    HeadName{"previous-token", Score::kPrevious, 0.4, 0.081, "looks at the token before"},
+    HeadName{"current-token", Score::kSelf, 0.6, 0.110, "looks at the token itself"},
+    HeadName{"duplicate-token", Score::kDuplicate, 0.3, 0.072,
+             "looks at earlier copies of the token"},
+    HeadName{"induction", Score::kInduction, 0.3, 0.079,
+             "looks at what followed earlier copies of the token"},
+    HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289, "leaves its weight on the first token"}};
 
 /// All that it earns, in the table's order.
 std::vector<std::string_view> earned_names(const ScoreValues& scores);

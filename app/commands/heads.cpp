@@ -1,0 +1,287 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "commands/attention_run.h"
+#include "commands/commands.h"
+#include "system/progress_line.h"
+#include "system/system_fonts.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// What of the scores goes where, once they are there.
+void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
+  std::optional<Heatmap> map;
+  if (options.map || outputs.writes(Content::kFigure)) {
+    map = heads_map(document, options.map.value_or(Score::kInduction));
+    map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
+    map->title = options.drawing.title.value_or(map->title);
+  }
+  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.heads({document, options.table, map, options.map.has_value()}, look, sink);
+  });
+}
+
+void check_expected(const HeadsOptions& options, const HeadsDocument& document) {
+  std::vector<ScoreValues> scores;
+  for (std::size_t i = 0; i < document.heads.size(); ++i) {
+    scores.push_back(document.raw.means(i));
+  }
+  std::string failures;
+  for (const Expectation& expected : options.expected) {
+    const std::string failure = expected.failure(document.heads, scores);
+    failures += failure.empty() || failures.empty() ? failure : "; " + failure;
+  }
+  if (!failures.empty()) {
+    throw Error(ErrorKind::kUnexpected, failures);
+  }
+}
+
+// What a person should know of texts that are too short to judge.
+std::vector<std::string> notes_of(const HeadsDocument& document) {
+  std::vector<std::string> notes;
+  if (document.model) {
+    notes = model_notes(*document.model);
+  }
+  for (const std::string& note : run_notes(document.run)) {
+    notes.push_back(note);
+  }
+  const auto* const text = std::get_if<ScoredText>(&document.source);
+  if (text != nullptr && text->text.size() < kShortestSinkText) {
+    notes.push_back(fmt::format("below {} tokens a head that looks at all alike passes for a sink",
+                                kShortestSinkText));
+  }
+  if (!document.is_probe()) {
+    notes.emplace_back("names are earned on probes only: leave the text out");
+  }
+  return notes;
+}
+
+// Adds up what heads score, text by text.
+class Scorer {
+ public:
+  Scorer(const HeadsOptions& options, const Model& model, const std::vector<HeadId>& heads)
+      : options_(options), model_(model), uniform_(1) {
+    document_.heads = heads;
+    document_.raw = document_.weighted = ScoreMeans(heads.size());
+    request_.attention = request_of(options);
+    request_.detect = options.transformer_lens;
+  }
+
+  void add(const TokenizedText& text, const ScoredTokens& tokens) {
+    const TextScores scores = score_heads(model_, text, tokens, document_.heads, request_);
+    document_.raw.add(scores.raw);
+    document_.weighted.add(scores.weighted);
+    document_.detected = scores.detected;
+    const ScoreValues uniform =
+        uniform_scores(tokens, mask_of(model_, document_.heads.front().layer, request_.attention));
+    uniform_.add(std::span(&uniform, 1));
+    if (!document_.model) {
+      document_.model = model_facts(model_, text);
+      document_.run = run_facts(model_, request_.attention);
+    }
+  }
+
+  HeadsDocument finish(ScoreSource source) {
+    document_.source = std::move(source);
+    document_.uniform = uniform_.means(0);
+    document_.notes = notes_of(document_);
+    return std::move(document_);
+  }
+
+ private:
+  const HeadsOptions& options_;
+  const Model& model_;
+  ScoreRequest request_;
+  HeadsDocument document_;
+  ScoreMeans uniform_;
+};
+
+std::vector<TokenizedText> given_probes(const HeadsOptions& options, const Tokenizer& tokenizer) {
+  const MappedFile file(*options.probe_ids);
+  std::vector<TokenizedText> probes;
+  try {
+    const auto lists = nlohmann::json::parse(file.bytes()).get<std::vector<std::vector<TokenId>>>();
+    for (const std::vector<TokenId>& ids : lists) {
+      probes.push_back(tokenizer.from_ids(ids));
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorKind::kMalformed,
+                options.probe_ids->string() + ": expected a JSON list of lists of token ids");
+  }
+  if (probes.empty()) {
+    throw Error(ErrorKind::kMalformed, options.probe_ids->string() + ": holds no probe");
+  }
+  return probes;
+}
+
+HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
+                           const Tokenizer& tokenizer, Scorer& scorer) {
+  ProbeSource probes{options.probe, options.probe_ids.has_value(), {}};
+  probes.texts = probes.is_given
+                     ? given_probes(options, tokenizer)
+                     : make_probes(setup.model, dynamic_cast<const ModelTokenizer*>(&tokenizer),
+                                   options.probe);
+  ProgressLine progress("probes", options.talk);
+  double n_done = 0.0;
+  for (const TokenizedText& probe : probes.texts) {
+    scorer.add(probe, probe_tokens(probe, options.probe, options.band));
+    ++n_done;
+    if (const ProgressReport report = progress.report()) {
+      report(n_done / static_cast<double>(probes.texts.size()));
+    }
+  }
+  return scorer.finish(std::move(probes));
+}
+
+ScoredTokens scored_tokens(const HeadsOptions& options, const TokenizedText& text) {
+  ScoredTokens::Options how;
+  how.band = options.band;
+  how.punctuation = options.punctuation.value_or(punctuation_of(text));
+  return {text.ids(), how};
+}
+
+HeadsDocument score_texts(const HeadsOptions& options, AttentionSetup& setup,
+                          const Tokenizer& tokenizer, Scorer& scorer) {
+  TokenizedText last;
+  std::size_t n_texts = 0;
+  setup.source.for_each([&](const InputText& input) {
+    last = read_text(setup, options, tokenizer, input);
+    scorer.add(last, scored_tokens(options, last));
+    ++n_texts;
+  });
+  if (options.input.many_texts()) {
+    return scorer.finish(CorpusSource{n_texts});
+  }
+  return scorer.finish(ScoredText{std::move(last)});
+}
+
+// Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
+Mask mask_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
+  if (const auto known = document.mask_of(head)) {
+    return *known;
+  }
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const auto row = weights.row(query).subspan(query + 1);
+    if (std::ranges::any_of(row, [](float weight) { return weight != 0.0f; })) {
+      return {MaskKind::kNone};
+    }
+  }
+  return {};
+}
+
+ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
+  TokenizedText text;
+  for (const std::string& token : document.query_tokens) {
+    text.tokens.emplace_back().text = token;
+  }
+  ScoredTokens::Options how;
+  how.band = options.band;
+  how.punctuation = options.punctuation.value_or(punctuation_of(text));
+  const std::vector<TokenId> ids = options.input.ids.value_or(document.token_ids);
+  if (ids.empty()) {
+    return {text.size(), how};
+  }
+  if (ids.size() != text.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--ids: {} ids for {} tokens", ids.size(), text.size()));
+  }
+  return {ids, how};
+}
+
+HeadsDocument score_file(const HeadsOptions& options) {
+  const MappedFile file(*options.patterns);
+  const std::string name = options.patterns->string();
+  std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
+  if (read.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} documents; score them one by one", name, read.size()));
+  }
+  AttentionDocument& patterns = read.front().document;
+  if (patterns.query_tokens.size() != patterns.key_tokens.size()) {
+    throw Error(ErrorKind::kUnsupported,
+                name + ": queries and keys are not the same tokens, which scores compare");
+  }
+  keep_patterns(patterns,
+                select_heads(heads_of(patterns), options.heads.heads, options.heads.layers));
+  const ScoredTokens tokens = tokens_of(options, patterns);
+  HeadsDocument document;
+  document.model = patterns.model;
+  document.run = patterns.run;
+  document.source = FileSource{name, tokens.size()};
+  document.heads = heads_of(patterns);
+  document.raw = ScoreMeans(document.heads.size());
+  std::vector<ScoreValues> scores;
+  DetectHead detect(document.heads, tokens);
+  for (const DocumentPattern& pattern : patterns.patterns) {
+    HeadScores one({pattern.head}, tokens,
+                   [&](HeadId head) { return mask_in(patterns, head, pattern.weights); });
+    try {
+      one.rows(pattern.head, 0, 0, pattern.weights);
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("{}: head {}, {}", name, head_name(pattern.head), error.what()));
+    }
+    scores.push_back(one.scores(pattern.head));
+    if (options.transformer_lens && tokens.has_ids()) {
+      detect.rows(pattern.head, 0, 0, pattern.weights);
+      document.detected.push_back(detected_scores(detect, pattern.head));
+    }
+  }
+  document.raw.add(scores);
+  document.uniform = uniform_scores(
+      tokens, mask_in(patterns, document.heads.front(), patterns.patterns.front().weights));
+  document.notes = notes_of(document);
+  return document;
+}
+
+void run_file(const HeadsOptions& options) {
+  Phases phases(options.talk);
+  const auto fonts = open_fonts(options.look.fonts);
+  Outputs outputs({.result = Result::kHeads,
+                   .options = options.output,
+                   .look = options.look,
+                   .talk = options.talk,
+                   .fonts = *fonts,
+                   .read_files = {*options.patterns}});
+  const HeadsDocument document = score_file(options);
+  phases.done("scores");
+  write_scores(outputs, options, document);
+  check_expected(options, document);
+}
+
+}  // namespace
+
+void run(const HeadsOptions& options) {
+  if (options.patterns) {
+    return run_file(options);
+  }
+  AttentionSetup setup(options, options.look, Result::kHeads);
+  setup.phases.done("model");
+  const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
+  const std::vector<HeadId> heads =
+      select_heads(setup.model, options.heads.heads, options.heads.layers);
+  Scorer scorer(options, setup.model, heads);
+  const HeadsDocument document = options.input.is_given()
+                                     ? score_texts(options, setup, *tokenizer, scorer)
+                                     : score_probes(options, setup, *tokenizer, scorer);
+  setup.phases.done("scores");
+  write_scores(setup.outputs, options, document);
+  setup.phases.done("render");
+  check_expected(options, document);
+}
+
+}  // namespace attnviz::app

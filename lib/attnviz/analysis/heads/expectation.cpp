@@ -1,0 +1,135 @@
+#include "attnviz/analysis/heads/expectation.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/parse_number.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::string_view kComparisons[] = {">=", "<=", ">", "<"};
+
+[[noreturn]] void fail(std::string_view text, std::string_view what) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("expect: \"{}\": {}; it looks like \"5.5 induction>0.8\", \"any "
+                          "induction>0.8\", \"count 3 previous>=0.4\" or \"5.5 induction\"",
+                          text, what),
+              "expect");
+}
+
+std::string_view first_word(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(std::min(rest.find_first_not_of(' ', end), rest.size()));
+  return word;
+}
+
+std::string value_text(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4g}", *value) : "none";
+}
+
+}  // namespace
+
+Expectation::Expectation(std::string_view text) : text_(text) {
+  std::string_view rest = text;
+  const std::string_view who = first_word(rest);
+  if (who == "any") {
+    who_ = Any();
+  } else if (who == "count") {
+    const std::string_view n = first_word(rest);
+    Count count;
+    if (std::from_chars(n.data(), n.data() + n.size(), count.n).ptr != n.data() + n.size() ||
+        n.empty()) {
+      fail(text, "expected a number behind count");
+    }
+    who_ = count;
+  } else {
+    HeadId head;
+    const std::size_t dot = who.find('.');
+    const auto parse = [&](std::string_view digits, std::size_t& index) {
+      return !digits.empty() &&
+             std::from_chars(digits.data(), digits.data() + digits.size(), index).ptr ==
+                 digits.data() + digits.size();
+    };
+    if (dot == std::string_view::npos || !parse(who.substr(0, dot), head.layer) ||
+        !parse(who.substr(dot + 1), head.head)) {
+      fail(text, "expected a head, any or count N");
+    }
+    who_ = head;
+  }
+  const auto* const comparison = std::ranges::find_if(
+      kComparisons, [rest](std::string_view sign) { return rest.find(sign) != rest.npos; });
+  if (comparison == std::end(kComparisons)) {
+    const auto* const name = std::ranges::find(kHeadNames, rest, &HeadName::name);
+    if (name == kHeadNames.end()) {
+      fail(text, "expected a score with > >= < or <= and a number, or a name");
+    }
+    score_ = name->score;
+    comparison_ = ">=";
+    bound_ = name->at_least;
+    return;
+  }
+  const std::size_t at = rest.find(*comparison);
+  score_ = parse_choice("expect", std::string(rest.substr(0, at)), kScoreNames);
+  comparison_ = *comparison;
+  const std::string_view number = rest.substr(at + comparison->size());
+  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), bound_);
+  if (number.empty() || parsed.ec != std::errc() || parsed.ptr != number.data() + number.size()) {
+    fail(text, "expected a number behind " + comparison_);
+  }
+}
+
+bool Expectation::holds(const ScoreValues& scores) const {
+  const std::optional<double>& value = scores[score_];
+  if (!value) {
+    return false;
+  }
+  return comparison_ == ">"    ? *value > bound_
+         : comparison_ == ">=" ? *value >= bound_
+         : comparison_ == "<"  ? *value < bound_
+                               : *value <= bound_;
+}
+
+std::string Expectation::failure(const std::vector<HeadId>& heads,
+                                 const std::vector<ScoreValues>& scores) const {
+  const auto found = [&](std::size_t i) {
+    return fmt::format("{} has {}", head_name(heads[i]), value_text(scores[i][score_]));
+  };
+  if (const auto* const head = std::get_if<HeadId>(&who_)) {
+    const auto at = std::ranges::find(heads, *head);
+    if (at == heads.end()) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("expect: \"{}\": there is no head {}", text_, head_name(*head)),
+                  "expect");
+    }
+    const auto index = static_cast<std::size_t>(at - heads.begin());
+    return holds(scores[index]) ? "" : fmt::format("expected {}: {}", text_, found(index));
+  }
+  std::vector<std::string> holding;
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (holds(scores[i])) {
+      holding.push_back(head_name(heads[i]));
+    }
+    largest = scores[i][score_] > scores[largest][score_] ? i : largest;
+  }
+  if (const auto* const count = std::get_if<Count>(&who_)) {
+    return holding.size() == count->n
+               ? ""
+               : fmt::format("expected {}: {} found{}{}", text_, holding.size(),
+                             holding.empty() ? "" : ": ", fmt::join(holding, " "));
+  }
+  return holding.empty() ? fmt::format("expected {}: none; {}, the largest", text_, found(largest))
+                         : "";
+}
+
+}  // namespace attnviz

@@ -1,0 +1,144 @@
+#include "attnviz/document/heads_document.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "attnviz/color/color_ticks.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+std::string words_for(const ProbeSource& probes) {
+  const std::string count = counted(probes.texts.size(), "probe");
+  if (probes.is_given) {
+    return fmt::format("{} given by ids", count);
+  }
+  return fmt::format("{} of {} random tokens, {} (seed {})", count, probes.shape.length,
+                     probes.texts.size() > 1 ? fmt::format("each {} times", probes.shape.repeats)
+                                             : fmt::format("{} times", probes.shape.repeats),
+                     probes.shape.seed);
+}
+std::string words_for(const ScoredText& source) {
+  return fmt::format("a text of {}", counted(source.text.size(), "token"));
+}
+std::string words_for(const CorpusSource& source) {
+  return counted(source.n_texts, "text");
+}
+std::string words_for(const FileSource& source) {
+  return fmt::format("a pattern of {}", counted(source.n_tokens, "token"));
+}
+
+// How far beyond what the best of its names asks for; below 1 without a name.
+double best_name(const ScoreValues& scores) {
+  double best = 0.0;
+  for (const HeadName& name : kHeadNames) {
+    best = std::max(best, scores[name.score].value_or(0.0) / name.at_least);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
+  return is_probe() ? earned_names(raw.means(index)) : std::vector<std::string_view>();
+}
+
+double HeadsDocument::sink_rate() const {
+  std::size_t n_sinks = 0;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    n_sinks += raw.means(i)[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon ? 1U : 0U;
+  }
+  return static_cast<double>(n_sinks) / static_cast<double>(std::max<std::size_t>(heads.size(), 1));
+}
+
+std::string heads_title(const HeadsDocument& document) {
+  const std::string where =
+      std::visit([](const auto& source) { return words_for(source); }, document.source);
+  const auto* const file = std::get_if<FileSource>(&document.source);
+  const std::string what = document.model    ? model_title(*document.model)
+                           : file != nullptr ? file->name
+                                             : "attention";
+  return fmt::format("{}, {} on {}", what, counted(document.heads.size(), "head"), where);
+}
+
+std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking) {
+  std::vector<std::size_t> indices;
+  std::vector<double> keys;
+  for (std::size_t i = 0; i < document.heads.size(); ++i) {
+    const ScoreValues scores = document.raw.means(i);
+    keys.push_back(ranking.sort
+                       ? scores[*ranking.sort].value_or(-std::numeric_limits<double>::infinity())
+                   : document.is_probe() ? best_name(scores)
+                                         : 0.0);
+    const bool is_left_out = std::ranges::any_of(ranking.at_least, [&](const auto& bound) {
+      return !(scores[bound.first] && *scores[bound.first] >= bound.second);
+    });
+    if (!is_left_out) {
+      indices.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(indices, std::greater(), [&keys](std::size_t i) { return keys[i]; });
+  return indices;
+}
+
+Heatmap heads_map(const HeadsDocument& document, Score score) {
+  std::size_t n_layers = 0, n_heads = 0;
+  for (const HeadId head : document.heads) {
+    n_layers = std::max(n_layers, head.layer + 1);
+    n_heads = std::max(n_heads, head.head + 1);
+  }
+  struct Cells {
+    MatrixBuffer values;
+    std::vector<bool> is_there;
+  };
+  const auto cells = std::make_shared<Cells>();
+  cells->values = MatrixBuffer(n_layers, n_heads);
+  cells->is_there.resize(n_layers * n_heads);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < document.heads.size(); ++i) {
+    if (const std::optional<Estimate> found = document.raw.estimate(i, score)) {
+      const auto [layer, head] = document.heads[i];
+      cells->values.view()(layer, head) = static_cast<float>(found->mean);
+      cells->is_there[layer * n_heads + head] = true;
+      largest = std::max(largest, found->mean);
+    }
+  }
+  const std::string_view name = word_for(kScoreNames, score);
+  if (std::ranges::find(cells->is_there, true) == cells->is_there.end()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("score {}: no head has it on {}", name, heads_title(document)),
+                "score");
+  }
+  Heatmap map;
+  map.storage = cells;
+  HeatmapPanel panel;
+  panel.title = name;
+  panel.values = std::as_const(cells->values).view();
+  panel.visible = [cells, n_heads](std::size_t layer, std::size_t head) {
+    return cells->is_there[layer * n_heads + head];
+  };
+  map.panels.push_back(std::move(panel));
+  for (std::size_t layer = 0; layer < n_layers; ++layer) {
+    map.query_labels.push_back(fmt::format("L{}", layer));
+  }
+  for (std::size_t head = 0; head < n_heads; ++head) {
+    map.key_labels.push_back(fmt::format("H{}", head));
+  }
+  map.query_axis = "layer";
+  map.key_axis = "head";
+  map.value_name = name;
+  constexpr double kShares = 1.0;
+  map.scale.high = static_cast<float>(largest > kShares ? round_step(largest) : kShares);
+  map.title = fmt::format("{}: {}", name, heads_title(document));
+  map.notes = document.notes;
+  return map;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,74 @@
+// What is said of the scores of a model's heads.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "attnviz/analysis/heads/probe.h"
+#include "attnviz/analysis/heads/score_means.h"
+#include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/document/run_facts.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+/// What the heads were scored on.
+struct ProbeSource {
+  ProbeShape shape;
+  bool is_given = false;  // by ids, not by this shape
+  std::vector<TokenizedText> texts;
+};
+struct ScoredText {
+  TokenizedText text;
+};
+struct CorpusSource {
+  std::size_t n_texts = 0;
+};
+struct FileSource {
+  std::string name;
+  std::size_t n_tokens = 0;
+};
+using ScoreSource = std::variant<ProbeSource, ScoredText, CorpusSource, FileSource>;
+
+struct HeadsDocument {
+  std::optional<ModelFacts> model;
+  RunFacts run;
+  ScoreSource source;
+  std::vector<HeadId> heads;  // by layer, then head
+  ScoreMeans raw{0};          // of these heads
+  ScoreMeans weighted{0};     // by transformed values; of no text where there are none
+  ScoreValues uniform;        // of a head that looks at all it sees alike, on the same source
+  std::vector<DetectedScores> detected;  // TransformerLens' numbers of these heads; may be empty
+  std::vector<std::string> notes;
+
+  bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }
+  /// What the head at `index` earns: on probes only.
+  std::vector<std::string_view> names(std::size_t index) const;
+  /// The share of heads with an α_0 above kSinkEpsilon.
+  double sink_rate() const;
+};
+
+/// "demo, 16 heads on 4 probes of 25 random tokens, each 4 times (seed 42)".
+std::string heads_title(const HeadsDocument& document);
+
+/// Which rows of a table stand where.
+struct HeadRanking {
+  std::optional<Score> sort;  // the largest first; nothing: what is named best first, on other
+                              // sources than probes by layer and head
+  std::vector<std::pair<Score, double>> at_least;  // heads below any of these are left out
+};
+
+/// Indices of heads. Heads without a score stand behind all others.
+std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking);
+
+/// One score of all heads as a picture of layers and heads; heads that have none, or were not asked
+/// for, are no cells. Throws Error{kUsage} when no head has it.
+Heatmap heads_map(const HeadsDocument& document, Score score);
+
+}  // namespace attnviz

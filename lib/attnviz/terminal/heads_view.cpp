@@ -1,0 +1,157 @@
+#include "attnviz/terminal/heads_view.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/paragraph.h"
+#include "attnviz/terminal/page/terminal_palette.h"
+#include "attnviz/terminal/page/text_table.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr Score kUsualColumns[] = {
+    Score::kPrevious,  Score::kSelf,        Score::kSinkAlpha,       Score::kDuplicate,
+    Score::kInduction, Score::kPunctuation, Score::kEntropyFraction, Score::kDistanceMean};
+
+// Three decimals of shares, one of larger numbers.
+std::string number(double value) {
+  constexpr double kLarge = 9.9995;
+  return value < kLarge ? fmt::format("{:.3f}", value) : fmt::format("{:.1f}", value);
+}
+
+std::string with_error(const Estimate& estimate, const Charset& charset) {
+  return number(estimate.mean) +
+         (estimate.sem
+              ? fmt::format(" {} {}", charset.is_ascii() ? "+-" : "±", number(*estimate.sem))
+              : "");
+}
+
+// The heads of one name, the best first: rows of head, score and bar.
+TextTable named_heads(const HeadsDocument& document, const HeadName& name,
+                      const std::vector<std::size_t>& heads, const Charset& charset,
+                      const TerminalPalette& palette) {
+  constexpr std::size_t kBar = 30;
+  TextTable table;
+  table.indent = 2;
+  table.has_headings = false;
+  TextColumn score, bar{{}, {}, false, true};
+  for (const std::size_t head : heads) {
+    const Estimate estimate = *document.raw.estimate(head, name.score);
+    table.labels.push_back({head_name(document.heads[head])});
+    score.cells.push_back({with_error(estimate, charset)});
+    bar.cells.push_back({charset.bar(estimate.mean, kBar),
+                         {.ink = palette.share_ink(static_cast<float>(estimate.mean))}});
+  }
+  table.columns = {std::move(score), std::move(bar)};
+  return table;
+}
+
+void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
+              const TerminalOptions& options) {
+  constexpr std::size_t kMostHeads = 6;
+  const Charset charset(options.style);
+  const TerminalPalette palette(Colormap(), options.color);
+  std::vector<std::size_t> heads =
+      ranked_heads(document, {name.score, {{name.score, name.at_least}}});
+  const std::optional<double>& uniform = document.uniform[name.score];
+  std::string line = fmt::format("{}: {}", name.name, name.does);
+  if (heads.empty()) {
+    const std::vector<std::size_t> all = ranked_heads(document, {name.score, {}});
+    const auto best = all.empty() ? std::nullopt : document.raw.estimate(all.front(), name.score);
+    line = fmt::format(
+        "{}: no head{}", name.name,
+        best ? fmt::format(" (the largest score is {} of {}, {} is asked for)", number(best->mean),
+                           head_name(document.heads[all.front()]), name.at_least)
+             : "");
+    return page.add(paragraph(charset.sentence(line), options.columns, kDim));
+  }
+  page.add(paragraph(charset.sentence(line), options.columns, kBold));
+  page.add(paragraph(charset.sentence(fmt::format(
+                         "named from {} on; a head that looks at all alike has {}, of "
+                         "4,352 random ones the largest {}",
+                         name.at_least, uniform ? number(*uniform) : "none", name.largest_random)),
+                     options.columns, kDim, 2));
+  const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
+  heads.resize(heads.size() - n_more);
+  page.add(
+      draw_table(named_heads(document, name, heads, charset, palette), options.columns, charset));
+  if (n_more > 0) {
+    page.add(fmt::format("  {} {} more", charset.ellipsis(), n_more), kDim);
+  }
+}
+
+TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>& rows,
+                   const std::vector<Score>& columns, const TerminalOptions& options) {
+  const Charset charset(options.style);
+  const TerminalPalette palette(Colormap(), options.color);
+  TextTable table;
+  table.corner = {"head", kDim};
+  for (const std::size_t row : rows) {
+    table.labels.push_back({head_name(document.heads[row])});
+  }
+  table.labels.push_back({"uniform", kDim});
+  const bool is_corpus = std::holds_alternative<CorpusSource>(document.source);
+  for (const Score score : columns) {
+    TextColumn column{{std::string(word_for(kScoreNames, score)), kDim}, {}};
+    for (const std::size_t row : rows) {
+      const auto estimate = document.raw.estimate(row, score);
+      column.cells.push_back(!estimate   ? Span{charset.dash(), kDim}
+                             : is_corpus ? Span{with_error(*estimate, charset)}
+                                         : Span{number(estimate->mean)});
+    }
+    const std::optional<double>& uniform = document.uniform[score];
+    column.cells.push_back({uniform ? number(*uniform) : charset.dash(), kDim});
+    table.columns.push_back(std::move(column));
+  }
+  if (document.is_probe()) {
+    TextColumn names{{"names", kDim}, {}, false};
+    for (const std::size_t row : rows) {
+      names.cells.push_back({fmt::format("{}", fmt::join(document.names(row), ", "))});
+    }
+    names.cells.emplace_back();
+    table.columns.push_back(std::move(names));
+  }
+  return table;
+}
+
+}  // namespace
+
+Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
+                const TerminalOptions& asked) {
+  const TerminalOptions options = wide_enough(asked);
+  const Charset charset(options.style);
+  Page page;
+  page.add(paragraph(charset.sentence("heads: " + heads_title(document)), options.columns, kBold));
+  for (const std::string& note : document.notes) {
+    page.add(paragraph(charset.sentence(note), options.columns, kDim));
+  }
+  page.blank();
+  if (document.is_probe()) {
+    for (const HeadName& name : kHeadNames) {
+      add_name(page, document, name, options);
+    }
+    page.blank();
+  }
+  std::vector<std::size_t> rows = ranked_heads(document, choice.ranking);
+  const std::size_t n_all = rows.size();
+  rows.resize(choice.top == 0 ? n_all : std::min(n_all, choice.top));
+  const std::vector<Score> usual(std::begin(kUsualColumns), std::end(kUsualColumns));
+  page.add(
+      draw_table(table_of(document, rows, choice.columns.empty() ? usual : choice.columns, options),
+                 options.columns, charset));
+  if (rows.size() < n_all) {
+    page.add(fmt::format("{} {} more", charset.ellipsis(), counted(n_all - rows.size(), "head")),
+             kDim);
+  }
+  return page;
+}
+
+}  // namespace attnviz
