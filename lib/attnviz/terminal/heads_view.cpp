@@ -7,7 +7,6 @@
 #include <string>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/message.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -17,9 +16,17 @@ namespace attnviz {
 
 namespace {
 
-constexpr Score kUsualColumns[] = {
-    Score::kPrevious,  Score::kSelf,        Score::kSinkAlpha,       Score::kDuplicate,
-    Score::kInduction, Score::kPunctuation, Score::kEntropyFraction, Score::kDistanceMean};
+// As many as stand beside each other in 80 columns, on probes with names.
+constexpr Score kProbeColumns[] = {Score::kPrevious, Score::kSelf, Score::kSinkAlpha,
+                                   Score::kDuplicate, Score::kInduction};
+constexpr Score kTextColumns[] = {Score::kPrevious,    Score::kSelf,      Score::kFirst,
+                                  Score::kDuplicate,   Score::kInduction, Score::kPunctuation,
+                                  Score::kEntropyBits, Score::kConfidence};
+
+std::vector<Score> usual_columns(bool is_probe) {
+  return is_probe ? std::vector(std::begin(kProbeColumns), std::end(kProbeColumns))
+                  : std::vector(std::begin(kTextColumns), std::end(kTextColumns));
+}
 
 // Three decimals of shares, one of larger numbers.
 std::string number(double value) {
@@ -61,24 +68,23 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   const TerminalPalette palette(Colormap(), options.color);
   std::vector<std::size_t> heads =
       ranked_heads(document, {name.score, {{name.score, name.at_least}}});
-  const std::optional<double>& uniform = document.uniform[name.score];
-  std::string line = fmt::format("{}: {}", name.name, name.does);
+  Line line(name.name, kBold);
   if (heads.empty()) {
     const std::vector<std::size_t> all = ranked_heads(document, {name.score, {}});
     const auto best = all.empty() ? std::nullopt : document.raw.estimate(all.front(), name.score);
-    line = fmt::format(
-        "{}: no head{}", name.name,
-        best ? fmt::format(" (the largest score is {} of {}, {} is asked for)", number(best->mean),
-                           head_name(document.heads[all.front()]), name.at_least)
-             : "");
-    return page.add(paragraph(charset.sentence(line), options.columns, kDim));
+    line.put(best ? fmt::format(": no head; the largest score is {} of {}, {} is asked for",
+                                number(best->mean), head_name(document.heads[all.front()]),
+                                name.at_least)
+                  : ": no head",
+             kDim);
+    return page.add(std::move(line));
   }
-  page.add(paragraph(charset.sentence(line), options.columns, kBold));
-  page.add(paragraph(charset.sentence(fmt::format(
-                         "named from {} on; a head that looks at all alike has {}, of "
-                         "4,352 random ones the largest {}",
-                         name.at_least, uniform ? number(*uniform) : "none", name.largest_random)),
-                     options.columns, kDim, 2));
+  line.put(fmt::format(": {}", name.does));
+  const std::optional<double>& uniform = document.uniform[name.score];
+  const Line bounds(fmt::format("(from {}; uniform {}, random {})", name.at_least,
+                                uniform ? number(*uniform) : "none", name.largest_random),
+                    kDim);
+  page.add(flow({std::move(line), bounds}, 1, options.columns));
   const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
   heads.resize(heads.size() - n_more);
   page.add(
@@ -138,18 +144,22 @@ Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
     for (const HeadName& name : kHeadNames) {
       add_name(page, document, name, options);
     }
+    page.add(
+        paragraph("from: the least score for the name; uniform: of a head that looks at all "
+                  "it sees alike; random: the largest of 4,352 heads with random weights",
+                  options.columns, kDim));
     page.blank();
   }
   std::vector<std::size_t> rows = ranked_heads(document, choice.ranking);
   const std::size_t n_all = rows.size();
   rows.resize(choice.top == 0 ? n_all : std::min(n_all, choice.top));
-  const std::vector<Score> usual(std::begin(kUsualColumns), std::end(kUsualColumns));
-  page.add(
-      draw_table(table_of(document, rows, choice.columns.empty() ? usual : choice.columns, options),
-                 options.columns, charset));
+  const std::vector<Score> columns =
+      choice.columns.empty() ? usual_columns(document.is_probe()) : choice.columns;
+  page.add(draw_table(table_of(document, rows, columns, options), options.columns, charset));
   if (rows.size() < n_all) {
-    page.add(fmt::format("{} {} more", charset.ellipsis(), counted(n_all - rows.size(), "head")),
-             kDim);
+    page.add(
+        fmt::format("{} {} more heads; --top 0 shows all", charset.ellipsis(), n_all - rows.size()),
+        kDim);
   }
   return page;
 }

@@ -16,6 +16,11 @@ namespace attnviz {
 
 namespace {
 
+// Without what stands in brackets.
+std::string axis_name(const std::string& axis) {
+  return axis.substr(0, axis.find(" ("));
+}
+
 constexpr std::size_t kLegendGap = 3;
 
 std::string without_blank_end(std::string text) {
@@ -162,9 +167,8 @@ class Screen {
   void legend() {
     page_.add(painter_.ticked_scale(layout_.columns));
     std::vector<Line> items = painter_.legend(has_masked_, layout_.columns);
-    for (const char* text : {"row = query", "column = key"}) {
-      items.emplace_back(text);
-    }
+    items.emplace_back("row = " + axis_name(heatmap_.query_axis));
+    items.emplace_back("column = " + axis_name(heatmap_.key_axis));
     page_.add(flow(items, kLegendGap, layout_.columns));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
       const std::string block = fmt::format("up to {} {} {}", layout_.queries.block,
