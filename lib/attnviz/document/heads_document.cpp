@@ -136,7 +136,7 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   map.value_name = name;
   constexpr double kShares = 1.0;
   map.scale.high = static_cast<float>(largest > kShares ? round_step(largest) : kShares);
-  map.title = fmt::format("{}: {}", name, heads_title(document));
+  map.title = "heads: " + heads_title(document);
   map.notes = document.notes;
   return map;
 }

@@ -1,0 +1,249 @@
+// attnviz heads: scores, names, files and expectations.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/json.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads/";
+
+std::string joined(const json& ids) {
+  std::string words;
+  for (const json& id : ids) {
+    words += (words.empty() ? "" : ",") + std::to_string(id.get<unsigned>());
+  }
+  return words;
+}
+
+void check_scores(const json& found, const json& expected) {
+  for (const auto& [score, table] : expected.items()) {
+    for (const json& head : found) {
+      CAPTURE(score);
+      const json& at =
+          table.is_null()
+              ? table
+              : table[head["layer"].get<std::size_t>()][head["head"].get<std::size_t>()];
+      REQUIRE(head[score].is_null() == at.is_null());
+      if (!at.is_null()) {
+        const auto number = at.get<double>();
+        CHECK(std::abs(head[score].get<double>() - number) <=
+              3e-5 * std::max(1.0, std::abs(number)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("heads: ids are scored as the reference has them, TransformerLens' numbers beside") {
+  const json reference = read_json(kReference + "demo.json");
+  for (const std::size_t index : {0U, 2U, 6U}) {
+    const json& one = reference["cases"][index];
+    const json document =
+        attnviz_json({"heads", "--ids", joined(one["ids"]), "--transformer-lens"});
+    CHECK(document["schema"] == "attnviz.heads/1");
+    CHECK(document["source"]["token_ids"] == one["ids"]);
+    json expected = one["scores"];
+    expected.erase("retrieval");  // nobody said that this is a probe
+    check_scores(document["heads"], expected);
+    CHECK(document["sink_rate"].get<double>() == doctest::Approx(one["sink_rate"].get<double>()));
+    if (one.contains("transformer_lens")) {
+      const json& lens = one["transformer_lens"]["induction_head"]["mul exclude_bos"][2][1];
+      CHECK(document["transformer_lens"][9]["induction_head"]["mul exclude_bos"].get<double>() ==
+            doctest::Approx(lens.get<double>()).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("heads: probes given by ids earn the names of the reference, by their mean") {
+  const json reference = read_json(kReference + "demo.json");
+  json probes = json::array();
+  for (const json& one : reference["cases"]) {
+    const std::string name = one["name"];
+    if (name.starts_with("probe") && name.ends_with("with BOS")) {
+      probes.push_back(one["ids"]);
+    }
+  }
+  const TemporaryFolder folder;
+  write_file(folder.file("probes.json"), probes.dump());
+  const json document = attnviz_json({"heads", "--probe-ids", folder.file("probes.json")});
+  const json all_names = read_json(kReference + "names.json");
+  for (const json& model : all_names["models"]) {
+    if (model["model"] != "demo") {
+      continue;
+    }
+    for (const json& head : document["heads"]) {
+      const std::string name =
+          std::to_string(head["layer"].get<int>()) + "." + std::to_string(head["head"].get<int>());
+      const json earned = model["named"].value(name, json::object());
+      CAPTURE(name);
+      REQUIRE(head["names"].size() == earned.size());
+      for (const json& one : head["names"]) {
+        CHECK(earned.contains(one.get<std::string>()));
+      }
+    }
+  }
+}
+
+TEST_CASE("heads: without a text probes are made, the same from the same seed") {
+  const json document = attnviz_json({"heads", "--probe-count", "2"});
+  const json& source = document["source"];
+  CHECK(source["kind"] == "probe");
+  CHECK(source["seed"] == 42);
+  REQUIRE(source["ids"].size() == 2);
+  CHECK(source["ids"][0].size() == 101);
+  CHECK(source["ids"][0][0] == 0);  // BOS
+  CHECK(source["ids"][0][1] == source["ids"][0][26]);
+  CHECK(source["ids"][0] != source["ids"][1]);
+  CHECK(document["null"]["previous"].get<double>() == doctest::Approx(0.04197278508));
+  CHECK(document["null"]["induction"].get<double>() == doctest::Approx(0.030721188));
+  CHECK(attnviz_json({"heads", "--probe-count", "2"}) == document);
+  CHECK(attnviz_json({"heads", "--probe-count", "2", "--seed", "1"})["source"]["ids"] !=
+        source["ids"]);
+  CHECK(attnviz_json({"heads", "--no-bos", "--probe-length", "5"})["source"]["ids"][0].size() ==
+        20);
+}
+
+TEST_CASE("heads: random weights are scored, too, and earn no name") {
+  const json document = attnviz_json({"heads", "--random", "--layers", "3", "--heads", "6"});
+  REQUIRE(document["heads"].size() == 18);
+  for (const json& head : document["heads"]) {
+    CHECK(head["names"].empty());
+  }
+}
+
+TEST_CASE("heads: the first screen names the induction heads and says how sure that is") {
+  const ProgramResult result = attnviz({"heads"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.err.empty());
+  CHECK(contains(result.out,
+                 "induction: looks at what followed earlier copies of the token\n(from 0.3; "
+                 "uniform 0.031, random 0.079)\n  2.1  0.9"));
+  CHECK(contains(result.out, "duplicate-token: no head; the largest score is 0."));
+  for (const std::string& line : lines_of(result.out)) {
+    CHECK(line.size() <= 80);
+  }
+}
+
+TEST_CASE("heads: a table by one score, its first rows, only what is large, other columns") {
+  const ProgramResult result =
+      attnviz({"heads", "--sort", "entropy_bits", "--top", "2", "--columns",
+               "entropy_bits,confidence", "--min", "confidence=0.2", "The cat sat on the mat"});
+  const std::vector<std::string> lines = lines_of(result.out);
+  std::size_t heading = 0;
+  while (heading < lines.size() && !lines[heading].starts_with("head ")) {
+    ++heading;
+  }
+  REQUIRE(heading + 4 < lines.size());
+  CHECK(contains(lines[heading], "entropy_bits  confidence"));
+  CHECK(lines[heading + 3].starts_with("uniform"));
+  CHECK(contains(lines[heading + 4], "more heads"));
+}
+
+TEST_CASE("heads: a score as a map of layers and heads, on the screen and as a picture") {
+  const TemporaryFolder folder;
+  const std::string picture = folder.file("map.png");
+  const ProgramResult result = attnviz({"heads", "--score", "previous", "-o", picture});
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.out, "row = layer   column = head"));
+  CHECK(read_file(picture).starts_with("\x89PNG"));
+  CHECK(attnviz({"heads", "--score", "induction", "The cat"}).err ==
+        "attnviz: score induction: no head has it on demo, 16 heads on a text of 3 tokens\n");
+}
+
+TEST_CASE("heads: as comma-separated values, a row a head") {
+  const ProgramResult result = attnviz({"heads", "-o", "-", "--format", "csv"});
+  const std::vector<std::string> lines = lines_of(result.out);
+  REQUIRE(lines.size() == 17);
+  CHECK(lines[0].starts_with("layer,head,names,previous,previous_sem,self,self_sem,"));
+  CHECK(contains(lines[0], ",weighted_previous,"));
+  CHECK(lines[10].starts_with("2,1,induction,0.0"));
+}
+
+TEST_CASE("heads: patterns of any tool are scored") {
+  const TemporaryFolder folder;
+  const std::string text = "The cat saw the dog and the cat ran";
+  REQUIRE(attnviz({text, "-q", "-o", folder.file("a.json")}).exit_code == 0);
+  const json run = attnviz_json({"heads", text});
+  const json file = attnviz_json({"heads", folder.file("a.json")});
+  CHECK(file["source"]["kind"] == "file");
+  for (std::size_t i = 0; i < run["heads"].size(); ++i) {
+    for (const char* score : {"previous", "duplicate", "entropy_bits", "sink_alpha"}) {
+      CAPTURE(score);
+      CHECK(file["heads"][i][score] == run["heads"][i][score]);
+    }
+  }
+  // [query][key], causal, without tokens: repetitions are known by ids alone.
+  write_file(folder.file("b.json"), "[[1,0,0],[0.5,0.5,0],[0,1,0]]");
+  const json given = attnviz_json({"heads", folder.file("b.json")})["heads"][0];
+  CHECK(given["previous"] == 0.75);
+  CHECK(given["duplicate"].is_null());
+  const json with_ids = attnviz_json({"heads", folder.file("b.json"), "--ids", "7,8,7"});
+  CHECK(with_ids["heads"][0]["duplicate"] == 0.0);
+  CHECK(with_ids["heads"][0]["induction"] == 1.0);
+  CHECK(attnviz({"heads", folder.file("b.json"), "--ids", "7,8"}).exit_code == 2);
+  write_file(folder.file("c.json"), "[[1,0],[2.5,-1.5]]");
+  const ProgramResult refused = attnviz({"heads", folder.file("c.json")});
+  CHECK(refused.exit_code == 3);
+  CHECK(contains(refused.err, "head 0.0, query 1, key 1: expected a weight of at least 0"));
+  CHECK(attnviz({"heads", folder.file("none.json")}).exit_code == 1);
+}
+
+TEST_CASE("heads: means over the lines of a text, with their standard errors") {
+  const json document = attnviz_json({"heads", "--lines"}, "The cat sat on it\nA dog ran to her\n");
+  CHECK(document["source"] == json{{"kind", "corpus"}, {"n_texts", 2}});
+  const json first = attnviz_json({"heads", "The cat sat on it"})["heads"][0]["previous"];
+  const json second = attnviz_json({"heads", "A dog ran to her"})["heads"][0]["previous"];
+  const json& mean = document["heads"][0]["previous"];
+  CHECK(mean["n"] == 2);
+  CHECK(mean["mean"].get<double>() ==
+        doctest::Approx((first.get<double>() + second.get<double>()) / 2));
+  CHECK(mean["sem"].get<double>() ==
+        doctest::Approx(std::abs(first.get<double>() - second.get<double>()) / 2));
+}
+
+TEST_CASE("heads: what was expected and is not so ends with 5, with the output in place") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("h.json");
+  const ProgramResult holds =
+      attnviz({"heads", "-q", "-o", file, "--expect", "2.1 induction>0.8", "--expect",
+               "any previous>=0.9", "--expect", "count 2 induction>0.3", "--expect",
+               "1.3 previous-token", "--expect", "2.1 previous<0.1"});
+  CHECK(holds.exit_code == 0);
+  CHECK(holds.err.empty());
+  const ProgramResult fails =
+      attnviz({"heads", "-q", "-o", file, "--expect", "0.0 induction", "--expect",
+               "any duplicate>0.9", "--expect", "count 3 induction>0.3"});
+  CHECK(fails.exit_code == 5);
+  CHECK(contains(fails.err, "expected 0.0 induction: 0.0 has 0.02"));
+  CHECK(contains(fails.err, "expected any duplicate>0.9: none; 0.2 has 0."));
+  CHECK(contains(fails.err, "expected count 3 induction>0.3: 2 found: 2.1 2.3"));
+  CHECK(read_json(file)["heads"].size() == 16);
+  for (const char* wrong : {"2.1", "2.1 induct", "x induction", "count induction>1",
+                            "2.1 induction>", "2.1 induktion>0.5", "9.9 induction>0.5"}) {
+    CAPTURE(wrong);
+    CHECK(attnviz({"heads", "--expect", wrong}).exit_code == 2);
+  }
+}
+
+TEST_CASE("heads: what cannot be probed is refused") {
+  CHECK(attnviz({"heads", "--probe-length", "1"}).exit_code == 2);
+  CHECK(contains(attnviz({"heads", "--probe-length", "1000"}).err, "takes 256 at most"));
+  CHECK(contains(attnviz({"heads", "--probe-length", "5", "The cat"}).err,
+                 "--probe-length describes what is taken without a text"));
+  const TemporaryFolder folder;
+  write_file(folder.file("p.json"), "[5, 6]");
+  CHECK(attnviz({"heads", "--probe-ids", folder.file("p.json")}).exit_code == 3);
+  CHECK(attnviz({"heads", ""}).exit_code == 2);
+}
+
+}  // namespace attnviz::test
