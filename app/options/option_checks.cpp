@@ -23,10 +23,9 @@ constexpr const char* kDescribingOptions[] = {"--d-ff", "--gated", "--vocab", "-
 
 // Options that exclude each other, whatever the command.
 constexpr std::pair<const char*, const char*> kConflicts[] = {
-    {kText, "--file"},           {kText, "--ids"},         {"--file", "--ids"},
-    {"--lines", "--json-lines"}, {"--ids", "--lines"},     {"--ids", "--json-lines"},
-    {"--bos", "--no-bos"},       {"--quiet", "--verbose"}, {"--random", "--model"},
-    {kFile, "--model"}};
+    {kText, "--file"},        {"--file", "--ids"},       {"--lines", "--json-lines"},
+    {"--ids", "--lines"},     {"--ids", "--json-lines"}, {"--bos", "--no-bos"},
+    {"--quiet", "--verbose"}, {"--random", "--model"},   {kFile, "--model"}};
 
 // Options that say more of another, and what.
 struct Addition {
@@ -57,6 +56,9 @@ const char* first_given(const Given& given, std::span<const char* const> options
 }
 
 void check_ids(const Given& given) {
+  if (given.has(kText) && given.has("--ids")) {
+    conflict(kText, "--ids");
+  }
   constexpr const char* kCutting[] = {"--pair", "--bos", "--no-bos", "--special"};
   if (const char* option = first_given(given, kCutting); option != nullptr && given.has("--ids")) {
     fail(fmt::format("{} says how a text becomes tokens; --ids are taken as they are", option));
@@ -131,17 +133,19 @@ void check_inspect(const Given& given, InspectOptions& options) {
 }
 
 void check_heads(const Given& given, HeadsOptions& options) {
-  check_attention(given, options);
   const std::string text = options.input.text.value_or("");
   if (text.ends_with(".json") || text.ends_with(".npy")) {
     options.patterns = text;
     options.input.text.reset();
+    check_output(options.output);
     constexpr const char* kOfRuns[] = {"--model",       "--random",       "--mask",
                                        "--temperature", "--probe-length", "--probe-ids"};
     if (const char* option = first_given(given, kOfRuns); option != nullptr) {
       fail(fmt::format("{}: {} holds attention that has been computed", option, text));
     }
+    return;
   }
+  check_attention(given, options);
   constexpr const char* kOfProbes[] = {"--probe-length", "--probe-repeats", "--probe-count",
                                        "--probe-ids"};
   const char* const probe = first_given(given, kOfProbes);

@@ -19,9 +19,9 @@ namespace {
 // As many as stand beside each other in 80 columns, on probes with names.
 constexpr Score kProbeColumns[] = {Score::kPrevious, Score::kSelf, Score::kSinkAlpha,
                                    Score::kDuplicate, Score::kInduction};
-constexpr Score kTextColumns[] = {Score::kPrevious,    Score::kSelf,      Score::kFirst,
-                                  Score::kDuplicate,   Score::kInduction, Score::kPunctuation,
-                                  Score::kEntropyBits, Score::kConfidence};
+constexpr Score kTextColumns[] = {Score::kPrevious,   Score::kSelf,      Score::kFirst,
+                                  Score::kDuplicate,  Score::kInduction, Score::kPunctuation,
+                                  Score::kEntropyBits};
 
 std::vector<Score> usual_columns(bool is_probe) {
   return is_probe ? std::vector(std::begin(kProbeColumns), std::end(kProbeColumns))
