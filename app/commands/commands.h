@@ -21,6 +21,9 @@ void run(const RenderOptions& options);
 /// attnviz tokenize: tokens, ids and byte ranges of texts.
 void run(const TokenizeOptions& options);
 
+/// attnviz merge: exact sums of head scores, added up.
+void run(const MergeOptions& options);
+
 /// attnviz tour: six screens about attention, one after another.
 void run(const TourOptions& options);
 

@@ -1,20 +1,26 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/json/corpus_scores_json.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "outputs/output_file.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
 
@@ -74,40 +80,42 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
 class Scorer {
  public:
   Scorer(const HeadsOptions& options, const Model& model, const std::vector<HeadId>& heads)
-      : options_(options), model_(model), uniform_(1) {
-    document_.heads = heads;
-    document_.raw = document_.weighted = ScoreMeans(heads.size());
+      : model_(model), sums_(heads) {
     request_.attention = request_of(options);
     request_.detect = options.transformer_lens;
+    sums_.band = options.band;
+    sums_.run = run_facts(model, request_.attention);
+    sums_.model = model_facts(model, {});
   }
 
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
-    const TextScores scores = score_heads(model_, text, tokens, document_.heads, request_);
-    document_.raw.add(scores.raw);
-    document_.weighted.add(scores.weighted);
-    document_.detected = scores.detected;
+    const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
+    sums_.raw.add(scores.raw);
+    sums_.weighted.add(scores.weighted);
+    detected_ = scores.detected;
     const ScoreValues uniform =
-        uniform_scores(tokens, mask_of(model_, document_.heads.front().layer, request_.attention));
-    uniform_.add(std::span(&uniform, 1));
-    if (!document_.model) {
-      document_.model = model_facts(model_, text);
-      document_.run = run_facts(model_, request_.attention);
+        uniform_scores(tokens, mask_of(model_, sums_.heads.front().layer, request_.attention));
+    sums_.uniform.add(std::span(&uniform, 1));
+    if (sums_.raw.n_texts() == 1) {
+      sums_.model = model_facts(model_, text);
     }
   }
 
+  CorpusScores& sums() noexcept { return sums_; }
+
   HeadsDocument finish(ScoreSource source) {
-    document_.source = std::move(source);
-    document_.uniform = uniform_.means(0);
-    document_.notes = notes_of(document_);
-    return std::move(document_);
+    HeadsDocument document = sums_.document();
+    document.source = std::move(source);
+    document.detected = detected_;
+    document.notes = notes_of(document);
+    return document;
   }
 
  private:
-  const HeadsOptions& options_;
   const Model& model_;
   ScoreRequest request_;
-  HeadsDocument document_;
-  ScoreMeans uniform_;
+  CorpusScores sums_;
+  std::vector<DetectedScores> detected_;  // of the last text
 };
 
 std::vector<TokenizedText> given_probes(const HeadsOptions& options, const Tokenizer& tokenizer) {
@@ -154,19 +162,114 @@ ScoredTokens scored_tokens(const HeadsOptions& options, const TokenizedText& tex
   return {text.ids(), how};
 }
 
-HeadsDocument score_texts(const HeadsOptions& options, AttentionSetup& setup,
-                          const Tokenizer& tokenizer, Scorer& scorer) {
-  TokenizedText last;
-  std::size_t n_texts = 0;
+HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
+                         const Tokenizer& tokenizer, Scorer& scorer) {
+  TokenizedText text;
   setup.source.for_each([&](const InputText& input) {
-    last = read_text(setup, options, tokenizer, input);
-    scorer.add(last, scored_tokens(options, last));
-    ++n_texts;
+    text = read_text(setup, options, tokenizer, input);
+    scorer.add(text, scored_tokens(options, text));
   });
-  if (options.input.many_texts()) {
-    return scorer.finish(CorpusSource{n_texts});
+  return scorer.finish(ScoredText{std::move(text)});
+}
+
+// The file that keeps the sums while texts are read.
+class PartialFile {
+ public:
+  PartialFile(const std::filesystem::path& path, CorpusScores& sums) : path_(path), sums_(sums) {}
+
+  /// Takes the sums of the file, if there is one.
+  void resume() {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path_, ignored)) {
+      return;
+    }
+    const MappedFile file(path_);
+    CorpusScores earlier = read_corpus_scores(file.bytes(), path_.string());
+    if (const std::string difference = sums_.difference(earlier); !difference.empty()) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: --resume: {}", path_.string(), difference));
+    }
+    sums_ = std::move(earlier);
   }
-  return scorer.finish(ScoredText{std::move(last)});
+
+  /// After `n_lines` of the input.
+  void save(std::size_t n_lines) {
+    sums_.n_lines = n_lines;
+    OutputFile file(path_);
+    write_corpus_scores(sums_, [&file](std::string_view bytes) { file.write(bytes); });
+    file.commit();
+    saved_ = Clock::now();
+  }
+
+  bool is_due() const {
+    constexpr std::chrono::seconds kMost{10};
+    return Clock::now() - saved_ > kMost;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::filesystem::path path_;
+  CorpusScores& sums_;
+  Clock::time_point saved_ = Clock::now();
+};
+
+// How far a corpus has been read.
+struct ScoredCorpus {
+  HeadsDocument document;
+  bool is_interrupted = false;
+};
+
+ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
+                          const Tokenizer& tokenizer, Scorer& scorer) {
+  const Interruption interruption;
+  CorpusScores& sums = scorer.sums();
+  std::optional<PartialFile> partial;
+  if (options.partial) {
+    sums.model_print = model_fingerprint(setup.model);
+    sums.tokenizer_print = tokenizer_fingerprint(tokenizer);
+    partial.emplace(*options.partial, sums);
+    if (options.resume) {
+      partial->resume();
+      setup.source.skip_lines(sums.n_lines);
+    }
+    partial->save(
+        sums.n_lines);  // before slow work, so that a folder that cannot be written is told
+  }
+  ProgressLine progress("texts", options.talk);
+  const ProgressReport report = progress.report();
+  std::size_t n_done = sums.n_lines;
+  const auto save = [&] {
+    if (partial) {
+      partial->save(n_done);
+    }
+  };
+  try {
+    setup.source.for_each([&](const InputText& input) {
+      const TokenizedText text = read_text(setup, options, tokenizer, input);
+      scorer.add(text, scored_tokens(options, text));
+      n_done = setup.source.n_lines();
+      if (report) {
+        report(setup.source.share_read());
+      }
+      if (partial && partial->is_due()) {
+        save();
+      }
+      if (interruption.is_requested()) {
+        setup.source.stop();
+      }
+    });
+  } catch (const Error&) {
+    save();
+    throw;
+  }
+  const bool is_interrupted = interruption.is_requested();
+  n_done = is_interrupted ? n_done : setup.source.n_lines();
+  save();
+  ScoredCorpus scored{scorer.finish(CorpusSource{sums.raw.n_texts()}), is_interrupted};
+  if (is_interrupted) {
+    scored.document.notes.push_back(fmt::format("interrupted after line {}", n_done));
+  }
+  return scored;
 }
 
 // Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
@@ -205,6 +308,11 @@ ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& doc
 HeadsDocument score_file(const HeadsOptions& options) {
   const MappedFile file(*options.patterns);
   const std::string name = options.patterns->string();
+  if (are_corpus_scores(file.bytes())) {
+    HeadsDocument document = read_corpus_scores(file.bytes(), name).document();
+    document.notes = notes_of(document);
+    return document;
+  }
   std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
   if (read.size() > 1) {
     throw Error(ErrorKind::kUsage,
@@ -275,12 +383,23 @@ void run(const HeadsOptions& options) {
   const std::vector<HeadId> heads =
       select_heads(setup.model, options.heads.heads, options.heads.layers);
   Scorer scorer(options, setup.model, heads);
-  const HeadsDocument document = options.input.is_given()
-                                     ? score_texts(options, setup, *tokenizer, scorer)
-                                     : score_probes(options, setup, *tokenizer, scorer);
+  bool is_interrupted = false;
+  HeadsDocument document;
+  if (!options.input.is_given()) {
+    document = score_probes(options, setup, *tokenizer, scorer);
+  } else if (!options.input.many_texts()) {
+    document = score_text(options, setup, *tokenizer, scorer);
+  } else {
+    ScoredCorpus scored = score_corpus(options, setup, *tokenizer, scorer);
+    document = std::move(scored.document);
+    is_interrupted = scored.is_interrupted;
+  }
   setup.phases.done("scores");
   write_scores(setup.outputs, options, document);
   setup.phases.done("render");
+  if (is_interrupted) {
+    throw Error(ErrorKind::kInterrupted, document.notes.back());
+  }
   check_expected(options, document);
 }
 

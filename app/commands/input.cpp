@@ -242,7 +242,11 @@ std::optional<InputText> TextSource::next() {
     }
     return InputText{std::move(text), input_.pair};
   }
-  while (auto line = next_line()) {
+  while (!stopped_) {
+    const auto line = next_line();
+    if (!line) {
+      break;
+    }
     const bool blank = is_blank(*line);
     InputText text{blank ? std::string() : *line, input_.pair};
     if (!blank && input_.json_lines) {
@@ -257,6 +261,23 @@ std::optional<InputText> TextSource::next() {
     }
   }
   return std::nullopt;
+}
+
+void TextSource::skip_lines(std::size_t count) {
+  skipped_ = count > 0;
+  while (count > 0 && next_line()) {
+    --count;
+  }
+}
+
+double TextSource::share_read() const {
+  struct stat info {};
+  const off_t place = fd_ < 0 ? -1 : lseek(fd_, 0, SEEK_CUR);
+  if (place < 0 || fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
+    return 0.0;
+  }
+  return (static_cast<double>(place) - static_cast<double>(buffer_.size() - consumed_)) /
+         static_cast<double>(info.st_size);
 }
 
 void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
@@ -279,7 +300,7 @@ void TextSource::for_each(const std::function<void(const InputText&)>& answer) {
                                             in_program_words(error.what(), error.parameter())));
     }
   }
-  if (texts_ == 0) {
+  if (texts_ == 0 && !skipped_ && !stopped_) {
     throw Error(ErrorKind::kUsage, name_ + ": no line with a text in it");
   }
 }

@@ -42,6 +42,15 @@ class TextSource {
   /// error about one of many texts names its line, unless it is Error{kIo}.
   void for_each(const std::function<void(const InputText&)>& answer);
 
+  /// The next lines of many texts, which are not read.
+  void skip_lines(std::size_t count);
+  /// Lines that have been read or skipped.
+  std::size_t n_lines() const noexcept { return line_; }
+  /// The share of a file that has been read; 0 where that is not known.
+  double share_read() const;
+  /// No text comes after this.
+  void stop() noexcept { stopped_ = true; }
+
   /// Whether there is nothing at all to read, before anything was. Waits for the first of it.
   /// Throws Error{kIo}.
   bool is_empty();
@@ -63,6 +72,8 @@ class TextSource {
   std::size_t consumed_ = 0;  // of buffer_
   std::size_t line_ = 0;      // 1-based
   std::size_t texts_ = 0;
+  bool stopped_ = false;
+  bool skipped_ = false;
 };
 
 /// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id

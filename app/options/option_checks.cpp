@@ -37,6 +37,7 @@ struct Addition {
 constexpr Addition kAdditions[] = {{"--format", "-o", ": it says what is written there"},
                                    {"--as-key", "--focus", ": it says how that token is taken"},
                                    {"--at", "--predict", ": it says where"},
+                                   {"--resume", "--partial", ""},
                                    {"--gated", "--d-ff", ""},
                                    {"--tied", "--vocab", ""}};
 
@@ -155,8 +156,17 @@ void check_heads(const Given& given, HeadsOptions& options) {
   if (probe != nullptr && given.has("--probe-ids") && probe != kOfProbes[3]) {
     conflict("--probe-ids", probe);
   }
+  if (options.partial && !options.input.many_texts()) {
+    fail("--partial goes with --lines or --json-lines: it keeps sums over many texts");
+  }
   options.probe.seed = options.model.seed.value_or(kDefaultSeed);
   options.probe.bos = options.input.bos.value_or(true);
+}
+
+void check_merge(const Given& /*given*/, const MergeOptions& options) {
+  if (options.files.empty()) {
+    fail("merge needs FILEs, as in: attnviz merge a.json b.json -o all.json");
+  }
 }
 
 void check_render(const Given& /*given*/, const RenderOptions& options) {

@@ -401,6 +401,12 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                      table.columns.push_back(parse_score("--columns", word));
                    }
                  });
+  list.add_value("Output", "--partial", "FILE",
+                 "with --lines: keep the sums here while texts are read, for --resume and for "
+                 "attnviz merge",
+                 options.partial);
+  list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
+                options.resume);
   list.add_list("Output", "--expect", "WHAT",
                 "exit 5 unless this holds: \"5.5 induction>0.8\", \"any induction>0.8\", \"count 3 "
                 "previous>=0.4\", or a name: \"5.5 induction\"; may be repeated",
@@ -536,6 +542,13 @@ void define_models(OptionList& list, ModelsOptions& options) {
 void define_weights(OptionList& list, WeightsOptions& options) {
   options.model.model = RandomShape();
   define_shape(list, options.model);
+  list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
+                 options.output);
+  define_talk(list, options.talk);
+}
+
+void define_merge(OptionList& list, MergeOptions& options) {
+  list.add_positionals(kFile, options.files);
   list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
                  options.output);
   define_talk(list, options.talk);

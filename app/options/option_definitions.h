@@ -29,6 +29,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options);
 void define_info(OptionList& list, InfoOptions& options);
 void define_models(OptionList& list, ModelsOptions& options);
 void define_weights(OptionList& list, WeightsOptions& options);
+void define_merge(OptionList& list, MergeOptions& options);
 void define_tour(OptionList& list, TourOptions& options);
 
 // What no option can tell alone: of every command which exclude each other and which need another;
@@ -37,6 +38,7 @@ void check_given(const Given& given);
 void check_show(const Given& given, ShowOptions& options);
 void check_inspect(const Given& given, InspectOptions& options);
 void check_heads(const Given& given, HeadsOptions& options);
+void check_merge(const Given& given, const MergeOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
 void check_info(const Given& given, const InfoOptions& options);

@@ -89,6 +89,14 @@ class OptionList {
   void add_positional(
       const std::string& name, const Setter& set = [](const std::string& /*word*/) {});
 
+  /// Any number of words without options' names before them.
+  template <class Value>
+  void add_positionals(const std::string& name, std::vector<Value>& target) {
+    options_.push_back({{name}, name, "", "", Times::kMany, [&target](const auto& words) {
+                          target.assign(words.begin(), words.end());
+                        }});
+  }
+
   const std::vector<OptionSpec>& all() const noexcept { return options_; }
   /// Null when no option has this name.
   const OptionSpec* find(std::string_view name) const;

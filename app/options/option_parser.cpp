@@ -20,7 +20,8 @@ void add(CLI::App& app, const OptionSpec& option) {
   if (option.is_flag()) {
     app.add_flag_callback(names, [&option] { option.set({}); });
   } else if (option.times == Times::kMany) {
-    app.add_option_function<std::vector<std::string>>(names, option.set)->allow_extra_args(false);
+    app.add_option_function<std::vector<std::string>>(names, option.set)
+        ->allow_extra_args(option.is_positional());
   } else {
     CLI::Option* const added = app.add_option_function<std::string>(
         names, [&option](const std::string& word) { option.set({word}); });

@@ -173,7 +173,9 @@ struct HeadsOptions : AttentionOptions {
   std::optional<Score> map;  // of this score, in place of the table
   HeadsTableChoice table;
   std::vector<Expectation> expected;
-  DrawingRequest drawing;  // of the map
+  std::optional<std::filesystem::path> partial;  // where sums over many texts are kept
+  bool resume = false;                           // go on with these
+  DrawingRequest drawing;                        // of the map
   LookOptions look;
 };
 
@@ -213,6 +215,13 @@ struct InfoOptions : PrintOptions {
   std::variant<GivenModel, DescribedModel> model;
 };
 
+/// Sums of head scores that are brought together.
+struct MergeOptions {
+  std::vector<std::filesystem::path> files;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
 /// The models on this machine.
 struct ModelsOptions : PrintOptions {};
 
@@ -229,6 +238,6 @@ struct PrintText {
 
 using Command =
     std::variant<ShowOptions, InspectOptions, HeadsOptions, RenderOptions, TokenizeOptions,
-                 InfoOptions, ModelsOptions, WeightsOptions, TourOptions, PrintText>;
+                 InfoOptions, ModelsOptions, WeightsOptions, MergeOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

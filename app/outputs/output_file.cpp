@@ -30,7 +30,15 @@ static_assert(std::atomic<const char*>::is_always_lock_free);
 
 constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
+// Of Interruption.
+std::atomic<bool> is_patient{false};
+std::atomic<bool> is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
 extern "C" void remove_unfinished_files_and_exit(int) {
+  if (is_patient.load() && !is_interrupted.exchange(true)) {
+    return;
+  }
   erase_progress_line();
   for (const auto& name : unfinished_files) {
     if (const char* path = name.load()) {
@@ -105,6 +113,19 @@ void install_signal_handlers() {
     }
   }
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): SIGPIPE may always be ignored
+}
+
+Interruption::Interruption() noexcept {
+  is_interrupted.store(false);
+  is_patient.store(true);
+}
+
+Interruption::~Interruption() {
+  is_patient.store(false);
+}
+
+bool Interruption::is_requested() const noexcept {
+  return is_interrupted.load();
 }
 
 void reserve_standard_streams() noexcept {

@@ -14,6 +14,18 @@ struct ClosedPipe {};
 /// becomes an error of the write instead of a signal.
 void install_signal_handlers();
 
+/// While it lives, the first signal that would end the program is noted in its place, so that what
+/// has been done can be kept; the second one ends it. One at a time.
+class Interruption {
+ public:
+  Interruption() noexcept;
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  bool is_requested() const noexcept;
+};
+
 /// Keeps files from taking the place of standard streams that the caller has closed, where they
 /// would be given what is meant for the stream. Using such a stream is still an error.
 void reserve_standard_streams() noexcept;

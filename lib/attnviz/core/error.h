@@ -9,11 +9,12 @@ namespace attnviz {
 
 /// Why something failed. The values are the program's exit codes.
 enum class ErrorKind : int {
-  kIo = 1,           // could not read or write
-  kUsage = 2,        // the call does not make sense
-  kMalformed = 3,    // an input file is broken
-  kUnsupported = 4,  // an input file is well-formed but asks for something attnviz cannot do
-  kUnexpected = 5,   // something that was to be checked is not so
+  kIo = 1,             // could not read or write
+  kUsage = 2,          // the call does not make sense
+  kMalformed = 3,      // an input file is broken
+  kUnsupported = 4,    // an input file is well-formed but asks for something attnviz cannot do
+  kUnexpected = 5,     // something that was to be checked is not so
+  kInterrupted = 130,  // by a signal, with what was done until then in place
 };
 
 /// Thrown by every part of the library; third-party exceptions become one at the boundary.

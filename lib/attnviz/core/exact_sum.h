@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace attnviz {
 
@@ -34,8 +35,20 @@ class ExactSum {
   double value() const noexcept { return static_cast<double>(units_) / kUnits; }
   bool operator==(const ExactSum&) const = default;
 
+  /// The units in two's complement, the upper and the lower half: for files.
+  std::pair<std::uint64_t, std::uint64_t> halves() const noexcept {
+    return {static_cast<std::uint64_t>(units_ >> kHalf), static_cast<std::uint64_t>(units_)};
+  }
+  static ExactSum of_halves(std::uint64_t upper, std::uint64_t lower) noexcept {
+    ExactSum sum;
+    sum.units_ = static_cast<Integer>((static_cast<Natural>(upper) << kHalf) | lower);
+    return sum;
+  }
+
  private:
   __extension__ using Integer = __int128;
+  __extension__ using Natural = unsigned __int128;
+  static constexpr int kHalf = 64;
   static constexpr double kUnits = 1152921504606846976.0;  // 2^60
   Integer units_ = 0;
 };

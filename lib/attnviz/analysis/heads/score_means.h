@@ -22,6 +22,13 @@ struct Estimate {
 /// whichever were added up elsewhere.
 class ScoreMeans {
  public:
+  struct Sums {
+    ExactSum value, square;
+    std::size_t n = 0;
+
+    bool operator==(const Sums&) const = default;
+  };
+
   explicit ScoreMeans(std::size_t n_heads) : sums_(n_heads * kScoreNames.size()) {}
 
   /// One more text, [n_heads].
@@ -30,21 +37,21 @@ class ScoreMeans {
   void add(const ScoreMeans& other);
 
   std::size_t n_texts() const noexcept { return n_texts_; }
+  /// What has been added up of one score, to be kept and gone on with.
+  const Sums& sums(std::size_t head, Score score) const {
+    return sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)];
+  }
+  void restore(std::size_t head, Score score, const Sums& sums) {
+    sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)] = sums;
+  }
+  void restore_texts(std::size_t n_texts) noexcept { n_texts_ = n_texts; }
+  bool operator==(const ScoreMeans&) const = default;
   /// Nothing where no text has the score.
   std::optional<Estimate> estimate(std::size_t head, Score score) const;
   /// All means of a head.
   ScoreValues means(std::size_t head) const;
 
  private:
-  struct Sums {
-    ExactSum value, square;
-    std::size_t n = 0;
-  };
-
-  const Sums& sums(std::size_t head, Score score) const {
-    return sums_[head * kScoreNames.size() + static_cast<std::size_t>(score)];
-  }
-
   std::vector<Sums> sums_;
   std::size_t n_texts_ = 0;
 };

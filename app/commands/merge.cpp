@@ -1,0 +1,43 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/json/corpus_scores_json.h"
+#include "commands/commands.h"
+#include "outputs/output_file.h"
+#include "system/talk.h"
+
+namespace attnviz::app {
+
+void run(const MergeOptions& options) {
+  std::optional<CorpusScores> sum;
+  for (const std::filesystem::path& file : options.files) {
+    const MappedFile bytes(file);
+    const CorpusScores scores = read_corpus_scores(bytes.bytes(), file.string());
+    if (!sum) {
+      sum = scores;
+      continue;
+    }
+    if (const std::string difference = sum->difference(scores); !difference.empty()) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: does not go with {}: {}", file.string(),
+                                                 options.files.front().string(), difference));
+    }
+    sum->add(scores);
+  }
+  tell(options.talk, fmt::format("{} of {}", counted(sum->raw.n_texts(), "text"),
+                                 counted(options.files.size(), "file")));
+  if (options.output == "-") {
+    return write_corpus_scores(*sum, write_to_stdout);
+  }
+  OutputFile file(options.output);
+  write_corpus_scores(*sum, [&file](std::string_view bytes) { file.write(bytes); });
+  file.commit();
+  tell(options.talk, "wrote " + options.output);
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,68 @@
+#include "attnviz/analysis/heads/fingerprint.h"
+
+#include <fmt/core.h>
+
+#include <bit>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/core/random_bits.h"
+#include "attnviz/kernels/stored_numbers.h"
+
+namespace attnviz {
+
+namespace {
+
+void absorb(RandomBits& bits, std::string_view text) {
+  bits.absorb(text.size());
+  for (const char sign : text) {
+    bits.absorb(static_cast<unsigned char>(sign));
+  }
+}
+
+void absorb(RandomBits& bits, const StoredMatrix& matrix) {
+  bits.absorb(matrix.rows);
+  bits.absorb(matrix.cols);
+  if (matrix.empty()) {
+    return;
+  }
+  std::vector<float> row(matrix.cols);
+  copy_row(matrix, 0, row);
+  for (const float number : row) {
+    bits.absorb(std::bit_cast<std::uint32_t>(number));
+  }
+}
+
+std::string digits(const RandomBits& bits) {
+  return fmt::format("{:016x}", bits[0]);
+}
+
+}  // namespace
+
+std::string model_fingerprint(const Model& model) {
+  RandomBits bits({});
+  absorb(bits, model.config.family);
+  bits.absorb(model.config.seed);
+  absorb(bits, model.embeddings);
+  for (const LayerWeights& layer : model.layers) {
+    for (const HeadWeights& head : layer.heads) {
+      absorb(bits, head.query.weight);
+      absorb(bits, head.key.weight);
+      absorb(bits, head.value.weight);
+    }
+  }
+  return digits(bits);
+}
+
+std::string tokenizer_fingerprint(const Tokenizer& tokenizer) {
+  RandomBits bits({});
+  absorb(bits, tokenizer.name());
+  if (const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer)) {
+    for (std::size_t id = 0; id < own->vocabulary_size(); ++id) {
+      absorb(bits, own->piece(static_cast<TokenId>(id)));
+    }
+  }
+  return digits(bits);
+}
+
+}  // namespace attnviz

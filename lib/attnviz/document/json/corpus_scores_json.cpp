@@ -1,0 +1,146 @@
+#include "attnviz/document/json/corpus_scores_json.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "attnviz/document/json/run_json.h"
+#include "attnviz/formats/json_tree.h"
+#include "attnviz/formats/json_writer.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::string_view kSchema = "attnviz.heads-partial/1";
+constexpr std::string_view kBeginning = R"({"schema": "attnviz.heads-partial/1")";
+constexpr std::size_t kSumDigits = 32;
+
+std::string sum_text(const ExactSum& sum) {
+  const auto [upper, lower] = sum.halves();
+  return fmt::format("{:016x}{:016x}", upper, lower);
+}
+
+// "sum square n", the sums as 128-bit numbers of 2^-60.
+std::string sums_text(const ScoreMeans::Sums& sums) {
+  return fmt::format("{} {} {}", sum_text(sums.value), sum_text(sums.square), sums.n);
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view digits, int base) {
+  Number number{};
+  const char* const end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, number, base);
+  return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<ExactSum> sum_in(std::string_view digits) {
+  constexpr int kHexadecimal = 16;
+  if (digits.size() != kSumDigits) {
+    return std::nullopt;
+  }
+  const auto upper = number_in<std::uint64_t>(digits.substr(0, kSumDigits / 2), kHexadecimal);
+  const auto lower = number_in<std::uint64_t>(digits.substr(kSumDigits / 2), kHexadecimal);
+  return upper && lower ? std::optional(ExactSum::of_halves(*upper, *lower)) : std::nullopt;
+}
+
+ScoreMeans::Sums sums_in(const JsonNode& node) {
+  constexpr std::size_t kSecond = kSumDigits + 1, kThird = 2 * kSecond;
+  const std::string_view text = node.as_string();
+  if (text.size() > kThird && text[kSumDigits] == ' ' && text[kThird - 1] == ' ') {
+    const auto value = sum_in(text.substr(0, kSumDigits));
+    const auto square = sum_in(text.substr(kSecond, kSumDigits));
+    const auto n = number_in<std::size_t>(text.substr(kThird), 10);
+    if (value && square && n && *n > 0) {
+      return {*value, *square, *n};
+    }
+  }
+  node.fail("expected two sums of 32 hexadecimal digits and a count");
+}
+
+// Scores that no text has are left out.
+void write_sums(JsonWriter& json, const ScoreMeans& means, std::size_t head) {
+  for (const auto& [key, score] : kScoreNames) {
+    if (const ScoreMeans::Sums& sums = means.sums(head, score); sums.n > 0) {
+      json.member(key, sums_text(sums));
+    }
+  }
+}
+
+void read_sums(const JsonNode& node, std::size_t head, ScoreMeans& means) {
+  for (const auto& [key, score] : kScoreNames) {
+    if (const auto sums = node.find(key)) {
+      means.restore(head, score, sums_in(*sums));
+    }
+  }
+}
+
+}  // namespace
+
+void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
+  JsonWriter json(sink);
+  json.begin_object();
+  json.member("schema", kSchema);
+  write_model_member(json, scores.model);
+  json.member("model_fingerprint", scores.model_print);
+  json.member("tokenizer_fingerprint", scores.tokenizer_print);
+  write_run_members(json, scores.run);
+  json.member("band", scores.band);
+  json.member("n_lines", scores.n_lines);
+  json.member("n_texts", scores.raw.n_texts());
+  json.begin_object("uniform");
+  write_sums(json, scores.uniform, 0);
+  json.end_object();
+  std::size_t index = 0;
+  json.objects("heads", scores.heads, [&](HeadId head) {
+    json.member("layer", head.layer);
+    json.member("head", head.head);
+    json.begin_object("raw");
+    write_sums(json, scores.raw, index);
+    json.end_object();
+    json.begin_object("weighted");
+    write_sums(json, scores.weighted, index);
+    json.end_object();
+    ++index;
+  });
+  json.end_object();
+  json.finish();
+}
+
+bool are_corpus_scores(std::string_view bytes) noexcept {
+  return bytes.starts_with(kBeginning);
+}
+
+CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
+  const JsonTree tree = JsonTree::parse(bytes, name);
+  const JsonNode root = tree.root();
+  if (root.at("schema").as_string() != kSchema) {
+    root.at("schema").fail(fmt::format("expected \"{}\"", kSchema));
+  }
+  const std::vector<JsonNode> nodes = root.at("heads").as_list("a list of heads");
+  std::vector<HeadId> heads;
+  for (const JsonNode& node : nodes) {
+    heads.push_back({node.at("layer").as_unsigned(), node.at("head").as_unsigned()});
+  }
+  CorpusScores scores(std::move(heads));
+  scores.model = read_model(root.at("model"));
+  scores.model_print = root.at("model_fingerprint").as_string();
+  scores.tokenizer_print = root.at("tokenizer_fingerprint").as_string();
+  scores.run = read_run(root);
+  scores.band = root.at("band").as_unsigned();
+  scores.n_lines = root.at("n_lines").as_unsigned();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    read_sums(nodes[i].at("raw"), i, scores.raw);
+    read_sums(nodes[i].at("weighted"), i, scores.weighted);
+  }
+  read_sums(root.at("uniform"), 0, scores.uniform);
+  for (ScoreMeans* means : {&scores.raw, &scores.weighted, &scores.uniform}) {
+    means->restore_texts(root.at("n_texts").as_unsigned());
+  }
+  return scores;
+}
+
+}  // namespace attnviz
