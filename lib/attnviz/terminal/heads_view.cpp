@@ -158,7 +158,7 @@ Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
   page.add(draw_table(table_of(document, rows, columns, options), options.columns, charset));
   if (rows.size() < n_all) {
     page.add(
-        fmt::format("{} {} more heads; --top 0 shows all", charset.ellipsis(), n_all - rows.size()),
+        fmt::format("{} {} more heads", charset.ellipsis(), n_all - rows.size()),
         kDim);
   }
   return page;

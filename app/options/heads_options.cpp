@@ -1,0 +1,126 @@
+// The options of attnviz heads and merge.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "options/option_groups.h"
+#include "options/option_values.h"
+
+namespace attnviz::app {
+
+namespace {
+
+void define_probe(OptionList& list, HeadsOptions& options) {
+  constexpr std::uint64_t kMostTokens = 1'000'000;
+  list.add_value("Input", "--probe-length", "T",
+                 "without a text: a probe of T different random tokens (default 25)",
+                 options.probe.length, count_between(2, kMostTokens));
+  list.add_value("Input", "--probe-repeats", "R", "which stand there R times (default 4)",
+                 options.probe.repeats, count_between(2, kMostTokens));
+  list.add_value("Input", "--probe-count", "N", "so many probes (default 4)", options.probe.count,
+                 count_between(1, kMostTokens));
+  list.add_value("Input", "--probe-ids", "FILE",
+                 "probes of one's own: a JSON list of lists of token ids", options.probe_ids);
+}
+
+Score parse_score(std::string_view option, const std::string& word) {
+  return parse_choice(option, word, kScoreNames);
+}
+
+std::vector<std::string> words_between_commas(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::pair<Score, double> parse_least(const std::string& word) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string::npos) {
+    throw Error(ErrorKind::kUsage, fmt::format("--min: expected SCORE=NUMBER, found \"{}\"", word));
+  }
+  return {parse_score("--min", word.substr(0, sign)),
+          static_cast<double>(parse_decimal("--min", word.substr(sign + 1)))};
+}
+
+void define_scores(OptionList& list, HeadsOptions& options) {
+  HeadsTableChoice& table = options.table;
+  list.add_value("Attention", "--band", "W", "the score band: keys up to W tokens away (default 4)",
+                 options.band, count_between(0, 1'000'000));
+  list.add_value("Attention", "--punctuation", "INDICES",
+                 "the tokens that are punctuation: 3,7 (default: as their texts are)",
+                 options.punctuation, [](const std::string& word) {
+                   const std::vector<TokenId> indices = parse_ids("--punctuation", word);
+                   return std::vector<std::size_t>(indices.begin(), indices.end());
+                 });
+  list.add_flag("Attention", "--transformer-lens",
+                "in JSON, the numbers of TransformerLens' detect_head, too",
+                options.transformer_lens);
+  list.add_value("Output", "--score", "SCORE",
+                 fmt::format("a map of this score in place of the table: {}",
+                             fmt::join(choice_words(kScoreNames), ", ")),
+                 options.map, parse_score);
+  list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
+                 table.ranking.sort, parse_score);
+  list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 20)",
+                 table.top, count_between(0, 1'000'000));
+  list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
+                [&table](const std::vector<std::string>& words) {
+                  for (const std::string& word : words) {
+                    table.ranking.at_least.push_back(parse_least(word));
+                  }
+                });
+  list.add_value("Output", "--columns", "SCORES", "the table's scores, with commas between them",
+                 [&table](const std::string& words) {
+                   for (const std::string& word : words_between_commas(words)) {
+                     table.columns.push_back(parse_score("--columns", word));
+                   }
+                 });
+  list.add_value("Output", "--partial", "FILE",
+                 "with --lines: keep the sums here while texts are read, for --resume and for "
+                 "attnviz merge",
+                 options.partial);
+  list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
+                options.resume);
+  list.add_list("Output", "--expect", "WHAT",
+                "exit 5 unless this holds: \"5.5 induction>0.8\", \"any induction>0.8\", \"count 3 "
+                "previous>=0.4\", or a name: \"5.5 induction\"; may be repeated",
+                [&options](const std::vector<std::string>& words) {
+                  for (const std::string& word : words) {
+                    options.expected.emplace_back(word);
+                  }
+                });
+}
+
+}  // namespace
+
+void define_heads(OptionList& list, HeadsOptions& options) {
+  options.input.may_be_absent = true;
+  define_input(list, options.input);
+  define_many_texts(list, options.input);
+  define_model(list, options);
+  define_attention(list, options, "all");
+  define_probe(list, options);
+  define_scores(list, options);
+  define_files(list, options.output, Result::kHeads);
+  define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
+  define_run(list, options);
+}
+
+void define_merge(OptionList& list, MergeOptions& options) {
+  list.add_positionals(kFile, options.files);
+  list.add_value("Output", "-o,--output", "FILE", "write here (default: standard output)",
+                 options.output);
+  define_talk(list, options.talk);
+}
+
+}  // namespace attnviz::app

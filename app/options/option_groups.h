@@ -1,0 +1,62 @@
+// Options that commands share, group by group. Each binds its values, which must outlive the
+// parsing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "options/option_definitions.h"
+#include "options/option_list.h"
+#include "options/options.h"
+#include "outputs/formats/formats.h"
+
+namespace attnviz::app {
+
+/// A setter of the model of this name.
+template <class Choice>
+OptionList::Setter to_model(Choice& model) {
+  return [&model](const std::string& word) {
+    model = word == kDemo ? GivenModel(EmbeddedModel()) : NamedModel{word};
+  };
+}
+
+template <class Choice>
+void define_named_model(OptionList& list, Choice& model, const std::string& description) {
+  list.add_value("Model", "-m,-w,--model,--weights", "FILE", description, to_model(model));
+}
+
+/// What a model in numbers is made of: any of its sizes asks for one.
+template <class Numbers, class Choice>
+Numbers& in_numbers(Choice& model) {
+  return std::holds_alternative<Numbers>(model) ? std::get<Numbers>(model)
+                                                : model.template emplace<Numbers>();
+}
+
+using ShapeOf = std::function<RandomShape&()>;
+
+void define_text(OptionList& list, InputOptions& input);
+void define_input(OptionList& list, InputOptions& input);
+void define_many_texts(OptionList& list, InputOptions& input);
+void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer);
+void define_sizes(OptionList& list, const std::string& what, const std::string& usual_d_head,
+                  const ShapeOf& shape);
+void define_shape(OptionList& list, ModelOptions& model);
+void define_model(OptionList& list, AttentionOptions& options);
+void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads);
+void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
+void define_talk(OptionList& list, TalkOptions& talk);
+void define_run(OptionList& list, AttentionOptions& options);
+void define_color(OptionList& list, ColorChoice& color);
+void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);
+void define_colormap(OptionList& list, DrawingRequest& request);
+void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look);
+void define_drawing(OptionList& list, DrawingOptions& drawing);
+void define_files(OptionList& list, OutputOptions& output, Result result);
+void define_text_style(OptionList& list, StyleOptions& options);
+void define_printed(OptionList& list, PrintOptions& options, const std::string& schema);
+
+}  // namespace attnviz::app

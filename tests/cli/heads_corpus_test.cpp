@@ -1,0 +1,159 @@
+// attnviz heads over many texts: partial sums, merge, resume.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/json.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+std::string lines(std::size_t first, std::size_t end) {
+  const char* const names[] = {"cat", "dog", "girl", "bird"};
+  std::string text;
+  for (std::size_t i = first; i < end; ++i) {
+    text += std::string("The ") + names[i % 4] + " saw the " + names[i * i % 3] +
+            std::string(i % 5, '.') + " and it ran\n";
+  }
+  return text;
+}
+
+struct Corpus {
+  TemporaryFolder folder;
+
+  std::string file(const std::string& name) const { return folder.file(name); }
+
+  /// Scores `text` line by line, with the sums in a file of this name.
+  ProgramResult score(const std::string& text, const std::string& partial, Words more = {}) const {
+    Words arguments = {"heads", "--lines", "-q", "--partial", file(partial), "-o", file("x.csv")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return attnviz(arguments, text);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the byte") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 12), "whole.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(0, 5), "a.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(5, 6), "b.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(6, 12), "c.json").exit_code == 0);
+  const ProgramResult merged = attnviz({"merge", corpus.file("c.json"), corpus.file("a.json"),
+                                        corpus.file("b.json"), "-o", corpus.file("m.json")});
+  REQUIRE(merged.exit_code == 0);
+  CHECK(contains(merged.err, "12 texts of 3 files"));
+  json whole = read_json(corpus.file("whole.json"));
+  json parts = read_json(corpus.file("m.json"));
+  CHECK(whole["n_lines"] == 12);
+  whole.erase("n_lines");
+  parts.erase("n_lines");  // of several inputs
+  CHECK(whole == parts);
+  for (const char* format : {"csv", "json", "txt"}) {
+    const auto written = [&](const char* name) {
+      return attnviz({"heads", corpus.file(name), "-o", "-", "--format", format}).out;
+    };
+    CHECK(!written("m.json").empty());
+    CHECK(written("m.json") == written("whole.json"));
+  }
+  CHECK(attnviz({"heads", corpus.file("m.json"), "--expect", "2.1 induction>2"}).exit_code == 5);
+}
+
+TEST_CASE("heads over a corpus: a run goes on behind the lines that it has counted") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 12), "whole.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(0, 5), "part.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(0, 12), "part.json", {"--resume"}).exit_code == 0);
+  CHECK(read_file(corpus.file("part.json")) == read_file(corpus.file("whole.json")));
+  // Nothing is left.
+  REQUIRE(corpus.score(lines(0, 12), "part.json", {"--resume"}).exit_code == 0);
+  CHECK(read_file(corpus.file("part.json")) == read_file(corpus.file("whole.json")));
+  // Without it the sums begin anew.
+  REQUIRE(corpus.score(lines(0, 5), "part.json").exit_code == 0);
+  CHECK(read_json(corpus.file("part.json"))["n_texts"] == 5);
+}
+
+TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says so") {
+  const Corpus corpus;
+  std::string text;
+  for (int i = 0; i < 400'000; ++i) {
+    text += "The cat sat\n";
+  }
+  write_file(corpus.file("long.txt"), text);
+  ProgramRun run;
+  run.arguments = {"--preserve-status",
+                   "-s",
+                   "INT",
+                   "2",
+                   ATTNVIZ_PROGRAM,
+                   "heads",
+                   "--lines",
+                   "-f",
+                   corpus.file("long.txt"),
+                   "--partial",
+                   corpus.file("p.json"),
+                   "-o",
+                   corpus.file("x.json")};
+  const ProgramResult result = run_program("/usr/bin/timeout", run);
+  CHECK(result.exit_code == 130);
+  const json partial = read_json(corpus.file("p.json"));
+  const std::size_t n_lines = partial["n_lines"];
+  CHECK(n_lines > 0);
+  CHECK(n_lines < 400'000);
+  CHECK(result.err.ends_with("interrupted after line " + std::to_string(n_lines) + "\n"));
+  CHECK(partial["n_texts"] == n_lines);
+  CHECK(read_json(corpus.file("x.json"))["source"]["n_texts"] == n_lines);
+}
+
+TEST_CASE("heads over a corpus: a line that cannot be read leaves the sums before it") {
+  const Corpus corpus;
+  const std::string broken = "{\"text\": \"The cat sat\"}\n{\"text\": 5}\n";
+  const ProgramResult result = attnviz(
+      {"heads", "--json-lines", "--partial", corpus.file("p.json"), "-o", corpus.file("x.csv")},
+      broken);
+  CHECK(result.exit_code == 3);
+  CHECK(contains(result.err, "line 2: text: expected a string"));
+  CHECK(read_json(corpus.file("p.json"))["n_texts"] == 1);
+  CHECK(read_json(corpus.file("p.json"))["n_lines"] == 1);
+}
+
+TEST_CASE("merge: other models, heads and definitions are refused, broken files by their place") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
+  const auto refusal = [&](const Words& how) {
+    REQUIRE(corpus.score(lines(0, 2), "b.json", how).exit_code == 0);
+    const ProgramResult result = attnviz({"merge", corpus.file("a.json"), corpus.file("b.json")});
+    CHECK(result.exit_code == 2);
+    CHECK(corpus
+              .score(lines(0, 3), "a.json",
+                     [&] {
+                       Words resumed = how;
+                       resumed.emplace_back("--resume");
+                       return resumed;
+                     }())
+              .exit_code == 2);
+    return result.err;
+  };
+  CHECK(contains(refusal({"--random"}), "another model: random has the fingerprint"));
+  CHECK(contains(refusal({"--head", "*.1"}), "other heads: 4 in place of 16"));
+  CHECK(contains(refusal({"--band", "2"}), "another band: 2 in place of 4"));
+  CHECK(contains(refusal({"--temperature", "2"}), "another mask, temperature"));
+  CHECK(attnviz({"merge"}).exit_code == 2);
+  for (const char* broken : {"{}", "[1]", R"({"schema": "attnviz.heads/1"})"}) {
+    write_file(corpus.file("c.json"), broken);
+    CHECK(attnviz({"merge", corpus.file("c.json")}).exit_code == 3);
+  }
+  std::string damaged = read_file(corpus.file("a.json"));
+  damaged.replace(damaged.find("\"previous\": \"") + 13, 2, "zz");
+  write_file(corpus.file("c.json"), damaged);
+  CHECK(contains(attnviz({"merge", corpus.file("c.json")}).err,
+                 "uniform.previous: expected two sums of 32 hexadecimal digits and a count"));
+}
+
+}  // namespace attnviz::test
