@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -33,10 +35,23 @@ constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 // Of Interruption.
 std::atomic<bool> is_patient{false};
 std::atomic<bool> is_interrupted{false};
+std::atomic<std::int64_t> interrupted_at{0};  // seconds
 static_assert(std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+// Whoever stops a group of processes often sends the signal twice at once; that is one.
+bool is_first_interruption() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!is_interrupted.exchange(true)) {
+    interrupted_at.store(now.tv_sec);
+    return true;
+  }
+  return now.tv_sec - interrupted_at.load() <= 1;
+}
 
 extern "C" void remove_unfinished_files_and_exit(int) {
-  if (is_patient.load() && !is_interrupted.exchange(true)) {
+  if (is_patient.load() && is_first_interruption()) {
     return;
   }
   erase_progress_line();
