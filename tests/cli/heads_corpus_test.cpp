@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,35 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   write_file(corpus.file("c.json"), damaged);
   CHECK(contains(attnviz({"merge", corpus.file("c.json")}).err,
                  "uniform.previous: expected two sums of 32 hexadecimal digits and a count"));
+}
+
+TEST_CASE("samples/corpus.sh: two jobs at once, killed and started again, count each line once") {
+  if (!std::filesystem::exists("/usr/bin/parallel")) {
+    MESSAGE("SKIPPED: no /usr/bin/parallel");
+    return;
+  }
+  const Corpus corpus;
+  write_file(corpus.file("corpus.txt"), lines(0, 900));
+  ProgramRun run;
+  run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"JOBS", "2"}, {"BLOCKS", "6"}};
+  run.arguments = {"-s",
+                   "TERM",
+                   "1",
+                   ATTNVIZ_SOURCE_DIR "/samples/corpus.sh",
+                   corpus.file("corpus.txt"),
+                   corpus.file("sums"),
+                   "--head",
+                   "*.1"};
+  run_program("/usr/bin/timeout", run);
+  run.arguments[2] = "50";
+  REQUIRE(run_program("/usr/bin/timeout", run).exit_code == 0);
+  REQUIRE(corpus.score(lines(0, 900), "whole.json", {"--head", "*.1"}).exit_code == 0);
+  json whole = read_json(corpus.file("whole.json"));
+  json parts = read_json(corpus.file("sums/all.json"));
+  whole.erase("n_lines");
+  parts.erase("n_lines");
+  CHECK(parts["n_texts"] == 900);
+  CHECK(whole == parts);
 }
 
 }  // namespace attnviz::test
