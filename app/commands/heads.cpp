@@ -70,8 +70,12 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
     notes.push_back(fmt::format("below {} tokens a head that looks at all alike passes for a sink",
                                 kShortestSinkText));
   }
-  if (!document.is_probe()) {
+  const auto* const probes = std::get_if<ProbeSource>(&document.source);
+  if (probes == nullptr) {
     notes.emplace_back("names are earned on probes only: leave the text out");
+  } else if (probes->texts.front().size() < kShortestNamedProbe) {
+    notes.push_back(fmt::format("below {} tokens heads with random weights may earn names, too",
+                                kShortestNamedProbe));
   }
   return notes;
 }

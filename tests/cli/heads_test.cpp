@@ -113,6 +113,12 @@ TEST_CASE("heads: without a text probes are made, the same from the same seed") 
         20);
 }
 
+TEST_CASE("heads: names of short probes come with a warning, those of usual ones without") {
+  const char* const warning = "below 100 tokens heads with random weights may earn names";
+  CHECK(contains(attnviz({"heads", "--probe-length", "8"}).out, warning));
+  CHECK(!contains(attnviz({"heads", "--no-bos"}).out, warning));
+}
+
 TEST_CASE("heads: random weights are scored, too, and earn no name") {
   const json document = attnviz_json({"heads", "--random", "--layers", "3", "--heads", "6"});
   REQUIRE(document["heads"].size() == 18);

@@ -111,6 +111,9 @@ inline constexpr std::array kHeadNames = {
              "looks at what followed earlier copies of the token"},
     HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289, "leaves its weight on the first token"}};
 
+/// What the bounds of names were measured on, about: 25 tokens, 4 times.
+inline constexpr std::size_t kShortestNamedProbe = 100;
+
 /// All that it earns, in the table's order.
 std::vector<std::string_view> earned_names(const ScoreValues& scores);
 
