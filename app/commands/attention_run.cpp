@@ -6,7 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/heads/head_scores.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/message.h"
@@ -131,6 +132,19 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
   return text;
 }
 
+// What a head does, in a few numbers.
+void say_scores(HeadId head, const ScoreValues& scores) {
+  if (!scores[Score::kEntropyBits]) {
+    return say(fmt::format("head {}: no query sees more than one key", head_name(head)));
+  }
+  const auto percent = [&scores](Score score) { return 100.0 * scores[score].value_or(0.0); };
+  say(
+      fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+                  "token, {:.1f} % on the one before, {:.1f} % on itself",
+                  head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
+                  percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)));
+}
+
 }  // namespace
 
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
@@ -189,8 +203,10 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
 void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
                const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
                const TalkOptions& talk) {
-  HeadStatistics statistics(talk.verbose ? heads : std::vector<HeadId>{}, text.size());
-  SinkGroup both({&sink, &statistics});
+  const ScoredTokens tokens(text.size(), {});
+  HeadScores scores(talk.verbose ? heads : std::vector<HeadId>(), tokens,
+                    [&](HeadId head) { return mask_of(model, head.layer, request); });
+  SinkGroup both({&sink, &scores});
   RunObserver patterns(talk.verbose ? both : sink);
   ObserverGroup all({&patterns, &observer});
   attend("attention", model, text, request, all, talk);
@@ -198,12 +214,7 @@ void attend_to(const std::vector<HeadId>& heads, const Model& model, const Token
     return;
   }
   for (const HeadId head : heads) {
-    const HeadSummary mean = statistics.summary(head);
-    say(fmt::format(
-        "head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
-        "token, {:.1f} % on the one before, {:.1f} % on itself",
-        head_name(head), mean.entropy, mean.distance, 100.0 * mean.first, 100.0 * mean.previous,
-        100.0 * mean.self));
+    say_scores(head, scores.scores(head));
   }
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/largest_weight.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/run_observer.h"

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/largest_weight.h"
 
 #include <doctest/doctest.h>
 

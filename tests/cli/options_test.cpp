@@ -1,5 +1,6 @@
 // Every option of `show` has its effect, seen through the program.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <set>
@@ -335,11 +336,35 @@ TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
   CHECK(attnviz({"--random", "-q", kText}).out == attnviz({"--random", kText}).out);
   const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kText});
   CHECK(contains(verbose.err, "threads 2"));
-  CHECK(contains(verbose.err, "head 0.0: mean entropy "));
   for (const char* phase : {"model", "tokenize", "attention", "render"}) {
     CAPTURE(std::string(phase));
     CHECK(contains(verbose.err, std::string(phase) + " took "));
   }
+}
+
+TEST_CASE("show: --verbose says what each head does, by the queries that had a choice") {
+  const json rows = attention({"--heads", "1"})[0][0];
+  const std::size_t n = rows.size();
+  REQUIRE(n > 2);
+  double entropy = 0.0, distance = 0.0, first = 0.0, previous = 0.0, self = 0.0;
+  for (std::size_t query = 1; query < n; ++query) {
+    for (std::size_t key = 0; key <= query; ++key) {
+      const double weight = rows[query][key].get<double>();
+      entropy -= weight * std::log2(weight);
+      distance += weight * static_cast<double>(query - key);
+    }
+    first += rows[query][0].get<double>();
+    previous += rows[query][query - 1].get<double>();
+    self += rows[query][query].get<double>();
+  }
+  const double mean = 1.0 / static_cast<double>(n - 1), percent = 100.0 * mean;
+  CHECK(contains(attnviz({"--random", "--heads", "1", "-v", kText}).err,
+                 fmt::format("head 0.0: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % "
+                             "on the first token, {:.1f} % on the one before, {:.1f} % on itself\n",
+                             entropy * mean, distance * mean, first * percent, previous * percent,
+                             self * percent)));
+  CHECK(contains(attnviz({"--random", "--heads", "1", "-v", "cat"}).err,
+                 "head 0.0: no query sees more than one key\n"));
 }
 
 TEST_CASE("show: the last of two values counts") {

@@ -18,6 +18,7 @@ const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
 const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
+const std::string kHeads = kSchemas + "heads-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
 const std::string kPython = "/usr/bin/python3";
@@ -85,6 +86,27 @@ const std::vector<Case>& inspections() {
   return all;
 }
 
+// The same for attnviz heads: all sources, one text and several.
+const std::vector<Case>& scored_heads() {
+  static const std::vector<Case> all = {
+      {"heads-probe.json", {"heads"}},
+      {"heads-one-probe.json", {"heads", "--probe-count", "1", "--probe-repeats", "2"}},
+      {"heads-probe-ids.json", {"heads", "--probe-ids", "probes.json"}},
+      {"heads-text.json", {"heads", "The cat saw the dog.", "--transformer-lens"}},
+      {"heads-corpus.json", {"heads", "--lines", "-f", "lines.txt"}},
+      {"heads-short.json", {"heads", "cat", "--no-bos"}},
+      {"heads-file.json", {"heads", "pattern.json"}},
+      {"heads-file-ids.json", {"heads", "pattern.json", "--ids", "7,7", "--transformer-lens"}},
+      {"heads-random.json",
+       {"heads", "--random", "--layers", "2", "--head", "0.1,1.0", "--mask", "window:3"}},
+      {"heads-bert.json", {"heads", "--ids", "5,17,3,5", "-m", kModels + "bert-pair"}},
+      {"heads-gemma2.json",
+       {"heads", "-m", kModels + "gemma2-softcap-window", "--probe-length", "5", "--no-scale"}},
+      {"heads-dropout.json",
+       {"heads", "--random", "The cat", "--dropout", "0.5", "--temperature", "2"}}};
+  return all;
+}
+
 // attnviz info and models print; the others write files.
 const std::vector<Case>& infos() {
   static const std::string models = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
@@ -111,6 +133,9 @@ class Documents {
   explicit Documents(const std::vector<Case>& cases) {
     write_file(folder_.file("known.json"), kKnown);
     write_file(folder_.file("scores-in.json"), "[[-3, 1], [2, 0]]");
+    write_file(folder_.file("pattern.json"), "[[1, 0], [0.25, 0.75]]");
+    write_file(folder_.file("probes.json"), "[[0, 5, 6, 5, 6]]");
+    write_file(folder_.file("lines.txt"), "The cat sat\nA dog\n");
     const std::string tiny = folder_.file("hub/models--tiny/snapshots/1");
     const std::string broken = folder_.file("ollama/manifests/registry.ollama.ai/library/broken");
     std::filesystem::create_directories(tiny);
@@ -214,6 +239,32 @@ TEST_CASE("the schema describes every key of an inspection document") {
     for (const json& head : document["heads"]) {
       check_described(schema["$defs"]["head"], head);
       check_described(schema["$defs"]["steps"], head["for_query"]);
+    }
+  }
+}
+
+TEST_CASE("every document of scores is valid by its schema") {
+  check_valid(kHeads, scored_heads(), "sink_rate");
+}
+
+TEST_CASE("the schema describes every key of a document of scores") {
+  const json schema = read_json(kHeads);
+  const json& parts = schema["$defs"];
+  json described_head = parts["head"];
+  described_head["properties"].update(parts["scores"]["properties"]);
+  const Documents documents(scored_heads());
+  for (const Case& item : scored_heads()) {
+    const json document = documents[item.name];
+    check_described(schema, document);
+    check_described(parts["scores"], document["null"]);
+    const json& source = document["source"];
+    check_described(parts[source["kind"].get<std::string>()], source);
+    for (const json& head : document["heads"]) {
+      check_described(described_head, head);
+    }
+    for (const json& head : document.value("transformer_lens", json::array())) {
+      check_described(parts["detected_head"], head);
+      check_described(parts["detected"], head["induction_head"]);
     }
   }
 }

@@ -11,10 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/analysis/head_statistics.h"
+#include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/input_columns.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/run_observer.h"
@@ -155,9 +156,10 @@ class Measure {
 };
 
 double entropy_of(const std::vector<float>& weights) {
-  HeadStatistics statistics({HeadId{}}, 1);
-  statistics.rows({}, 0, 0, {weights.data(), 1, weights.size(), weights.size()});
-  return statistics.summary({}).entropy;
+  const ScoredTokens keys(weights.size(), {});
+  HeadScores scores({HeadId{}}, keys, [](HeadId) { return Mask{MaskKind::kNone}; });
+  scores.rows({}, 0, 0, {weights.data(), 1, weights.size(), weights.size()});
+  return scores.scores({})[Score::kEntropyBits].value_or(0.0);  // one key alone leaves no choice
 }
 
 TourTemperature at_temperature(const std::vector<float>& scores, float temperature) {
@@ -181,12 +183,6 @@ std::vector<TourTemperature> temperatures_of(const std::vector<float>& scores) {
     hot = at_temperature(scores, 2.0f * hot.temperature);
   }
   return {at_temperature(scores, 0.5f), at_temperature(scores, 1.0f), std::move(hot)};
-}
-
-// The mean over the queries but the first, of which the whole mean knows `first`.
-double without_first(double mean, double first, std::size_t n_queries) {
-  const auto n = static_cast<double>(n_queries);
-  return n_queries < 2 ? 0.0 : (mean * n - first) / (n - 1.0);
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -282,16 +278,17 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   const InputColumns input(tour.text);
   tour.embeddings = embed(model, input.view());
   const std::vector heads = {tour.pronoun.score.head};
-  HeadStatistics statistics(measure.heads(), tour.text.size());
+  const ScoredTokens tokens(tour.text.size(), {});
+  HeadScores scores(measure.heads(), tokens,
+                    [&model](HeadId head) { return mask_of(model, head.layer, {}); });
   PatternStore pattern(heads, tour.text.size());
-  SinkGroup sinks({&statistics, &pattern});
+  SinkGroup sinks({&scores, &pattern});
   run(model, input.view(), {}, sinks);
   for (const HeadId head : measure.heads()) {
-    tour.first_share += without_first(statistics.summary(head).first, 1.0, tour.text.size()) /
-                        static_cast<double>(tour.n_heads);
+    tour.first_share +=
+        scores.scores(head)[Score::kFirst].value_or(0.0) / static_cast<double>(tour.n_heads);
   }
-  tour.previous_share =
-      without_first(statistics.summary(tour.previous.score.head).previous, 0.0, tour.text.size());
+  tour.previous_share = scores.scores(tour.previous.score.head)[Score::kPrevious].value_or(0.0);
   const TourQuery followed = tour_query(tour.text, pattern.pattern(heads.front()));
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(

@@ -35,13 +35,9 @@ std::string words_for(const FileSource& source) {
   return fmt::format("a pattern of {}", counted(source.n_tokens, "token"));
 }
 
-// How far beyond what the best of its names asks for; below 1 without a name.
-double best_name(const ScoreValues& scores) {
-  double best = 0.0;
-  for (const HeadName& name : kHeadNames) {
-    best = std::max(best, scores[name.score].value_or(0.0) / name.at_least);
-  }
-  return best;
+// How far beyond what a name asks for; below 1 it is not earned.
+double share_of(const HeadName& name, const ScoreValues& scores) {
+  return scores[name.score].value_or(0.0) / name.at_least;
 }
 
 }  // namespace
@@ -56,6 +52,11 @@ double HeadsDocument::sink_rate() const {
     n_sinks += raw.means(i)[Score::kSinkAlpha].value_or(0.0) > kSinkEpsilon ? 1U : 0U;
   }
   return static_cast<double>(n_sinks) / static_cast<double>(std::max<std::size_t>(heads.size(), 1));
+}
+
+const HeadName& nearest_name(const ScoreValues& scores) {
+  return *std::ranges::max_element(
+      kHeadNames, {}, [&scores](const HeadName& name) { return share_of(name, scores); });
 }
 
 std::string heads_title(const HeadsDocument& document) {
@@ -75,7 +76,7 @@ std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadR
     const ScoreValues scores = document.raw.means(i);
     keys.push_back(ranking.sort
                        ? scores[*ranking.sort].value_or(-std::numeric_limits<double>::infinity())
-                   : document.is_probe() ? best_name(scores)
+                   : document.is_probe() ? share_of(nearest_name(scores), scores)
                                          : 0.0);
     const bool is_left_out = std::ranges::any_of(ranking.at_least, [&](const auto& bound) {
       return !(scores[bound.first] && *scores[bound.first] >= bound.second);
@@ -89,11 +90,10 @@ std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadR
 }
 
 Heatmap heads_map(const HeadsDocument& document, Score score) {
-  std::size_t n_layers = 0, n_heads = 0;
-  for (const HeadId head : document.heads) {
-    n_layers = std::max(n_layers, head.layer + 1);
-    n_heads = std::max(n_heads, head.head + 1);
-  }
+  const auto [first_head, last_head] = std::ranges::minmax(document.heads, {}, &HeadId::head);
+  const std::size_t first_layer = document.heads.front().layer;
+  const std::size_t n_layers = document.heads.back().layer - first_layer + 1;
+  const std::size_t n_heads = last_head.head - first_head.head + 1;
   struct Cells {
     MatrixBuffer values;
     std::vector<bool> is_there;
@@ -104,9 +104,10 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   double largest = 0.0;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
     if (const std::optional<Estimate> found = document.raw.estimate(i, score)) {
-      const auto [layer, head] = document.heads[i];
-      cells->values.view()(layer, head) = static_cast<float>(found->mean);
-      cells->is_there[layer * n_heads + head] = true;
+      const std::size_t row = document.heads[i].layer - first_layer;
+      const std::size_t column = document.heads[i].head - first_head.head;
+      cells->values.view()(row, column) = static_cast<float>(found->mean);
+      cells->is_there[row * n_heads + column] = true;
       largest = std::max(largest, found->mean);
     }
   }
@@ -121,19 +122,23 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   HeatmapPanel panel;
   panel.title = name;
   panel.values = std::as_const(cells->values).view();
-  panel.visible = [cells, n_heads](std::size_t layer, std::size_t head) {
-    return cells->is_there[layer * n_heads + head];
+  panel.visible = [cells, n_heads](std::size_t row, std::size_t column) {
+    return cells->is_there[row * n_heads + column];
   };
   map.panels.push_back(std::move(panel));
-  for (std::size_t layer = 0; layer < n_layers; ++layer) {
-    map.query_labels.push_back(fmt::format("L{}", layer));
+  map.first_query = first_layer;
+  for (std::size_t row = 0; row < n_layers; ++row) {
+    map.query_labels.push_back(fmt::format("L{}", first_layer + row));
   }
-  for (std::size_t head = 0; head < n_heads; ++head) {
-    map.key_labels.push_back(fmt::format("H{}", head));
+  map.first_key = first_head.head;
+  for (std::size_t column = 0; column < n_heads; ++column) {
+    map.key_labels.push_back(fmt::format("H{}", first_head.head + column));
   }
+  map.has_numbered_labels = true;
   map.query_axis = "layer";
   map.key_axis = "head";
   map.value_name = name;
+  map.masked_name = "no score";
   constexpr double kShares = 1.0;
   map.scale.high = static_cast<float>(largest > kShares ? round_step(largest) : kShares);
   map.title = "heads: " + heads_title(document);

@@ -54,6 +54,9 @@ struct HeadsDocument {
   double sink_rate() const;
 };
 
+/// The name whose score is the largest share of what it asks for, earned or not.
+const HeadName& nearest_name(const ScoreValues& scores);
+
 /// "demo, 16 heads on 4 probes of 25 random tokens, each 4 times (seed 42)".
 std::string heads_title(const HeadsDocument& document);
 
@@ -67,8 +70,8 @@ struct HeadRanking {
 /// Indices of heads. Heads without a score stand behind all others.
 std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadRanking& ranking);
 
-/// One score of all heads as a picture of layers and heads; heads that have none, or were not asked
-/// for, are no cells. Throws Error{kUsage} when no head has it.
+/// One score of all heads as a picture of the layers and heads that were asked for and those
+/// between them; where there is no score is no cell. Throws Error{kUsage} when no head has it.
 Heatmap heads_map(const HeadsDocument& document, Score score);
 
 }  // namespace attnviz

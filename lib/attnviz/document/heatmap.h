@@ -45,7 +45,9 @@ struct Heatmap {
   std::size_t first_key = 0;
   std::string query_axis = "query (attending)";
   std::string key_axis = "key (attended to)";
+  bool has_numbered_labels = false;             // "H3": they say their indices, which need no list
   std::string value_name = "attention weight";  // along the colour bar
+  std::string masked_name = "masked";           // of cells that do not exist
   ColorScale scale;
   PoolKind pool = PoolKind::kMax;
   std::string title;                    // "attention: random weights (seed 42)"

@@ -170,14 +170,14 @@ std::optional<Line> CellPainter::scale_item(std::size_t columns) const {
   return line;
 }
 
-Line CellPainter::masked_item() const {
+Line CellPainter::masked_item(const std::string& name) const {
   Line line;
   if (blank_masked_ && options_.style != TerminalStyle::kMask) {
     line.put("blank");
   } else {
     line.put(charset_.masked(), options_.style == TerminalStyle::kMask ? Style() : kDim);
   }
-  line.put(" = masked");
+  line.put(" = " + name);
   return line;
 }
 
@@ -192,7 +192,7 @@ Line CellPainter::nan_item() const {
   return line;
 }
 
-std::vector<Line> CellPainter::legend(bool has_masked, std::size_t columns) const {
+std::vector<Line> CellPainter::legend(const std::string& masked_name, std::size_t columns) const {
   std::vector<Line> items;
   if (const auto scale = scale_item(columns)) {
     items.push_back(*scale);
@@ -203,8 +203,8 @@ std::vector<Line> CellPainter::legend(bool has_masked, std::size_t columns) cons
       says_kind && !kind.empty()) {
     items.emplace_back(fit_width(kind, columns, ""));
   }
-  if (has_masked) {
-    items.push_back(masked_item());
+  if (!masked_name.empty()) {
+    items.push_back(masked_item(masked_name));
   }
   if (saw_nan_ && options_.style != TerminalStyle::kMask) {
     items.push_back(nan_item());

@@ -46,7 +46,7 @@ class CellPainter {
   void two_cells(Line& line, CellValue upper, CellValue lower);
 
   /// The scale, what masked cells look like, and NaN if one was drawn; each at most `columns` wide.
-  std::vector<Line> legend(bool has_masked, std::size_t columns) const;
+  std::vector<Line> legend(const std::string& masked_name, std::size_t columns) const;
 
   /// A scale whose steps are uneven, with round numbers below it; else empty.
   Page ticked_scale(std::size_t columns) const;
@@ -64,7 +64,7 @@ class CellPainter {
   Style fill(float t) const { return {.fill = palette_.color(t)}; }
   void bar(Line& line, std::size_t columns) const;
   std::optional<Line> scale_item(std::size_t columns) const;
-  Line masked_item() const;
+  Line masked_item(const std::string& name) const;
   Line nan_item() const;
 
   TerminalOptions options_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -79,12 +80,18 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
              kDim);
     return page.add(std::move(line));
   }
-  line.put(fmt::format(": {}", name.does));
+  line.put(":");
+  std::vector<Line> words = {std::move(line)};
+  for (std::size_t begin = 0; begin < name.does.size();) {
+    const std::size_t end = std::min(name.does.find(' ', begin), name.does.size());
+    words.emplace_back(std::string(name.does.substr(begin, end - begin)));
+    begin = end + 1;
+  }
   const std::optional<double>& uniform = document.uniform[name.score];
-  const Line bounds(fmt::format("(from {}; uniform {}, random {})", name.at_least,
-                                uniform ? number(*uniform) : "none", name.largest_random),
-                    kDim);
-  page.add(flow({std::move(line), bounds}, 1, options.columns));
+  words.emplace_back(fmt::format("(from {}; uniform {}, random {})", name.at_least,
+                                 uniform ? number(*uniform) : "none", name.largest_random),
+                     kDim);
+  page.add(flow(words, 1, options.columns));
   const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
   heads.resize(heads.size() - n_more);
   page.add(
@@ -92,6 +99,29 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   if (n_more > 0) {
     page.add(fmt::format("  {} {} more", charset.ellipsis(), n_more), kDim);
   }
+}
+
+// Who earned which name; one line where nobody did.
+void add_names(Page& page, const HeadsDocument& document, const TerminalOptions& options) {
+  const std::size_t best = ranked_heads(document, {}).front();
+  if (document.names(best).empty()) {
+    const ScoreValues scores = document.raw.means(best);
+    const HeadName& name = nearest_name(scores);
+    const std::optional<double>& score = scores[name.score];
+    return page.add(paragraph(
+        score
+            ? fmt::format("no head earns a name; nearest to one: head {}, {} {} (from {})",
+                          head_name(document.heads[best]), name.name, number(*score), name.at_least)
+            : "no head earns a name",
+        options.columns, kDim));
+  }
+  for (const HeadName& name : kHeadNames) {
+    add_name(page, document, name, options);
+  }
+  page.add(
+      paragraph("from: the least score for the name; uniform: of a head that looks at all "
+                "it sees alike; random: the largest of 4,352 heads with random weights",
+                options.columns, kDim));
 }
 
 TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>& rows,
@@ -141,13 +171,7 @@ Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
   }
   page.blank();
   if (document.is_probe()) {
-    for (const HeadName& name : kHeadNames) {
-      add_name(page, document, name, options);
-    }
-    page.add(
-        paragraph("from: the least score for the name; uniform: of a head that looks at all "
-                  "it sees alike; random: the largest of 4,352 heads with random weights",
-                  options.columns, kDim));
+    add_names(page, document, options);
     page.blank();
   }
   std::vector<std::size_t> rows = ranked_heads(document, choice.ranking);
@@ -157,9 +181,8 @@ Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
       choice.columns.empty() ? usual_columns(document.is_probe()) : choice.columns;
   page.add(draw_table(table_of(document, rows, columns, options), options.columns, charset));
   if (rows.size() < n_all) {
-    page.add(
-        fmt::format("{} {} more heads", charset.ellipsis(), n_all - rows.size()),
-        kDim);
+    page.add(fmt::format("{} {}", charset.ellipsis(), counted(n_all - rows.size(), "more head")),
+             kDim);
   }
   return page;
 }

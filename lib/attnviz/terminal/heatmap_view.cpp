@@ -150,7 +150,7 @@ class Screen {
 
   // What the column indices stand for, when no row label says it.
   void key_list() {
-    if (!layout_.indexed_header || labels_.same) {
+    if (!layout_.indexed_header || labels_.same || labels_.numbered) {
       return;
     }
     constexpr std::size_t kMostLabel = 24;
@@ -166,7 +166,8 @@ class Screen {
 
   void legend() {
     page_.add(painter_.ticked_scale(layout_.columns));
-    std::vector<Line> items = painter_.legend(has_masked_, layout_.columns);
+    std::vector<Line> items =
+        painter_.legend(has_masked_ ? heatmap_.masked_name : "", layout_.columns);
     items.emplace_back("row = " + axis_name(heatmap_.query_axis));
     items.emplace_back("column = " + axis_name(heatmap_.key_axis));
     page_.add(flow(items, kLegendGap, layout_.columns));

@@ -245,7 +245,9 @@ class Planner {
 }  // namespace
 
 TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
-    : same(heatmap.query_labels == heatmap.key_labels), charset(style) {
+    : same(heatmap.query_labels == heatmap.key_labels),
+      numbered(heatmap.has_numbered_labels),
+      charset(style) {
   const auto safe = [this](const std::string& raw) { return charset.label(raw); };
   std::transform(heatmap.query_labels.begin(), heatmap.query_labels.end(),
                  std::back_inserter(queries), safe);
@@ -259,7 +261,7 @@ TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
 std::string TerminalLabels::entries(const std::vector<std::string>& labels, PoolAxis axis,
                                     std::size_t cell, bool with_index, std::size_t columns) const {
   std::string text;
-  if (with_index || axis.pooled()) {
+  if ((with_index && !numbered) || axis.pooled()) {
     const std::size_t index_width = digits(axis.largest_number());
     text = axis.range(cell, charset.dash());
     if (display_width(text) > columns) {

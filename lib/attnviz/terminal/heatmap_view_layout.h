@@ -20,12 +20,13 @@ struct TerminalLabels {
   std::vector<std::string> keys;
   std::vector<std::string> titles;  // of panels
   bool same = true;                 // queries and keys have the same labels
+  bool numbered = false;            // they say their indices themselves
   Charset charset;
 
   TerminalLabels(const Heatmap& heatmap, TerminalStyle style);
 
   /// The entries of one cell of an axis in at most `columns`: "3 sat" with its index, "sat"
-  /// without; several as "4–7 on the mat", cut.
+  /// without; "L3" with, too; several as "4–7 on the mat", cut.
   std::string entries(const std::vector<std::string>& labels, PoolAxis axis, std::size_t cell,
                       bool with_index, std::size_t columns) const;
 };

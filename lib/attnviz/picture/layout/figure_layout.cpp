@@ -27,7 +27,6 @@ constexpr int kShortestBar = 120;
 constexpr int kLongestBar = 480;
 constexpr int kTickDistance = 56;
 constexpr int kSwatch = 12;
-constexpr const char* kMaskedName = "masked";
 constexpr const char* kNanName = "not a number";
 
 int ceiled(double x) {
@@ -152,7 +151,8 @@ class Builder {
       has_masked_ = has_masked_ || has_masked(heatmap_, panel);
       has_nan_ = has_nan_ || has_nan(heatmap_, panel);
     }
-    for (const char* name_shown : {has_masked_ ? kMaskedName : "", has_nan_ ? kNanName : ""}) {
+    for (const std::string& name_shown :
+         {has_masked_ ? heatmap_.masked_name : "", std::string(has_nan_ ? kNanName : "")}) {
       swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));
     }
     const int legend = 2 * px(kSpace) + std::max(bar, swatches);
@@ -270,7 +270,7 @@ class Builder {
       name_x += line;
     }
     int bottom = bar.bottom() + line / 2;
-    const auto add_swatch = [&](PixelRect& swatch, const char* name) {
+    const auto add_swatch = [&](PixelRect& swatch, const std::string& name) {
       const int size = px(kSwatch);
       const int y = bottom + px(kSpace);
       swatch = {legend_x_, y, size, size};
@@ -279,7 +279,7 @@ class Builder {
       bottom = y + (size + line) / 2;
     };
     if (has_masked_) {
-      add_swatch(layout_.masked_swatch, kMaskedName);
+      add_swatch(layout_.masked_swatch, heatmap_.masked_name);
     }
     if (has_nan_) {
       add_swatch(layout_.nan_swatch, kNanName);

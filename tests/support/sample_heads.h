@@ -1,0 +1,47 @@
+// Scores of heads, made by hand.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attnviz/document/heads_document.h"
+
+namespace attnviz::test {
+
+using GivenScores = std::vector<std::pair<Score, double>>;
+
+struct GivenHead {
+  HeadId head;
+  GivenScores scores;
+};
+
+inline ScoreValues score_values(const GivenScores& given) {
+  ScoreValues values;
+  for (const auto& [score, value] : given) {
+    values[score] = value;
+  }
+  return values;
+}
+
+/// Of a model without facts, on one text of `source`; a second text with other scores of the heads
+/// may be added to `raw`.
+inline HeadsDocument heads_document(ScoreSource source, const std::vector<GivenHead>& heads) {
+  HeadsDocument document;
+  document.source = std::move(source);
+  document.raw = ScoreMeans(heads.size());
+  std::vector<ScoreValues> scores;
+  for (const GivenHead& given : heads) {
+    document.heads.push_back(given.head);
+    scores.push_back(score_values(given.scores));
+  }
+  document.raw.add(scores);
+  return document;
+}
+
+/// One probe of four random tokens, said three times.
+inline ProbeSource one_probe() {
+  return {{.length = 4, .repeats = 3, .count = 1}, false, std::vector<TokenizedText>(1)};
+}
+
+}  // namespace attnviz::test
