@@ -24,6 +24,8 @@ draw repeated-name.png "Harry Potter is a wizard. Harry Potter lives in London."
 draw layer.png "The cat sat on the mat because it was tired" --head '2.*' --scale row-max \
   --colormap blues --cell 24
 
+draw heads.png heads --score induction
+
 draw four-heads.png -m "$samples/four-heads.json" "the cat saw the dog and the cat ran"
 
 # One head, with numbers, dark for slides.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/fonts/font_set.h"

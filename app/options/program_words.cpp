@@ -19,6 +19,7 @@ constexpr Translation kTranslations[] = {
     {"d_model", "n_heads", "--heads"},
     {"d_model", "d_head", "--d-head"},
     {"drop_sink", "drop_sink", "--drop-sink"},
+    {"expect", "expect", "--expect"},
     {"focus", "focus", "--focus"},
     {"focus", "drop_sink", "--drop-sink"},
     {"key_tokens", "key_tokens", "--key-tokens"},
@@ -32,6 +33,7 @@ constexpr Translation kTranslations[] = {
     {"picture", "a lower resolution", "a lower resolution (--dpi)"},
     {"scale", "the scale log or row-max", "--scale log or --scale row-max"},
     {"schema", "these are a model's weights", "weights are for attnviz -m FILE TEXT"},
+    {"score", "score", "--score"},
     {"tokenizer", "the tokenizer \"bytes\"", "--tokenizer bytes"},
     {"tokens", "tokens", "--tokens"},
 };

@@ -15,6 +15,9 @@ namespace {
 
 const std::string kDocs = ATTNVIZ_DOCS_DIR "/";
 
+constexpr const char* kCommands[] = {"show", "inspect", "heads",   "render", "tokenize",
+                                     "info", "models",  "weights", "merge",  "tour"};
+
 std::string help_of(const char* command) {
   return attnviz({command, "--help"}).out;
 }
@@ -33,8 +36,7 @@ std::set<std::string> long_options(const std::string& text) {
 
 std::set<std::string> all_long_options() {
   std::set<std::string> names;
-  for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
+  for (const char* command : kCommands) {
     names.merge(long_options(help_of(command)));
   }
   return names;
@@ -80,11 +82,10 @@ TEST_CASE("help: examples first, then grouped options, in 80 columns, on standar
 
 TEST_CASE("help lists the commands there are, and no others") {
   const std::string help = attnviz({"--help"}).out;
-  for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
+  for (const char* command : kCommands) {
     CHECK(contains(help, std::string("\n  ") + command));
   }
-  for (const char* command : {"heads ", "diff"}) {
+  for (const char* command : {"diff", "train"}) {
     CHECK(!contains(help, std::string("\n  ") + command));
   }
 }
@@ -97,8 +98,7 @@ TEST_CASE("help wins over every other mistake") {
 }
 
 TEST_CASE("--version tells name and version") {
-  for (const char* command :
-       {"show", "inspect", "render", "tokenize", "info", "models", "weights", "tour"}) {
+  for (const char* command : kCommands) {
     const ProgramResult run = attnviz({command, "--version"});
     CHECK(run.exit_code == 0);
     CHECK(run.out == "attnviz " ATTNVIZ_VERSION "\n");

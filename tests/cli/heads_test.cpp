@@ -127,6 +127,15 @@ TEST_CASE("heads: random weights are scored, too, and earn no name") {
   }
 }
 
+TEST_CASE("heads: fewer or shorter probes are told, as names mean less there") {
+  const char* const note =
+      "on fewer than 4 probes, or on shorter ones than 100 tokens, heads with "
+      "random weights earn names, too";
+  CHECK(attnviz_json({"heads", "--probe-count", "3"})["notes"].back() == note);
+  CHECK(attnviz_json({"heads", "--probe-length", "8"})["notes"].back() == note);
+  CHECK(attnviz_json({"heads", "--probe-length", "50"})["notes"].back() == "positions rope");
+}
+
 TEST_CASE("heads: the first screen names the induction heads and says how sure that is") {
   const ProgramResult result = attnviz({"heads"});
   REQUIRE(result.exit_code == 0);
@@ -163,7 +172,7 @@ TEST_CASE("heads: a score as a map of layers and heads, on the screen and as a p
   CHECK(contains(result.out, "row = layer   column = head"));
   CHECK(read_file(picture).starts_with("\x89PNG"));
   CHECK(attnviz({"heads", "--score", "induction", "The cat"}).err ==
-        "attnviz: score induction: no head has it on demo, 16 heads on a text of 3 tokens\n");
+        "attnviz: --score induction: no head has it on demo, 16 heads on a text of 3 tokens\n");
 }
 
 TEST_CASE("heads: as comma-separated values, a row a head") {
@@ -200,7 +209,7 @@ TEST_CASE("heads: patterns of any tool are scored") {
   write_file(folder.file("c.json"), "[[1,0],[2.5,-1.5]]");
   const ProgramResult refused = attnviz({"heads", folder.file("c.json")});
   CHECK(refused.exit_code == 3);
-  CHECK(contains(refused.err, "head 0.0, query 1, key 1: expected a weight of at least 0"));
+  CHECK(contains(refused.err, "head 0.0, query 1, key 1: expected a weight from 0 to 2^24"));
   CHECK(attnviz({"heads", folder.file("none.json")}).exit_code == 1);
 }
 
@@ -223,7 +232,7 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
   const ProgramResult holds =
       attnviz({"heads", "-q", "-o", file, "--expect", "2.1 induction>0.8", "--expect",
                "any previous>=0.9", "--expect", "count 2 induction>0.3", "--expect",
-               "1.3 previous-token", "--expect", "2.1 previous<0.1"});
+               "1.3 previous-token", "--expect", "L2H1 previous<0.1"});
   CHECK(holds.exit_code == 0);
   CHECK(holds.err.empty());
   const ProgramResult fails =
@@ -237,7 +246,9 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
   for (const char* wrong : {"2.1", "2.1 induct", "x induction", "count induction>1",
                             "2.1 induction>", "2.1 induktion>0.5", "9.9 induction>0.5"}) {
     CAPTURE(wrong);
-    CHECK(attnviz({"heads", "--expect", wrong}).exit_code == 2);
+    const ProgramResult refused = attnviz({"heads", "--expect", wrong});
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.err.starts_with("attnviz: --expect: "));
   }
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("heads_page: no names without a probe, scores of a corpus with their e
 
 TEST_CASE("heads_page: the first heads only, and how many more there are") {
   const Lines lines = drawn(three_heads(), {{Score::kPrevious, {}}, {Score::kPrevious}, 1});
-  CHECK(lines.back() == ".. 2 more heads; --top 0 shows all");
+  CHECK(lines.back() == ".. 2 more heads");
   CHECK(lines[lines.size() - 3].starts_with("0.0 "));
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -42,6 +43,19 @@ struct HeadPattern {
   }
 };
 
+// What stands for the layer and for the head in "0.3" or "L0H3".
+std::optional<std::pair<std::string_view, std::string_view>> layer_and_head(std::string_view item) {
+  const std::size_t dot = item.find('.');
+  if (dot != std::string_view::npos) {
+    return std::pair(item.substr(0, dot), item.substr(dot + 1));
+  }
+  const std::size_t h = item.find_first_of("hH");
+  if (h != std::string_view::npos && (item.front() == 'l' || item.front() == 'L')) {
+    return std::pair(item.substr(1, h - 1), item.substr(h + 1));
+  }
+  return std::nullopt;
+}
+
 HeadPattern parse_head(std::string_view item) {
   const auto index = [item](std::string_view text) -> std::optional<std::size_t> {
     if (text == "*") {
@@ -56,13 +70,8 @@ HeadPattern parse_head(std::string_view item) {
     }
     return number;
   };
-  const std::size_t dot = item.find('.');
-  if (dot != std::string_view::npos) {
-    return {index(item.substr(0, dot)), index(item.substr(dot + 1))};
-  }
-  const std::size_t h = item.find_first_of("hH");
-  if (h != std::string_view::npos && (item.front() == 'l' || item.front() == 'L')) {
-    return {index(item.substr(1, h - 1)), index(item.substr(h + 1))};
+  if (const auto both = layer_and_head(item)) {
+    return {index(both->first), index(both->second)};
   }
   return {std::nullopt, index(item)};
 }
@@ -169,6 +178,13 @@ std::string head_name(HeadId head) {
 
 std::string head_title(HeadId head) {
   return fmt::format("L{}H{}", head.layer, head.head);
+}
+
+std::optional<HeadId> head_named(std::string_view name) {
+  const auto both = layer_and_head(name);
+  const auto layer = both ? parse_number<std::size_t>(both->first) : std::nullopt;
+  const auto head = both ? parse_number<std::size_t>(both->second) : std::nullopt;
+  return layer && head ? std::optional(HeadId{*layer, *head}) : std::nullopt;
 }
 
 std::vector<HeadId> select_heads(const Model& model, std::string_view heads,

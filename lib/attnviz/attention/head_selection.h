@@ -1,6 +1,7 @@
 // Which heads: "5.1", "L5H1", "5.*", "*.0", lists with commas; turned into ids a model has.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace attnviz {
 std::string head_name(HeadId head);
 /// "L0H3" as in titles.
 std::string head_title(HeadId head);
+
+/// The head that "0.3" or "L0H3" names; nothing for other words.
+std::optional<HeadId> head_named(std::string_view name);
 
 /// The heads of `model` that `heads` (comma list of L.H, LxHy, L.*, *.H; a bare H is head H of
 /// every chosen layer) and `layers` (comma list of indices, "*", "a-b") name; empty strings choose

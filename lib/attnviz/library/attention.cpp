@@ -1,6 +1,6 @@
 #include "attnviz/library/attention.h"
 
-#include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/document/json/inspection_json.h"

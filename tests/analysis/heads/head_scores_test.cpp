@@ -76,14 +76,24 @@ TEST_CASE("head scores: of hand-built patterns, what independent programs find")
   }
 }
 
+TEST_CASE("head scores: what dropout leaves may be large") {
+  const ScoredTokens tokens(2, {});
+  ScoreTally tally(tokens, Mask());
+  const double rows[] = {0.0, 3000.0, 1000.0};
+  tally.add(0, 0, std::span(rows).first(1));
+  tally.add(1, 0, std::span(rows).last(2));
+  CHECK(tally.values()[Score::kSinkAlpha] == 1500.0);
+  CHECK(tally.values()[Score::kFirst] == 3000.0);
+}
+
 TEST_CASE("head scores: a weight below 0 or one that is no number is refused by its place") {
   const ScoredTokens tokens({1, 2, 3});
   ScoreTally tally(tokens, Mask());
   const double rows[] = {0.5, -0.25, std::nan("")};
   CHECK_THROWS_WITH_AS(tally.add(2, 0, rows),
-                       "query 2, key 1: expected a weight of at least 0, found -0.25", Error);
+                       "query 2, key 1: expected a weight from 0 to 2^24, found -0.25", Error);
   CHECK_THROWS_WITH_AS(tally.add(2, 2, std::span(rows).subspan(2)),
-                       "query 2, key 2: expected a weight of at least 0, found nan", Error);
+                       "query 2, key 2: expected a weight from 0 to 2^24, found nan", Error);
 }
 
 TEST_CASE("head scores: without ids nothing is said of repetitions, without marks of punctuation") {

@@ -53,18 +53,11 @@ Expectation::Expectation(std::string_view text) : text_(text) {
     }
     who_ = count;
   } else {
-    HeadId head;
-    const std::size_t dot = who.find('.');
-    const auto parse = [&](std::string_view digits, std::size_t& index) {
-      return !digits.empty() &&
-             std::from_chars(digits.data(), digits.data() + digits.size(), index).ptr ==
-                 digits.data() + digits.size();
-    };
-    if (dot == std::string_view::npos || !parse(who.substr(0, dot), head.layer) ||
-        !parse(who.substr(dot + 1), head.head)) {
+    const std::optional<HeadId> head = head_named(who);
+    if (!head) {
       fail(text, "expected a head, any or count N");
     }
-    who_ = head;
+    who_ = *head;
   }
   const auto* const comparison = std::ranges::find_if(
       kComparisons, [rest](std::string_view sign) { return rest.find(sign) != rest.npos; });

@@ -25,6 +25,9 @@ std::string_view without_space(std::string_view piece) noexcept {
   return piece;
 }
 
+// What the strongest dropout of a float makes of 1.
+constexpr double kLargestWeight = 16777216.0;
+
 double bits(double share) noexcept {
   return share > 0.0 ? -share * std::log2(share) : 0.0;
 }
@@ -86,19 +89,16 @@ struct ScoreTally::Row {
 };
 
 ScoreTally::ScoreTally(const ScoredTokens& tokens, Mask mask)
-    : tokens_(&tokens),
-      mask_(mask),
-      key_sum_(static_cast<double>(std::max<std::size_t>(tokens.size(), 1))),
-      key_sums_(tokens.size()) {}
+    : tokens_(&tokens), mask_(mask), key_sums_(tokens.size()) {}
 
 void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const double> weights) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!std::isfinite(weights[i]) || weights[i] < 0.0) {
+    if (!(weights[i] >= 0.0 && weights[i] <= kLargestWeight)) {
       throw Error(ErrorKind::kMalformed,
-                  fmt::format("query {}, key {}: expected a weight of at least 0, found {}", query,
+                  fmt::format("query {}, key {}: expected a weight from 0 to 2^24, found {}", query,
                               first_key + i, weights[i]));
     }
-    key_sums_[first_key + i] += key_sum_.of(weights[i]);
+    key_sums_[first_key + i].add(weights[i]);
   }
   const Row row{query, first_key, weights, mask_.n_visible(query, 0, tokens_->size())};
   constexpr std::size_t kChoice = 2;
@@ -214,7 +214,9 @@ void ScoreTally::add(const ScoreTally& other) {
     means_[i].count += other.means_[i].count;
   }
   largest_distance_ = std::max(largest_distance_, other.largest_distance_);
-  std::ranges::transform(key_sums_, other.key_sums_, key_sums_.begin(), std::plus());
+  for (std::size_t key = 0; key < key_sums_.size(); ++key) {
+    key_sums_[key].add(other.key_sums_[key]);
+  }
 }
 
 // How many queries see each key.
@@ -255,7 +257,7 @@ ScoreValues ScoreTally::values() const {
     if (counts[key] == 0) {
       continue;
     }
-    const double alpha = key_sum_.mean(key_sums_[key], counts[key]);
+    const double alpha = key_sums_[key].value() / static_cast<double>(counts[key]);
     if (key == 0) {
       values[Score::kSinkAlpha] = alpha;
     }

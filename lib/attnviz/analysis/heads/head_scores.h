@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -69,7 +68,7 @@ class ScoreTally {
   ScoreTally(const ScoredTokens& tokens, Mask mask);
 
   /// The row of one query, each once: weights of the keys from `first_key` on; all others are 0.
-  /// Throws Error{kMalformed} for a weight below 0 or one that is not finite.
+  /// Throws Error{kMalformed} for a weight below 0, above 2^24 or that is no number.
   void add(std::size_t query, std::size_t first_key, std::span<const double> weights);
   /// Those of a tally of other rows of the same pattern.
   void add(const ScoreTally& other);
@@ -98,8 +97,7 @@ class ScoreTally {
   Mask mask_;
   std::array<Mean, kScoreNames.size()> means_;
   double largest_distance_ = 0.0;
-  FixedPoint key_sum_;
-  std::vector<std::int64_t> key_sums_;  // of weights on each key
+  std::vector<ExactSum> key_sums_;  // of weights on each key
 };
 
 /// Scores of heads, while their rows come.

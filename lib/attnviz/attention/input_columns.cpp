@@ -1,4 +1,4 @@
-#include "attnviz/analysis/input_columns.h"
+#include "attnviz/attention/input_columns.h"
 
 #include <algorithm>
 #include <cstddef>
