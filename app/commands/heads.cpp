@@ -65,18 +65,6 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
   for (const std::string& note : run_notes(document.run)) {
     notes.push_back(note);
   }
-  const auto* const probes = std::get_if<ProbeSource>(&document.source);
-  const ProbeShape usual;
-  const auto is_short = [&usual](const TokenizedText& probe) {
-    return probe.size() < usual.length * usual.repeats;
-  };
-  if (probes != nullptr &&
-      (probes->texts.size() < usual.count || std::ranges::any_of(probes->texts, is_short))) {
-    notes.push_back(
-        fmt::format("on fewer than {} probes, or on shorter ones than {} tokens, heads "
-                    "with random weights earn names, too",
-                    usual.count, usual.length * usual.repeats));
-  }
   const auto* const text = std::get_if<ScoredText>(&document.source);
   if (text != nullptr && text->text.size() < kShortestSinkText) {
     notes.push_back(fmt::format("below {} tokens a head that looks at all alike passes for a sink",

@@ -127,15 +127,6 @@ TEST_CASE("heads: random weights are scored, too, and earn no name") {
   }
 }
 
-TEST_CASE("heads: fewer or shorter probes are told, as names mean less there") {
-  const char* const note =
-      "on fewer than 4 probes, or on shorter ones than 100 tokens, heads with "
-      "random weights earn names, too";
-  CHECK(attnviz_json({"heads", "--probe-count", "3"})["notes"].back() == note);
-  CHECK(attnviz_json({"heads", "--probe-length", "8"})["notes"].back() == note);
-  CHECK(attnviz_json({"heads", "--probe-length", "50"})["notes"].back() == "positions rope");
-}
-
 TEST_CASE("heads: the first screen names the induction heads and says how sure that is") {
   const ProgramResult result = attnviz({"heads"});
   REQUIRE(result.exit_code == 0);

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/parse_number.h"
+#include "attnviz/core/suggest.h"
 
 namespace attnviz {
 
@@ -72,7 +72,13 @@ Expectation::Expectation(std::string_view text) : text_(text) {
     return;
   }
   const std::size_t at = rest.find(*comparison);
-  score_ = parse_choice("expect", std::string(rest.substr(0, at)), kScoreNames);
+  const std::string_view word = rest.substr(0, at);
+  const auto score = choice_named(kScoreNames, word);
+  if (!score) {
+    fail(text, fmt::format("there is no score {}{}", quoted(word),
+                           did_you_mean(word, choice_words(kScoreNames))));
+  }
+  score_ = *score;
   comparison_ = *comparison;
   const std::string_view number = rest.substr(at + comparison->size());
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), bound_);
