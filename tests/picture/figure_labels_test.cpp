@@ -45,6 +45,13 @@ TEST_CASE("axis labels: thinned ones stand at every k-th token, k round, with th
   }
 }
 
+TEST_CASE("axis labels: those that say their numbers stand without an index, thinned as well") {
+  const AxisLabels labels = key_axis_labels(axis_of(200, 3), words(200), {}, 9, false);
+  CHECK(labels.step > 1);
+  CHECK(labels.labels[1].index.empty());
+  CHECK(labels.labels[1].columns == 3);
+}
+
 TEST_CASE("axis labels: a cell that stands for several tokens has the label of its first") {
   const AxisLabels labels =
       query_axis_labels(axis_of(10, 40, 3), {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, {});

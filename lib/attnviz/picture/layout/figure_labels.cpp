@@ -43,8 +43,8 @@ std::size_t thinning(double needed, int pitch) {
 }
 
 void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, const FontSet& fonts,
-                 AxisLabels& axis_labels) {
-  const bool indexed = axis_labels.step > 1 || axis.tokens.pooled();
+                 bool with_indices, AxisLabels& axis_labels) {
+  const bool indexed = with_indices && (axis_labels.step > 1 || axis.tokens.pooled());
   for (std::size_t cell = 0; cell < axis.n_cells(); cell += axis_labels.step) {
     const std::size_t token = axis.tokens.begin(cell);
     AxisLabel label;
@@ -74,16 +74,16 @@ int AxisLabels::height() const noexcept {
 }
 
 AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                             const FigureStyle& style) {
+                             const FigureStyle& style, bool with_indices) {
   AxisLabels labels;
   labels.column_width = column_width_for(axis.pitch, style);
   labels.step = thinning(line_height(labels.column_width), axis.pitch);
-  take_labels(axis, raw, *style.fonts, labels);
+  take_labels(axis, raw, *style.fonts, with_indices, labels);
   return labels;
 }
 
 AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                           const FigureStyle& style, int largest_column_width) {
+                           const FigureStyle& style, int largest_column_width, bool with_indices) {
   AxisLabels labels;
   labels.column_width = largest_column_width;
   // Slanted lines of text lie closer together than their anchors by the slope.
@@ -93,7 +93,7 @@ AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>&
     labels.column_width = smallest;
   }
   labels.step = thinning(needed(labels.column_width), axis.pitch);
-  take_labels(axis, raw, *style.fonts, labels);
+  take_labels(axis, raw, *style.fonts, with_indices, labels);
   const auto widest = static_cast<double>(labels.longest + 1) * largest_column_width;
   const bool level = widest <= axis.pitch;
   if (level) {

@@ -36,13 +36,15 @@ struct AxisLabels {
 constexpr double kSlope = 0.70710678118654752;
 
 /// Of the rows of a panel: level, as large as the rows are high; small at every k-th row, k a round
-/// number, where they are lower than text. `raw` are the pieces of all tokens.
+/// number, where they are lower than text. `raw` are the pieces of all tokens. Without indices: the
+/// pieces say which they are, as "H12" does.
 AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                             const FigureStyle& style);
+                             const FigureStyle& style, bool with_indices = true);
 
 /// Of the columns of a panel: level where all fit side by side, else rising; at most as large as
 /// `largest_column_width`.
 AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                           const FigureStyle& style, int largest_column_width);
+                           const FigureStyle& style, int largest_column_width,
+                           bool with_indices = true);
 
 }  // namespace attnviz

@@ -64,8 +64,10 @@ class Builder {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
-    queries_ = query_axis_labels(grid_.queries, heatmap.query_labels, style);
-    keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width);
+    queries_ =
+        query_axis_labels(grid_.queries, heatmap.query_labels, style, !heatmap.has_numbered_labels);
+    keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width,
+                            !heatmap.has_numbered_labels);
     ticks_ =
         color_ticks(heatmap.scale, static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
     bar_name_ =
