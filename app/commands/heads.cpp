@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
 #include "attnviz/attention/head_math.h"
@@ -77,7 +78,33 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
     notes.push_back(fmt::format("below {} tokens heads with random weights may earn names, too",
                                 kShortestNamedProbe));
   }
+  if (document.copying) {
+    const std::optional<double>& sd = document.copying->random_sd;
+    notes.push_back(sd ? fmt::format("copying: random heads have 0 on average, with a standard "
+                                     "deviation of {:.2g}",
+                                     *sd)
+                       : "copying: there is none, without embeddings and an unembedding");
+  }
+  if (document.known) {
+    notes.emplace_back(known_source(*document.known));
+  }
   return notes;
+}
+
+HeadsDocument::Copying copying_of_heads(const Model& model, const std::vector<HeadId>& heads,
+                                        std::size_t n_threads) {
+  HeadsDocument::Copying copying;
+  copying.scores = copying_scores(model, heads, n_threads);
+  if (copying.scores.empty()) {
+    copying.scores.resize(heads.size());
+    return copying;
+  }
+  std::size_t narrowest = model.config.d_model;
+  for (const HeadId id : heads) {
+    narrowest = std::min(narrowest, model.layers[id.layer].heads[id.head].d_value());
+  }
+  copying.random_sd = random_copying_sd(narrowest);
+  return copying;
 }
 
 // Adds up what heads score, text by text.
@@ -87,6 +114,13 @@ class Scorer {
       : model_(model), sums_(heads) {
     request_.attention = request_of(options);
     request_.detect = options.transformer_lens;
+    if (options.known) {
+      require_known(model, *options.known);
+      known_ = options.known;
+    }
+    if (options.copying) {
+      copying_ = copying_of_heads(model, heads, request_.attention.n_threads);
+    }
     sums_.band = options.band;
     sums_.run = run_facts(model, request_.attention);
     sums_.model = model_facts(model, {});
@@ -111,6 +145,8 @@ class Scorer {
     HeadsDocument document = sums_.document();
     document.source = std::move(source);
     document.detected = detected_;
+    document.copying = copying_;
+    document.known = known_;
     document.notes = notes_of(document);
     return document;
   }
@@ -120,6 +156,8 @@ class Scorer {
   ScoreRequest request_;
   CorpusScores sums_;
   std::vector<DetectedScores> detected_;  // of the last text
+  std::optional<HeadsDocument::Copying> copying_;
+  std::optional<KnownModel> known_;
 };
 
 std::vector<TokenizedText> given_probes(const HeadsOptions& options, const Tokenizer& tokenizer) {

@@ -63,6 +63,11 @@ void define_scores(OptionList& list, HeadsOptions& options) {
   list.add_flag("Attention", "--transformer-lens",
                 "in JSON, the numbers of TransformerLens' detect_head, too",
                 options.transformer_lens);
+  list.add_flag("Attention", "--copying",
+                "whether heads copy, by their weights alone: eigenvalues of W_E W_V W_O W_U",
+                options.copying);
+  list.add_choice("Attention", "--known", kKnownModels, "which heads papers name, of GPT-2 small",
+                  options.known);
   list.add_value("Output", "--score", "SCORE",
                  fmt::format("a map of this score in place of the table: {}",
                              fmt::join(choice_words(kScoreNames), ", ")),

@@ -140,7 +140,8 @@ void check_heads(const Given& given, HeadsOptions& options) {
     options.input.text.reset();
     check_output(options.output);
     constexpr const char* kOfRuns[] = {"--model",       "--random",       "--mask",
-                                       "--temperature", "--probe-length", "--probe-ids"};
+                                       "--temperature", "--probe-length", "--probe-ids",
+                                       "--copying",     "--known"};
     if (const char* option = first_given(given, kOfRuns); option != nullptr) {
       fail(fmt::format("{}: {} holds attention that has been computed", option, text));
     }

@@ -12,6 +12,7 @@
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/heads/expectation.h"
+#include "attnviz/analysis/heads/known_heads.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/attention/request.h"
@@ -170,6 +171,8 @@ struct HeadsOptions : AttentionOptions {
   std::size_t band = 4;
   std::optional<std::vector<std::size_t>> punctuation;  // indices of tokens; absent: as they are
   bool transformer_lens = false;
+  bool copying = false;
+  std::optional<KnownModel> known;
   std::optional<Score> map;  // of this score, in place of the table
   HeadsTableChoice table;
   std::vector<Expectation> expected;

@@ -23,6 +23,7 @@ constexpr Translation kTranslations[] = {
     {"focus", "focus", "--focus"},
     {"focus", "drop_sink", "--drop-sink"},
     {"key_tokens", "key_tokens", "--key-tokens"},
+    {"known", "known heads of gpt2", "--known gpt2"},
     {"n_ctx", "shorten it or take a model with a longer context",
      "shorten it, let --truncate left or right do it, or take a model with a longer context (-m)"},
     {"n_heads", "n_heads", "--heads"},

@@ -20,13 +20,14 @@ macro(attnviz_note_missing name what)
   endforeach()
 endmacro()
 
-# Makes the target attnviz_deps::<name> from a header and, when given, a library.
+# Makes the target attnviz_deps::<name> from a header, in the folder FOLDER of includes when given, and,
+# when given, a library.
 function(attnviz_find name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;LIBRARY;DEFINITION" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;FOLDER;LIBRARY;DEFINITION" "")
   if(TARGET attnviz_deps::${name})
     return()
   endif()
-  find_path(ATTNVIZ_${name}_INCLUDE ${arg_HEADER})
+  find_path(ATTNVIZ_${name}_INCLUDE ${arg_HEADER} PATH_SUFFIXES ${arg_FOLDER})
   mark_as_advanced(ATTNVIZ_${name}_INCLUDE)
   if(NOT ATTNVIZ_${name}_INCLUDE)
     attnviz_note_missing(${name} "header ${arg_HEADER}")
@@ -73,6 +74,7 @@ macro(attnviz_find_build_dependencies)
   attnviz_find(fmt HEADER fmt/format.h)
   attnviz_find(nlohmann_json HEADER nlohmann/json.hpp)
   attnviz_find(CLI11 HEADER CLI/CLI.hpp)
+  attnviz_find(eigen HEADER Eigen/Eigenvalues FOLDER eigen3)
   # Their libraries are opened when a picture needs them, so only the headers count here.
   attnviz_find(harfbuzz HEADER harfbuzz/hb-draw.h)
   attnviz_find(fontconfig HEADER fontconfig/fontconfig.h)

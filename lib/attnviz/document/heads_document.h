@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/analysis/heads/known_heads.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
@@ -45,6 +46,12 @@ struct HeadsDocument {
   ScoreMeans weighted{0};     // by transformed values; of no text where there are none
   ScoreValues uniform;        // of a head that looks at all it sees alike, on the same source
   std::vector<DetectedScores> detected;  // TransformerLens' numbers of these heads; may be empty
+  struct Copying {
+    std::vector<std::optional<double>> scores;  // of these heads, as copying_scores() has them
+    std::optional<double> random_sd;  // of random heads, as narrow as the narrowest of these
+  };
+  std::optional<Copying> copying;   // where it was asked for
+  std::optional<KnownModel> known;  // the model, where it was asked for
   std::vector<std::string> notes;
 
   bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }

@@ -8,10 +8,7 @@
 
 namespace attnviz {
 
-namespace {
-
-// [d_value, d_model]; empty without one.
-StoredMatrix output_of(const LayerWeights& layer, std::size_t head) {
+StoredMatrix head_output(const LayerWeights& layer, std::size_t head) {
   std::size_t first_row = 0;
   for (std::size_t i = 0; i < head; ++i) {
     first_row += layer.heads[i].d_value();
@@ -21,12 +18,14 @@ StoredMatrix output_of(const LayerWeights& layer, std::size_t head) {
                                      : layer.output.weight.row_block(first_row, weights.d_value());
 }
 
+namespace {
+
 void transformed_norms(const LayerWeights& layer, std::size_t head, ConstMatrix look,
                        std::vector<double>& norms) {
   const Projection& value = layer.heads[head].value;
   MatrixBuffer values(look.rows, value.d_out());
   kernels::matmul(look, value.weight, value.bias, values.view());
-  if (const StoredMatrix output = output_of(layer, head); !output.empty()) {
+  if (const StoredMatrix output = head_output(layer, head); !output.empty()) {
     MatrixBuffer transformed(look.rows, output.cols);
     kernels::matmul(values.view(), output, {}, transformed.view());
     values = std::move(transformed);

@@ -12,6 +12,9 @@
 
 namespace attnviz {
 
+/// The W_O of one head, [d_value, d_model]; empty without one.
+StoredMatrix head_output(const LayerWeights& layer, std::size_t head);
+
 /// ‖f(x_k)‖₂ with f(x) = (x̂ W_V + b_V) W_O of one head, where x̂ is what the attention of its layer
 /// looks at; b_O belongs to no head. Without W_O: the norm of the value. Known of a head when its
 /// rows come.

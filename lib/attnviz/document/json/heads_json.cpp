@@ -87,10 +87,16 @@ void write_head(JsonWriter& json, const HeadsDocument& document, std::size_t ind
   json.member("layer", document.heads[index].layer);
   json.member("head", document.heads[index].head);
   json.member("names", document.names(index));
+  if (document.known) {
+    json.member("known", known_name(*document.known, document.heads[index]));
+  }
   const bool is_corpus = std::holds_alternative<CorpusSource>(document.source);
   write_scores(json, document.raw, index, is_corpus);
   if (!is_corpus && document.raw.n_texts() > 1) {
     write_errors(json, document.raw, index);
+  }
+  if (document.copying) {
+    json.member("copying", document.copying->scores[index]);
   }
   if (document.weighted.n_texts() > 0) {
     json.begin_object("weighted");
@@ -161,6 +167,9 @@ void write_heads_json(const HeadsDocument& document, const ByteSink& sink) {
       json.null();
     }
   }
+  if (document.copying) {
+    json.member("copying_sd", document.copying->random_sd);
+  }
   json.end_object();
   json.member("sink_rate", document.sink_rate());
   if (!document.detected.empty()) {
@@ -176,6 +185,13 @@ void write_heads_csv(const HeadsDocument& document, const ByteSink& sink) {
     append_csv(start, document.raw, "", head);
     if (document.weighted.n_texts() > 0) {
       append_csv(start, document.weighted, "weighted_", head);
+    }
+    if (document.copying) {
+      start += ',' + (head ? csv_cell(document.copying->scores[*head]) : "copying");
+    }
+    if (document.known) {
+      start += ',';
+      start += head ? known_name(*document.known, document.heads[*head]).value_or("") : "known";
     }
     sink(start + "\r\n");
   };

@@ -12,7 +12,8 @@ void write_heads_json(const HeadsDocument& document, const ByteSink& sink);
 
 /// A heading and one row a head (RFC 4180): layer, head, names with spaces between them, every
 /// score, of several texts its standard error behind it, and the same weighted by transformed
-/// values; what there is no score for is empty.
+/// values, then copying and what papers call it where these were asked for; what there is no score
+/// for is empty.
 void write_heads_csv(const HeadsDocument& document, const ByteSink& sink);
 
 }  // namespace attnviz
