@@ -82,7 +82,7 @@ int run(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) {
     return 2;
   }
-  const std::vector<Part> parts = {core_part(),      layer_part(), product_part(),
+  const std::vector<Part> parts = {core_part(),      layer_part(), product_part(), heads_part(),
                                    long_text_part(), files_part(), process_part()};
   register_peak();
   for (const Part& part : parts) {

@@ -77,6 +77,7 @@ struct Part {
 };
 Part core_part();
 Part layer_part();
+Part heads_part();
 Part product_part();
 Part long_text_part();
 Part files_part();

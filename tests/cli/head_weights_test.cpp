@@ -13,9 +13,8 @@ namespace attnviz::test {
 using nlohmann::json;
 
 TEST_CASE("heads --copying: each head's number and that of random ones, in JSON and CSV") {
-  const json document = json::parse(run_attnviz({"heads", "--copying", "--json"}).out);
-  const json expected =
-      read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/heads/copying.json")["demo"];
+  const json document = attnviz_json({"heads", "--copying"});
+  const json expected = read_json(ATTNVIZ_SOURCE_DIR "/tests/reference/heads/copying.json")["demo"];
   REQUIRE(document["heads"].size() == 16);
   for (const json& head : document["heads"]) {
     const double number =
@@ -24,13 +23,13 @@ TEST_CASE("heads --copying: each head's number and that of random ones, in JSON 
   }
   CHECK(document["null"]["copying_sd"] == doctest::Approx(1.7 / 32));
   const TemporaryFolder folder;
-  REQUIRE(run_attnviz({"heads", "--copying", "-o", folder.file("heads.csv")}).exit_code == 0);
+  REQUIRE(attnviz({"heads", "--copying", "-o", folder.file("heads.csv")}).exit_code == 0);
   const std::string csv = read_file(folder.file("heads.csv"));
   CHECK(csv.substr(0, csv.find('\r')).ends_with(",copying"));
 }
 
 TEST_CASE("heads --copying: null, and a note, where a model has no unembedding") {
-  const json document = json::parse(run_attnviz({"heads", "--random", "--copying", "--json"}).out);
+  const json document = attnviz_json({"heads", "--random", "--copying"});
   CHECK(document["heads"][0]["copying"].is_null());
   CHECK(document["null"]["copying_sd"].is_null());
   CHECK(document["notes"].dump().find("copying: there is none") != std::string::npos);
@@ -42,14 +41,14 @@ TEST_CASE("heads: neither --copying nor --known is said of attention without its
   for (const auto& option : {std::vector<std::string>{"--copying"}, {"--known", "gpt2"}}) {
     std::vector<std::string> words = {"heads", folder.file("a.json")};
     words.insert(words.end(), option.begin(), option.end());
-    const ProgramResult result = run_attnviz(words);
+    const ProgramResult result = attnviz(words);
     CHECK(result.exit_code == 2);
     CHECK(result.err.find(option.front() + ": ") != std::string::npos);
   }
 }
 
 TEST_CASE("heads --known: another model than GPT-2 small is refused before anything runs") {
-  const ProgramResult result = run_attnviz({"heads", "--known", "gpt2"});
+  const ProgramResult result = attnviz({"heads", "--known", "gpt2"});
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("--known gpt2: expected GPT-2 small (family gpt2, 12 layers of 12 heads, "
                         "d_model 768), found demo (llama)") != std::string::npos);

@@ -91,8 +91,8 @@ TEST_CASE("copying: quantised embeddings that the unembedding shares count as th
     blocks += static_cast<char>(static_cast<std::int8_t>(std::lround(numbers[i] * 127.0f)));
   }
   model.embeddings = {blocks.data(), kVocabulary, d_model, d_model, StoredType::kQ8_0};
-  model.head.unembedding.weight = {blocks.data(), d_model,           kVocabulary, d_model,
-                                   StoredType::kQ8_0, /*is_transposed=*/true};
+  model.head.unembedding.weight = {blocks.data(), d_model,           kVocabulary,
+                                   d_model,       StoredType::kQ8_0, /*is_transposed=*/true};
   const auto found = copying_scores(model, {{2, 1}, {3, 3}}, 2);
   const MatrixBuffer embeddings = to_floats(model.embeddings);
   const MatrixBuffer unembedding = to_floats(model.head.unembedding.weight);

@@ -40,9 +40,9 @@ MatrixBuffer vocabulary_product(const Model& model, std::size_t n_threads) {
   MatrixBuffer product(unembed.rows, embed.cols);
   for (std::size_t first = 0; first < n_vocab; first += kTokens) {
     const std::size_t count = std::min(kTokens, n_vocab - first);
-    const MatrixBuffer some = to_floats(unembed.col_block(first, count));
-    blocked_product_add(some.view(), {embed.row_block(first, count), {}}, n_threads,
-                        product.view());
+    const MatrixBuffer from = to_floats(unembed.col_block(first, count));
+    const MatrixBuffer to = to_floats(embed.row_block(first, count));
+    blocked_product_add(from.view(), {to.view(), {}}, n_threads, product.view());
   }
   return product;
 }
