@@ -88,9 +88,9 @@ void copying(benchmark::State& state) {
   const std::size_t d_model = gpt.model.config.d_model;
   const MatrixBuffer embeddings = random_matrix(kVocabulary, d_model, 1);
   gpt.model.embeddings = embeddings.view();
-  gpt.model.head.unembedding.weight = {
-      embeddings.view().data, d_model, kVocabulary, d_model, StoredType::kF32,
-      /*is_transposed=*/true};
+  gpt.model.head.unembedding.weight = {embeddings.view().data, d_model, kVocabulary, d_model,
+                                       StoredType::kF32,
+                                       /*is_transposed=*/true};
   gpt.model.head.norm.weight = gpt.ones;
   const std::vector<HeadId> heads = select_heads(gpt.model, "", "");
   repeat(state,

@@ -1,5 +1,6 @@
 #include "attnviz/analysis/heads/value_norms.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attnviz/attention/layer.h"
@@ -21,19 +22,19 @@ StoredMatrix head_output(const LayerWeights& layer, std::size_t head) {
 namespace {
 
 void transformed_norms(const LayerWeights& layer, std::size_t head, ConstMatrix look,
-                       std::vector<double>& norms) {
+                       ValueNorms::Scratch& scratch, std::vector<double>& norms) {
   const Projection& value = layer.heads[head].value;
-  MatrixBuffer values(look.rows, value.d_out());
-  kernels::matmul(look, value.weight, value.bias, values.view());
+  Matrix values = shaped(scratch.values, look.rows, value.d_out());
+  kernels::matmul(look, value.weight, value.bias, values);
   if (const StoredMatrix output = head_output(layer, head); !output.empty()) {
-    MatrixBuffer transformed(look.rows, output.cols);
-    kernels::matmul(values.view(), output, {}, transformed.view());
-    values = std::move(transformed);
+    const Matrix transformed = shaped(scratch.transformed, look.rows, output.cols);
+    kernels::matmul(values, output, {}, transformed);
+    values = transformed;
   }
   norms.resize(look.rows);
   for (std::size_t token = 0; token < look.rows; ++token) {
     double square = 0.0;
-    for (const float number : values.view().row(token)) {
+    for (const float number : values.row(token)) {
       square += static_cast<double>(number) * static_cast<double>(number);
     }
     norms[token] = std::sqrt(square);
@@ -55,8 +56,9 @@ void ValueNorms::stream(const RunPlace& at, ConstMatrix x) {
   const LayerWeights& layer = model_.layers[at.layer];
   const ConstMatrix look = attention_input(model_, at.layer, x, n_threads_, memory_);
   const std::vector<HeadId>& heads = heads_of_.at(at.layer);
-  parallel_for(heads.size(), n_threads_, [&](std::size_t item, std::size_t /*thread*/) {
-    transformed_norms(layer, heads[item].head, look, norms_.at(heads[item]));
+  scratch_.resize(std::max<std::size_t>(n_threads_, 1));
+  parallel_for(heads.size(), n_threads_, [&](std::size_t item, std::size_t thread) {
+    transformed_norms(layer, heads[item].head, look, scratch_[thread], norms_.at(heads[item]));
   });
 }
 

@@ -34,12 +34,19 @@ class ValueNorms : public RunObserver {
   /// [n_tokens] of a head whose layer has begun.
   std::span<const double> of(HeadId head) const { return norms_.at(head); }
 
+  /// What a thread needs for one head, kept for the next one: memory would be cleared by the system
+  /// again and again.
+  struct Scratch {
+    MatrixBuffer values, transformed;
+  };
+
  private:
   const Model& model_;
   std::size_t n_threads_;
   std::map<std::size_t, std::vector<HeadId>> heads_of_;  // by layer
   std::map<HeadId, std::vector<double>> norms_;
   LayerMemory memory_;
+  std::vector<Scratch> scratch_;
 };
 
 }  // namespace attnviz
