@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/text/tokenized_text.h"

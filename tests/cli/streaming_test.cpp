@@ -146,7 +146,7 @@ TEST_CASE("weights that would take more than 10 GB are refused before anything i
   const TemporaryFolder folder;
   write_file(folder.file("long.txt"), words(60'000));
   const std::vector<std::string> long_text = {"--random", "-f", folder.file("long.txt")};
-  const auto refused = [](ProgramRun run, const char* bytes) {
+  const auto refused = [](const ProgramRun& run, const char* bytes) {
     const ProgramResult result = attnviz(run);
     CHECK(result.exit_code == 2);
     CHECK(result.out.empty());

@@ -85,11 +85,11 @@ TEST_CASE("figure sheet: texts are cut to their room, and stand where they shoul
   FigureSheet sheet(300, FigureStyle{});
   CHECK(sheet.text("internationalisation", 10, 10, 70, {}) <= 70);
   sheet.text_to("1.25", 200, 10, {});
-  const Scene scene = std::move(sheet).scene(60);
-  REQUIRE(scene.items.size() == 2);
-  CHECK(std::get<TextRun>(scene.items[1]).x == 200 - 4 * FigureSheet::kText);
   const int lines = sheet.paragraph("one two three four five six seven", 10, 40, 100, {});
   CHECK(lines >= 2 * line_height(FigureSheet::kText));
+  const Scene scene = std::move(sheet).scene(60);
+  REQUIRE(scene.items.size() > 2);
+  CHECK(std::get<TextRun>(scene.items[1]).x == 200 - 4 * FigureSheet::kText);
 }
 
 TEST_CASE("figure sheet: a sheet that is too high is refused") {

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/head_scores.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/document/json/inspection_json.h"
 
 namespace attnviz {

@@ -101,7 +101,7 @@ HfConfig text_config(const HfConfig& config) {
 
 // That of a model of this family.
 HfConfig text_config(const HfConfig& config, std::string_view family) {
-  const HfConfig text = text_config(config);
+  HfConfig text = text_config(config);
   const std::string_view type = text.text_or("model_type", family);
   if (type != family && type != fmt::format("{}_text", family)) {
     throw Error(ErrorKind::kUnsupported,

@@ -147,6 +147,24 @@ TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>
     column.cells.push_back({uniform ? number(*uniform) : charset.dash(), kDim});
     table.columns.push_back(std::move(column));
   }
+  if (document.copying) {
+    TextColumn column{{"copying", kDim}, {}};
+    for (const std::size_t row : rows) {
+      const std::optional<double>& score = document.copying->scores[row];
+      column.cells.push_back(score ? Span{number(*score)} : Span{charset.dash(), kDim});
+    }
+    column.cells.push_back({charset.dash(), kDim});
+    table.columns.push_back(std::move(column));
+  }
+  if (document.known) {
+    TextColumn column{{"known", kDim}, {}, false};
+    for (const std::size_t row : rows) {
+      const auto name = known_name(*document.known, document.heads[row]);
+      column.cells.push_back({std::string(name.value_or(""))});
+    }
+    column.cells.emplace_back();
+    table.columns.push_back(std::move(column));
+  }
   if (document.is_probe()) {
     TextColumn names{{"names", kDim}, {}, false};
     for (const std::size_t row : rows) {

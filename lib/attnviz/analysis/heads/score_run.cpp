@@ -1,9 +1,9 @@
 #include "attnviz/analysis/heads/score_run.h"
 
 #include "attnviz/analysis/heads/value_norms.h"
-#include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/input_columns.h"
 
 namespace attnviz {
 

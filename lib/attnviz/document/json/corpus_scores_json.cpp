@@ -122,6 +122,7 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   }
   const std::vector<JsonNode> nodes = root.at("heads").as_list("a list of heads");
   std::vector<HeadId> heads;
+  heads.reserve(nodes.size());
   for (const JsonNode& node : nodes) {
     heads.push_back({node.at("layer").as_unsigned(), node.at("head").as_unsigned()});
   }
