@@ -7,9 +7,9 @@
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/analysis/input_columns.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/input_columns.h"
 #include "attnviz/model/random_model.h"
 #include "bench/suite.h"
 

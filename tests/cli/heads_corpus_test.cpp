@@ -165,15 +165,10 @@ TEST_CASE("samples/corpus.sh: two jobs at once, killed and started again, count 
   const Corpus corpus;
   write_file(corpus.file("corpus.txt"), lines(0, 900));
   ProgramRun run;
+  const std::string script = ATTNVIZ_SOURCE_DIR "/samples/corpus.sh";
   run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}, {"JOBS", "2"}, {"BLOCKS", "6"}};
-  run.arguments = {"-s",
-                   "TERM",
-                   "1",
-                   ATTNVIZ_SOURCE_DIR "/samples/corpus.sh",
-                   corpus.file("corpus.txt"),
-                   corpus.file("sums"),
-                   "--head",
-                   "*.1"};
+  run.arguments = {"-s",     "TERM", "1", script, corpus.file("corpus.txt"), corpus.file("sums"),
+                   "--head", "*.1"};
   run_program("/usr/bin/timeout", run);
   run.arguments[2] = "50";
   REQUIRE(run_program("/usr/bin/timeout", run).exit_code == 0);

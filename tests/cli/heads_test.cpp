@@ -25,7 +25,9 @@ std::string joined(const json& ids) {
 }
 
 void check_scores(const json& found, const json& expected) {
-  for (const auto& [score, table] : expected.items()) {
+  for (const auto& item : expected.items()) {
+    const std::string& score = item.key();
+    const json& table = item.value();
     for (const json& head : found) {
       CAPTURE(score);
       const json& at =

@@ -50,7 +50,9 @@ test::ModelBuilder copier(std::vector<float> value) {
 TEST_CASE("copying: what numpy finds in float64, of every family's norms") {
   const nlohmann::json expected = test::read_json(kReference / "heads/copying.json");
   REQUIRE(expected.size() == 6);
-  for (const auto& [name, layers] : expected.items()) {
+  for (const auto& item : expected.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& layers = item.value();
     CAPTURE(name);
     const Model model = model_named(name);
     const std::vector<HeadId> heads = select_heads(model, "", "");
