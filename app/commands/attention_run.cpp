@@ -62,16 +62,6 @@ Phases begun(const AttentionOptions& options) {
   return phases;
 }
 
-// The files that must not be written over.
-std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
-                                              const ModelSource& source) {
-  std::vector<std::filesystem::path> files = files_of(source);
-  if (options.input.file) {
-    files.insert(files.begin(), *options.input.file);
-  }
-  return files;
-}
-
 // What of the model is random for this text, unless quiet. Random weights are told once.
 void tell_randomness(const AttentionOptions& options, const ModelSource& source, const Model& model,
                      const TokenizedText& text, Teller& teller) {
@@ -146,6 +136,15 @@ void say_scores(HeadId head, const ScoreValues& scores) {
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
+                                              const ModelSource& source) {
+  std::vector<std::filesystem::path> files = files_of(source);
+  if (options.input.file) {
+    files.insert(files.begin(), *options.input.file);
+  }
+  return files;
+}
 
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
                                Result result, bool side_by_side)

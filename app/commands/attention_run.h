@@ -1,6 +1,7 @@
 // What every command that computes attention does before and around it.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@
 #include "system/talk.h"
 
 namespace attnviz::app {
+
+/// The files that must not be written over.
+std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
+                                              const ModelSource& source);
 
 /// What every command that computes attention opens before its first text, in this order, so that
 /// whatever can be refused is refused before slow work: the engine is chosen; text, fonts, outputs

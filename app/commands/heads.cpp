@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +16,10 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
-#include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores_json.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "commands/score_file.h"
 #include "outputs/output_file.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
@@ -161,19 +160,9 @@ class Scorer {
 };
 
 std::vector<TokenizedText> given_probes(const HeadsOptions& options, const Tokenizer& tokenizer) {
-  const MappedFile file(*options.probe_ids);
   std::vector<TokenizedText> probes;
-  try {
-    const auto lists = nlohmann::json::parse(file.bytes()).get<std::vector<std::vector<TokenId>>>();
-    for (const std::vector<TokenId>& ids : lists) {
-      probes.push_back(tokenizer.from_ids(ids));
-    }
-  } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::kMalformed,
-                options.probe_ids->string() + ": expected a JSON list of lists of token ids");
-  }
-  if (probes.empty()) {
-    throw Error(ErrorKind::kMalformed, options.probe_ids->string() + ": holds no probe");
+  for (const std::vector<TokenId>& ids : read_id_lists(*options.probe_ids)) {
+    probes.push_back(tokenizer.from_ids(ids));
   }
   return probes;
 }
@@ -198,10 +187,7 @@ HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
 }
 
 ScoredTokens scored_tokens(const HeadsOptions& options, const TokenizedText& text) {
-  ScoredTokens::Options how;
-  how.band = options.band;
-  how.punctuation = options.punctuation.value_or(punctuation_of(text));
-  return {text.ids(), how};
+  return {text.ids(), how_scored(options, text)};
 }
 
 HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
@@ -267,6 +253,9 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
   CorpusScores& sums = scorer.sums();
   std::optional<PartialFile> partial;
   if (options.partial) {
+    for (const std::filesystem::path& file : read_files(options, setup.origin)) {
+      refuse_to_overwrite("--partial", *options.partial, file);
+    }
     sums.model_print = model_fingerprint(setup.model);
     sums.tokenizer_print = tokenizer_fingerprint(tokenizer);
     partial.emplace(*options.partial, sums);
@@ -274,8 +263,7 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
       partial->resume();
       setup.source.skip_lines(sums.n_lines);
     }
-    partial->save(
-        sums.n_lines);  // before slow work, so that a folder that cannot be written is told
+    partial->save(sums.n_lines);  // a folder that cannot be written is told before slow work
   }
   ProgressLine progress("texts", options.talk);
   const ProgressReport report = progress.report();
@@ -314,90 +302,6 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
   return scored;
 }
 
-// Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
-Mask mask_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
-  if (const auto known = document.mask_of(head)) {
-    return *known;
-  }
-  for (std::size_t query = 0; query < weights.rows; ++query) {
-    const auto row = weights.row(query).subspan(query + 1);
-    if (std::ranges::any_of(row, [](float weight) { return weight != 0.0f; })) {
-      return {MaskKind::kNone};
-    }
-  }
-  return {};
-}
-
-ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
-  TokenizedText text;
-  for (const std::string& token : document.query_tokens) {
-    text.tokens.emplace_back().text = token;
-  }
-  ScoredTokens::Options how;
-  how.band = options.band;
-  how.punctuation = options.punctuation.value_or(punctuation_of(text));
-  const std::vector<TokenId> ids = options.input.ids.value_or(document.token_ids);
-  if (ids.empty()) {
-    return {text.size(), how};
-  }
-  if (ids.size() != text.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("--ids: {} ids for {} tokens", ids.size(), text.size()));
-  }
-  return {ids, how};
-}
-
-HeadsDocument score_file(const HeadsOptions& options) {
-  const MappedFile file(*options.patterns);
-  const std::string name = options.patterns->string();
-  if (are_corpus_scores(file.bytes())) {
-    HeadsDocument document = read_corpus_scores(file.bytes(), name).document();
-    document.notes = notes_of(document);
-    return document;
-  }
-  std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
-  if (read.size() > 1) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: {} documents; score them one by one", name, read.size()));
-  }
-  AttentionDocument& patterns = read.front().document;
-  if (patterns.query_tokens.size() != patterns.key_tokens.size()) {
-    throw Error(ErrorKind::kUnsupported,
-                name + ": queries and keys are not the same tokens, which scores compare");
-  }
-  keep_patterns(patterns,
-                select_heads(heads_of(patterns), options.heads.heads, options.heads.layers));
-  const ScoredTokens tokens = tokens_of(options, patterns);
-  HeadsDocument document;
-  document.model = patterns.model;
-  document.run = patterns.run;
-  document.source = FileSource{name, tokens.size()};
-  document.heads = heads_of(patterns);
-  document.raw = ScoreMeans(document.heads.size());
-  std::vector<ScoreValues> scores;
-  DetectHead detect(document.heads, tokens);
-  for (const DocumentPattern& pattern : patterns.patterns) {
-    HeadScores one({pattern.head}, tokens,
-                   [&](HeadId head) { return mask_in(patterns, head, pattern.weights); });
-    try {
-      one.rows(pattern.head, 0, 0, pattern.weights);
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  fmt::format("{}: head {}, {}", name, head_name(pattern.head), error.what()));
-    }
-    scores.push_back(one.scores(pattern.head));
-    if (options.transformer_lens && tokens.has_ids()) {
-      detect.rows(pattern.head, 0, 0, pattern.weights);
-      document.detected.push_back(detected_scores(detect, pattern.head));
-    }
-  }
-  document.raw.add(scores);
-  document.uniform = uniform_scores(
-      tokens, mask_in(patterns, document.heads.front(), patterns.patterns.front().weights));
-  document.notes = notes_of(document);
-  return document;
-}
-
 void run_file(const HeadsOptions& options) {
   Phases phases(options.talk);
   const auto fonts = open_fonts(options.look.fonts);
@@ -407,7 +311,8 @@ void run_file(const HeadsOptions& options) {
                    .talk = options.talk,
                    .fonts = *fonts,
                    .read_files = {*options.patterns}});
-  const HeadsDocument document = score_file(options);
+  HeadsDocument document = score_file(options);
+  document.notes = notes_of(document);
   phases.done("scores");
   write_scores(outputs, options, document);
   check_expected(options, document);

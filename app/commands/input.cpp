@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
 #include "attnviz/text/token_choice.h"
 #include "options/program_words.h"
 #include "system/talk.h"
@@ -51,6 +52,22 @@ void drop_byte_order_mark(std::string& text) {
   if (text.starts_with(kByteOrderMark)) {
     text.erase(0, kByteOrderMark.size());
   }
+}
+
+// `where` is what stands in front of a message.
+std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where) {
+  if (!list.is_array() || list.empty()) {
+    throw Error(ErrorKind::kMalformed, where + ": expected an array of token ids");
+  }
+  std::vector<TokenId> ids;
+  for (const nlohmann::json& id : list) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
+      throw Error(ErrorKind::kMalformed, fmt::format("{}[{}]: expected a token id, found {}", where,
+                                                     ids.size(), id.dump()));
+    }
+    ids.push_back(id.get<TokenId>());
+  }
+  return ids;
 }
 
 // The place and the problem of nlohmann's message, without its own names for them.
@@ -215,17 +232,26 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   if (value.contains("pair")) {
     fail("\"pair\" goes with \"text\": ids are taken as they are");
   }
-  if (!value["ids"].is_array() || value["ids"].empty()) {
-    fail("ids: expected an array of token ids");
+  return {ids_in(value["ids"], place() + ": ids")};
+}
+
+std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file) {
+  const MappedFile bytes(file);
+  const std::string name = file.string();
+  nlohmann::json lists;
+  try {
+    lists = nlohmann::json::parse(bytes.bytes());
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::kMalformed, name + ": not JSON: " + syntax_problem(error.what()));
   }
-  std::vector<TokenId> ids;
-  for (const json& id : value["ids"]) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() > std::numeric_limits<TokenId>::max()) {
-      fail(fmt::format("ids[{}]: expected a token id", ids.size()));
-    }
-    ids.push_back(id.get<TokenId>());
+  if (!lists.is_array() || lists.empty()) {
+    throw Error(ErrorKind::kMalformed, name + ": expected a list of lists of token ids");
   }
-  return {std::move(ids)};
+  std::vector<std::vector<TokenId>> all;
+  for (const nlohmann::json& list : lists) {
+    all.push_back(ids_in(list, fmt::format("{}: [{}]", name, all.size())));
+  }
+  return all;
 }
 
 std::optional<InputText> TextSource::next() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -89,5 +90,8 @@ std::size_t chosen_token(const TokenizedText& text, const std::string& word,
 /// The same of --focus; nothing where it is not given.
 std::optional<Focus> chosen_focus(const PatternOptions& options, const TokenizedText& text,
                                   const TalkOptions& talk);
+
+/// A JSON list of lists of token ids. Throws Error{kIo}, and Error{kMalformed} with the place.
+std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file);
 
 }  // namespace attnviz::app

@@ -1,8 +1,11 @@
 #include <fmt/core.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
@@ -14,9 +17,26 @@
 
 namespace attnviz::app {
 
+namespace {
+
+// It would be counted twice.
+void refuse_repetition(const std::vector<std::filesystem::path>& files, std::size_t index) {
+  for (std::size_t i = 0; i < index; ++i) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(files[i], files[index], ignored)) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: given twice", files[index].string()));
+    }
+  }
+}
+
+}  // namespace
+
 void run(const MergeOptions& options) {
   std::optional<CorpusScores> sum;
-  for (const std::filesystem::path& file : options.files) {
+  for (std::size_t i = 0; i < options.files.size(); ++i) {
+    const std::filesystem::path& file = options.files[i];
+    refuse_to_overwrite("-o", options.output, file);
+    refuse_repetition(options.files, i);
     const MappedFile bytes(file);
     const CorpusScores scores = read_corpus_scores(bytes.bytes(), file.string());
     if (!sum) {

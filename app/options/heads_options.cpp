@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +18,17 @@ namespace {
 
 void define_probe(OptionList& list, HeadsOptions& options) {
   constexpr std::uint64_t kMostTokens = 1'000'000;
+  constexpr std::uint64_t kMostProbes = 10'000;
   list.add_value("Input", "--probe-length", "T",
                  "without a text: a probe of T different random tokens (default 25)",
                  options.probe.length, count_between(2, kMostTokens));
   list.add_value("Input", "--probe-repeats", "R", "which stand there R times (default 4)",
                  options.probe.repeats, count_between(2, kMostTokens));
   list.add_value("Input", "--probe-count", "N", "so many probes (default 4)", options.probe.count,
-                 count_between(1, kMostTokens));
+                 count_between(1, kMostProbes));
+  list.add_value("Input", "--probe-seed", "N",
+                 fmt::format("other probes (default {})", options.probe.seed), options.probe.seed,
+                 count_between(0, std::numeric_limits<std::uint64_t>::max()));
   list.add_value("Input", "--probe-ids", "FILE",
                  "probes of one's own: a JSON list of lists of token ids", options.probe_ids);
 }

@@ -21,6 +21,9 @@ constexpr const char* kShapeOptions[] = {"--layers",  "--heads",  "--kv-heads",
 constexpr const char* kDescribingOptions[] = {"--d-ff", "--gated", "--vocab", "--tied",
                                               "--context"};
 
+constexpr const char* kProbeOptions[] = {"--probe-length", "--probe-repeats", "--probe-count",
+                                         "--probe-seed", "--probe-ids"};
+
 // Options that exclude each other, whatever the command.
 constexpr std::pair<const char*, const char*> kConflicts[] = {
     {kText, "--file"},        {"--file", "--ids"},       {"--lines", "--json-lines"},
@@ -139,28 +142,35 @@ void check_heads(const Given& given, HeadsOptions& options) {
     options.patterns = text;
     options.input.text.reset();
     check_output(options.output);
-    constexpr const char* kOfRuns[] = {"--model",       "--random",       "--mask",
-                                       "--temperature", "--probe-length", "--probe-ids",
-                                       "--copying",     "--known"};
-    if (const char* option = first_given(given, kOfRuns); option != nullptr) {
-      fail(fmt::format("{}: {} holds attention that has been computed", option, text));
+    constexpr const char* kOfRuns[] = {"--model",       "--random",   "--seed",    "--positions",
+                                       "--tokenizer",   "--truncate", "--mask",    "--no-scale",
+                                       "--temperature", "--dropout",  "--file",    "--pair",
+                                       "--bos",         "--no-bos",   "--special", "--lines",
+                                       "--json-lines",  "--copying",  "--known",   "--partial"};
+    using Names = std::span<const char* const>;
+    for (const Names options_of_runs :
+         {Names(kOfRuns), Names(kShapeOptions), Names(kProbeOptions)}) {
+      if (const char* option = first_given(given, options_of_runs); option != nullptr) {
+        fail(fmt::format("{}: {} holds attention that has been computed", option, text));
+      }
     }
     return;
   }
   check_attention(given, options);
-  constexpr const char* kOfProbes[] = {"--probe-length", "--probe-repeats", "--probe-count",
-                                       "--probe-ids"};
-  const char* const probe = first_given(given, kOfProbes);
+  const char* const probe = first_given(given, kProbeOptions);
   if (probe != nullptr && options.input.is_given()) {
     fail(fmt::format("{} describes what is taken without a text", probe));
   }
-  if (probe != nullptr && given.has("--probe-ids") && probe != kOfProbes[3]) {
+  if (probe != nullptr && given.has("--probe-ids") && probe != std::string_view("--probe-ids")) {
     conflict("--probe-ids", probe);
+  }
+  if (options.partial && std::ranges::find(options.output.files, options.partial->string()) !=
+                             options.output.files.end()) {
+    fail(fmt::format("--partial {}: -o is written there, too", options.partial->string()));
   }
   if (options.partial && !options.input.many_texts()) {
     fail("--partial goes with --lines or --json-lines: it keeps sums over many texts");
   }
-  options.probe.seed = options.model.seed.value_or(kDefaultSeed);
   options.probe.bos = options.input.bos.value_or(true);
 }
 

@@ -168,7 +168,7 @@ struct HeadsOptions : AttentionOptions {
   std::optional<std::filesystem::path> patterns;  // attention to score in place of a run
   ProbeShape probe;                               // without any text
   std::optional<std::filesystem::path> probe_ids;
-  std::size_t band = 4;
+  std::size_t band = kUsualBand;
   std::optional<std::vector<std::size_t>> punctuation;  // indices of tokens; absent: as they are
   bool transformer_lens = false;
   bool copying = false;

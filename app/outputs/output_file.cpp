@@ -163,6 +163,14 @@ void write_to_stdout(std::string_view bytes) {
   }
 }
 
+void refuse_to_overwrite(std::string_view option, const fs::path& name, const fs::path& read) {
+  std::error_code ignored;  // what does not exist is not overwritten
+  if (fs::is_regular_file(name, ignored) && fs::equivalent(name, read, ignored)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} {}: is read, and would be overwritten", option, name.string()));
+  }
+}
+
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
   struct stat info {};
   const bool exists = stat(path.c_str(), &info) == 0;

@@ -33,6 +33,11 @@ void reserve_standard_streams() noexcept;
 /// Throws ClosedPipe, or Error{kIo}.
 void write_to_stdout(std::string_view bytes);
 
+/// Of a slip of the hand that would cost a model or a text. Throws Error{kUsage} when `option`
+/// writes to the file that is read.
+void refuse_to_overwrite(std::string_view option, const std::filesystem::path& name,
+                         const std::filesystem::path& read);
+
 /// A file being written. A regular file takes its name only at commit(): until then the bytes stand
 /// in a temporary file beside it, which is removed on errors and signals. Links are followed.
 /// Devices and pipes are written directly.

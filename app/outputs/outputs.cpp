@@ -37,14 +37,6 @@ std::string alternatives(Result result, std::string_view prefix) {
   return joined(names, "or");
 }
 
-// A slip of the hand that would cost the weights or the text.
-void refuse_to_overwrite(const std::string& name, const fs::path& input) {
-  std::error_code ignored;  // what does not exist is not overwritten
-  if (fs::is_regular_file(name, ignored) && fs::equivalent(name, input, ignored)) {
-    throw Error(ErrorKind::kUsage, fmt::format("-o {}: is read, and would be overwritten", name));
-  }
-}
-
 bool same_place(const fs::path& a, const fs::path& b) {
   return fs::weakly_canonical(fs::absolute(a)) == fs::weakly_canonical(fs::absolute(b));
 }
@@ -98,7 +90,7 @@ void Outputs::open(const std::string& name) {
   }
   if (!to_stdout) {
     for (const fs::path& file : plan_.read_files) {
-      refuse_to_overwrite(name, file);
+      refuse_to_overwrite("-o", name, file);
     }
     for (const File& earlier : files_) {
       if (same_place(name, earlier.file.path())) {

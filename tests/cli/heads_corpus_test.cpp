@@ -157,6 +157,42 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
                  "uniform.previous: expected two sums of 32 hexadecimal digits and a count"));
 }
 
+TEST_CASE("heads over a corpus: neither the corpus nor sums that are read are written over") {
+  const Corpus corpus;
+  write_file(corpus.file("c.txt"), lines(0, 2));
+  const ProgramResult over =
+      attnviz({"heads", "--lines", "-f", corpus.file("c.txt"), "--partial", corpus.file("c.txt")});
+  CHECK(over.exit_code == 2);
+  CHECK(contains(over.err, "--partial " + corpus.file("c.txt") + ": is read, and would be"));
+  CHECK(read_file(corpus.file("c.txt")) == lines(0, 2));
+  CHECK(corpus.score(lines(0, 2), "a.json", {"-o", corpus.file("a.json")}).exit_code == 2);
+  REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
+  const std::string sums = read_file(corpus.file("a.json"));
+  CHECK(attnviz({"merge", corpus.file("a.json"), "-o", corpus.file("a.json")}).exit_code == 2);
+  CHECK(read_file(corpus.file("a.json")) == sums);
+  CHECK(contains(attnviz({"merge", corpus.file("a.json"), corpus.file("a.json")}).err,
+                 "a.json: given twice"));
+}
+
+TEST_CASE("heads of sums: what went into them cannot be asked for any more") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
+  for (const Words& late : std::vector<Words>{{"--head", "0.1"},
+                                              {"--layer", "1"},
+                                              {"--ids", "1"},
+                                              {"--punctuation", "1"},
+                                              {"--transformer-lens"},
+                                              {"--band", "2"}}) {
+    CAPTURE(late.front());
+    Words arguments = {"heads", corpus.file("a.json")};
+    arguments.insert(arguments.end(), late.begin(), late.end());
+    const ProgramResult result = attnviz(arguments);
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, late.front() + ": "));
+    CHECK(contains(result.err, "holds sums, which were made without it"));
+  }
+}
+
 TEST_CASE("samples/corpus.sh: two jobs at once, killed and started again, count each line once") {
   if (!std::filesystem::exists("/usr/bin/parallel")) {
     MESSAGE("SKIPPED: no /usr/bin/parallel");

@@ -109,8 +109,10 @@ TEST_CASE("heads: without a text probes are made, the same from the same seed") 
   CHECK(document["null"]["previous"].get<double>() == doctest::Approx(0.04197278508));
   CHECK(document["null"]["induction"].get<double>() == doctest::Approx(0.030721188));
   CHECK(attnviz_json({"heads", "--probe-count", "2"}) == document);
-  CHECK(attnviz_json({"heads", "--probe-count", "2", "--seed", "1"})["source"]["ids"] !=
-        source["ids"]);
+  const json other = attnviz_json({"heads", "--probe-count", "2", "--probe-seed", "1"});
+  CHECK(other["model"] == document["model"]);
+  CHECK(other["source"]["seed"] == 1);
+  CHECK(other["source"]["ids"] != source["ids"]);
   CHECK(attnviz_json({"heads", "--no-bos", "--probe-length", "5"})["source"]["ids"][0].size() ==
         20);
 }
@@ -199,6 +201,18 @@ TEST_CASE("heads: patterns of any tool are scored") {
   CHECK(with_ids["heads"][0]["duplicate"] == 0.0);
   CHECK(with_ids["heads"][0]["induction"] == 1.0);
   CHECK(attnviz({"heads", folder.file("b.json"), "--ids", "7,8"}).exit_code == 2);
+  for (const Words& idle : std::vector<Words>{{"--copying"},
+                                              {"--dropout", "0.5"},
+                                              {"--lines"},
+                                              {"--heads", "3"},
+                                              {"--probe-seed", "3"}}) {
+    CAPTURE(idle.front());
+    Words arguments = {"heads", folder.file("b.json")};
+    arguments.insert(arguments.end(), idle.begin(), idle.end());
+    CHECK(attnviz(arguments).exit_code == 2);
+  }
+  CHECK(contains(attnviz({"heads", folder.file("b.json"), "--transformer-lens"}).err,
+                 "has no token ids; give --ids"));
   write_file(folder.file("c.json"), "[[1,0],[2.5,-1.5]]");
   const ProgramResult refused = attnviz({"heads", folder.file("c.json")});
   CHECK(refused.exit_code == 3);
@@ -251,9 +265,34 @@ TEST_CASE("heads: what cannot be probed is refused") {
   CHECK(contains(attnviz({"heads", "--probe-length", "5", "The cat"}).err,
                  "--probe-length describes what is taken without a text"));
   const TemporaryFolder folder;
-  write_file(folder.file("p.json"), "[5, 6]");
-  CHECK(attnviz({"heads", "--probe-ids", folder.file("p.json")}).exit_code == 3);
+  const auto given = [&folder](const char* probes) {
+    write_file(folder.file("p.json"), probes);
+    const ProgramResult result = attnviz({"heads", "--probe-ids", folder.file("p.json")});
+    CHECK(result.exit_code == 3);
+    return result.err;
+  };
+  CHECK(contains(given("[5, 6]"), "p.json: [0]: expected an array of token ids"));
+  CHECK(contains(given("[[5, 6], [7, 1.5]]"), "p.json: [1][1]: expected a token id, found 1.5"));
+  CHECK(contains(given("[[-1]]"), "[0][0]: expected a token id, found -1"));
+  CHECK(contains(given("[[]"), "not JSON"));
+  CHECK(contains(given("[]"), "expected a list of lists of token ids"));
   CHECK(attnviz({"heads", ""}).exit_code == 2);
+}
+
+TEST_CASE("heads: tokens that are said to be punctuation count once, and must be there") {
+  const Words text = {"heads", "The cat sat on it", "--punctuation"};
+  const auto with = [&text](const char* indices) {
+    Words arguments = text;
+    arguments.emplace_back(indices);
+    return arguments;
+  };
+  const auto score = [&](const char* indices) {
+    return attnviz_json(with(indices))["heads"][5]["punctuation"];
+  };
+  CHECK(score("3,1") == score("1,3,3,1"));
+  const ProgramResult refused = attnviz(with("1,99"));
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err == "attnviz: --punctuation 99: expected an index below 6\n");
 }
 
 }  // namespace attnviz::test

@@ -21,7 +21,7 @@ struct CorpusScores {
   std::string tokenizer_print;  // tokenizer_fingerprint()
   ModelFacts model;
   RunFacts run;
-  std::size_t band = 4;
+  std::size_t band = kUsualBand;
   std::size_t n_lines = 0;  // of the input, that have been read; of several inputs 0
   std::vector<HeadId> heads;
   ScoreMeans raw;

@@ -49,7 +49,12 @@ std::string model_fingerprint(const Model& model) {
       absorb(bits, head.query.weight);
       absorb(bits, head.key.weight);
       absorb(bits, head.value.weight);
+      absorb(bits, head.output);
     }
+    absorb(bits, layer.output.weight);
+    absorb(bits, layer.mlp.up.weight);
+    absorb(bits, layer.mlp.gate.weight);
+    absorb(bits, layer.mlp.down.weight);
   }
   return digits(bits);
 }

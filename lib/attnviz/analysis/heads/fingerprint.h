@@ -9,9 +9,8 @@
 
 namespace attnviz {
 
-/// 16 hexadecimal digits made of the model's shape and of the first row of every head's matrices
-/// and of the embeddings: models that differ, however little they were trained apart, have others;
-/// the name and the place of the files change nothing.
+/// 16 hexadecimal digits made of the model's shape and of the first row of each of its matrices:
+/// models that were trained apart have others; the name and the place of the files change nothing.
 std::string model_fingerprint(const Model& model);
 
 /// The same of a tokenizer: its kind, and every piece with its id.

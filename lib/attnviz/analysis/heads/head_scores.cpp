@@ -58,7 +58,18 @@ std::vector<std::size_t> punctuation_of(const TokenizedText& text) {
 ScoredTokens::ScoredTokens(std::size_t n_tokens, Options options)
     : n_tokens_(n_tokens), options_(std::move(options)), punctuation_(n_tokens) {
   for (const std::size_t token : options_.punctuation) {
-    punctuation_.at(token) = true;
+    if (token >= n_tokens_) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("punctuation {}: expected an index below {}", token, n_tokens_),
+                  "punctuation");
+    }
+    punctuation_[token] = true;
+  }
+  options_.punctuation.clear();
+  for (std::size_t token = 0; token < n_tokens_; ++token) {  // in order, each once
+    if (punctuation_[token]) {
+      options_.punctuation.push_back(token);
+    }
   }
 }
 

@@ -18,6 +18,9 @@
 
 namespace attnviz {
 
+/// Tokens to either side that Score::kBand counts.
+inline constexpr std::size_t kUsualBand = 4;
+
 /// What scores ask of a text's tokens.
 class ScoredTokens {
  public:
@@ -27,13 +30,14 @@ class ScoredTokens {
     std::size_t size = 0;
   };
   struct Options {
-    std::size_t band = 4;
-    std::vector<std::size_t> punctuation = {};  // indices of tokens, in rising order
+    std::size_t band = kUsualBand;
+    std::vector<std::size_t> punctuation = {};  // indices of tokens
     std::optional<Copied> copied = {};
   };
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+  /// These throw Error{kUsage} for an index that is none of a token.
   explicit ScoredTokens(std::vector<TokenId> ids) : ScoredTokens(std::move(ids), Options()) {}
   ScoredTokens(std::vector<TokenId> ids, Options options);
   /// Tokens without ids: no score that asks whether two are the same.

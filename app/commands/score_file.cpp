@@ -1,0 +1,133 @@
+#include "commands/score_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/mapped_file.h"
+#include "attnviz/document/corpus_scores.h"
+#include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/json/corpus_scores_json.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
+Mask mask_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
+  if (const auto known = document.mask_of(head)) {
+    return *known;
+  }
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const auto row = weights.row(query).subspan(query + 1);
+    if (std::ranges::any_of(row, [](float weight) { return weight != 0.0f; })) {
+      return {MaskKind::kNone};
+    }
+  }
+  return {};
+}
+
+ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
+  TokenizedText text;
+  for (const std::string& token : document.query_tokens) {
+    text.tokens.emplace_back().text = token;
+  }
+  const ScoredTokens::Options how = how_scored(options, text);
+  const std::vector<TokenId> ids = options.input.ids.value_or(document.token_ids);
+  if (ids.empty()) {
+    return {text.size(), how};
+  }
+  if (ids.size() != text.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--ids: {} ids for {} tokens", ids.size(), text.size()));
+  }
+  return {ids, how};
+}
+
+// Sums are of what was asked for when they were made.
+HeadsDocument read_sums(const HeadsOptions& options, std::string_view bytes,
+                        const std::string& name) {
+  const CorpusScores sums = read_corpus_scores(bytes, name);
+  const bool is_band_asked = options.band != kUsualBand && options.band != sums.band;
+  const char* const option = !options.heads.heads.empty()    ? "--head"
+                             : !options.heads.layers.empty() ? "--layer"
+                             : options.input.ids             ? "--ids"
+                             : options.punctuation           ? "--punctuation"
+                             : options.transformer_lens      ? "--transformer-lens"
+                             : is_band_asked                 ? "--band"
+                                                             : nullptr;
+  if (option != nullptr) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} holds sums, which were made without it", option, name));
+  }
+  return sums.document();
+}
+
+}  // namespace
+
+ScoredTokens::Options how_scored(const HeadsOptions& options, const TokenizedText& text) {
+  ScoredTokens::Options how;
+  how.band = options.band;
+  how.punctuation = options.punctuation.value_or(punctuation_of(text));
+  return how;
+}
+
+HeadsDocument score_file(const HeadsOptions& options) {
+  const MappedFile file(*options.patterns);
+  const std::string name = options.patterns->string();
+  if (are_corpus_scores(file.bytes())) {
+    return read_sums(options, file.bytes(), name);
+  }
+  std::vector<ReadDocument> read = read_attention(file.bytes(), name, {});
+  if (read.size() > 1) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: {} documents; score them one by one", name, read.size()));
+  }
+  AttentionDocument& patterns = read.front().document;
+  if (patterns.query_tokens.size() != patterns.key_tokens.size()) {
+    throw Error(ErrorKind::kUnsupported,
+                name + ": queries and keys are not the same tokens, which scores compare");
+  }
+  keep_patterns(patterns,
+                select_heads(heads_of(patterns), options.heads.heads, options.heads.layers));
+  const ScoredTokens tokens = tokens_of(options, patterns);
+  if (options.transformer_lens && !tokens.has_ids()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--transformer-lens: {} has no token ids; give --ids", name));
+  }
+  HeadsDocument document;
+  document.model = patterns.model;
+  document.run = patterns.run;
+  document.source = FileSource{name, tokens.size()};
+  document.heads = heads_of(patterns);
+  document.raw = ScoreMeans(document.heads.size());
+  std::vector<ScoreValues> scores;
+  DetectHead detect(document.heads, tokens);
+  for (const DocumentPattern& pattern : patterns.patterns) {
+    HeadScores one({pattern.head}, tokens,
+                   [&](HeadId head) { return mask_in(patterns, head, pattern.weights); });
+    try {
+      one.rows(pattern.head, 0, 0, pattern.weights);
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("{}: head {}, {}", name, head_name(pattern.head), error.what()));
+    }
+    scores.push_back(one.scores(pattern.head));
+    if (options.transformer_lens) {
+      detect.rows(pattern.head, 0, 0, pattern.weights);
+      document.detected.push_back(detected_scores(detect, pattern.head));
+    }
+  }
+  document.raw.add(scores);
+  document.uniform = uniform_scores(
+      tokens, mask_in(patterns, document.heads.front(), patterns.patterns.front().weights));
+  return document;
+}
+
+}  // namespace attnviz::app
