@@ -48,7 +48,7 @@ std::optional<fs::path> snapshot(const fs::path& repository) {
   return newest;
 }
 
-std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
+std::optional<fs::path> find_in_cache(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
   if (parts.size() == 3 && (parts[0] == "hf.co" || parts[0] == "huggingface.co")) {
     parts.erase(parts.begin());
@@ -73,7 +73,7 @@ std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
   return name.tag.empty() ? found : std::nullopt;
 }
 
-std::vector<StoreEntry> list(const fs::path& root) {
+std::vector<StoreEntry> list_cache(const fs::path& root) {
   std::vector<StoreEntry> entries;
   for (const std::string& folder : names_in(root)) {
     const auto name = repository_name(folder);
@@ -96,7 +96,8 @@ std::vector<StoreEntry> list(const fs::path& root) {
 
 std::vector<Store> hugging_face_stores() {
   const auto cache = cache_folder();
-  return cache ? std::vector<Store>{{"Hugging Face", *cache, find, list}} : std::vector<Store>();
+  return cache ? std::vector<Store>{{"Hugging Face", *cache, find_in_cache, list_cache}}
+               : std::vector<Store>();
 }
 
 }  // namespace attnviz::app

@@ -88,7 +88,7 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
                   host.empty() ? "" : fmt::format("; it runs at {}", attnviz::quoted(host))));
 }
 
-std::optional<fs::path> find(const fs::path& root, const ModelName& name) {
+std::optional<fs::path> find_ollama(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
   if (parts.size() == 1) {
     parts.insert(parts.begin(), kNamespace);
@@ -113,7 +113,7 @@ std::string short_name(const std::string& host, const std::string& owner, const 
   return owner == kNamespace ? name : owner + "/" + name;
 }
 
-std::vector<StoreEntry> list(const fs::path& root) {
+std::vector<StoreEntry> list_ollama(const fs::path& root) {
   std::vector<StoreEntry> entries;
   const fs::path manifests = root / "manifests";
   for (const std::string& host : names_in(manifests)) {
@@ -141,7 +141,9 @@ std::vector<StoreEntry> list(const fs::path& root) {
 }  // namespace
 
 std::vector<Store> ollama_stores() {
-  const auto store = [](const fs::path& root) { return Store{"Ollama", root, find, list}; };
+  const auto store = [](const fs::path& root) {
+    return Store{"Ollama", root, find_ollama, list_ollama};
+  };
   if (const auto root = environment("OLLAMA_MODELS")) {
     return {store(*root)};
   }

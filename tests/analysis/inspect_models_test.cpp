@@ -45,10 +45,6 @@ double difference(std::span<const float> actual, const Doubles& expected) {
   return largest / size;
 }
 
-ConstMatrix as_row(const std::vector<float>& values) {
-  return test::matrix_over(values, 1, values.size());
-}
-
 Doubles normed(const Norm& norm, const Doubles& x) {
   const auto n = static_cast<double>(x.size());
   double mean = 0.0, square = 0.0;
@@ -126,12 +122,12 @@ TEST_CASE("whole models: weights and context have the engine's bits, in every fa
       CAPTURE(head.head.layer);
       CAPTURE(head.head.head);
       const ConstMatrix pattern = patterns.pattern(head.head);
-      CHECK(test::same_bits(as_row(head.weights), pattern.row_block(n / 2, 1)));
+      CHECK(test::same_bits(test::as_row(head.weights), pattern.row_block(n / 2, 1)));
       CHECK(test::same_bits(head.all->weights.view(), pattern));
       const MatrixBuffer contexts = contexts_of(reference.model, head);
       const ConstMatrix own = contexts.view().col_block(head.context_in_result, head.d_value());
       CHECK(test::same_bits(head.all->context.view(), own));
-      CHECK(test::same_bits(as_row(head.context), own.row_block(n / 2, 1)));
+      CHECK(test::same_bits(test::as_row(head.context), own.row_block(n / 2, 1)));
       const std::span<const float> expected =
           std::span(reference.attention).subspan(first + n / 2 * n, n);
       CHECK(difference(head.weights, doubles(expected)) < 1e-5);

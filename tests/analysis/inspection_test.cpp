@@ -24,10 +24,6 @@ using test::ModelBuilder;
 using test::OutputForm;
 using test::Pieces;
 
-ConstMatrix as_row(const std::vector<float>& values) {
-  return test::matrix_over(values, 1, values.size());
-}
-
 // Three tokens of two numbers, d_head 1, d_value 2, W_O a head: everything can be done by hand.
 //   x = [1 0], [0 1], [1 1]   q = 2 x0   k = x0 + 3 x1   v = [x0, 2 x1]   W_O = [[0 1] [1 0]]
 Model by_hand(ModelBuilder& builder) {
@@ -81,17 +77,17 @@ TEST_CASE("inspection: a head computed by hand") {
   CHECK(head.bias.empty());
   CHECK(head.max == 8.0f);
   const double a = std::exp(-6.0), b = std::exp(-2.0), sum = 1.0 + a + b;
-  CHECK(test::largest_difference(as_row(head.exponentials), {a, b, 1.0}) < 1e-7);
+  CHECK(test::largest_difference(test::as_row(head.exponentials), {a, b, 1.0}) < 1e-7);
   CHECK(head.sum == doctest::Approx(sum));
-  CHECK(test::largest_difference(as_row(head.weights), {a / sum, b / sum, 1 / sum}) < 1e-6);
+  CHECK(test::largest_difference(test::as_row(head.weights), {a / sum, b / sum, 1 / sum}) < 1e-6);
   CHECK(head.probabilities == head.weights);
   CHECK(test::largest_difference(head.shares.view(),
                                  {a / sum, 0, 0, 2 * b / sum, 1 / sum, 2 / sum}) < 1e-6);
   const double c0 = (a + 1) / sum, c1 = (2 * b + 2) / sum;
-  CHECK(test::largest_difference(as_row(head.context), {c0, c1}) < 1e-6);
-  CHECK(test::largest_difference(as_row(head.output), {c1, c0}) < 1e-6);
+  CHECK(test::largest_difference(test::as_row(head.context), {c0, c1}) < 1e-6);
+  CHECK(test::largest_difference(test::as_row(head.output), {c1, c0}) < 1e-6);
   CHECK(head.others.empty());
-  CHECK(test::largest_difference(as_row(head.result), {1 + c1, 1 + c0}) < 1e-6);
+  CHECK(test::largest_difference(test::as_row(head.result), {1 + c1, 1 + c0}) < 1e-6);
 }
 
 TEST_CASE("inspection: keys after the query are masked, and their scores are there all the same") {
@@ -124,10 +120,10 @@ TEST_CASE("inspection: the weights have the bits that the engine hands to its si
           for (const Inspection& head :
                inspect_heads(model, pieces, request, kAllHeads, query, true)) {
             const ConstMatrix pattern = whole.patterns.pattern(head.head);
-            CHECK(test::same_bits(as_row(head.weights), pattern.row_block(query, 1)));
+            CHECK(test::same_bits(test::as_row(head.weights), pattern.row_block(query, 1)));
             CHECK(test::same_bits(head.all->weights.view(), pattern));
             if (head.head.layer == 1) {
-              CHECK(test::same_bits(as_row(head.result), whole.out().row_block(query, 1)));
+              CHECK(test::same_bits(test::as_row(head.result), whole.out().row_block(query, 1)));
             }
           }
         }
@@ -168,8 +164,8 @@ TEST_CASE("inspection: every step follows from the one before it in double preci
             context[i] += weights.back() * static_cast<double>(head.v.view()(key, i));
           }
         }
-        CHECK(test::largest_difference(as_row(head.weights), weights) < 2e-6);
-        CHECK(test::largest_difference(as_row(head.context), context) < 5e-6);
+        CHECK(test::largest_difference(test::as_row(head.weights), weights) < 2e-6);
+        CHECK(test::largest_difference(test::as_row(head.context), context) < 5e-6);
         CHECK(head.bias.empty() == (positions != Positions::kAlibi));
         CHECK(head.has_output() == (head.head.layer == 0 || form != OutputForm::kNone));
       }

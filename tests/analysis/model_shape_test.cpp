@@ -10,7 +10,7 @@
 namespace attnviz {
 namespace {
 
-const std::filesystem::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
+const std::filesystem::path kModelFolders = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
 
 // As 3Blue1Brown's lecture on attention counts it.
 DescribedModel gpt3() {
@@ -96,7 +96,7 @@ TEST_CASE("Llama 3.2 1B: 32 heads share 8 keys and values, counted once a layer"
 }
 
 TEST_CASE("a tiny Llama with groups, biases and tied embeddings, counted by hand") {
-  const Model model = load_hugging_face(kModels / "llama-gqa-bias");
+  const Model model = load_hugging_face(kModelFolders / "llama-gqa-bias");
   const ModelShape shape = model_shape(model);
   CHECK(shape.tied);
   CHECK(shape.layers.size() == 1);  // two layers that are alike
@@ -114,7 +114,7 @@ TEST_CASE("a tiny Llama with groups, biases and tied embeddings, counted by hand
 }
 
 TEST_CASE("a tiny GPT-2, counted by hand, and its file holds as many numbers") {
-  const Model model = load_hugging_face(kModels / "gpt2-tied");
+  const Model model = load_hugging_face(kModelFolders / "gpt2-tied");
   const ParameterCounts counts = count_parameters(model_shape(model));
   CHECK(counts.positions == 17 * 12);
   CHECK(counts.layer->attention.total() == 4 * 144 + 48);
@@ -127,7 +127,7 @@ TEST_CASE("a tiny GPT-2, counted by hand, and its file holds as many numbers") {
 
 TEST_CASE("every model of a folder: as many parameters as its files' used tensors have numbers") {
   std::size_t n_models = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kModels)) {
+  for (const auto& entry : std::filesystem::directory_iterator(kModelFolders)) {
     if (!std::filesystem::exists(entry.path() / "config.json")) {
       continue;
     }
@@ -187,8 +187,8 @@ TEST_CASE("patterns take four bytes a pair of tokens and head, and end with the 
 }
 
 TEST_CASE("models that see what is behind a token keep no keys for the next one") {
-  CHECK(!model_shape(load_hugging_face(kModels / "bert-pair")).keeps_keys);
-  CHECK(model_shape(load_hugging_face(kModels / "gemma2-softcap-window")).keeps_keys);
+  CHECK(!model_shape(load_hugging_face(kModelFolders / "bert-pair")).keeps_keys);
+  CHECK(model_shape(load_hugging_face(kModelFolders / "gemma2-softcap-window")).keeps_keys);
 }
 
 TEST_CASE("a model too large to count is refused") {

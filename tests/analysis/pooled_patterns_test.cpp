@@ -29,7 +29,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kTokens = 203;
+constexpr std::size_t kManyTokens = 203;
 const std::vector<HeadId> kHeads = {{0, 0}, {0, 2}, {1, 0}, {1, 1}};
 
 std::string words(std::size_t count) {
@@ -43,7 +43,7 @@ std::string words(std::size_t count) {
 // The same attention kept and not kept.
 struct Both {
   explicit Both(const Drawing& drawing, const char* mask = "causal", std::size_t n_threads = 2,
-                std::size_t n_tokens = kTokens) {
+                std::size_t n_tokens = kManyTokens) {
     RandomShape shape;
     shape.n_layers = 2;
     shape.n_heads = 3;
@@ -112,7 +112,7 @@ TEST_CASE("pooled patterns: the cells that pool() makes of the kept patterns, fo
       const Both both(drawing_of(ScaleKind::kLinear, kind, false), mask);
       for (const std::size_t block : {1u, 2u, 7u, 24u, 100u, 300u}) {
         CAPTURE(block);
-        const PoolGrid grid{{kTokens, block, 0}, {kTokens, 2 * block, 0}};
+        const PoolGrid grid{{kManyTokens, block, 0}, {kManyTokens, 2 * block, 0}};
         const auto [kept, streamed] = both.pictures({grid});
         for (std::size_t i = 0; i < kHeads.size(); ++i) {
           const PooledMatrix expected = pool(kept, kept.panels[i], grid.queries, grid.keys);
@@ -135,7 +135,7 @@ TEST_CASE("pooled patterns: shares of each row's largest weight, and rows withou
         const PoolGrid grid = terminal_grid(attention_heatmap(both.kept), {});
         REQUIRE(grid.keys.pooled());
         const auto [kept, streamed] = both.pictures({grid});
-        CHECK(streamed.n_keys() == (drop_sink ? kTokens - 1 : kTokens));
+        CHECK(streamed.n_keys() == (drop_sink ? kManyTokens - 1 : kManyTokens));
         for (std::size_t i = 0; i < kHeads.size(); ++i) {
           const PooledMatrix expected = pool(kept, kept.panels[i], grid.queries, grid.keys);
           const PooledMatrix found = pool(streamed, streamed.panels[i], grid.queries, grid.keys);
@@ -149,7 +149,7 @@ TEST_CASE("pooled patterns: shares of each row's largest weight, and rows withou
 }
 
 TEST_CASE("pooled patterns: means do not depend on threads") {
-  const PoolGrid grid{{kTokens, 9, 0}, {kTokens, 9, 0}};
+  const PoolGrid grid{{kManyTokens, 9, 0}, {kManyTokens, 9, 0}};
   std::vector<std::vector<float>> values;
   for (const std::size_t n_threads : {1u, 2u, 5u}) {
     const Both both(drawing_of(ScaleKind::kLinear, PoolKind::kMean, false), "causal", n_threads);
@@ -188,7 +188,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
     keep_patterns(both.kept, heads);
     const AttentionDocument document =
         attention_document(both.model, both.text, both.request, heads);
-    const auto patterns = std::make_shared<PatternStore>(heads, kTokens);
+    const auto patterns = std::make_shared<PatternStore>(heads, kManyTokens);
     run(both.model, both.text.pieces(), both.request, *patterns);
     const AttentionDocument kept =
         attention_document(both.model, both.text, both.request, *patterns);
@@ -198,7 +198,7 @@ TEST_CASE("attention JSON: written while it is computed it has the same bytes") 
     std::string found;
     AttentionJsonStream stream(document, [&found](std::string_view bytes) { found += bytes; });
     RowStream rows(
-        heads, kTokens, append_json_row,
+        heads, kManyTokens, append_json_row,
         [&stream](std::size_t n_rows, std::string_view items) { stream.rows(n_rows, items); });
     run(both.model, both.text.pieces(), both.request, rows);
     stream.finish();

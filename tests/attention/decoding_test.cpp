@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::uint32_t>;
 
-const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
-const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
+const fs::path kFamilies = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
+const fs::path kMoreFamilies = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
 
 Ids some_ids(const Model& model, std::size_t n) {
   Ids ids;
@@ -110,7 +110,7 @@ std::string message_of(ErrorKind kind, const Call& call) {
 
 TEST_CASE("every family that continues texts: after any split the logits of the whole text") {
   std::size_t n_models = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(kModels)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(kFamilies)) {
     if (!fs::exists(entry.path() / "expected.safetensors")) {
       continue;
     }
@@ -126,7 +126,7 @@ TEST_CASE("every family that continues texts: after any split the logits of the 
 }
 
 TEST_CASE("a growing text under every switch of attention") {
-  const Model model = load_hugging_face(kModels / "gemma2-softcap-window");
+  const Model model = load_hugging_face(kFamilies / "gemma2-softcap-window");
   AttentionRequest request;
   request.temperature = 0.5f;
   request.scale = false;
@@ -173,7 +173,7 @@ TEST_CASE("a growing text whose steps are changed: the logits of the whole text,
   for (const char* name :
        {"llama-gqa-bias", "gemma2-softcap-window", "gpt-neox-parallel", "llama-rope-dynamic"}) {
     CAPTURE(name);
-    const Model model = load_hugging_face(kModels / name);
+    const Model model = load_hugging_face(kFamilies / name);
     Editor editor(model.layers.front().heads.front().d_value());
     const std::size_t n = std::min<std::size_t>(model.config.n_ctx, 20);
     const Ids ids = some_ids(model, n);
@@ -192,7 +192,7 @@ TEST_CASE("a growing text whose steps are changed: the logits of the whole text,
 }
 
 TEST_CASE("a text fed in pieces of any length, across panels of keys and blocks of rows") {
-  const Model model = load_hugging_face(kModels / "qwen3-qk-norm");
+  const Model model = load_hugging_face(kFamilies / "qwen3-qk-norm");
   Model longer = model;
   longer.config.n_ctx = 1000;
   const Ids ids = some_ids(longer, 900);
@@ -215,7 +215,7 @@ TEST_CASE("a text fed in pieces of any length, across panels of keys and blocks 
 TEST_CASE("frequencies that change with the text's length are those of the whole text") {
   for (const char* name : {"llama-rope-dynamic", "phi3-longrope-short"}) {
     CAPTURE(name);
-    const Model model = load_hugging_face(kModels / name);
+    const Model model = load_hugging_face(kFamilies / name);
     const Rope& rope = *model.layers.front().rope;
     REQUIRE(rope.short_text > 2);
     const std::size_t n = rope.short_text + 5;
@@ -236,7 +236,7 @@ TEST_CASE("frequencies that change with the text's length are those of the whole
 TEST_CASE("tokens that cannot be read do not become part of the text") {
   for (const char* name : {"llama-gqa-bias", "llama-rope-dynamic"}) {
     CAPTURE(name);
-    const Model model = load_hugging_face(kModels / name);
+    const Model model = load_hugging_face(kFamilies / name);
     const std::size_t short_text = model.layers.front().rope->short_text;
     const std::size_t n = short_text == 0 ? 6 : short_text;  // more change the keys of all tokens
     const Ids ids = some_ids(model, n + 2);
@@ -253,7 +253,7 @@ TEST_CASE("tokens that cannot be read do not become part of the text") {
 }
 
 TEST_CASE("keys and values that heads share are kept once") {
-  const Model model = load_hugging_face(kModels / "gemma-mqa");
+  const Model model = load_hugging_face(kFamilies / "gemma-mqa");
   const HeadWeights& head = model.layers.front().heads.front();
   REQUIRE(model.n_heads() > 1);
   const double one = 4.0 * static_cast<double>(head.d_head() + head.d_value());
@@ -261,7 +261,7 @@ TEST_CASE("keys and values that heads share are kept once") {
 }
 
 TEST_CASE("greedy text: the most probable token each time, as forward passes say") {
-  const Model model = load_hugging_face(kModels / "llama-gqa-bias");
+  const Model model = load_hugging_face(kFamilies / "llama-gqa-bias");
   Model endless = model;
   endless.config.end_of_text.clear();
   const Ids prompt = some_ids(model, 5);
@@ -298,7 +298,7 @@ TEST_CASE("greedy text: the most probable token each time, as forward passes say
 }
 
 TEST_CASE("a trained Llama model: the greedy text of the reference file through the cache") {
-  const fs::path folder = kShared / "stories260k";
+  const fs::path folder = kMoreFamilies / "stories260k";
   if (!fs::exists(folder)) {
     MESSAGE("SKIPPED: no ../shared/reference/models");
     return;
@@ -313,7 +313,7 @@ TEST_CASE("a trained Llama model: the greedy text of the reference file through 
 }
 
 TEST_CASE("what cannot be continued is refused with the reason") {
-  const Model bert = load_hugging_face(kModels / "bert-mlm-gamma-beta");
+  const Model bert = load_hugging_face(kFamilies / "bert-mlm-gamma-beta");
   const auto make = [](const Model& model, const AttentionRequest& request) {
     return message_of(ErrorKind::kUsage, [&] { const Decoding decoding(model, request, 8); });
   };
@@ -321,7 +321,7 @@ TEST_CASE("what cannot be continued is refused with the reason") {
   AttentionRequest causal;
   causal.mask = Mask{};
   CHECK(contains(make(bert, causal), "a bert model fills gaps"));
-  const Model gpt = load_hugging_face(kModels / "gpt2-tied");
+  const Model gpt = load_hugging_face(kFamilies / "gpt2-tied");
   AttentionRequest unmasked;
   unmasked.mask = parse_mask("none");
   CHECK(contains(make(gpt, unmasked), "mask \"none\""));
@@ -339,7 +339,7 @@ TEST_CASE("what cannot be continued is refused with the reason") {
 }
 
 TEST_CASE("logits that are not finite are an error, not a prediction") {
-  Model model = load_hugging_face(kModels / "gpt2-tied");
+  Model model = load_hugging_face(kFamilies / "gpt2-tied");
   const std::vector<float> huge(model.config.d_model, 3e38f);
   model.head.norm.weight = huge;
   const Ids ids = some_ids(model, 4);

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf";
-const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf";
+const fs::path kGguf = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf";
+const fs::path kSharedGguf = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf";
 
 MatrixBuffer read_array(const fs::path& path) {
   const MappedFile file(path);
@@ -48,19 +48,18 @@ void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids
 
 TEST_CASE(
     "every architecture and type of GGUF: attention within 1e-5, logits within 1e-4 of float64") {
-  const nlohmann::json index = test::read_json(kReference / "models/index.json");
+  const nlohmann::json index = test::read_json(kGguf / "models/index.json");
   REQUIRE(index.size() >= 30);
   for (const nlohmann::json& entry : index) {
     const std::string file = entry["file"];
     CAPTURE(file);
-    const fs::path numbers = kReference / "models" / entry["expected"].get<std::string>();
-    test::check_numbers(
-        test::load_reference_case(numbers, load_gguf(kReference / "models" / file)));
+    const fs::path numbers = kGguf / "models" / entry["expected"].get<std::string>();
+    test::check_numbers(test::load_reference_case(numbers, load_gguf(kGguf / "models" / file)));
   }
 }
 
 TEST_CASE("a model says the same of itself whether it comes from GGUF or from Hugging Face") {
-  const Model gguf = load_gguf(kReference / "models/llama-gqa-bias.gguf");
+  const Model gguf = load_gguf(kGguf / "models/llama-gqa-bias.gguf");
   const Model hf = load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/llama-gqa-bias");
   CHECK(gguf.config.name == "llama-gqa-bias");
   CHECK(gguf.config.family == hf.config.family);
@@ -74,15 +73,15 @@ TEST_CASE("a model says the same of itself whether it comes from GGUF or from Hu
 }
 
 TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weights") {
-  if (!fs::exists(kShared)) {
+  if (!fs::exists(kSharedGguf)) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
-  for (const fs::directory_entry& folder : fs::directory_iterator(kShared / "refs")) {
+  for (const fs::directory_entry& folder : fs::directory_iterator(kSharedGguf / "refs")) {
     const nlohmann::json meta = test::read_json(folder.path() / "meta.json");
     const std::string file = meta["file"];
     CAPTURE(file);
-    const Model model = load_gguf(kShared / "models" / file);
+    const Model model = load_gguf(kSharedGguf / "models" / file);
     for (const auto& prompt : meta["prompts"].items()) {
       const std::string& name = prompt.key();
       CAPTURE(name);
@@ -128,16 +127,16 @@ TEST_CASE("Ollama's files hold the same models as llama.cpp's") {
 }
 
 TEST_CASE("unusual but valid GGUF files hold the model that they hold") {
-  if (!fs::exists(kShared)) {
+  if (!fs::exists(kSharedGguf)) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
-  const nlohmann::json index = test::read_json(kShared / "odd/index.json");
+  const nlohmann::json index = test::read_json(kSharedGguf / "odd/index.json");
   for (const nlohmann::json& entry : index["files"]) {
     const std::string file = entry["file"];
     CAPTURE(file);
-    check_last_logits(load_gguf(kShared / "odd" / file), index["ids"], kShared / "odd/ref.attn.npy",
-                      kShared / "odd/ref.logits.npy");
+    check_last_logits(load_gguf(kSharedGguf / "odd" / file), index["ids"],
+                      kSharedGguf / "odd/ref.attn.npy", kSharedGguf / "odd/ref.logits.npy");
   }
 }
 

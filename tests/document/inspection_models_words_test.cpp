@@ -15,7 +15,7 @@ namespace {
 using test::SampleInspection;
 using Step = InspectionStep;
 
-SampleInspection sample(std::size_t query = 5, const AttentionRequest& request = {}) {
+SampleInspection whole_sample(std::size_t query = 5, const AttentionRequest& request = {}) {
   return SampleInspection(test::whole_layer(7), test::numbered_tokens(7), query, request, {{0, 1}});
 }
 
@@ -24,7 +24,7 @@ std::string formula(const SampleInspection& made, Step step) {
   return std::to_string(words.number) + " " + words.formula;
 }
 
-std::string sentence(const SampleInspection& made, Step step) {
+std::string sentence_of(const SampleInspection& made, Step step) {
   return test::inspected_step(made, step).sentence;
 }
 
@@ -35,7 +35,7 @@ std::string note(const SampleInspection& made, Step step) {
 }  // namespace
 
 TEST_CASE("words of whole models: each step is counted and has its formula") {
-  const SampleInspection made = sample();
+  const SampleInspection made = whole_sample();
   CHECK(formula(made, Step::kNorm) == "2 y = RMSNorm(x) = x ÷ √(mean of x² + 1e-05) · (1 + w)");
   CHECK(formula(made, Step::kQuery) == "3 q = y · W_Q + b_Q");
   CHECK(formula(made, Step::kQueryKeyNorm) ==
@@ -53,7 +53,7 @@ TEST_CASE("words of whole models: each step is counted and has its formula") {
 TEST_CASE("words of whole models: with a cap the temperature comes behind it") {
   AttentionRequest request;
   request.temperature = 0.5f;
-  const SampleInspection made = sample(5, request);
+  const SampleInspection made = whole_sample(5, request);
   CHECK(formula(made, Step::kScale) == "8 scaled = q · k ÷ √16, √16 = 4.0000 (the model's own)");
   CHECK(formula(made, Step::kCap) ==
         "9 capped = 2 · tanh(scaled ÷ 2), then ÷ 0.5, the temperature");
@@ -92,7 +92,7 @@ TEST_CASE("words of whole models: layer norms, norms behind the sum") {
 }
 
 TEST_CASE("notes of whole models: what the numbers come from") {
-  const SampleInspection made = sample();
+  const SampleInspection made = whole_sample();
   CHECK(note(made, Step::kRope) ==
         "2 pairs of dimensions (i, i + 2) turn, each by position · its frequency; dimensions 4 to "
         "5 stay as they are; scaling linear, factor 4.");
@@ -100,31 +100,31 @@ TEST_CASE("notes of whole models: what the numbers come from") {
         "Hidden: 3 keys before the window of 3 tokens and 1 key after the query.");
   CHECK(note(made, Step::kKeys) == "Both heads of the layer share W_K and W_V.");
   CHECK(in_ascii(note(made, Step::kNorm)).starts_with("Mean of x^2 = "));
-  CHECK(note(sample(2), Step::kMask) == "Hidden: 4 keys after the query.");
-  CHECK(note(sample(6), Step::kScores).empty());
+  CHECK(note(whole_sample(2), Step::kMask) == "Hidden: 4 keys after the query.");
+  CHECK(note(whole_sample(6), Step::kScores).empty());
 }
 
 TEST_CASE("sentences of whole models are true for the window, the cap and the rotation") {
-  const SampleInspection made = sample();
-  CHECK(sentence(made, Step::kMask) ==
+  const SampleInspection made = whole_sample();
+  CHECK(sentence_of(made, Step::kMask) ==
         "\"t5\" does not see \"t0\", \"t1\" and \"t2\", before its window of 3 tokens, nor "
         "\"t6\", after it: their scores become −∞, and the weight 0.");
-  CHECK(sentence(sample(2), Step::kMask) ==
+  CHECK(sentence_of(whole_sample(2), Step::kMask) ==
         "\"t2\" does not see \"t3\", \"t4\", \"t5\" and \"t6\", after it: their scores become "
         "−∞, and the weight 0.");
-  CHECK(sentence(made, Step::kRope)
+  CHECK(sentence_of(made, Step::kRope)
             .starts_with("Position 5 turns the first pair of q by 5 radians, the last by 0.625."));
-  CHECK(sentence(sample(1), Step::kRope)
+  CHECK(sentence_of(whole_sample(1), Step::kRope)
             .starts_with("Position 1 turns the first pair of q by 1 radian, the last by 0.125."));
-  CHECK(sentence(sample(0), Step::kRope).starts_with("At position 0 q is not turned."));
-  CHECK(sentence(made, Step::kCap).starts_with("No score can pass 2 or fall below -2: "));
-  CHECK(sentence(made, Step::kNorm).starts_with("Attention looks at y, not at x itself: "));
-  CHECK(sentence(made, Step::kResidual).find(", and 1 other head adds its own; ") !=
+  CHECK(sentence_of(whole_sample(0), Step::kRope).starts_with("At position 0 q is not turned."));
+  CHECK(sentence_of(made, Step::kCap).starts_with("No score can pass 2 or fall below -2: "));
+  CHECK(sentence_of(made, Step::kNorm).starts_with("Attention looks at y, not at x itself: "));
+  CHECK(sentence_of(made, Step::kResidual).find(", and 1 other head adds its own; ") !=
         std::string::npos);
 }
 
 TEST_CASE("inspection screen: the steps of a whole layer, no line too wide, 7-bit in ascii") {
-  SampleInspection made = sample();
+  SampleInspection made = whole_sample();
   made.page.explain = true;
   for (const bool full : {false, true}) {
     made.page.full = full;
@@ -145,7 +145,7 @@ TEST_CASE("inspection screen: the steps of a whole layer, no line too wide, 7-bi
 }
 
 TEST_CASE("inspection screen: a rotation by hand, pair by pair") {
-  SampleInspection made = sample(0);
+  SampleInspection made = whole_sample(0);
   made.page.steps = {Step::kRope};
   const std::string screen =
       render_inspection(made.page, {TerminalStyle::kAscii, ColorDepth::kNone, 80});

@@ -16,7 +16,7 @@ namespace attnviz {
 namespace {
 
 // "[CLS]" a "[MASK]" "[SEP]" b "[SEP]", and a token that the model wrote.
-TokenizedText sample() {
+TokenizedText marked_text() {
   TokenizedText text{"a[MASK]\nb", {}};
   text.tokens = {{101, "[CLS]", 0, 0, true, 0, true},
                  {5, "a", 0, 1},
@@ -30,7 +30,7 @@ TokenizedText sample() {
   return text;
 }
 
-std::string written(const TokenMarks& marks) {
+std::string written_marks(const TokenMarks& marks) {
   std::string out;
   JsonWriter json([&out](std::string_view bytes) { out += bytes; });
   json.begin_object();
@@ -48,7 +48,7 @@ TokenMarks read(const std::string& text, std::size_t n_tokens) {
 }  // namespace
 
 TEST_CASE("token_marks: special, added, generated tokens and those of a second text, by index") {
-  const TokenMarks marks = token_marks(sample());
+  const TokenMarks marks = token_marks(marked_text());
   CHECK(marks.special == std::vector<std::size_t>{0, 2, 3, 5});
   CHECK(marks.added == std::vector<std::size_t>{0, 3, 5});
   CHECK(marks.generated == std::vector<std::size_t>{6});
@@ -56,7 +56,7 @@ TEST_CASE("token_marks: special, added, generated tokens and those of a second t
 }
 
 TEST_CASE("mark_labels: a star before special tokens, a plus before generated ones, and a legend") {
-  const TokenMarks marks = token_marks(sample());
+  const TokenMarks marks = token_marks(marked_text());
   std::vector<std::string> labels = {"[CLS]", "a", "[MASK]", "[SEP]", "b", "[SEP]", "c"};
   mark_labels(marks, labels);
   CHECK(labels ==
@@ -67,13 +67,13 @@ TEST_CASE("mark_labels: a star before special tokens, a plus before generated on
 }
 
 TEST_CASE("marks in JSON: written where there are any, and read back") {
-  const TokenMarks marks = token_marks(sample());
-  const std::string json = written(marks);
+  const TokenMarks marks = token_marks(marked_text());
+  const std::string json = written_marks(marks);
   CHECK(json ==
         "{\"marks\": {\"special\": [0, 2, 3, 5], \"added\": [0, 3, 5], \"generated\": [6], "
         "\"second_text\": [4, 5]}}\n");
   CHECK(read(json, 7) == marks);
-  CHECK(written({}) == "{}\n");
+  CHECK(written_marks({}) == "{}\n");
 }
 
 TEST_CASE("read_marks: refuses places that no token has") {

@@ -25,7 +25,7 @@ std::string note_of(const std::vector<float>& weights, std::size_t n,
   return flat_note(heatmap);
 }
 
-AttentionDocument read_one(std::string_view bytes) {
+AttentionDocument read_document(std::string_view bytes) {
   return read_attention(bytes, "a.json", {}).front().document;
 }
 
@@ -58,14 +58,14 @@ TEST_CASE("flat_note: 99 of 100 weights below a tenth of a linear range, in long
 }
 
 TEST_CASE("row_sum_note: tells the first row that does not sum to 1, and of how many") {
-  CHECK(row_sum_note(read_one("[[1, 0], [0.5, 0.5], [0, 0], [0.3334, 0.6665]]")).empty());
-  CHECK(row_sum_note(read_one("[[[1, 0], [0.5, 0.25]], [[2, 0], [0, 1]]]")) ==
+  CHECK(row_sum_note(read_document("[[1, 0], [0.5, 0.5], [0, 0], [0.3334, 0.6665]]")).empty());
+  CHECK(row_sum_note(read_document("[[[1, 0], [0.5, 0.25]], [[2, 0], [0, 1]]]")) ==
         "2 of 4 rows do not sum to 1: head 0.0, query 1 sums to 0.75");
-  CHECK(row_sum_note(read_one(R"({"dropout": 0.5, "attention": [[[[2]]]]})")).empty());
+  CHECK(row_sum_note(read_document(R"({"dropout": 0.5, "attention": [[[[2]]]]})")).empty());
 }
 
 TEST_CASE("row_sum_note: what is masked does not count, what is no number does") {
-  AttentionDocument document = read_one("[[1, 9], [0.5, 0.5]]");
+  AttentionDocument document = read_document("[[1, 9], [0.5, 0.5]]");
   document.run.mask = Mask{};
   CHECK(row_sum_note(document).empty());
   const std::vector<float> weights = {std::numeric_limits<float>::quiet_NaN(), 0.0f, 0.5f, 0.5f};

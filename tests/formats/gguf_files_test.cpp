@@ -13,6 +13,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/tensor_files.h"
+#include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/run_program.h"
 
@@ -20,22 +21,13 @@ namespace attnviz {
 
 namespace {
 
+using test::Failure;
 using test::GgufBuilder;
 using test::TemporaryFolder;
 using test::write_file;
 
-struct Failure {
-  ErrorKind kind = ErrorKind::kUsage;
-  std::string message = "nothing was thrown";
-};
-
-Failure failure_of(const std::filesystem::path& path) {
-  try {
-    const GgufFiles files(path);
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
+Failure split_failure(const std::filesystem::path& path) {
+  return test::failure_of([&] { GgufFiles{path}; });
 }
 
 // A shard as llama.cpp writes it: the first has the metadata of the model.
@@ -156,7 +148,7 @@ TEST_CASE("GGUF files: shards that do not fit together") {
     const TemporaryFolder folder;
     write_shards(folder);
     one.spoil(folder);
-    const Failure failure = failure_of(folder.file(kNames[0]));
+    const Failure failure = split_failure(folder.file(kNames[0]));
     CAPTURE(failure.message);
     CHECK(failure.kind == ErrorKind::kMalformed);
     CHECK(failure.message.find(one.message) != std::string::npos);
@@ -171,7 +163,7 @@ TEST_CASE("GGUF files: a shard under a name that tells no others is refused at o
     CAPTURE(name);
     const TemporaryFolder folder;
     write_file(folder.file(name), shard(0, 3, 3, "a").bytes());
-    const Failure failure = failure_of(folder.file(name));
+    const Failure failure = split_failure(folder.file(name));
     CHECK(failure.kind == ErrorKind::kMalformed);
     CHECK(failure.message.find("split.count: one of 3 shards of a model: expected a name like "
                                "NAME-00001-of-00003.gguf") != std::string::npos);
@@ -183,7 +175,7 @@ TEST_CASE("GGUF files: 65535 shards that are not there take no time") {
   const std::string name = folder.file("m-00001-of-65535.gguf");
   write_file(name, shard(0, 65535, 1, "a").bytes());
   const auto begin = std::chrono::steady_clock::now();
-  const Failure failure = failure_of(name);
+  const Failure failure = split_failure(name);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
   CHECK(failure.kind == ErrorKind::kMalformed);
   CHECK(failure.message.find("missing: m-00002-of-65535.gguf, m-00003-of-65535.gguf, "

@@ -10,6 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf.h"
+#include "support/failure.h"
 #include "support/gguf_builder.h"
 
 namespace attnviz {
@@ -17,24 +18,15 @@ namespace attnviz {
 namespace {
 
 using namespace std::literals;
+using test::Failure;
 using test::GgufBuilder;
 
 constexpr ErrorKind kMalformed = ErrorKind::kMalformed;
 constexpr ErrorKind kUnsupported = ErrorKind::kUnsupported;
 constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
 
-struct Failure {
-  ErrorKind kind = ErrorKind::kUsage;
-  std::string message = "nothing was thrown";
-};
-
-Failure failure_of(std::string_view bytes) {
-  try {
-    const Gguf file(bytes, "m.gguf");
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
+Failure gguf_failure(std::string_view bytes) {
+  return test::failure_of([&] { Gguf(bytes, "m.gguf"); });
 }
 
 GgufBuilder valid(bool big_endian = false) {
@@ -358,7 +350,7 @@ void check_all(const std::vector<Corruption>& corruptions) {
       CAPTURE(one.what);
       GgufBuilder builder = valid(big_endian);
       one.mutate(builder);
-      const Failure failure = failure_of(builder.bytes());
+      const Failure failure = gguf_failure(builder.bytes());
       CAPTURE(failure.message);
       CHECK(failure.kind == one.kind);
       CHECK(failure.message.find(one.says) != std::string::npos);
@@ -372,10 +364,10 @@ void check_all(const std::vector<Corruption>& corruptions) {
 
 TEST_CASE("malformed GGUF: the file that is corrupted below is valid, in both byte orders") {
   for (const bool big_endian : {false, true}) {
-    CHECK(failure_of(valid(big_endian).bytes()).message == "nothing was thrown");
+    CHECK(gguf_failure(valid(big_endian).bytes()).message == "nothing was thrown");
     GgufBuilder builder = valid(big_endian);
     builder.add("x.k", GgufType::kArray, nested(builder, 8));
-    CHECK(failure_of(builder.bytes()).message == "nothing was thrown");
+    CHECK(gguf_failure(builder.bytes()).message == "nothing was thrown");
   }
 }
 
@@ -397,7 +389,7 @@ TEST_CASE("malformed GGUF: a file that was cut short, wherever, is refused") {
     CAPTURE(size);
     // A copy, so that the sanitizer sees where it ends.
     const std::string cut(bytes, 0, size);
-    CHECK(failure_of(cut).kind == kMalformed);
+    CHECK(gguf_failure(cut).kind == kMalformed);
   }
 }
 
@@ -408,7 +400,7 @@ TEST_CASE("malformed GGUF: whichever byte is wrong, the file opens or is refused
     for (const int mask : {0x01, 0x20, 0x80, 0xFF}) {
       std::string bytes = valid_bytes;
       bytes[at] = static_cast<char>(bytes[at] ^ mask);
-      const Failure failure = failure_of(bytes);
+      const Failure failure = gguf_failure(bytes);
       const bool refused = failure.kind == kMalformed || failure.kind == kUnsupported;
       n_refused += refused ? 1 : 0;
       CHECK((refused || failure.kind == ErrorKind::kUsage));

@@ -11,11 +11,13 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "support/failure.h"
 
 namespace attnviz {
 
 namespace {
 
+using test::Failure;
 // The eight bytes of the length, the header, and what follows it.
 std::string file_of(std::string_view header, std::string_view data = {}) {
   std::string file;
@@ -25,18 +27,8 @@ std::string file_of(std::string_view header, std::string_view data = {}) {
   return file.append(header).append(data);
 }
 
-struct Failure {
-  ErrorKind kind = ErrorKind::kIo;
-  std::string message;
-};
-
-Failure failure_of(std::string_view bytes) {
-  try {
-    const Safetensors read(bytes, "m.safetensors");
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
+Failure header_failure(std::string_view bytes) {
+  return test::failure_of([&] { Safetensors(bytes, "m.safetensors"); });
 }
 
 }  // namespace
@@ -150,7 +142,7 @@ TEST_CASE("safetensors: broken files are refused, and the message says what is w
   };
   for (const Case& broken : cases) {
     CAPTURE(broken.says);
-    const Failure failure = failure_of(broken.bytes);
+    const Failure failure = header_failure(broken.bytes);
     CAPTURE(failure.message);
     CHECK(failure.kind == ErrorKind::kMalformed);
     CHECK(failure.message.starts_with("m.safetensors: "));
@@ -160,12 +152,12 @@ TEST_CASE("safetensors: broken files are refused, and the message says what is w
 
 TEST_CASE("safetensors: what is well-formed but not known is told apart") {
   const Failure type =
-      failure_of(file_of(R"({"w":{"dtype":"F4","shape":[1],"data_offsets":[0,1]}})", "1"));
+      header_failure(file_of(R"({"w":{"dtype":"F4","shape":[1],"data_offsets":[0,1]}})", "1"));
   CHECK(type.kind == ErrorKind::kUnsupported);
   CHECK(type.message.find("tensor \"w\": numbers of type \"F4\"") != std::string::npos);
   std::string padded = "{}";
   padded.resize(32'000'001, ' ');
-  CHECK(failure_of(file_of(padded)).kind == ErrorKind::kUnsupported);
+  CHECK(header_failure(file_of(padded)).kind == ErrorKind::kUnsupported);
 }
 
 }  // namespace attnviz

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "support/failure.h"
 #include "support/run_program.h"
 #include "support/stored_model.h"
 
@@ -16,22 +17,13 @@ namespace attnviz {
 
 namespace {
 
+using test::Failure;
 using test::safetensors_of;
 using test::TemporaryFolder;
 using test::write_file;
 
-struct Failure {
-  ErrorKind kind = ErrorKind::kUsage;
-  std::string message = "nothing was thrown";
-};
-
-Failure failure_of(const std::filesystem::path& index) {
-  try {
-    const TensorFiles files = TensorFiles::open_index(index);
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
+Failure index_failure(const std::filesystem::path& index) {
+  return test::failure_of([&] { TensorFiles::open_index(index); });
 }
 
 }  // namespace
@@ -86,7 +78,7 @@ TEST_CASE("tensor files: what an index may not say") {
   for (const Case& one : cases) {
     CAPTURE(one.index);
     write_file(folder.file("i.json"), std::string(one.index));
-    const Failure failure = failure_of(folder.file("i.json"));
+    const Failure failure = index_failure(folder.file("i.json"));
     CHECK(failure.kind == one.kind);
     CHECK(failure.message.find(one.message) != std::string::npos);
     CAPTURE(failure.message);

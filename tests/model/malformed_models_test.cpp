@@ -10,6 +10,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/failure.h"
 #include "support/json.h"
 #include "support/naive.h"
 #include "support/run_program.h"
@@ -20,20 +21,11 @@ namespace attnviz {
 namespace {
 
 using nlohmann::json;
+using test::Failure;
 using test::TemporaryFolder;
 
-struct Failure {
-  ErrorKind kind = ErrorKind::kUsage;
-  std::string message = "nothing was thrown";
-};
-
-Failure failure_of(const std::filesystem::path& path) {
-  try {
-    const Model model = load_hugging_face(path);
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {};
+Failure model_failure(const std::filesystem::path& path) {
+  return test::failure_of([&] { load_hugging_face(path); });
 }
 
 // One setting of a config in place of what was there; null is as good as none.
@@ -142,7 +134,7 @@ TEST_CASE("models: settings that cannot be are refused, with the key") {
     const TemporaryFolder folder;
     test::copy_model(change.model, folder.path());
     test::change_config(folder.path(), change.key, change.value);
-    const Failure failure = failure_of(folder.path());
+    const Failure failure = model_failure(folder.path());
     CAPTURE(change.model);
     CAPTURE(change.key);
     CAPTURE(change.value.dump());
@@ -160,18 +152,18 @@ TEST_CASE("models: configs that are no configs, and folders without weights") {
     const TemporaryFolder folder;
     test::copy_model("gpt2-tied", folder.path());
     test::write_file(folder.path() / "config.json", std::string(config));
-    const Failure failure = failure_of(folder.path());
+    const Failure failure = model_failure(folder.path());
     CAPTURE(config);
     CAPTURE(failure.message);
     CHECK(failure.kind == ErrorKind::kMalformed);
     CHECK(failure.message.find("config.json") != std::string::npos);
   }
   const TemporaryFolder empty;
-  CHECK(failure_of(empty.path()).message.find("model.safetensors") != std::string::npos);
-  CHECK(failure_of(empty.path()).kind == ErrorKind::kIo);
+  CHECK(model_failure(empty.path()).message.find("model.safetensors") != std::string::npos);
+  CHECK(model_failure(empty.path()).kind == ErrorKind::kIo);
   test::write_file(empty.path() / "model.safetensors",
                    test::safetensors_of({{"wte.weight", {1}, {1.0f}}}));
-  CHECK(failure_of(empty.path()).message.find("config.json") != std::string::npos);
+  CHECK(model_failure(empty.path()).message.find("config.json") != std::string::npos);
 }
 
 TEST_CASE("models: weights cut off anywhere are refused") {
@@ -182,7 +174,7 @@ TEST_CASE("models: weights cut off anywhere are refused") {
     const std::size_t size = whole.size() * i / 40;
     test::write_file(folder.path() / "model.safetensors", whole.substr(0, size));
     CAPTURE(size);
-    CHECK(failure_of(folder.path()).kind == ErrorKind::kMalformed);
+    CHECK(model_failure(folder.path()).kind == ErrorKind::kMalformed);
   }
 }
 
@@ -195,7 +187,7 @@ TEST_CASE("models: integers in place of weights say why they are refused") {
     bytes.replace(at, 5, "\"I32\"");
   }
   test::write_file(folder.path() / "model.safetensors", bytes);
-  const Failure failure = failure_of(folder.path());
+  const Failure failure = model_failure(folder.path());
   CHECK(failure.kind == ErrorKind::kUnsupported);
   CHECK(failure.message.find("found I32") != std::string::npos);
 }

@@ -78,8 +78,9 @@ TEST_CASE("choose_grid: what does not fit is pooled, in equal blocks, and stays 
       CHECK(grid.keys.n_cells() <= 2000);
       CHECK(grid.queries.n_cells() == grid.keys.n_cells());
       CHECK(grid.keys.n_cells() * grid.keys.tokens.block >= n);
-      CHECK(static_cast<int>(grid.columns) * (grid.keys.length() + kPanelGap) <= 3700);
-      CHECK(static_cast<int>(grid.rows) * (grid.queries.length() + kPanelGap + kPanelTitleHeight) <=
+      CHECK(static_cast<int>(grid.columns) * (grid.keys.length() + kPanelMargin) <= 3700);
+      CHECK(static_cast<int>(grid.rows) *
+                (grid.queries.length() + kPanelMargin + kPanelTitleHeight) <=
             3600);
     }
   }

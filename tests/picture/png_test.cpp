@@ -22,7 +22,7 @@
 namespace attnviz {
 namespace {
 
-constexpr Rgb kWhite{255, 255, 255};
+constexpr Rgb kPngPaper{255, 255, 255};
 
 struct Corner {
   int x;
@@ -38,10 +38,10 @@ Corner cell_corner(const FigureLayout& layout, std::size_t panel, std::size_t ro
 
 bool margin_is_white(const test::DecodedPng& image) {
   const int ring = kFigureMargin - 2;
-  return image.is_filled(0, 0, image.width, ring, kWhite) &&
-         image.is_filled(0, image.height - ring, image.width, ring, kWhite) &&
-         image.is_filled(0, 0, ring, image.height, kWhite) &&
-         image.is_filled(image.width - ring, 0, ring, image.height, kWhite);
+  return image.is_filled(0, 0, image.width, ring, kPngPaper) &&
+         image.is_filled(0, image.height - ring, image.width, ring, kPngPaper) &&
+         image.is_filled(0, 0, ring, image.height, kPngPaper) &&
+         image.is_filled(image.width - ring, 0, ring, image.height, kPngPaper);
 }
 
 bool has_ink(const test::DecodedPng& image, const TextRun& text) {
@@ -58,7 +58,8 @@ bool has_ink(const test::DecodedPng& image, const TextRun& text) {
     bottom = std::max(bottom, corner.y);
   }
   return !image.is_filled(static_cast<int>(left), static_cast<int>(top),
-                          static_cast<int>(right - left), static_cast<int>(bottom - top), kWhite);
+                          static_cast<int>(right - left), static_cast<int>(bottom - top),
+                          kPngPaper);
 }
 
 }  // namespace
@@ -84,9 +85,9 @@ TEST_CASE("render_png: cells have the colour of their value, masked cells one of
             const Corner corner = cell_corner(layout, panel, query, key);
             const Rgb actual = image.at(corner.x, corner.y);
             const std::size_t step = colormap.step(heatmap.panels[panel].values(query, key));
-            const bool right =
-                key <= query ? actual == colormap.step_color(step)
-                             : actual.r == actual.g && actual.g == actual.b && !(actual == kWhite);
+            const bool right = key <= query ? actual == colormap.step_color(step)
+                                            : actual.r == actual.g && actual.g == actual.b &&
+                                                  !(actual == kPngPaper);
             n_wrong += right ? 0 : 1;
           }
         }

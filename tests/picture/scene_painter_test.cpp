@@ -15,7 +15,7 @@ namespace attnviz {
 namespace {
 
 constexpr Rgb kPaper{250, 250, 240};
-constexpr Rgb kRed{200, 10, 20};
+constexpr Rgb kInk{200, 10, 20};
 constexpr Rgb kBlue{10, 20, 200};
 
 Scene sheet(int width, int height) {
@@ -45,7 +45,7 @@ TEST_CASE("paint: a scene without items is its background") {
 TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
   // Red twice in a row: cells of one colour must not run into each other over a gap.
   const auto colors =
-      std::make_shared<CellColors>(CellColors{2, 3, {0, 0, 1, 1, 0, 1}, {kRed, kBlue}});
+      std::make_shared<CellColors>(CellColors{2, 3, {0, 0, 1, 1, 0, 1}, {kInk, kBlue}});
   for (const int gap : {0, 1, 2}) {
     CAPTURE(gap);
     Scene scene = sheet(40, 30);
@@ -75,22 +75,22 @@ TEST_CASE("paint: every cell has its colour, gaps what was painted before") {
 
 TEST_CASE("paint: later items lie over earlier ones") {
   Scene scene = sheet(10, 10);
-  scene.items.emplace_back(Rectangle{{0, 0, 6, 6}, kRed});
+  scene.items.emplace_back(Rectangle{{0, 0, 6, 6}, kInk});
   scene.items.emplace_back(Rectangle{{4, 4, 6, 6}, kBlue});
   const Canvas canvas = painted(scene);
-  CHECK(count(canvas, kRed) == 32);
+  CHECK(count(canvas, kInk) == 32);
   CHECK(count(canvas, kBlue) == 36);
 }
 
 TEST_CASE("paint: hatching of one rectangle goes on in the next one") {
   Scene whole = sheet(30, 10);
-  whole.items.emplace_back(Hatch{{2, 1, 24, 8}, kRed, 6, 2});
+  whole.items.emplace_back(Hatch{{2, 1, 24, 8}, kInk, 6, 2});
   Scene parts = sheet(30, 10);
-  parts.items.emplace_back(Hatch{{2, 1, 11, 8}, kRed, 6, 2});
-  parts.items.emplace_back(Hatch{{13, 1, 13, 8}, kRed, 6, 2});
+  parts.items.emplace_back(Hatch{{2, 1, 11, 8}, kInk, 6, 2});
+  parts.items.emplace_back(Hatch{{13, 1, 13, 8}, kInk, 6, 2});
   const Canvas one = painted(whole);
   const Canvas two = painted(parts);
-  CHECK(count(one, kRed) == 24 * 8 / 3);
+  CHECK(count(one, kInk) == 24 * 8 / 3);
   for (int y = 0; y < 10; ++y) {
     for (int x = 0; x < 30; ++x) {
       REQUIRE(one.at(x, y) == two.at(x, y));

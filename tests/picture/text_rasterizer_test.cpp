@@ -16,7 +16,7 @@ namespace {
 
 constexpr TextAngle kAngles[] = {TextAngle::kLevel, TextAngle::kRising, TextAngle::kUp};
 
-long total(const InkMap& map) {
+long ink(const InkMap& map) {
   return std::accumulate(map.ink.begin(), map.ink.end(), 0L);
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("rasterize: level text fills its box and stays on whole pixels") {
   CHECK(map.top == 0);
   CHECK(map.width == 16);
   CHECK(map.height == line_height(8));
-  CHECK(total(map) > 0);
+  CHECK(ink(map) > 0);
   for (int y = 0; y < map.height; ++y) {
     for (int x = 0; x < 8; ++x) {
       CHECK(ink_at(map, x, y) == ink_at(map, x + 8, y));
@@ -65,9 +65,8 @@ TEST_CASE("rasterize: text that reads upwards is level text turned by a right an
 
 TEST_CASE("rasterize: turning text keeps its amount of ink") {
   TextRasterizer rasterizer;
-  const auto level = static_cast<double>(total(rasterizer.rasterize("attn", 9, TextAngle::kLevel)));
-  const auto rising =
-      static_cast<double>(total(rasterizer.rasterize("attn", 9, TextAngle::kRising)));
+  const auto level = static_cast<double>(ink(rasterizer.rasterize("attn", 9, TextAngle::kLevel)));
+  const auto rising = static_cast<double>(ink(rasterizer.rasterize("attn", 9, TextAngle::kRising)));
   CHECK(rising == doctest::Approx(level).epsilon(0.03));
 }
 
@@ -77,7 +76,7 @@ TEST_CASE("rasterize: no ink outside the bounding box of the corners, whatever t
     for (const char* text : {"Å", "gjpqy", "猫😀", "\u0301", "ﷺ", "x\u0302\u0323", "∰W@"}) {
       CAPTURE(text);
       const InkMap map = rasterizer.rasterize(text, 7, angle);
-      CHECK(total(map) > 0);
+      CHECK(ink(map) > 0);
       const auto corners = text_corners({0, 0}, FontSet::embedded().columns(text), 7, angle);
       const auto [left, right] =
           std::minmax({corners[0].x, corners[1].x, corners[2].x, corners[3].x});
@@ -101,8 +100,8 @@ TEST_CASE("rasterize: characters that the font lacks look different from each ot
 
 TEST_CASE("rasterize: the empty text has no ink") {
   TextRasterizer rasterizer;
-  CHECK(total(rasterizer.rasterize("", 9, TextAngle::kLevel)) == 0);
-  CHECK(total(rasterizer.rasterize(" ", 9, TextAngle::kLevel)) == 0);
+  CHECK(ink(rasterizer.rasterize("", 9, TextAngle::kLevel)) == 0);
+  CHECK(ink(rasterizer.rasterize(" ", 9, TextAngle::kLevel)) == 0);
 }
 
 }  // namespace attnviz

@@ -52,4 +52,8 @@ std::vector<double> naive_matmul(ConstMatrix x, ConstMatrix w, const std::vector
 std::vector<double> naive_pattern(ConstMatrix query, ConstMatrix key, double scale,
                                   const Mask& mask);
 
+inline ConstMatrix as_row(const std::vector<float>& values) {
+  return matrix_over(values, 1, values.size());
+}
+
 }  // namespace attnviz::test

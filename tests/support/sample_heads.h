@@ -1,6 +1,7 @@
 // Scores of heads, made by hand.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <utility>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "attnviz/document/heads_document.h"
 
 namespace attnviz::test {
+
+/// Patterns, models and what other programs say of their heads.
+inline const std::filesystem::path kHeadsReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
 
 using GivenScores = std::vector<std::pair<Score, double>>;
 

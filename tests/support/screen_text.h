@@ -8,7 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/terminal/page/terminal_options.h"
+
 namespace attnviz::test {
+
+inline constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
 
 inline bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;

@@ -16,10 +16,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
-
 Lines drawn(const HeadsDocument& document, const HeadsTableChoice& choice,
-            const TerminalOptions& options = kAscii80) {
+            const TerminalOptions& options = test::kAscii80) {
   return test::screen_lines(to_ansi(heads_page(document, choice, options), options.color));
 }
 
@@ -111,7 +109,8 @@ TEST_CASE("the map of many heads: rows and columns say their numbers once") {
   }
   heads.back().scores.clear();
   const Heatmap map = heads_map(test::heads_document(CorpusSource{1}, heads), Score::kSelf);
-  const Lines lines = test::screen_lines(to_ansi(heatmap_page(map, kAscii80), kAscii80.color));
+  const Lines lines =
+      test::screen_lines(to_ansi(heatmap_page(map, test::kAscii80), test::kAscii80.color));
   CHECK(has_line(lines, "    0    5    10"));
   CHECK(has_line(lines, "L8  .......@."));
   CHECK(has_line(lines, "L11 .......@."));

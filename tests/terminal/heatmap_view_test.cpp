@@ -36,8 +36,6 @@ Picture full_picture(std::vector<float> weights, std::vector<std::string> query_
   return picture;
 }
 
-constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
-
 std::string drawn(const Heatmap& heatmap, const TerminalOptions& options) {
   return to_ansi(heatmap_page(heatmap, options), options.color);
 }
@@ -160,12 +158,12 @@ TEST_CASE("heatmap_page: the mask's style shows who may see whom, once for each 
 TEST_CASE("heatmap_page: an uneven scale has its numbers below it") {
   Picture picture = full_picture({1.0f, 0.01f}, {"a"}, {"a", "b"});
   picture.heatmap.scale.kind = ScaleKind::kSqrt;
-  const auto lines = test::screen_lines(drawn(picture.heatmap, kAscii80));
+  const auto lines = test::screen_lines(drawn(picture.heatmap, test::kAscii80));
   CHECK(lines.at(5) == ".....:::::-----=====+++++*****#####%%%%%@@@@@");
   CHECK(lines.at(6) == "0            0.1              0.5           1");
   CHECK(lines.at(7) == "sqrt scale   row = query   column = key");
   picture.heatmap.scale.kind = ScaleKind::kRowMax;
-  CHECK(test::contains(drawn(picture.heatmap, kAscii80),
+  CHECK(test::contains(drawn(picture.heatmap, test::kAscii80),
                        "0 .:-=+*#%@ 1   share of the row's largest   row = query"));
 }
 
@@ -225,7 +223,7 @@ TEST_CASE("heatmap_page: four heads of six tokens stand side by side in 80 colum
 TEST_CASE("heatmap_page: twelve heads fill their rows evenly") {
   const test::SampleHeatmap picture(6, 12);
   std::vector<std::string> titles;
-  for (const std::string& line : test::screen_lines(drawn(picture.heatmap, kAscii80))) {
+  for (const std::string& line : test::screen_lines(drawn(picture.heatmap, test::kAscii80))) {
     if (test::contains(line, "L0H")) {
       titles.push_back(line);
     }
@@ -292,7 +290,7 @@ TEST_CASE("heatmap_page: 300 tokens in 80 columns are pooled, and a single weigh
   test::SampleHeatmap picture(300, 1);
   std::fill(picture.values[0].begin(), picture.values[0].end(), 0.0f);
   picture.values[0][200 * 300 + 100] = 1.0f;
-  const std::string out = drawn(picture.heatmap, kAscii80);
+  const std::string out = drawn(picture.heatmap, test::kAscii80);
   CHECK(test::contains(out, "pooled: each cell is the largest of up to 10 x 5 weights\n"));
   const auto lines = test::screen_lines(out);
   CHECK(lines.size() < 60);
@@ -331,11 +329,11 @@ TEST_CASE("heatmap_page: column indices are explained when the rows have other l
 TEST_CASE("heatmap_page: NaN is seen, and said in the legend only then") {
   Picture picture =
       full_picture({std::numeric_limits<float>::quiet_NaN(), 1.0f}, {"a"}, {"a", "b"});
-  CHECK(test::contains(drawn(picture.heatmap, kAscii80), "? = NaN"));
+  CHECK(test::contains(drawn(picture.heatmap, test::kAscii80), "? = NaN"));
   CHECK(test::contains(drawn(picture.heatmap, {TerminalStyle::kNumbers, ColorDepth::kNone, 80}),
                        "   nan"));
   picture.values[0][0] = 0.0f;
-  CHECK_FALSE(test::contains(drawn(picture.heatmap, kAscii80), "NaN"));
+  CHECK_FALSE(test::contains(drawn(picture.heatmap, test::kAscii80), "NaN"));
 }
 
 TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when there are such") {
@@ -343,7 +341,7 @@ TEST_CASE("heatmap_page: the legend tells scale and notes; masked only when ther
   picture.heatmap.scale.low = -0.5f;
   picture.heatmap.scale.high = 2.0f;
   picture.heatmap.notes = {"RANDOM WEIGHTS: this means nothing"};
-  const std::string out = drawn(picture.heatmap, kAscii80);
+  const std::string out = drawn(picture.heatmap, test::kAscii80);
   CHECK(test::contains(out, "\n-0.5 .:-=+*#%@ 2   row = query   column = key\n"));
   CHECK(test::contains(out, "\nRANDOM WEIGHTS: this means nothing\n"));
   CHECK_FALSE(test::contains(out, "masked"));

@@ -16,8 +16,6 @@
 namespace attnviz {
 namespace {
 
-constexpr TerminalOptions kAscii80{TerminalStyle::kAscii, ColorDepth::kNone, 80};
-
 std::string drawn(const Overview& overview, const TerminalOptions& options) {
   return to_ansi(overview_page(overview, options), options.color);
 }
@@ -26,7 +24,8 @@ std::string drawn(const Overview& overview, const TerminalOptions& options) {
 
 TEST_CASE("overview_page: thumbnails, the chosen one in brackets, then it large") {
   const test::SampleOverview sample(2, 7, 8);
-  const std::vector<std::string> lines = test::screen_lines(drawn(sample.overview(), kAscii80));
+  const std::vector<std::string> lines =
+      test::screen_lines(drawn(sample.overview(), test::kAscii80));
   const std::vector<std::string> expected = {
       "attention: deep",
       "",
@@ -89,7 +88,7 @@ TEST_CASE("overview_page: every head is named once, in groups that are alike") {
   const test::SampleOverview sample(2, 32, 40);
   const Overview overview = sample.overview();
   std::vector<std::string> headers;
-  for (const std::string& line : test::screen_lines(drawn(overview, kAscii80))) {
+  for (const std::string& line : test::screen_lines(drawn(overview, test::kAscii80))) {
     if (line.starts_with("   H")) {
       headers.push_back(line);
     }

@@ -36,21 +36,12 @@ bool is_missing(const fs::path& path) {
   return true;
 }
 
-Ids ids_of(const TokenizedText& text) {
-  Ids ids;
-  ids.reserve(text.size());
-  for (const Token& token : text.tokens) {
-    ids.push_back(token.id);
-  }
-  return ids;
-}
-
 Ids ids_of(const ModelTokenizer& tokenizer, std::string_view text, bool adds_special = true,
            bool parses_special = false) {
   TokenizeOptions options;
   options.add_special_tokens = adds_special;
   options.parse_special = parses_special;
-  return ids_of(tokenizer.tokenize(text, options));
+  return tokenizer.tokenize(text, options).ids();
 }
 
 ModelTokenizer tokenizer_of(const GgufWriter& writer) {

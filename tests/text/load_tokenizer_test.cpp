@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "support/run_program.h"
+#include "text/tiny_tokenizers.h"
 #include "tiny_tokenizers.h"
 
 namespace attnviz {
@@ -21,10 +22,7 @@ void write(const test::TemporaryFolder& folder, const std::string& name, std::st
 
 constexpr std::string_view kPieces = R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3, "Ġ": 4})";
 
-std::string field(int number, std::string_view bytes) {
-  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} +
-         std::string(bytes);
-}
+using test::field;
 
 // A piece of tokenizer.model; the score is one of -1.0 and -2.0.
 std::string piece(std::string_view text, bool is_better, char type) {

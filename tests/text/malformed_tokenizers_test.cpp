@@ -8,6 +8,7 @@
 #include "attnviz/text/files/sentencepiece_model.h"
 #include "attnviz/text/files/tokenizer_json.h"
 #include "attnviz/text/files/vocabulary_files.h"
+#include "text/tiny_tokenizers.h"
 
 namespace attnviz {
 namespace {
@@ -127,14 +128,7 @@ void check_fails(const Read& read, ErrorKind kind, std::string_view message) {
   }
 }
 
-// A field of a protocol buffer with up to 127 bytes, or with one small number.
-std::string field(int number, std::string_view bytes) {
-  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} +
-         std::string(bytes);
-}
-std::string field(int number, char value) {
-  return {static_cast<char>(number << 3), value};
-}
+using test::field;
 
 void read_sentencepiece(std::string_view bytes) {
   read_sentencepiece_model(bytes, "t.model", true);

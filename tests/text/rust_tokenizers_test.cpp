@@ -12,13 +12,14 @@
 #include "attnviz/text/tokenizers/regex_engine.h"
 #include "attnviz/text/tokenizers/split_patterns.h"
 #include "support/json.h"
+#include "text/stage_runs.h"
 
 namespace attnviz {
 namespace {
 
 using nlohmann::json;
 
-const std::string kSentencePiece = ATTNVIZ_SOURCE_DIR "/tests/reference/sentencepiece/";
+const std::string kPieceModels = ATTNVIZ_SOURCE_DIR "/tests/reference/sentencepiece/";
 
 const json& cases() {
   static const json read = [] {
@@ -27,24 +28,6 @@ const json& cases() {
         other != nullptr ? other : ATTNVIZ_SOURCE_DIR "/tests/reference/tokenizer_stages.json");
   }();
   return read;
-}
-
-json normalized(const json& stage, const std::string& text) {
-  const JsonTree tree = JsonTree::parse(stage.dump(), "stage.json");
-  AlignedText aligned(text, 0);
-  read_normalizer(tree.root())(aligned);
-  return std::string(aligned.text());
-}
-
-json words(const json& stage, const std::string& text) {
-  const JsonTree tree = JsonTree::parse(stage.dump(), "stage.json");
-  WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
-  read_pre_tokenizer(tree.root())(cut);
-  json out = json::array();
-  for (const ByteRange& word : cut.words) {
-    out.push_back(std::string(cut.text.text(word)));
-  }
-  return out;
 }
 
 json ids(const Tokenizer& tokenizer, const std::string& text, bool parse_special) {
@@ -66,9 +49,9 @@ json ids(const json& tokenizer, const std::string& text) {
 
 json made(const json& one, const std::string& text) {
   if (one.contains("normalizer")) {
-    return normalized(one["normalizer"], text);
+    return test::normalized(one["normalizer"].dump(), text);
   }
-  return one.contains("pre_tokenizer") ? words(one["pre_tokenizer"], text)
+  return one.contains("pre_tokenizer") ? json(test::words(one["pre_tokenizer"].dump(), text))
                                        : ids(one["tokenizer"], text);
 }
 
@@ -110,10 +93,10 @@ TEST_CASE("stages make of random texts in twenty scripts what the Rust tokenizer
 }
 
 TEST_CASE("SentencePiece models make of random texts what SentencePiece makes of them") {
-  for (const json& one : test::read_json(kSentencePiece + "cases.json")) {
+  for (const json& one : test::read_json(kPieceModels + "cases.json")) {
     const auto model = one["model"].get<std::string>();
     CAPTURE(model);
-    const auto tokenizer = load_tokenizer(kSentencePiece + model);
+    const auto tokenizer = load_tokenizer(kPieceModels + model);
     for (std::size_t i = 0; i < one["texts"].size(); ++i) {
       const auto text = one["texts"][i].get<std::string>();
       CAPTURE(text);

@@ -18,6 +18,15 @@ inline ModelTokenizer tokenizer_of(std::string_view json) {
   return ModelTokenizer(std::move(parts));
 }
 
+/// A field of a protocol buffer with up to 127 bytes, or with one small number.
+inline std::string field(int number, std::string_view bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} +
+         std::string(bytes);
+}
+inline std::string field(int number, char value) {
+  return {static_cast<char>(number << 3), value};
+}
+
 /// "3=ab[0,2) 1=<s>[2,2)!": ids, pieces and ranges; ! marks special tokens, ' those of segment 1.
 inline std::string described(const TokenizedText& text) {
   std::string out;

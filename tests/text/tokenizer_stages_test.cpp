@@ -13,29 +13,14 @@
 #include "attnviz/text/tokenizers/prefix_index.h"
 #include "attnviz/text/tokenizers/regex.h"
 #include "attnviz/text/tokenizers/vocabulary.h"
+#include "text/stage_runs.h"
 
 namespace attnviz {
 namespace {
 
+using test::normalized;
+using test::words;
 using Strings = std::vector<std::string>;
-
-Strings words(std::string_view pre_tokenizer, std::string_view text) {
-  const JsonTree tree = JsonTree::parse(pre_tokenizer, "stage.json");
-  WordCut cut{AlignedText(text, 0), {{0, text.size()}}};
-  read_pre_tokenizer(tree.root())(cut);
-  Strings out;
-  for (const ByteRange& word : cut.words) {
-    out.emplace_back(cut.text.text(word));
-  }
-  return out;
-}
-
-std::string normalized(std::string_view normalizer, std::string_view text) {
-  const JsonTree tree = JsonTree::parse(normalizer, "stage.json");
-  AlignedText aligned(text, 0);
-  read_normalizer(tree.root())(aligned);
-  return std::string(aligned.text());
-}
 
 std::string decoded(std::string_view decoder, const Strings& pieces) {
   const JsonTree tree = JsonTree::parse(decoder, "stage.json");

@@ -19,7 +19,6 @@ using Role = InspectionRole;
 using Step = InspectionStep;
 
 constexpr MatrixAxis kTokens{true, Role::kPlain};
-constexpr MatrixAxis kQueries{true, Role::kQuery};
 constexpr MatrixAxis kKeys{true, Role::kKey};
 
 StepFormula x_formula(const Inspection& head) {
@@ -132,7 +131,7 @@ void query_blocks(const Inspection& head, StepBlocks& to) {
   to.colored_weights("W_Q", head.weights_in.query, q, Role::kQuery);
   to.vectors({{"q " + to.query_label(), q.row(0), Role::kQuery}});
   to.full_weights("Q", head.weights_in.query, Role::kQuery);
-  to.full_matrix("Q", queries, Role::kQuery, kQueries);
+  to.full_matrix("Q", queries, Role::kQuery, kQueryRows);
 }
 
 StepFormula keys_formula(const Inspection& head) {
@@ -204,7 +203,7 @@ void query_key_norm_blocks(const Inspection& head, StepBlocks& to) {
     to.vectors({{"w of k", head.key_norm.weight, Role::kPlain}}, {.is_apart = true});
     to.keys(head.upright_keys());
   }
-  to.full_matrix("Q normed", head.upright_queries(), Role::kQuery, kQueries);
+  to.full_matrix("Q normed", head.upright_queries(), Role::kQuery, kQueryRows);
   to.full_matrix("K normed", head.upright_keys(), Role::kKey, kKeys);
 }
 
@@ -332,11 +331,11 @@ void rope_blocks(const Inspection& head, StepBlocks& to) {
     to.add(turns(head, to.is_full()));
   }
   to.keys(head.k.view(), {.caption = to.is_colored() ? "" : "keys turned:", .is_apart = true});
-  to.full_matrix("Q turned", head.q.view(), Role::kQuery, kQueries);
+  to.full_matrix("Q turned", head.q.view(), Role::kQuery, kQueryRows);
   to.full_matrix("K turned", head.k.view(), Role::kKey, kKeys);
 }
 
-constexpr StepDefinition kSteps[] = {
+constexpr StepDefinition kInputSteps[] = {
     {Step::kX, "x", "", nullptr, x_formula, nullptr, x_sentence, x_blocks},
     {Step::kNorm, "norm", "", [](const Inspection& head) { return head.norm.present(); },
      norm_formula, norm_note, norm_sentence, norm_blocks},
@@ -361,7 +360,7 @@ const char* norm_name(const Norm& norm) noexcept {
 }
 
 std::span<const StepDefinition> input_steps() noexcept {
-  return kSteps;
+  return kInputSteps;
 }
 
 }  // namespace attnviz

@@ -18,8 +18,6 @@ using Keys = KeyWords::Keys;
 using Role = InspectionRole;
 using Step = InspectionStep;
 
-constexpr MatrixAxis kQueries{true, Role::kQuery};
-
 double length(std::span<const float> values) noexcept {
   double sum = 0.0;
   for (const float value : values) {
@@ -106,7 +104,7 @@ std::string context_sentence(const Inspection& head, const KeyWords& words) {
 
 void context_blocks(const Inspection& head, StepBlocks& to) {
   to.vectors({{"context", head.context, Role::kValue}});
-  to.full_matrix("context", &InspectedMatrices::context, Role::kValue, kQueries);
+  to.full_matrix("context", &InspectedMatrices::context, Role::kValue, kQueryRows);
 }
 
 StepFormula output_formula(const Inspection& head) {
@@ -131,7 +129,7 @@ void output_blocks(const Inspection& head, StepBlocks& to) {
   }
   to.vectors({{"output", head.output, Role::kValue}});
   to.full_matrix("W_O", head.w_output, Role::kPlain);
-  to.full_matrix("output", &InspectedMatrices::output, Role::kValue, kQueries);
+  to.full_matrix("output", &InspectedMatrices::output, Role::kValue, kQueryRows);
 }
 
 StepFormula residual_formula(const Inspection& head) {
@@ -233,7 +231,7 @@ void residual_blocks(const Inspection& head, StepBlocks& to) {
   to.vectors(std::move(rows));
 }
 
-constexpr StepDefinition kSteps[] = {
+constexpr StepDefinition kOutputSteps[] = {
     {Step::kValues, "values", "v", nullptr, values_formula, nullptr, values_sentence,
      values_blocks},
     {Step::kContext, "context", "", nullptr, context_formula, nullptr, context_sentence,
@@ -245,7 +243,7 @@ constexpr StepDefinition kSteps[] = {
 }  // namespace
 
 std::span<const StepDefinition> output_steps() noexcept {
-  return kSteps;
+  return kOutputSteps;
 }
 
 }  // namespace attnviz

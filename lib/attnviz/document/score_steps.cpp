@@ -304,7 +304,7 @@ std::string softmax_sentence(const Inspection& head, const KeyWords& words) {
 
 using All = InspectedMatrices;
 
-constexpr StepDefinition kSteps[] = {
+constexpr StepDefinition kScoreSteps[] = {
     {Step::kScores, "scores", "", nullptr, scores_formula, nullptr, scores_sentence, nullptr,
      "scores", &All::scores},
     {Step::kScale, "scale", "", nullptr, scale_formula, nullptr, scale_sentence, nullptr, "scaled",
@@ -331,7 +331,7 @@ std::size_t scale_root(const Inspection& head) noexcept {
 }
 
 std::span<const StepDefinition> score_steps() noexcept {
-  return kSteps;
+  return kScoreSteps;
 }
 
 }  // namespace attnviz

@@ -12,6 +12,9 @@
 
 namespace attnviz {
 
+/// A row for each query.
+inline constexpr MatrixAxis kQueryRows{true, InspectionRole::kQuery};
+
 /// The keys that stand in the tables of a page, and how many of the others there are.
 struct ShownKeys {
   std::vector<std::size_t> keys;  // in order of position

@@ -154,8 +154,9 @@ void GgufReader::skip_elements(GgufType type, std::uint64_t count, int depth) {
 
 void GgufReader::read() {
   if (!is_gguf(bytes_)) {
-    in_.malformed(fmt::format("expected a GGUF file, which begins with \"GGUF\", found {}",
-                              bytes_.empty() ? "an empty one" : quoted(bytes_.substr(0, 4))));
+    in_.malformed(
+        fmt::format("expected a GGUF file, which begins with \"GGUF\", found {}",
+                    bytes_.empty() ? "an empty one" : attnviz::quoted(bytes_.substr(0, 4))));
   }
   read_version();
   in_.set_subject("header", {});

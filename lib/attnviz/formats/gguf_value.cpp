@@ -14,25 +14,25 @@ namespace attnviz {
 
 namespace {
 
-struct TypeFacts {
+struct ValueFacts {
   std::string_view name;
   std::size_t width;
 };
 
 // In the order of GgufType.
-constexpr auto kTypes = std::to_array<TypeFacts>({{"u8", 1},
-                                                  {"i8", 1},
-                                                  {"u16", 2},
-                                                  {"i16", 2},
-                                                  {"u32", 4},
-                                                  {"i32", 4},
-                                                  {"f32", 4},
-                                                  {"bool", 1},
-                                                  {"string", 0},
-                                                  {"array", 0},
-                                                  {"u64", 8},
-                                                  {"i64", 8},
-                                                  {"f64", 8}});
+constexpr auto kValueTypes = std::to_array<ValueFacts>({{"u8", 1},
+                                                        {"i8", 1},
+                                                        {"u16", 2},
+                                                        {"i16", 2},
+                                                        {"u32", 4},
+                                                        {"i32", 4},
+                                                        {"f32", 4},
+                                                        {"bool", 1},
+                                                        {"string", 0},
+                                                        {"array", 0},
+                                                        {"u64", 8},
+                                                        {"i64", 8},
+                                                        {"f64", 8}});
 
 // Calls `use` with the number at `bytes`, in the C++ type that `type` is; says whether it is one.
 template <class Use>
@@ -111,11 +111,11 @@ std::string quoted_line(std::string_view text, std::size_t most) {
 
 std::string_view gguf_type_name(GgufType type) noexcept {
   const auto number = static_cast<std::size_t>(type);
-  return number < kTypes.size() ? kTypes[number].name : "unknown";
+  return number < kValueTypes.size() ? kValueTypes[number].name : "unknown";
 }
 
 std::size_t gguf_type_width(GgufType type) noexcept {
-  return kTypes[static_cast<std::size_t>(type)].width;
+  return kValueTypes[static_cast<std::size_t>(type)].width;
 }
 
 GgufValue GgufValue::made(GgufType type, std::string_view bytes) noexcept {

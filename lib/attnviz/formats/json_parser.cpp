@@ -301,7 +301,7 @@ void Builder::reject_duplicates(std::size_t object) const {
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
   if (twice != keys.end()) {
-    JsonNode(data_, object).fail("duplicate key " + quoted(*twice));
+    JsonNode(data_, object).fail("duplicate key " + attnviz::quoted(*twice));
   }
 }
 

@@ -229,8 +229,9 @@ std::string_view JsonScanner::raw_value() {
 void JsonScanner::fail(std::string_view expected) {
   peek();
   const std::size_t at = std::min(at_, bytes_.size());
-  const std::string found = at == bytes_.size() ? std::string("the end of the file")
-                                                : quoted(valid_utf8(bytes_.substr(at, 12)));
+  const std::string found = at == bytes_.size()
+                                ? std::string("the end of the file")
+                                : attnviz::quoted(valid_utf8(bytes_.substr(at, 12)));
   throw Error(ErrorKind::kMalformed,
               fmt::format("{}: {}: expected {}, found {}", name_,
                           line_and_column(bytes_, at == bytes_.size() && at > 0 ? at - 1 : at),

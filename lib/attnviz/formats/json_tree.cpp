@@ -59,7 +59,7 @@ std::string JsonTreeData::path(std::size_t index) const {
       path += path.empty() ? "" : ".";
       path += key;
     } else {
-      path += fmt::format("[{}]", quoted(key));
+      path += fmt::format("[{}]", attnviz::quoted(key));
     }
   }
   return path;
@@ -202,8 +202,8 @@ JsonNode JsonNode::at(std::string_view key) const {
 void JsonNode::expect_keys(std::span<const std::string> known) const {
   for (const JsonNode& member : as_object()) {
     if (std::find(known.begin(), known.end(), member.key()) == known.end()) {
-      fail(
-          fmt::format("unknown key {}{}", quoted(member.key()), did_you_mean(member.key(), known)));
+      fail(fmt::format("unknown key {}{}", attnviz::quoted(member.key()),
+                       did_you_mean(member.key(), known)));
     }
   }
 }

@@ -19,7 +19,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32;  // as NumPy allows
 
 struct Header {
@@ -161,11 +161,11 @@ struct ElementType {
 };
 
 ElementType element_type(const std::string& type, std::string_view name) {
-  constexpr std::array<std::string_view, 12> kTypes = {"f2", "f4", "f8", "i1", "i2", "i4",
-                                                       "i8", "u1", "u2", "u4", "u8", "b1"};
+  constexpr std::array<std::string_view, 12> kNumbers = {"f2", "f4", "f8", "i1", "i2", "i4",
+                                                         "i8", "u1", "u2", "u4", "u8", "b1"};
   const std::string_view order = "<>=|";
   if (type.size() == 3 && order.find(type[0]) != std::string_view::npos &&
-      std::find(kTypes.begin(), kTypes.end(), type.substr(1)) != kTypes.end()) {
+      std::find(kNumbers.begin(), kNumbers.end(), type.substr(1)) != kNumbers.end()) {
     const auto size = static_cast<std::size_t>(type[2] - '0');
     const bool is_native = type[0] == '=' || type[0] == '|';
     return {type[1], size, is_native ? std::endian::native == std::endian::big : type[0] == '>'};
@@ -260,7 +260,7 @@ ConstMatrix NpyArray::matrix(std::size_t index) const noexcept {
 }
 
 bool is_npy(std::string_view bytes) noexcept {
-  return bytes.starts_with(kMagic);
+  return bytes.starts_with(kNpyMagic);
 }
 
 NpyArray read_npy(std::string_view bytes, std::string_view name) {

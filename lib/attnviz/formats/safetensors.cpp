@@ -23,7 +23,8 @@ using nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMostHeader = 32'000'000;
-constexpr int kDeepest = 4;  // {"name": {"shape": [1]}}, and one more for what is not looked at
+constexpr int kDeepestHeader =
+    4;  // {"name": {"shape": [1]}}, and one more for what is not looked at
 
 // Says of one file what is wrong with it.
 class Complaint {
@@ -67,8 +68,9 @@ std::string_view header_of(std::string_view bytes, const Complaint& complaint) {
 json parse_header(std::string_view header, const Complaint& complaint) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-    if (depth > kDeepest) {
-      complaint.malformed(fmt::format("the header is nested deeper than {} levels", kDeepest));
+    if (depth > kDeepestHeader) {
+      complaint.malformed(
+          fmt::format("the header is nested deeper than {} levels", kDeepestHeader));
     }
     switch (event) {
       case json::parse_event_t::object_start:

@@ -34,8 +34,8 @@ WeightMap read_weight_map(std::string_view bytes, std::string_view file) {
   for (const JsonNode& shard : weight_map.as_object()) {
     const std::string_view name = shard.as_string();
     if (!is_plain_name(name)) {
-      shard.fail(
-          fmt::format("expected the name of a file in the same folder, found {}", quoted(name)));
+      shard.fail(fmt::format("expected the name of a file in the same folder, found {}",
+                             attnviz::quoted(name)));
     }
     files.emplace(shard.key(), name);
   }

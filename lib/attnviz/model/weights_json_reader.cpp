@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kSchema = "attnviz.weights/1";
 
 // Keeps alive what a Model's matrices look at.
-struct Storage {
+struct JsonStorage {
   std::shared_ptr<const void> numbers;
   std::vector<MatrixBuffer> transposed;  // of files in column convention
 };
@@ -54,7 +54,7 @@ class Reader {
 
   JsonNode root_;
   bool column_convention_ = false;
-  std::shared_ptr<Storage> storage_ = std::make_shared<Storage>();
+  std::shared_ptr<JsonStorage> storage_ = std::make_shared<JsonStorage>();
   Model model_;
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kAllTokens = 40;  // are all shown
 constexpr std::size_t kTopTokens = 20;  // of more, these
-constexpr std::size_t kGap = 2;         // between heads
+constexpr std::size_t kHeadGap = 2;     // between heads
 constexpr std::size_t kLeastBar = 4;
 constexpr std::size_t kMostBar = 24;
 constexpr std::size_t kMostBarAlone = 50;
@@ -117,10 +117,10 @@ class Bars {
       }
       const std::size_t least = number_ + 1 + kLeastBar;
       const std::size_t fitting =
-          std::clamp<std::size_t>((room + kGap) / (least + kGap), 1, n_heads());
+          std::clamp<std::size_t>((room + kHeadGap) / (least + kHeadGap), 1, n_heads());
       const std::size_t bands = divided_up(n_heads(), fitting);
       per_band_ = divided_up(n_heads(), bands);
-      const std::size_t block = (room + kGap) / per_band_ - kGap;
+      const std::size_t block = (room + kHeadGap) / per_band_ - kHeadGap;
       const std::size_t most = n_heads() == 1 ? kMostBarAlone : kMostBar;
       bar_ = block > number_ + 1 ? std::min(block - number_ - 1, most) : 0;
     };
@@ -171,7 +171,7 @@ class Bars {
       Line line;
       line.put_padded(label, gutter_, style);
       for (std::size_t head = first; head < first + count; ++head) {
-        line.space(head > first ? kGap : 0);
+        line.space(head > first ? kHeadGap : 0);
         draw_head(line, head);
       }
       page_.add(std::move(line));

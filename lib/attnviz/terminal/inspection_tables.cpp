@@ -14,10 +14,10 @@ namespace {
 
 using Role = InspectionRole;
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kColumnGap = 2;
 
 std::size_t room_beside(const InspectionStyle& style, std::size_t label_width) {
-  const std::size_t used = style.indent + label_width + kGap;
+  const std::size_t used = style.indent + label_width + kColumnGap;
   return style.options.columns - std::min(style.options.columns - 1, used);
 }
 
@@ -34,17 +34,17 @@ std::size_t share_room(const InspectionStyle& style, std::size_t label_width,
   const std::size_t number = std::max(values.width(), shares.width());
   const std::size_t room = room_beside(style, label_width);
   const std::size_t beside =
-      std::max(block.weight_columns, std::string_view("weight").size()) + 2 * kGap;
+      std::max(block.weight_columns, std::string_view("weight").size()) + 2 * kColumnGap;
   const std::size_t half = (room - std::min(room, beside)) / 2;
-  const std::size_t least = display_width(told_gap(style, size)) + 2 * kGap + 2 * number;
-  const std::size_t whole = size * (number + kGap) - kGap;
+  const std::size_t least = display_width(told_gap(style, size)) + 2 * kColumnGap + 2 * number;
+  const std::size_t whole = size * (number + kColumnGap) - kColumnGap;
   return whole > room && half >= least ? half : room;
 }
 
 TextTable empty_table(const InspectionStyle& style) {
   TextTable table;
   table.indent = style.indent;
-  table.gap = kGap;
+  table.gap = kColumnGap;
   return table;
 }
 
@@ -57,10 +57,10 @@ void add_bars(const InspectionStyle& style, const TableBlock& block, TextTable& 
   std::size_t used = style.indent + labels;
   std::size_t last = 0;  // the column that the bars belong to
   for (const TextColumn& column : table.columns) {
-    last = kGap + column.width();
+    last = kColumnGap + column.width();
     used += last;
   }
-  const std::size_t beside = columns - std::min(columns, used + kGap);
+  const std::size_t beside = columns - std::min(columns, used + kColumnGap);
   const std::size_t width =
       std::min(kMost, beside >= kLeast ? beside : room_beside(style, labels + last));
   TextColumn& bars = table.columns.emplace_back();
@@ -98,17 +98,17 @@ Style InspectionStyle::role(InspectionRole role) const {
 std::string vector_text(const InspectionStyle& style, std::span<const float> values,
                         const NumberGroup& numbers, std::size_t room) {
   const std::size_t width = numbers.width();
-  const std::size_t slot = width + kGap;
-  std::size_t shown = (room + kGap) / slot;
+  const std::size_t slot = width + kColumnGap;
+  std::size_t shown = (room + kColumnGap) / slot;
   std::string gap;
   if (shown < values.size()) {
-    const std::size_t taken = display_width(told_gap(style, values.size())) + kGap;
+    const std::size_t taken = display_width(told_gap(style, values.size())) + kColumnGap;
     if (room >= taken + width) {
-      shown = (room - taken + kGap) / slot;
+      shown = (room - taken + kColumnGap) / slot;
       gap = told_gap(style, values.size() - shown);
     } else {
-      const std::size_t short_gap = display_width(style.charset.ellipsis()) + kGap;
-      shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kGap) / slot);
+      const std::size_t short_gap = display_width(style.charset.ellipsis()) + kColumnGap;
+      shown = std::max<std::size_t>(1, (room - std::min(room, short_gap) + kColumnGap) / slot);
       gap = style.charset.ellipsis();
     }
   }
@@ -116,7 +116,7 @@ std::string vector_text(const InspectionStyle& style, std::span<const float> val
   const std::size_t before_gap = gap.empty() ? shown : (shown + 1) / 2;
   std::string text;
   const auto put = [&text](const std::string& piece) {
-    text += text.empty() ? piece : std::string(kGap, ' ') + piece;
+    text += text.empty() ? piece : std::string(kColumnGap, ' ') + piece;
   };
   for (std::size_t i = 0; i < before_gap; ++i) {
     put(pad_left(numbers.text(values[i]), width));

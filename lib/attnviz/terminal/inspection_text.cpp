@@ -17,11 +17,11 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kItemGap = 2;
 
-class Screen {
+class InspectionScreen {
  public:
-  Screen(const InspectionPage& page, const TerminalOptions& options)
+  InspectionScreen(const InspectionPage& page, const TerminalOptions& options)
       : page_(page),
         style_(options),
         document_(inspection_document(
@@ -51,14 +51,14 @@ class Screen {
   Page out_;
 };
 
-void Screen::add_remarks(const std::vector<std::string>& remarks) {
+void InspectionScreen::add_remarks(const std::vector<std::string>& remarks) {
   for (const std::string& remark : remarks) {
     add_paragraph(remark, style_.indent, kDim);
   }
 }
 
 // Which head and query, and what the hues mean.
-void Screen::head_line(const InspectedHead& head) {
+void InspectionScreen::head_line(const InspectedHead& head) {
   std::vector<Line> items;
   for (const RoleText& fact : head.facts) {
     items.emplace_back(style_.charset.fitted(fact.text, columns()),
@@ -67,26 +67,26 @@ void Screen::head_line(const InspectedHead& head) {
   // The meaning of the hues stays together.
   Line meaning;
   for (const RoleText& hue : inspection_legend()) {
-    meaning.space(meaning.spans.empty() ? 0 : kGap);
+    meaning.space(meaning.spans.empty() ? 0 : kItemGap);
     meaning.put(hue.text, style_.role(hue.role));
   }
   if (meaning.width() <= columns()) {
     items.push_back(std::move(meaning));
   }
-  out_.add(flow(items, kGap, columns()));
+  out_.add(flow(items, kItemGap, columns()));
 }
 
 // The number and the formula on the left, shapes on the right or, where there is no room, below.
-void Screen::heading(const InspectedStep& step) {
+void InspectionScreen::heading(const InspectedStep& step) {
   constexpr std::size_t kWidest = 100;
   const std::string left =
       style_.charset.formula(fmt::format("{:<2} {}", step.number, step.formula));
   const std::string shape = style_.charset.formula(step.shape);
   const std::size_t room = std::min(columns(), kWidest);
-  const std::size_t width = display_width(left) + kGap + display_width(shape);
+  const std::size_t width = display_width(left) + kItemGap + display_width(shape);
   if (width <= room) {
     Line line(left, kBold);
-    line.space(room - width + kGap);
+    line.space(room - width + kItemGap);
     line.put(shape, kDim);
     out_.add(std::move(line));
   } else {
@@ -101,7 +101,7 @@ void Screen::heading(const InspectedStep& step) {
   }
 }
 
-void Screen::operator()(const VectorBlock& block) {
+void InspectionScreen::operator()(const VectorBlock& block) {
   if (!block.caption.empty()) {
     add_paragraph(block.caption, style_.indent, kDim);
   }
@@ -109,23 +109,23 @@ void Screen::operator()(const VectorBlock& block) {
   add_remarks(block.remarks);
 }
 
-void Screen::operator()(const MatrixBlock& block) {
+void InspectionScreen::operator()(const MatrixBlock& block) {
   add_paragraph(fmt::format("{} [{}, {}]", block.title, block.values.rows, block.values.cols),
                 style_.indent, style_.role(block.role));
   add_table(matrix_table(style_, block, document_.names));
 }
 
-void Screen::operator()(const TableBlock& block) {
+void InspectionScreen::operator()(const TableBlock& block) {
   add_table(block_table(style_, block));
   add_remarks(block.remarks);
 }
 
-void Screen::operator()(const ShareBlock& block) {
+void InspectionScreen::operator()(const ShareBlock& block) {
   add_table(share_table(style_, block));
   add_remarks(block.remarks);
 }
 
-Page Screen::draw() {
+Page InspectionScreen::draw() {
   add_paragraph(style_.charset.sentence(document_.title), 0, kBold);
   for (const std::vector<std::string>* texts : {&page_.notes, &page_.remarks}) {
     for (const std::string& text : *texts) {
@@ -153,7 +153,7 @@ Page Screen::draw() {
 }  // namespace
 
 Page inspection_screen(const InspectionPage& page, const TerminalOptions& options) {
-  return Screen(page, options).draw();
+  return InspectionScreen(page, options).draw();
 }
 
 }  // namespace attnviz

@@ -21,13 +21,13 @@ namespace attnviz {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kNarrowest = 20;
+constexpr std::size_t kNarrowestText = 20;
 constexpr std::size_t kWidestText = 100;
 
 class InfoScreen {
  public:
   InfoScreen(const ModelInfo& info, const TerminalOptions& options)
-      : info_(info), charset_(options.style), columns_(std::max(options.columns, kNarrowest)) {}
+      : info_(info), charset_(options.style), columns_(std::max(options.columns, kNarrowestText)) {}
 
   Page draw() {
     add_words(title(), 0, kBold);
@@ -70,7 +70,8 @@ class InfoScreen {
     for (const InfoFact& fact : facts) {
       widest = std::max(widest, display_width(fact.label));
     }
-    const bool is_narrow = columns_ < std::max(kIndent + widest + 1 + kNarrowest, 2 * kNarrowest);
+    const bool is_narrow =
+        columns_ < std::max(kIndent + widest + 1 + kNarrowestText, 2 * kNarrowestText);
     const std::size_t start = kIndent + (is_narrow ? 0 : widest + 1);
     heading(title);
     std::string_view previous;
@@ -248,7 +249,9 @@ class InfoScreen {
 class ListScreen {
  public:
   ListScreen(const ModelList& list, const TerminalOptions& options)
-      : list_(list), charset_(options.style), columns_(std::max(options.columns, 2 * kNarrowest)) {}
+      : list_(list),
+        charset_(options.style),
+        columns_(std::max(options.columns, 2 * kNarrowestText)) {}
 
   Page draw() {
     if (list_.models.empty()) {
@@ -299,7 +302,7 @@ class ListScreen {
 
   // Where names are too long for all columns to fit, the long ones have a line of their own.
   void table() {
-    constexpr std::size_t kGap = 2;
+    constexpr std::size_t kListGap = 2;
     constexpr std::array kToRight = {false, false, true, true, false, true, false};
     std::vector<Row> rows = {
         {"name", "family", "params", "size", "type", "layers x heads", "where"}};
@@ -312,7 +315,7 @@ class ListScreen {
       for (const Row& row : rows) {
         widths[i] = std::max(widths[i], display_width(row[i]));
       }
-      rest += i == 0 ? 0 : kGap + widths[i];
+      rest += i == 0 ? 0 : kListGap + widths[i];
     }
     widths[0] =
         std::min(widths[0], std::max(columns_ - std::min(columns_, rest), rows[0][0].size()));
@@ -324,7 +327,7 @@ class ListScreen {
         text = std::string(widths[0], ' ');
       }
       for (std::size_t i = 1; i < row.size(); ++i) {
-        text += std::string(kGap, ' ') +
+        text += std::string(kListGap, ' ') +
                 (kToRight[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
       }
       text.erase(text.find_last_not_of(' ') + 1);

@@ -19,12 +19,12 @@ TextTable table_of(const std::vector<PredictedToken>& top, const Colormap& color
                    const TerminalOptions& options) {
   constexpr std::size_t kMostToken = 30;
   constexpr std::size_t kNumbers = 28;  // the other columns, and what lies between
-  constexpr std::size_t kMostBar = 50;
+  constexpr std::size_t kWidestBar = 50;
   const Charset charset(options.style);
   const TerminalPalette palette(colormap, options.color);
   const std::size_t token_width = std::min(kMostToken, options.columns / 3);
   const std::size_t rest = options.columns - std::min(options.columns, token_width + kNumbers);
-  const std::size_t bar_width = std::min(rest, kMostBar);
+  const std::size_t bar_width = std::min(rest, kWidestBar);
   TextTable table;
   table.corner = {"", kDim};
   TextColumn token{{"token", kDim}, {}, false, true};

@@ -16,9 +16,9 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kNarrowest = 5;  // columns of a thumbnail
-constexpr std::size_t kWidest = 16;
-constexpr std::size_t kMostLines = 60;  // of the whole grid
+constexpr std::size_t kNarrowestThumbnail = 5;  // columns of a thumbnail
+constexpr std::size_t kWidestThumbnail = 16;
+constexpr std::size_t kMostGridLines = 60;  // of the whole grid
 
 // Sizes in columns and lines of text.
 struct ThumbnailLayout {
@@ -36,17 +36,19 @@ struct ThumbnailLayout {
   std::size_t width() const noexcept { return keys.cells() * cell_width; }
 };
 
-class Planner {
+class ThumbnailPlanner {
  public:
-  Planner(const Heatmap& thumbnails, const OverviewGrid& places, const TerminalOptions& options)
+  ThumbnailPlanner(const Heatmap& thumbnails, const OverviewGrid& places,
+                   const TerminalOptions& options)
       : thumbnails_(thumbnails), places_(places), options_(options) {}
 
   ThumbnailLayout plan() const {
-    ThumbnailLayout best = laid_out(kNarrowest);
-    for (std::size_t width = kNarrowest + 1; width <= kWidest; ++width) {
+    ThumbnailLayout best = laid_out(kNarrowestThumbnail);
+    for (std::size_t width = kNarrowestThumbnail + 1; width <= kWidestThumbnail; ++width) {
       const ThumbnailLayout larger = laid_out(width);
       if (n_groups(larger) <= n_groups(best) &&
-          lines(larger) <= std::max(kMostLines, lines(best)) && larger.width() >= best.width()) {
+          lines(larger) <= std::max(kMostGridLines, lines(best)) &&
+          larger.width() >= best.width()) {
         best = larger;
       }
     }
@@ -103,24 +105,24 @@ class Planner {
 };
 
 // What stands where, for options that have been made possible.
-struct Sheet {
+struct OverviewSheet {
   TerminalOptions options;
   TerminalOptions thumbnail_options;
   OverviewGrid places;
   ThumbnailLayout layout;
 
-  Sheet(const Overview& overview, const TerminalOptions& asked)
+  OverviewSheet(const Overview& overview, const TerminalOptions& asked)
       : options(wide_enough(asked)), thumbnail_options(options), places(overview.heads) {
     if (options.style == TerminalStyle::kNumbers) {
       thumbnail_options.style = TerminalStyle::kBlocks;
     }
-    layout = Planner(overview.thumbnails, places, thumbnail_options).plan();
+    layout = ThumbnailPlanner(overview.thumbnails, places, thumbnail_options).plan();
   }
 };
 
-class Screen {
+class OverviewScreen {
  public:
-  Screen(const Overview& overview, const Sheet& sheet)
+  OverviewScreen(const Overview& overview, const OverviewSheet& sheet)
       : overview_(overview),
         sheet_(sheet),
         layout_(sheet.layout),
@@ -248,7 +250,7 @@ class Screen {
   }
 
   const Overview& overview_;
-  const Sheet& sheet_;
+  const OverviewSheet& sheet_;
   const ThumbnailLayout& layout_;
   Charset charset_;
   CellPainter painter_;
@@ -258,12 +260,12 @@ class Screen {
 }  // namespace
 
 Page overview_page(const Overview& overview, const TerminalOptions& options) {
-  const Sheet sheet(overview, options);
-  return Screen(overview, sheet).draw();
+  const OverviewSheet sheet(overview, options);
+  return OverviewScreen(overview, sheet).draw();
 }
 
 OverviewCells terminal_cells(const Overview& overview, const TerminalOptions& options) {
-  const Sheet sheet(overview, options);
+  const OverviewSheet sheet(overview, options);
   return {{sheet.layout.queries, sheet.layout.keys}, terminal_grid(overview.large, sheet.options)};
 }
 

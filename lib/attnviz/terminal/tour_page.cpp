@@ -14,12 +14,12 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kWidest = 100;         // longer lines are hard to read
-constexpr std::size_t kMostLines = 22;       // of the 24 of a terminal, two are the prompt's
+constexpr std::size_t kWidestTour = 100;     // longer lines are hard to read
+constexpr std::size_t kMostTourLines = 22;   // of the 24 of a terminal, two are the prompt's
 constexpr std::size_t kColumnsOfLines = 80;  // narrower screens are as long as they get
 
 TerminalOptions readable(TerminalOptions options) {
-  options.columns = std::min(options.columns, kWidest);
+  options.columns = std::min(options.columns, kWidestTour);
   options.style =
       options.style == TerminalStyle::kAscii ? TerminalStyle::kAscii : TerminalStyle::kBlocks;
   return options;
@@ -133,7 +133,7 @@ Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& op
     page.blank();
     lesson.write(page);
     shown = page.take();
-    if (options.columns < kColumnsOfLines || shown.lines.size() <= kMostLines) {
+    if (options.columns < kColumnsOfLines || shown.lines.size() <= kMostTourLines) {
       break;
     }
   }

@@ -22,8 +22,9 @@ namespace {
 
 using Role = InspectionRole;
 
-constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrow = 74;  // with fewer columns tables have no bars, and short headings
+constexpr std::size_t kScoreGap = 2;
+constexpr std::size_t kNarrowTour =
+    74;  // with fewer columns tables have no bars, and short headings
 
 std::size_t n_visible(const Inspection& head) {
   std::size_t n = 0;
@@ -46,8 +47,8 @@ float rest_of(std::span<const float> values, const std::vector<std::size_t>& sho
 TextTable rows_of(const TourPage& page, const std::vector<std::size_t>& shown,
                   std::size_t n_others) {
   TextTable table;
-  table.gap = kGap;
-  table.indent = page.columns() < kNarrow ? 0 : page.style.indent;
+  table.gap = kScoreGap;
+  table.indent = page.columns() < kNarrowTour ? 0 : page.style.indent;
   table.corner = {"key", page.style.role(Role::kKey)};
   for (const std::size_t key : shown) {
     table.labels.push_back(page.token_label(key));
@@ -89,7 +90,7 @@ void add_weights(TextTable& table, const TourPage& page, const std::string& head
   column.cells.resize(table.labels.size());
   bars.cells.resize(table.labels.size());
   table.columns.push_back(std::move(column));
-  if (page.columns() >= kNarrow) {
+  if (page.columns() >= kNarrowTour) {
     table.columns.push_back(std::move(bars));
   }
 }
@@ -98,9 +99,9 @@ void add_weights(TextTable& table, const TourPage& page, const std::string& head
 std::size_t room_for_bars(const TourPage& page, const TextTable& table) {
   constexpr std::size_t kWeight = 6;
   constexpr std::size_t kMost = 30;
-  std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kGap;
+  std::size_t used = table.indent + label_columns(table, page.columns()) + kWeight + 2 * kScoreGap;
   for (const TextColumn& column : table.columns) {
-    used += kGap + column.width();
+    used += kScoreGap + column.width();
   }
   return std::min(kMost, page.columns() - std::min(page.columns(), used));
 }
@@ -186,7 +187,7 @@ std::string temperature_words(const Tour& tour, const TokenNames& names, std::si
 // cannot be seen as it is, would be an option, needs both kinds of quotes, or is long. What a line
 // begins with counts, so that only the first is indented.
 std::vector<std::string> assignment(const TourPage& page) {
-  constexpr std::size_t kMostLines = 3;
+  constexpr std::size_t kMostNotes = 3;
   const std::string& source = page.tour.text.source;
   const bool is_visible =
       printable_message(source) == source && source.find('\n') == std::string::npos;
@@ -216,7 +217,7 @@ std::vector<std::string> assignment(const TourPage& page) {
     begin = end;
   }
   lines.back() += quoted_part(part);
-  const bool fits = lines.size() <= kMostLines &&
+  const bool fits = lines.size() <= kMostNotes &&
                     std::all_of(lines.begin(), lines.end(), [&page](const std::string& line) {
                       return display_width(line) <= page.columns();
                     });
@@ -235,7 +236,7 @@ void command(TourPage& page, const std::string& words, const char* meaning, std:
   for (const std::string& text : lines) {
     Line line;
     line.space(page.style.indent);
-    line.put_padded(text, fits ? width + kGap : 0);
+    line.put_padded(text, fits ? width + kScoreGap : 0);
     line.put(fits ? meaning : "", kDim);
     page.line(std::move(line));
   }
@@ -289,7 +290,7 @@ void tour_scores(TourPage& page) {
       top_keys(head.weights, n_keys, n_keys > n_most ? n_most - 1 : n_most);
   TextTable table = rows_of(page, shown, n_keys - shown.size());
   const std::size_t n_rows = table.labels.size();
-  const bool is_narrow = page.columns() < kNarrow;
+  const bool is_narrow = page.columns() < kNarrowTour;
   const std::string scaled = is_narrow ? "s" : fmt::format("s = q·k / √{}", head.d_head());
   table.columns = {
       numbers(page, "q·k", shown, n_rows, head.scores, 2),
@@ -338,7 +339,7 @@ void tour_temperature(TourPage& page) {
     const bool is_bar = column.with_previous;
     column.cells.push_back(
         {is_bar ? std::string("bits") : fmt::format("{:.2f}", row->entropy), {}});
-    row += is_bar || page.columns() < kNarrow ? 1 : 0;
+    row += is_bar || page.columns() < kNarrowTour ? 1 : 0;
   }
   page.table(table);
   page.paragraph(fmt::format("{} T does so in every head, and so changes what later layers get.",

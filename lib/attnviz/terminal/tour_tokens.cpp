@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::size_t kMostRows = 11;
 constexpr std::size_t kRowsOfMore = 8;  // longer texts need more words
-constexpr std::size_t kGap = 2;
+constexpr std::size_t kTokenGap = 2;
 
 TextTable token_table(const TourPage& page, std::size_t n_shown) {
   const Tour& tour = page.tour;
   TextTable table;
-  table.gap = kGap;
+  table.gap = kTokenGap;
   table.corner = {"token", {}};
   TextColumn id{{"id", {}}, {}, true, true};
   TextColumn vector{{"embedding", {}}, {}, false, true};
@@ -38,7 +38,7 @@ TextTable token_table(const TourPage& page, std::size_t n_shown) {
          i == tour.query() ? kBold : Style()});
     id.cells.push_back({std::to_string(token.id), {}});
   }
-  const std::size_t used = label_columns(table, page.columns()) + id.width() + 2 * kGap;
+  const std::size_t used = label_columns(table, page.columns()) + id.width() + 2 * kTokenGap;
   const std::size_t room = page.columns() - std::min(page.columns() - 1, used);
   const ConstMatrix embeddings = tour.embeddings.view();
   const NumberGroup numbers(embeddings.row_block(0, n_shown));

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "support/json.h"
+#include "support/sample_heads.h"
 
 namespace attnviz {
 namespace {
 
 using nlohmann::json;
-
-const std::filesystem::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
 
 std::string suffix(const DetectOptions& options) {
   return std::string(options.exclude_bos ? " exclude_bos" : "") +
@@ -41,11 +40,11 @@ void check_measures(const DetectHead& heads, DetectionPattern pattern, const jso
 
 TEST_CASE("detect_head: of hand-built patterns, what TransformerLens itself returned") {
   std::map<std::string, json> patterns;
-  const json given = test::read_json(kReference / "patterns.json");
+  const json given = test::read_json(test::kHeadsReference / "patterns.json");
   for (const json& one : given["cases"]) {
     patterns[one["name"]] = one;
   }
-  const json cases = test::read_json(kReference / "transformer_lens.json")["cases"];
+  const json cases = test::read_json(test::kHeadsReference / "transformer_lens.json")["cases"];
   REQUIRE(cases.size() == 36);
   for (const json& one : cases) {
     const std::string name = one["name"];

@@ -11,13 +11,12 @@
 
 #include "attnviz/core/error.h"
 #include "support/json.h"
+#include "support/sample_heads.h"
 
 namespace attnviz {
 namespace {
 
 using nlohmann::json;
-
-const std::filesystem::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
 
 ScoreTally tally_of(const json& attention, const ScoredTokens& tokens, const Mask& mask) {
   ScoreTally tally(tokens, mask);
@@ -49,7 +48,7 @@ void check_value(const std::string& what, const std::optional<double>& found, co
 }  // namespace
 
 TEST_CASE("head scores: of hand-built patterns, what independent programs find") {
-  const json cases = test::read_json(kReference / "patterns.json")["cases"];
+  const json cases = test::read_json(test::kHeadsReference / "patterns.json")["cases"];
   REQUIRE(cases.size() == 40);
   for (const json& one : cases) {
     const std::string name = one["name"];

@@ -12,6 +12,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/model/hugging_face.h"
 #include "support/json.h"
+#include "support/sample_heads.h"
 
 namespace attnviz {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads";
 const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference";
 
 void check_value(std::string_view key, const std::optional<double>& found, const json& expected) {
@@ -40,7 +40,7 @@ void check_scores(const ScoreValues& found, HeadId head, const json& expected) {
   }
 }
 
-ScoredTokens tokens_of(const json& one) {
+ScoredTokens probe_tokens_of(const json& one) {
   ScoredTokens::Options options;
   if (one.contains("punctuation_keys")) {
     options.punctuation = one["punctuation_keys"].get<std::vector<std::size_t>>();
@@ -54,7 +54,7 @@ ScoredTokens tokens_of(const json& one) {
 }
 
 void check_case(const Model& model, const json& one) {
-  const ScoredTokens tokens = tokens_of(one);
+  const ScoredTokens tokens = probe_tokens_of(one);
   const std::vector<HeadId> heads = select_heads(model, "", "");
   TokenizedText text;
   for (const TokenId id : tokens.ids()) {
@@ -95,7 +95,7 @@ void check_model(const Model& model, const fs::path& reference) {
 }  // namespace
 
 TEST_CASE("head scores: the demo model's, as they are and by transformed values") {
-  check_model(demo_model(), kReference / "demo.json");
+  check_model(demo_model(), test::kHeadsReference / "demo.json");
 }
 
 TEST_CASE("head scores: other models'") {

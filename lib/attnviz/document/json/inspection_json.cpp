@@ -19,7 +19,7 @@ void write_norm(JsonWriter& json, std::string_view key, const Norm& norm) {
   json.end_object();
 }
 
-void write_rope(JsonWriter& json, const Inspection& head) {
+void write_turning(JsonWriter& json, const Inspection& head) {
   if (!head.rope) {
     return;
   }
@@ -68,7 +68,7 @@ void write_parts(JsonWriter& json, const Inspection& head) {
   write_norm(json, "key_norm", head.key_norm);
   write_norm(json, "after_norm", head.after_norm);
   write_norm(json, "result_norm", head.result_norm);
-  write_rope(json, head);
+  write_turning(json, head);
 }
 
 void write_all_queries(JsonWriter& json, const Inspection& head) {

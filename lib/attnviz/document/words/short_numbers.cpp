@@ -46,7 +46,7 @@ std::string written(float share, int decimals) {
   return fmt::format("{:.{}f}", share == 0.0f ? 0.0 : percent, decimals);
 }
 
-constexpr int kMostDecimals = 3;
+constexpr int kMostShortDecimals = 3;
 
 bool within_unit(float low, float high) noexcept {
   return low >= 0.0f && high <= 1.0f;
@@ -118,7 +118,7 @@ std::size_t number_width(float low, float high, int decimals) {
 }
 
 NumberFormat::NumberFormat(float low, float high, std::size_t width) : width_(width) {
-  for (decimals_ = kMostDecimals; decimals_ > 0; --decimals_) {
+  for (decimals_ = kMostShortDecimals; decimals_ > 0; --decimals_) {
     if (number_width(low, high, decimals_) <= width) {
       break;
     }

@@ -63,7 +63,7 @@ struct Request {
   const FigureStyle& style;
 };
 
-constexpr int kAbove = kPanelGap + kPanelTitleHeight;
+constexpr int kAbove = kPanelMargin + kPanelTitleHeight;
 
 // What stands for the tokens of both axes when the size of the cells is not given. Cells cannot
 // shrink below a pixel: a coarse resolution leaves room for fewer of them.
@@ -75,7 +75,7 @@ void pool_axes(const Request& request, FigureGrid& grid) {
   PoolAxis& queries = grid.queries.tokens;
   PoolAxis& keys = grid.keys.tokens;
   queries = pooled_axis(request.n_queries, room(kLargestBody.height, grid.rows, kAbove));
-  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelGap));
+  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelMargin));
   if (request.n_queries == request.n_keys) {  // a square stays one
     queries.block = keys.block = std::max(queries.block, keys.block);
   }
@@ -87,7 +87,7 @@ int usual_pitch(const Request& request, const FigureGrid& grid) {
   const std::size_t keys = grid.keys.n_cells();
   const Size body = usual_body(request.n_panels);
   const int high = room_a_panel(body.height, grid.rows, kAbove) / static_cast<int>(queries);
-  const int wide = room_a_panel(body.width, grid.columns, kPanelGap) / static_cast<int>(keys);
+  const int wide = room_a_panel(body.width, grid.columns, kPanelMargin) / static_cast<int>(keys);
   const int most = largest_pitch(request.n_panels, std::max(queries, keys));
   return std::max(1, std::min({high, wide, most}));
 }
@@ -121,7 +121,7 @@ BodySize body_size(const FigureGrid& grid, const FigureStyle& style) {
   const auto side = [](const CellAxis& axis) {
     return static_cast<double>(axis.n_cells()) * axis.pitch;
   };
-  return {static_cast<double>(grid.columns) * (side(grid.keys) + style.pixels(kPanelGap)),
+  return {static_cast<double>(grid.columns) * (side(grid.keys) + style.pixels(kPanelMargin)),
           static_cast<double>(grid.rows) * (side(grid.queries) + style.pixels(kAbove))};
 }
 

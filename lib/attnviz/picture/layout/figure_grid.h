@@ -32,7 +32,7 @@ struct FigureGrid {
 };
 
 /// Room around each panel, in pixels at 96 dpi.
-constexpr int kPanelGap = 24;          // between neighbours
+constexpr int kPanelMargin = 24;       // between neighbours
 constexpr int kPanelTitleHeight = 20;  // above each panel
 
 /// More than these are not drawn: 450 MB of memory.

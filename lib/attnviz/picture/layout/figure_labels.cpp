@@ -16,10 +16,6 @@ constexpr int kRoomyColumn = 8;            // from here on text leaves half of a
 constexpr int kThinnedColumn = 6;
 constexpr int kSmallestColumn = 5;
 
-int ceiled(double x) {
-  return static_cast<int>(std::ceil(x));
-}
-
 // The largest text that a pitch has room for, else small text at every k-th place.
 int column_width_for(int pitch, const FigureStyle& style) {
   for (int width = kLargestColumn; width >= kSmallestColumn; --width) {

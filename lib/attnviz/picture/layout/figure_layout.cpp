@@ -29,10 +29,6 @@ constexpr int kTickDistance = 56;
 constexpr int kSwatch = 12;
 constexpr const char* kNanName = "not a number";
 
-int ceiled(double x) {
-  return static_cast<int>(std::ceil(x));
-}
-
 bool has_cell(const Heatmap& heatmap, const auto& is_meant) {
   for (std::size_t query = 0; query < heatmap.n_queries(); ++query) {
     for (std::size_t key = 0; key < heatmap.n_keys(); ++key) {
@@ -57,9 +53,9 @@ bool has_nan(const Heatmap& heatmap, const HeatmapPanel& panel) {
 }
 
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
-class Builder {
+class FigureBuilder {
  public:
-  Builder(const Heatmap& heatmap, const FigureStyle& style)
+  FigureBuilder(const Heatmap& heatmap, const FigureStyle& style)
       : heatmap_(heatmap), style_(style), texts_(style), grid_(heatmap_grid(heatmap, style)) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
@@ -101,7 +97,7 @@ class Builder {
   // All panels and the gaps between them.
   int body_width() const {
     const auto columns = static_cast<int>(grid_.columns);
-    return columns * panel_width() + (columns - 1) * px(kPanelGap);
+    return columns * panel_width() + (columns - 1) * px(kPanelMargin);
   }
 
   int bar_height() const {
@@ -187,7 +183,7 @@ class Builder {
       const bool labelled = first + 2 * grid_.columns > n_panels;
       y_ += titled ? px(kPanelTitleHeight) : 0;
       for (std::size_t i = first; i < end; ++i) {
-        const int x = body_x_ + static_cast<int>(i - first) * (panel_width() + px(kPanelGap));
+        const int x = body_x_ + static_cast<int>(i - first) * (panel_width() + px(kPanelMargin));
         const PixelRect panel = {x, y_, panel_width(), panel_height()};
         layout_.panels.push_back(panel);
         place_panel_title(panel, heatmap_.panels[i].title);
@@ -200,13 +196,13 @@ class Builder {
       if (labelled) {
         y_ += tick_room() + keys_.height();
       }
-      y_ += row + 1 < grid_.rows ? px(kPanelGap) : 0;
+      y_ += row + 1 < grid_.rows ? px(kPanelMargin) : 0;
     }
   }
 
   void place_panel_title(const PixelRect& panel, const std::string& title) {
     const int room =
-        grid_.columns == 1 ? std::max(panel.width, px(160)) : panel.width + px(kPanelGap) / 2;
+        grid_.columns == 1 ? std::max(panel.width, px(160)) : panel.width + px(kPanelMargin) / 2;
     const int column_width = px(panel.width < px(80) ? 6 : 8);
     const auto columns = static_cast<std::size_t>(room / column_width);
     if (title.empty() || columns < 2) {
@@ -365,7 +361,7 @@ FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
 }
 
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
-  return Builder(heatmap, style).build();
+  return FigureBuilder(heatmap, style).build();
 }
 
 }  // namespace attnviz

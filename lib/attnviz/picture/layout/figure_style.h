@@ -50,6 +50,10 @@ constexpr int kLeastDpi = 30;
 constexpr int kMostDpi = 1200;
 constexpr int kLargestCell = 1000;
 
+inline int ceiled(double pixels) noexcept {
+  return static_cast<int>(std::ceil(pixels));
+}
+
 struct FigureStyle {
   const FontSet* fonts = &FontSet::embedded();  // never null; outlives the drawing
   FigureTheme theme = FigureTheme::kLight;

@@ -27,7 +27,7 @@ constexpr double kLongestGrid = 1200.0;  // their longer side
 constexpr int kSmallestThumbnail = 24;
 constexpr int kLargestThumbnail = 96;
 constexpr std::size_t kMostLines = 4;  // of the title and of the sentence
-constexpr double kWantedAspect = 1.5;
+constexpr double kWantedOverviewAspect = 1.5;
 
 // The cells of one side of a thumbnail of about `wanted` pixels.
 CellAxis thumbnail_axis(std::size_t n_tokens, int wanted, const FigureStyle& style) {
@@ -74,9 +74,9 @@ struct SectionSize {
   int height = 0;
 };
 
-class Builder {
+class OverviewBuilder {
  public:
-  Builder(const Overview& overview, const FigureStyle& style)
+  OverviewBuilder(const Overview& overview, const FigureStyle& style)
       : overview_(overview),
         style_(style),
         texts_(style),
@@ -149,7 +149,7 @@ class Builder {
 
   bool stands_beside() const {
     const auto misfit = [](int width, int height) {
-      return std::abs(std::log(static_cast<double>(width) / height / kWantedAspect));
+      return std::abs(std::log(static_cast<double>(width) / height / kWantedOverviewAspect));
     };
     const int gap = px(kSectionGap);
     return misfit(grid_size_.width + gap + large_size_.width,
@@ -255,7 +255,7 @@ FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const He
 }
 
 OverviewLayout lay_out_overview(const Overview& overview, const FigureStyle& style) {
-  return Builder(overview, style).build();
+  return OverviewBuilder(overview, style).build();
 }
 
 }  // namespace attnviz

@@ -19,16 +19,14 @@ namespace attnviz {
 
 namespace {
 
-constexpr TokenId kNone = kNoToken;
-
 struct Merged {
   std::uint32_t rank = UINT32_MAX;
-  TokenId id = kNone;
+  TokenId id = kNoToken;
 };
 
 struct MergeEntry {
-  TokenId left = kNone;
-  TokenId right = kNone;
+  TokenId left = kNoToken;
+  TokenId right = kNoToken;
   Merged made;
 };
 
@@ -89,7 +87,7 @@ class Bpe : public TokenModel {
         unknown_(unknown) {
     for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
       const auto id = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
-      bytes_[byte] = options_.byte_fallback && id ? *id : kNone;
+      bytes_[byte] = options_.byte_fallback && id ? *id : kNoToken;
     }
   }
 
@@ -129,7 +127,7 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
       decorated += end == word.size() ? options_.suffix : "";
       character = decorated;
     }
-    const auto is_missing = [](TokenId id) { return id == kNone; };
+    const auto is_missing = [](TokenId id) { return id == kNoToken; };
     if (const auto id = vocabulary_.find(character)) {
       add(*id, i, end);
     } else if (std::none_of(word.begin() + static_cast<std::ptrdiff_t>(i),
@@ -161,7 +159,7 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
     Symbol& symbol = symbols[i];
     symbol.merged =
         symbol.next == kEnd ? Merged{} : merges_.find(symbol.id, symbols[symbol.next].id);
-    return symbol.merged.id != kNone;
+    return symbol.merged.id != kNoToken;
   };
   const auto key = [&](std::uint32_t i) {
     return (std::uint64_t{symbols[i].merged.rank} << 32) | i;
@@ -186,7 +184,7 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
     heap.pop_back();
     const auto i = static_cast<std::uint32_t>(top);
     Symbol& symbol = symbols[i];
-    if (symbol.begin == symbol.end || symbol.merged.id == kNone || key(i) != top) {
+    if (symbol.begin == symbol.end || symbol.merged.id == kNoToken || key(i) != top) {
       continue;
     }
     Symbol& next = symbols[symbol.next];
@@ -295,9 +293,9 @@ std::unique_ptr<TokenModel> make_bpe(Vocabulary vocabulary, std::span<const Merg
   for (std::size_t i = 0; i < merges.size(); ++i) {
     MergeEntry& entry = entries[i];
     entry.made.rank = static_cast<std::uint32_t>(i);
-    if (entry.left == kNone || entry.right == kNone || entry.made.id == kNone) {
-      std::string missing(entry.left == kNone ? merges[i].left : merges[i].right);
-      if (entry.left != kNone && entry.right != kNone) {
+    if (entry.left == kNoToken || entry.right == kNoToken || entry.made.id == kNoToken) {
+      std::string missing(entry.left == kNoToken ? merges[i].left : merges[i].right);
+      if (entry.left != kNoToken && entry.right != kNoToken) {
         missing.insert(0, merges[i].left);
       }
       throw Error(ErrorKind::kMalformed,

@@ -35,15 +35,6 @@ std::vector<AddedToken> chosen(const TokenizerParts& parts, bool normalized, boo
   return tokens;
 }
 
-struct Finders {
-  Finders(const TokenizerParts& parts, bool with_special)
-      : in_source(chosen(parts, false, with_special)),
-        in_normalized(chosen(parts, true, with_special)) {}
-
-  AddedTokenFinder in_source;
-  AddedTokenFinder in_normalized;
-};
-
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept { return hash_of(text); }
@@ -99,6 +90,15 @@ class WordCache {
 }  // namespace
 
 struct ModelTokenizer::State {
+  struct Finders {
+    Finders(const TokenizerParts& parts, bool with_special)
+        : in_source(chosen(parts, false, with_special)),
+          in_normalized(chosen(parts, true, with_special)) {}
+
+    AddedTokenFinder in_source;
+    AddedTokenFinder in_normalized;
+  };
+
   explicit State(TokenizerParts made)
       : parts(std::move(made)), plain(parts, false), all(parts, true) {
     size = parts.model->vocabulary().size();

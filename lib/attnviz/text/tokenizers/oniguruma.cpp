@@ -31,15 +31,15 @@ const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
 }
 
-struct Free {
+struct FreeOniguruma {
   void operator()(OnigRegion* region) const noexcept { onig_region_free(region, 1); }
   void operator()(OnigMatchParam* limits) const noexcept { onig_free_match_param(limits); }
   void operator()(OnigRegexType* compiled) const noexcept { onig_free(compiled); }
 };
 
-class Matcher : public RegexMatcher {
+class OnigurumaMatcher : public RegexMatcher {
  public:
-  explicit Matcher(std::shared_ptr<OnigRegexType> compiled)
+  explicit OnigurumaMatcher(std::shared_ptr<OnigRegexType> compiled)
       : compiled_(std::move(compiled)),
         region_(onig_region_new()),
         limits_(onig_new_match_param()) {
@@ -78,8 +78,8 @@ class Matcher : public RegexMatcher {
 
  private:
   std::shared_ptr<OnigRegexType> compiled_;
-  std::unique_ptr<OnigRegion, Free> region_;
-  std::unique_ptr<OnigMatchParam, Free> limits_;
+  std::unique_ptr<OnigRegion, FreeOniguruma> region_;
+  std::unique_ptr<OnigMatchParam, FreeOniguruma> limits_;
 };
 
 // Oniguruma 6.9.8 leaves symbols out of this class, those that tokenizers are built with do not.
@@ -235,8 +235,8 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                             "{}: {}",
                             where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
   }
-  return std::make_shared<const CompiledRegex<OnigRegexType, Matcher>>(
-      std::shared_ptr<OnigRegexType>(compiled, Free()));
+  return std::make_shared<const CompiledRegex<OnigRegexType, OnigurumaMatcher>>(
+      std::shared_ptr<OnigRegexType>(compiled, FreeOniguruma()));
 }
 
 }  // namespace attnviz

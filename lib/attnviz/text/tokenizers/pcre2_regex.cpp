@@ -49,7 +49,7 @@ std::string with_unicode_spaces(std::string_view pattern) {
 }
 #undef WHITE_SPACE
 
-struct Free {
+struct FreePcre2 {
   void operator()(pcre2_match_data* data) const noexcept { pcre2_match_data_free(data); }
   void operator()(pcre2_match_context* context) const noexcept {
     pcre2_match_context_free(context);
@@ -57,9 +57,9 @@ struct Free {
   void operator()(pcre2_code* compiled) const noexcept { pcre2_code_free(compiled); }
 };
 
-class Matcher : public RegexMatcher {
+class Pcre2Matcher : public RegexMatcher {
  public:
-  explicit Matcher(std::shared_ptr<pcre2_code> compiled)
+  explicit Pcre2Matcher(std::shared_ptr<pcre2_code> compiled)
       : compiled_(std::move(compiled)),
         data_(pcre2_match_data_create_from_pattern(compiled_.get(), nullptr)),
         context_(pcre2_match_context_create(nullptr)) {
@@ -95,8 +95,8 @@ class Matcher : public RegexMatcher {
   }
 
   std::shared_ptr<pcre2_code> compiled_;
-  std::unique_ptr<pcre2_match_data, Free> data_;
-  std::unique_ptr<pcre2_match_context, Free> context_;
+  std::unique_ptr<pcre2_match_data, FreePcre2> data_;
+  std::unique_ptr<pcre2_match_context, FreePcre2> context_;
 };
 
 }  // namespace
@@ -116,8 +116,8 @@ std::shared_ptr<const RegexCode> compile_pcre2(std::string_view pattern) {
                             reinterpret_cast<const char*>(message.data()), place));
   }
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);  // without it, matching only takes longer
-  return std::make_shared<const CompiledRegex<pcre2_code, Matcher>>(
-      std::shared_ptr<pcre2_code>(compiled, Free()));
+  return std::make_shared<const CompiledRegex<pcre2_code, Pcre2Matcher>>(
+      std::shared_ptr<pcre2_code>(compiled, FreePcre2()));
 }
 
 }  // namespace attnviz

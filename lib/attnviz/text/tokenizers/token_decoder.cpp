@@ -9,7 +9,7 @@ namespace attnviz {
 
 namespace {
 
-using Kind = DecoderStep::Kind;
+using StepKind = DecoderStep::Kind;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   if (from.empty() || text.find(from) == std::string::npos) {
@@ -47,22 +47,22 @@ void replace_byte(std::string& piece) {
 // What a step does to each piece, wherever it stands.
 void change_piece(const DecoderStep& step, std::string& piece) {
   switch (step.kind) {
-    case Kind::kByteLevel:
+    case StepKind::kByteLevel:
       piece = byte_level_decoded(piece);
       break;
-    case Kind::kByteFallback:
+    case StepKind::kByteFallback:
       replace_byte(piece);
       break;
-    case Kind::kMetaspace:
+    case StepKind::kMetaspace:
       replace_all(piece, step.from, " ");
       break;
-    case Kind::kReplace:
+    case StepKind::kReplace:
       replace_all(piece, step.from, step.to);
       break;
-    case Kind::kFuse:
-    case Kind::kStrip:
-    case Kind::kWordPiece:
-    case Kind::kWordEnd:
+    case StepKind::kFuse:
+    case StepKind::kStrip:
+    case StepKind::kWordPiece:
+    case StepKind::kWordEnd:
       break;
   }
 }
@@ -164,15 +164,15 @@ void Decoder::decode(std::vector<Piece>& pieces) const {
         change_piece(step, piece.text);
       }
     }
-    if (step.kind == Kind::kFuse) {
+    if (step.kind == StepKind::kFuse) {
       is_fused = true;
-    } else if (step.kind == Kind::kStrip) {
+    } else if (step.kind == StepKind::kStrip) {
       strip(step, is_fused, pieces);
-    } else if (step.kind == Kind::kWordPiece) {
+    } else if (step.kind == StepKind::kWordPiece) {
       join_words(step, pieces);
-    } else if (step.kind == Kind::kWordEnd) {
+    } else if (step.kind == StepKind::kWordEnd) {
       end_words(step, pieces);
-    } else if (step.kind == Kind::kMetaspace && step.count != 0 && !pieces.empty() &&
+    } else if (step.kind == StepKind::kMetaspace && step.count != 0 && !pieces.empty() &&
                !pieces.front().is_literal && pieces.front().text.starts_with(' ')) {
       pieces.front().text.erase(0, 1);
     }

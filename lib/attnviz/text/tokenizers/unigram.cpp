@@ -16,8 +16,6 @@ namespace attnviz {
 
 namespace {
 
-constexpr TokenId kNone = kNoToken;
-
 class Unigram : public TokenModel {
  public:
   Unigram(Vocabulary vocabulary, std::vector<double> scores, const UnigramOptions& options);
@@ -33,7 +31,7 @@ class Unigram : public TokenModel {
   struct Step {
     double score = -std::numeric_limits<double>::infinity();
     std::uint32_t begin = 0;
-    TokenId id = kNone;  // kNone: an unknown character
+    TokenId id = kNoToken;  // kNoToken: an unknown character
   };
   std::vector<Step> best_steps(std::string_view word) const;
   double rounded(double sum) const noexcept {
@@ -68,7 +66,7 @@ Unigram::Unigram(Vocabulary vocabulary, std::vector<double> scores, const Unigra
   has_bytes_ = options_.byte_fallback;
   for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
     const auto id = vocabulary_.find(fmt::format("<0x{:02X}>", byte));
-    bytes_[byte] = id.value_or(kNone);
+    bytes_[byte] = id.value_or(kNoToken);
     has_bytes_ = has_bytes_ && id;
   }
 }
@@ -111,7 +109,7 @@ std::vector<Unigram::Step> Unigram::best_steps(std::string_view word) const {
       has_character = has_character || size == length;
     });
     if (!has_character) {
-      offer(length, rounded(so_far + unknown_score_), kNone);
+      offer(length, rounded(so_far + unknown_score_), kNoToken);
     }
     i += length;
   }
@@ -139,20 +137,20 @@ void Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens) c
     // Sums of large negative scores overflow to -infinity, which is no better than no step at all:
     // nothing may lead to the end.
     const std::size_t begin = std::min<std::size_t>(steps[end].begin, end - 1);
-    const bool is_unknown = steps[end].id == kNone || steps[end].id == options_.unknown;
-    path.push_back({is_unknown ? kNone : steps[end].id, {begin, end}});
+    const bool is_unknown = steps[end].id == kNoToken || steps[end].id == options_.unknown;
+    path.push_back({is_unknown ? kNoToken : steps[end].id, {begin, end}});
     if (steps[end].begin >= end) {
       break;
     }
   }
   std::reverse(path.begin(), path.end());
   for (std::size_t i = 0; i < path.size();) {
-    if (path[i].id != kNone) {
+    if (path[i].id != kNoToken) {
       tokens.push_back(path[i++]);
       continue;
     }
     ByteRange run = path[i].range;
-    while (++i < path.size() && path[i].id == kNone) {
+    while (++i < path.size() && path[i].id == kNoToken) {
       run.end = path[i].range.end;
     }
     add_unknown(word, run, tokens);
