@@ -59,11 +59,13 @@ check_format() {
   sources '*.[ch]*' | grep -zE '\.(h|cpp)$' | xargs -0 clang-format --dry-run -Werror
 }
 check_tidy() {
-  # Clang takes GCC's precompiled headers for its own, and sources are to stand without them.
+  # Each source by itself, and without precompiled headers: Clang takes GCC's for its own. What the
+  # build has made is that of the release.
   local commands="$root/build/lint"
-  mkdir -p "$commands"
-  sed 's/-Winvalid-pch//; s/-include [^ ]*cmake_pch\.hxx//' "$root/build/release/compile_commands.json" \
-    >"$commands/compile_commands.json"
+  configure release -B "$commands" -DATTNVIZ_UNITE=1 -DATTNVIZ_BUILD_TESTS=ON \
+    -DATTNVIZ_BUILD_BENCH=ON -DATTNVIZ_BUILD_FUZZ=ON
+  sed -i 's/-Winvalid-pch//; s/-include [^ ]*cmake_pch\.hxx//; s#/build/lint/#/build/release/#g' \
+    "$commands/compile_commands.json"
   sources '*.cpp' | grep -zv '/tests/install/' |
     xargs -0 -n 1 -P "$jobs" clang-tidy -p "$commands" --quiet 2>&1 |
     sed '/^[0-9]* warnings\{0,1\} generated\.$/d'

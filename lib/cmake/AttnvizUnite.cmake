@@ -2,6 +2,9 @@
 # instantiating the same templates as its neighbours. Their file-local names must differ, then. Those
 # that are compiled without precompiled headers stay alone.
 function(attnviz_unite target)
+  if(ATTNVIZ_UNITE LESS 2)
+    return()
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(folder_of_target ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)

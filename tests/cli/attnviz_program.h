@@ -12,12 +12,28 @@
 
 namespace attnviz::test {
 
+/// Models, texts and numbers of other programs: those of the project, and more where the folder is.
+inline const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/";
+inline const std::string kSharedReference = ATTNVIZ_SOURCE_DIR "/../shared/reference/";
+inline const std::string kModels = kReference + "models/";
+inline const std::string kStories = kSharedReference + "models/stories260k";
+
 inline ProgramResult attnviz(const ProgramRun& run) {
   return run_program(ATTNVIZ_PROGRAM, run);
 }
 
 inline ProgramResult attnviz(std::vector<std::string> arguments, std::string input = {}) {
   ProgramRun run;
+  run.arguments = std::move(arguments);
+  run.input = std::move(input);
+  return attnviz(run);
+}
+
+/// The same, in a folder.
+inline ProgramResult in_folder(const TemporaryFolder& folder, std::vector<std::string> arguments,
+                               std::string input = {}) {
+  ProgramRun run;
+  run.folder = folder.path();
   run.arguments = std::move(arguments);
   run.input = std::move(input);
   return attnviz(run);

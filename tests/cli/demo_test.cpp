@@ -21,16 +21,15 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/demo/";
 constexpr std::size_t kHeads = 16;
 
 json reference(const std::string& name) {
-  return read_json(kReference + name);
+  return read_json(kReference + "demo/" + name);
 }
 
 std::vector<json> reference_lines(const std::string& name) {
   std::vector<json> items;
-  for (const std::string& line : lines_of(read_file(kReference + name))) {
+  for (const std::string& line : lines_of(read_file(kReference + "demo/" + name))) {
     items.push_back(parse_json(line));
   }
   return items;
@@ -71,7 +70,7 @@ const json& head_of(const json& document, std::size_t number) {
 }
 
 // The tokens that share a byte with a word.
-std::vector<std::size_t> tokens_of(const json& ranges, const json& word) {
+std::vector<std::size_t> tokens_in(const json& ranges, const json& word) {
   std::vector<std::size_t> tokens;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i][0] < word[1] && ranges[i][1] > word[0] && ranges[i][0] < ranges[i][1]) {
@@ -102,9 +101,9 @@ struct Sentences {
   // What the pronoun's last token puts on a word.
   double weight_on(const char* word, std::size_t sentence, const json& pattern) const {
     const json& item = items[sentence];
-    const std::size_t query = tokens_of(ranges[sentence], item["pronoun"]).back();
+    const std::size_t query = tokens_in(ranges[sentence], item["pronoun"]).back();
     double sum = 0.0;
-    for (const std::size_t key : tokens_of(ranges[sentence], item[word])) {
+    for (const std::size_t key : tokens_in(ranges[sentence], item[word])) {
       sum += pattern[query][key].get<double>();
     }
     return sum;

@@ -17,9 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/";
-const std::string kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/gguf/";
-
 std::string from_hex(const std::string& hex) {
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2) {
@@ -48,14 +45,15 @@ ProgramResult look_at(const fs::path& model) {
 }  // namespace
 
 TEST_CASE("faulty GGUF models are refused with the file's name, and without a drawing") {
-  const json index = read_json(kReference + "bad/index.json");
+  const json index = read_json(kReference + "gguf/bad/index.json");
   REQUIRE(index.size() >= 30);
   const TemporaryFolder folder;
   const std::string file = folder.file("faulty.gguf");
   for (const json& fault : index) {
     const std::string what = fault["what"];
     CAPTURE(what);
-    const std::string base = read_file(kReference + "models/" + fault["base"].get<std::string>());
+    const std::string base =
+        read_file(kReference + "gguf/models/" + fault["base"].get<std::string>());
     write_file(file, edited(base, fault["edits"]));
     const ProgramResult run = look_at(file);
     CAPTURE(run.err);
@@ -69,17 +67,17 @@ TEST_CASE("faulty GGUF models are refused with the file's name, and without a dr
 }
 
 TEST_CASE("corrupted GGUF files end as their index expects") {
-  if (!fs::exists(kShared)) {
+  if (!fs::exists(kSharedReference + "gguf")) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
-  const json index = read_json(kShared + "bad/index.json");
+  const json index = read_json(kSharedReference + "gguf/bad/index.json");
   for (const json& entry : index["files"]) {
     const std::string file = entry["file"];
     const std::string expect = entry["expect"];
     CAPTURE(file);
     CAPTURE(expect);
-    const ProgramResult run = look_at(fs::path(kShared) / "bad" / file);
+    const ProgramResult run = look_at(fs::path(kSharedReference + "gguf/bad") / file);
     CAPTURE(run.err);
     const bool is_refused = run.exit_code == 3 || run.exit_code == 4 || run.exit_code == 1;
     CHECK((is_refused || (expect == "either" && run.exit_code == 0)));
@@ -93,7 +91,7 @@ TEST_CASE("corrupted GGUF files end as their index expects") {
 }
 
 TEST_CASE("info tells a GGUF file's metadata, its types, and the bits of a weight") {
-  const std::string model = kReference + "models/llama-q4_k_m.gguf";
+  const std::string model = kReference + "gguf/models/llama-q4_k_m.gguf";
   const ProgramResult text = attnviz({"info", "-m", model});
   CHECK(text.exit_code == 0);
   CHECK(contains(text.out, "GGUF version 3, little-endian"));
@@ -116,7 +114,7 @@ TEST_CASE(
     "info: keys of a GGUF file cannot speak to the terminal; numbers are as the file has them") {
   const TemporaryFolder folder;
   const std::string file = folder.file("keys.gguf");
-  std::string bytes = read_file(kReference + "models/llama-q8-q5.gguf");
+  std::string bytes = read_file(kReference + "gguf/models/llama-q8-q5.gguf");
   const std::string key = "general.architecture";
   const std::string name = "general.type";  // a string that nothing reads
   const std::size_t at = bytes.find(name);
@@ -133,14 +131,15 @@ TEST_CASE(
 TEST_CASE("a model is called as its file, without the number of a shard") {
   const TemporaryFolder folder;
   const std::string model = folder.file("The-best-of-world.gguf");
-  write_file(model, read_file(kReference + "models/llama-q8-q5.gguf"));
+  write_file(model, read_file(kReference + "gguf/models/llama-q8-q5.gguf"));
   CHECK(attnviz_json({"info", "-m", model})["model"]["name"] == "The-best-of-world");
-  const std::string split = kReference + "models/llama-q8-q5-split-00002-of-00003.gguf";
+  const std::string split = kReference + "gguf/models/llama-q8-q5-split-00002-of-00003.gguf";
   CHECK(attnviz_json({"info", "-m", split})["model"]["name"] == "llama-q8-q5-split");
 }
 
 TEST_CASE("linear scaling leaves a GGUF model the context that its file tells") {
-  const json document = attnviz_json({"info", "-m", kReference + "models/llama-rope-linear.gguf"});
+  const json document =
+      attnviz_json({"info", "-m", kReference + "gguf/models/llama-rope-linear.gguf"});
   CHECK(document["shape"]["n_ctx"] == document["file"]["metadata"]["llama.context_length"]);
 }
 

@@ -14,8 +14,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/heads/";
-
 std::string joined(const json& ids) {
   std::string words;
   for (const json& id : ids) {
@@ -47,7 +45,7 @@ void check_scores(const json& found, const json& expected) {
 }  // namespace
 
 TEST_CASE("heads: ids are scored as the reference has them, TransformerLens' numbers beside") {
-  const json reference = read_json(kReference + "demo.json");
+  const json reference = read_json(kReference + "heads/demo.json");
   for (const std::size_t index : {0U, 2U, 6U}) {
     const json& one = reference["cases"][index];
     const json document =
@@ -67,7 +65,7 @@ TEST_CASE("heads: ids are scored as the reference has them, TransformerLens' num
 }
 
 TEST_CASE("heads: probes given by ids earn the names of the reference, by their mean") {
-  const json reference = read_json(kReference + "demo.json");
+  const json reference = read_json(kReference + "heads/demo.json");
   json probes = json::array();
   for (const json& one : reference["cases"]) {
     const std::string name = one["name"];
@@ -78,7 +76,7 @@ TEST_CASE("heads: probes given by ids earn the names of the reference, by their 
   const TemporaryFolder folder;
   write_file(folder.file("probes.json"), probes.dump());
   const json document = attnviz_json({"heads", "--probe-ids", folder.file("probes.json")});
-  const json all_names = read_json(kReference + "names.json");
+  const json all_names = read_json(kReference + "heads/names.json");
   for (const json& model : all_names["models"]) {
     if (model["model"] != "demo") {
       continue;

@@ -15,8 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
-const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/stories260k";
 
 const std::vector<std::string> kGpt3 = {"info",     "--d-model", "12288",    "--heads", "96",
                                         "--d-head", "128",       "--layers", "96"};

@@ -14,9 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
-const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/stories260k";
-
 std::vector<std::string> inspect(const std::string& model, std::vector<std::string> arguments) {
   std::vector<std::string> all = {"inspect", "-m", kModels + model};
   all.insert(all.end(), arguments.begin(), arguments.end());

@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kStories = ATTNVIZ_SOURCE_DIR "/../shared/reference/models/stories260k";
-
 // a, b, space, c, d: two words and what is between them.
 const std::vector<std::size_t> kWordOf = {0, 0, 1, 2, 2};
 

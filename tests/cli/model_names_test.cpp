@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kReference = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/gguf";
 const std::string kDigits(64, 'a');
 
 // A GGUF file whose tokenizer makes `number` of the text "a".
@@ -93,13 +92,13 @@ class Home {
 }  // namespace
 
 TEST_CASE("the reference's store: each name is the blob that it should be, or the error") {
-  if (!fs::exists(kReference / "ollama")) {
-    MESSAGE("SKIPPED: no " << (kReference / "ollama").string());
+  if (!fs::exists(fs::path(kSharedReference) / "gguf" / "ollama")) {
+    MESSAGE("SKIPPED: no " << (fs::path(kSharedReference) / "gguf" / "ollama").string());
     return;
   }
-  const json names = read_json(kReference / "ollama/names.json");
+  const json names = read_json(kSharedReference + "gguf/ollama/names.json");
   Home home;
-  home.set("OLLAMA_MODELS", fs::canonical(kReference / "ollama/models"));
+  home.set("OLLAMA_MODELS", fs::canonical(fs::path(kSharedReference) / "gguf" / "ollama/models"));
   const std::map<std::string, std::pair<int, std::string>> errors = {
       {"bad-noblob", {1, "abababab"}},
       {"bad-json", {3, "bad-json/latest"}},
@@ -113,7 +112,8 @@ TEST_CASE("the reference's store: each name is the blob that it should be, or th
       home.check_fails(name, errors.at(name).first, errors.at(name).second);
       continue;
     }
-    const std::string blob = fs::canonical(kReference / "ollama" / entry["blob"]);
+    const std::string blob =
+        fs::canonical(fs::path(kSharedReference) / "gguf/ollama" / entry["blob"]);
     const ProgramResult by_name = home.run({"tokenize", "-m", name, "Once upon a time", "--json"});
     CAPTURE(by_name.err);
     CHECK(by_name.exit_code == 0);

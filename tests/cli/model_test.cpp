@@ -21,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
-
 // A word-level tokenizer whose ids are those of the words in order.
 std::string tokenizer_json() {
   json vocabulary;
@@ -52,7 +50,7 @@ std::string ids_of(const StoredTensor& tensor) {
 }  // namespace
 
 TEST_CASE("what is written of a model with learned positions is drawn again") {
-  const ProgramResult written = attnviz({"-m", kModels / "gpt2-tied", "--ids", "1,2,3", "--json"});
+  const ProgramResult written = attnviz({"-m", kModels + "gpt2-tied", "--ids", "1,2,3", "--json"});
   CHECK(parse_json(written.out)["model"]["positions"] == "learned");
   const ProgramResult drawn = attnviz({"render"}, written.out);
   CHECK(drawn.err.empty());
@@ -62,10 +60,10 @@ TEST_CASE("what is written of a model with learned positions is drawn again") {
 TEST_CASE("a Hugging Face folder: ids in, the reference's attention out") {
   for (const char* name : {"gpt2-tied", "llama-sharded-bf16", "gemma2-softcap-window"}) {
     CAPTURE(name);
-    const MappedFile file(kModels / name / "expected.safetensors");
+    const MappedFile file(fs::path(kModels) / name / "expected.safetensors");
     const Safetensors expected(file.bytes(), name);
     const json document =
-        attnviz_json({"-m", kModels / name, "--ids", ids_of(*expected.find("ids"))});
+        attnviz_json({"-m", kModels + name, "--ids", ids_of(*expected.find("ids"))});
     CHECK(document["model"]["name"] == name);
     const StoredTensor& attention = *expected.find("attention");
     double largest = 0.0;
@@ -88,7 +86,7 @@ TEST_CASE("a Hugging Face folder: ids in, the reference's attention out") {
 }
 
 TEST_CASE("one file of several stands for all of them, as the index beside it says") {
-  const fs::path folder = kModels / "llama-sharded-bf16";
+  const fs::path folder = kModels + "llama-sharded-bf16";
   const json whole = attnviz_json({"-m", folder, "--ids", "5,6,7"});
   const json shard =
       attnviz_json({"-m", folder / "model-00002-of-00003.safetensors", "--ids", "5,6,7"});
@@ -127,7 +125,7 @@ TEST_CASE("a model by name: the snapshot in the Hugging Face cache, with its tok
 }
 
 TEST_CASE("a model without a tokenizer takes ids, and says what a text would need") {
-  const std::string model = kModels / "gpt2-tied";
+  const std::string model = kModels + "gpt2-tied";
   const ProgramResult text = attnviz({"-m", model, "the cat"});
   CHECK(text.exit_code == 1);
   CHECK(contains(text.err, "tokenizer.json"));
@@ -153,7 +151,7 @@ TEST_CASE("an output never replaces a file of the model it is computed with") {
 }
 
 TEST_CASE("what a real model cannot do is said") {
-  const std::string model = kModels / "roberta-mlm";
+  const std::string model = kModels + "roberta-mlm";
   std::string ids = "5";
   for (int i = 0; i < 500; ++i) {
     ids += ",5";

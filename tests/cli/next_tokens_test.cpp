@@ -25,9 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const fs::path kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models";
-const fs::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference/models";
-const std::string kGpt = kModels / "gpt2-tied";
+const std::string kGpt = kModels + "gpt2-tied";
 
 // What an independent implementation makes of a model's text.
 struct Reference {
@@ -44,7 +42,7 @@ struct Reference {
 };
 
 Reference reference_of(const std::string& model) {
-  const MappedFile file(kModels / model / "expected.safetensors");
+  const MappedFile file(fs::path(kModels) / model / "expected.safetensors");
   const Safetensors tensors(file.bytes(), model);
   Reference reference;
   const StoredTensor& ids = *tensors.find("ids");
@@ -101,7 +99,7 @@ TEST_CASE("--predict: the reference's most probable tokens, whichever layers are
   for (const char* name : {"gpt2-tied", "gemma2-softcap-window", "gpt-neox-parallel"}) {
     CAPTURE(name);
     const Reference reference = reference_of(name);
-    const std::string model = kModels / name;
+    const std::string model = kModels + name;
     const json all = attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "5"});
     CHECK(all["predictions"]["at"] == reference.ids.size() - 1);
     CHECK(all["predictions"]["after"] == std::to_string(reference.ids.back()));
@@ -123,7 +121,7 @@ TEST_CASE("--predict: the reference's most probable tokens, whichever layers are
 
 TEST_CASE("--predict of models that fill gaps: what they would put in the token's place") {
   const Reference reference = reference_of("roberta-mlm");
-  const std::string model = kModels / "roberta-mlm";
+  const std::string model = kModels + "roberta-mlm";
   const json document =
       attnviz_json({"-m", model, "--ids", reference.id_list(), "--predict", "3", "--at", "4"});
   CHECK(document["predictions"]["in_place_of"] == std::to_string(reference.ids[4]));
@@ -313,13 +311,13 @@ TEST_CASE("what predicts or continues nothing is refused with the reason") {
   const std::string weights = failing({"-m", sample, "the cat", "--generate", "3"}).err;
   CHECK(contains(weights, "--generate: four-heads.json predicts no tokens"));
   CHECK(contains(weights, "unembedding"));
-  const std::string bert = kModels / "bert-mlm-gamma-beta";
+  const std::string bert = kModels + "bert-mlm-gamma-beta";
   const std::string gaps = failing({"-m", bert, "--ids", "3,4", "--generate", "2"}).err;
   CHECK(contains(gaps, "bert model"));
   CHECK(contains(gaps, "--predict"));
   CHECK(contains(failing({"-m", bert, "--ids", "3", "--generate", "2", "--mask", "causal"}).err,
                  "bert model"));
-  const std::string base = kModels / "bert-pair";
+  const std::string base = kModels + "bert-pair";
   CHECK(contains(failing({"-m", base, "--ids", "3,4", "--predict", "2"}).err, "no output head"));
   CHECK(contains(failing({"-m", kGpt, "--ids", "3", "--generate", "2", "--mask", "none"}).err,
                  "mask \"none\""));
@@ -330,7 +328,7 @@ TEST_CASE("what predicts or continues nothing is refused with the reason") {
 }
 
 TEST_CASE("a trained model goes on with its story, and the text keeps its bytes") {
-  const fs::path folder = kShared / "stories260k";
+  const fs::path folder = kStories;
   if (!fs::exists(folder)) {
     MESSAGE("SKIPPED: no ../shared/reference/models");
     return;

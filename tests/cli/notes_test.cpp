@@ -13,13 +13,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-ProgramResult in_folder(const TemporaryFolder& folder, Words arguments) {
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = std::move(arguments);
-  return attnviz(run);
-}
-
 std::string words(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {

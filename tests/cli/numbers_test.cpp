@@ -13,8 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/";
-
 }  // namespace
 
 TEST_CASE("a PyTorch multi-head module written as weights JSON gives PyTorch's attention") {

@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 using Opens = std::map<std::string, int>;
 
-const std::string kReference = ATTNVIZ_SOURCE_DIR "/tests/reference/";
-
 ProgramResult traced(std::vector<std::string> arguments, const std::string& log) {
   ProgramRun run;
   run.arguments = {"-f", "-qq", "-e", "trace=open,openat,openat2", "-o", log, ATTNVIZ_PROGRAM};

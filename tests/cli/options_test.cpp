@@ -15,11 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kText = "The cat sat on the mat";
+const char* const kSentence = "The cat sat on the mat";
 
 // The attention [layer][head][query][key] for `text` with these options; without a model among
 // them, of random weights.
-json attention(std::vector<std::string> options, const char* text = kText) {
+json attention(std::vector<std::string> options, const char* text = kSentence) {
   if (std::ranges::find(options, "-m") == options.end()) {
     options.emplace_back("--random");
   }
@@ -67,17 +67,17 @@ TEST_CASE("show: --model and its aliases read weights, and nothing is random") {
 }
 
 TEST_CASE("show: random weights are asked for, by --random or a size, and every output tells") {
-  const ProgramResult asked = attnviz({"--random", kText});
+  const ProgramResult asked = attnviz({"--random", kSentence});
   CHECK(contains(asked.out, "RANDOM WEIGHTS"));
   CHECK(contains(asked.err, "random weights (seed 42)"));
-  CHECK(attnviz({"--heads", "4", kText}).out == asked.out);
-  CHECK(attnviz({"--seed", "42", kText}).out == asked.out);
-  CHECK(attnviz_json({"--random", kText})["model"]["name"] == "random");
+  CHECK(attnviz({"--heads", "4", kSentence}).out == asked.out);
+  CHECK(attnviz({"--seed", "42", kSentence}).out == asked.out);
+  CHECK(attnviz_json({"--random", kSentence})["model"]["name"] == "random");
   // Dropout has a seed, too, and takes it from whatever model is shown.
-  const json dropped = attnviz_json({"--dropout", "0.1", "--seed", "3", kText});
+  const json dropped = attnviz_json({"--dropout", "0.1", "--seed", "3", kSentence});
   CHECK(dropped["model"]["name"] == "demo");
   CHECK(dropped["dropout_seed"] == 3);
-  CHECK(attnviz({"--random", "-q", kText}).err.empty());
+  CHECK(attnviz({"--random", "-q", kSentence}).err.empty());
 }
 
 TEST_CASE("show: tokens without an embedding are told of in every output") {
@@ -102,9 +102,9 @@ TEST_CASE("show: a file that says its weights are random is told of, and how to 
   const TemporaryFolder folder;
   const std::string file = folder.file("w.json");
   REQUIRE(attnviz({"weights", "-q", "-o", file}).exit_code == 0);
-  CHECK(contains(attnviz({"-m", file, kText}).err,
+  CHECK(contains(attnviz({"-m", file, kSentence}).err,
                  "\"random\" says that the weights mean nothing; delete that key"));
-  const ProgramResult seeded = attnviz({"-m", file, "--seed", "7", kText});
+  const ProgramResult seeded = attnviz({"-m", file, "--seed", "7", kSentence});
   CHECK(seeded.exit_code == 2);
   CHECK(contains(seeded.err, "says that its weights are random, from seed 42"));
 }
@@ -121,7 +121,7 @@ TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is to
 }
 
 TEST_CASE("show: dropout widens the scale to what a kept weight can grow to") {
-  CHECK(contains(attnviz({"--random", "--dropout", "0.5", "--style", "numbers", kText}).out,
+  CHECK(contains(attnviz({"--random", "--dropout", "0.5", "--style", "numbers", kSentence}).out,
                  "values 0 to 2"));
 }
 
@@ -129,12 +129,13 @@ TEST_CASE("show: --seed chooses the random weights") {
   CHECK(attention({"--seed", "7"}) == attention({"--seed", "7"}));
   CHECK(attention({"--seed", "7"}) != attention({"--seed", "8"}));
   CHECK(attention({"--seed", "42"}) == attention({}));
-  CHECK(attnviz_json({"--seed", "18446744073709551615", kText})["model"]["seed"] ==
+  CHECK(attnviz_json({"--seed", "18446744073709551615", kSentence})["model"]["seed"] ==
         18446744073709551615u);
 }
 
 TEST_CASE("show: --layers, --heads and --kv-heads shape the random model") {
-  const json document = attnviz_json({"--layers", "3", "--heads", "6", "--kv-heads", "2", kText});
+  const json document =
+      attnviz_json({"--layers", "3", "--heads", "6", "--kv-heads", "2", kSentence});
   CHECK(document["layers"] == json({0, 1, 2}));
   CHECK(document["heads"] == json({0, 1, 2, 3, 4, 5}));
   CHECK(document["attention"].size() == 3);
@@ -221,7 +222,7 @@ TEST_CASE("show: --mask chooses who sees whom, and masked weights are exactly ze
   CHECK(seen("window:2").size() == 7);
   CHECK(seen("strided:2").size() == 9);
   CHECK(seen("block:2").size() == 6);
-  CHECK(attnviz_json({"--mask", "window:2", kText})["mask"] == "window:2");
+  CHECK(attnviz_json({"--mask", "window:2", kSentence})["mask"] == "window:2");
 }
 
 TEST_CASE("show: --temperature divides the scores, and --no-scale leaves them alone") {
@@ -255,7 +256,7 @@ TEST_CASE("show: --layer and --head choose heads, which keep their numbers") {
   const json all = attention(shape);
   const auto chosen = [&shape](std::vector<std::string> options) {
     options.insert(options.end(), shape.begin(), shape.end());
-    options.emplace_back(kText);
+    options.emplace_back(kSentence);
     return attnviz_json(std::move(options));
   };
   CHECK(chosen({"--head", "1.2"})["attention"][0][0] == all[1][2]);
@@ -272,14 +273,14 @@ TEST_CASE("show: --layer and --head choose heads, which keep their numbers") {
 }
 
 TEST_CASE("show: --style chooses how to draw") {
-  const std::string ascii = attnviz({"--style", "ascii", kText}).out;
-  CHECK(ascii == attnviz({kText}).out);
-  CHECK(ascii == attnviz({"--style", "auto", kText}).out);
+  const std::string ascii = attnviz({"--style", "ascii", kSentence}).out;
+  CHECK(ascii == attnviz({kSentence}).out);
+  CHECK(ascii == attnviz({"--style", "auto", kSentence}).out);
   for (const char c : ascii) {
     REQUIRE(static_cast<unsigned char>(c) < 0x80);
   }
   CHECK(contains(attnviz({"--style", "numbers", "--head", "0.0", "cat"}).out, "1.0"));
-  CHECK(attnviz({"--style", "blocks", kText}).out != ascii);
+  CHECK(attnviz({"--style", "blocks", kSentence}).out != ascii);
 }
 
 TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which tells what it shows") {
@@ -308,14 +309,14 @@ TEST_CASE("show: --dpi, --cell and --theme change the PNG picture, which tells w
 
 TEST_CASE("show: --threads changes no byte") {
   const auto document = [](const char* threads) {
-    return attnviz({"--threads", threads, "--layers", "2", "--json", kText}).out;
+    return attnviz({"--threads", threads, "--layers", "2", "--json", kSentence}).out;
   };
   CHECK(document("1") == document("2"));
   CHECK(document("1") == document("7"));
 }
 
 TEST_CASE("show: --simd forces a target, and every target draws the same grid") {
-  const ProgramResult best = attnviz({"--random", "-v", kText});
+  const ProgramResult best = attnviz({"--random", "-v", kSentence});
   const std::string list = "(of ";
   REQUIRE(contains(best.err, list));
   const std::size_t begin = best.err.find(list) + list.size();
@@ -324,17 +325,17 @@ TEST_CASE("show: --simd forces a target, and every target draws the same grid") 
     const std::string target = targets.substr(0, targets.find(' '));
     targets.erase(0, target.size() + 1);
     CAPTURE(target);
-    const ProgramResult forced = attnviz({"--random", "-v", "--simd", target, kText});
+    const ProgramResult forced = attnviz({"--random", "-v", "--simd", target, kSentence});
     CHECK(contains(forced.err, "simd " + target + " (of"));
     CHECK(forced.out == best.out);
   }
-  CHECK(attnviz({"--random", "--simd", "auto", kText}).out == best.out);
+  CHECK(attnviz({"--random", "--simd", "auto", kSentence}).out == best.out);
 }
 
 TEST_CASE("show: --quiet says nothing, --verbose tells threads and times") {
-  CHECK(attnviz({"--random", "--quiet", kText}).err.empty());
-  CHECK(attnviz({"--random", "-q", kText}).out == attnviz({"--random", kText}).out);
-  const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kText});
+  CHECK(attnviz({"--random", "--quiet", kSentence}).err.empty());
+  CHECK(attnviz({"--random", "-q", kSentence}).out == attnviz({"--random", kSentence}).out);
+  const ProgramResult verbose = attnviz({"--random", "--verbose", "--threads", "2", kSentence});
   CHECK(contains(verbose.err, "threads 2"));
   for (const char* phase : {"model", "tokenize", "attention", "render"}) {
     CAPTURE(std::string(phase));
@@ -358,7 +359,7 @@ TEST_CASE("show: --verbose says what each head does, by the queries that had a c
     self += rows[query][query].get<double>();
   }
   const double mean = 1.0 / static_cast<double>(n - 1), percent = 100.0 * mean;
-  CHECK(contains(attnviz({"--random", "--heads", "1", "-v", kText}).err,
+  CHECK(contains(attnviz({"--random", "--heads", "1", "-v", kSentence}).err,
                  fmt::format("head 0.0: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % "
                              "on the first token, {:.1f} % on the one before, {:.1f} % on itself\n",
                              entropy * mean, distance * mean, first * percent, previous * percent,

@@ -12,14 +12,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-ProgramResult in_folder(const TemporaryFolder& folder, Words arguments, std::string input = {}) {
-  ProgramRun run;
-  run.folder = folder.path();
-  run.arguments = std::move(arguments);
-  run.input = std::move(input);
-  return attnviz(run);
-}
-
 }  // namespace
 
 TEST_CASE("render: what show wrote as JSON gives the same picture, array, document and drawing") {
@@ -96,9 +88,9 @@ TEST_CASE(
 }
 
 TEST_CASE("render: what is asked for changes how the file was drawn, and nothing else") {
-  const std::string json = attnviz({"The cat sat", "--json", "-q", "--colormap", "magma"}).out;
-  const nlohmann::json before = parse_json(json);
-  nlohmann::json after = attnviz_json({"render", "--scale", "sqrt"}, json);
+  const std::string drawn = attnviz({"The cat sat", "--json", "-q", "--colormap", "magma"}).out;
+  const nlohmann::json before = parse_json(drawn);
+  nlohmann::json after = attnviz_json({"render", "--scale", "sqrt"}, drawn);
   CHECK(after.at("drawing").at("scale") == "sqrt");
   CHECK(after.at("drawing").at("colormap") == "magma");
   after.at("drawing") = before.at("drawing");

@@ -18,23 +18,22 @@ const std::string kSchemas = ATTNVIZ_SOURCE_DIR "/assets/schemas/attnviz.";
 const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
-const std::string kHeads = kSchemas + "heads-1.schema.json";
+const std::string kHeadsSchema = kSchemas + "heads-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
-const std::string kModels = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
 const std::string kPython = "/usr/bin/python3";
 
 const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
   "embeddings": {"known": [1]},
   "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})";
 
-struct Case {
+struct SchemaCase {
   const char* name;
   std::vector<std::string> arguments;
 };
 
 // Every shape of the document: rectangle, selection, weights from a file, all optional keys.
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<SchemaCase>& cases() {
+  static const std::vector<SchemaCase> all = {
       {"demo.json", {"The cat sat"}},
       {"random.json", {"The cat sat", "--layers", "2"}},
       {"largest-seed.json", {"cat", "--seed", "18446744073709551615"}},
@@ -66,8 +65,8 @@ const std::vector<Case>& cases() {
 }
 
 // The same for attnviz inspect: all optional keys of heads and of the query.
-const std::vector<Case>& inspections() {
-  static const std::vector<Case> all = {
+const std::vector<SchemaCase>& inspections() {
+  static const std::vector<SchemaCase> all = {
       {"inspect-demo.json", {"inspect", "The cat sat"}},
       {"inspect-random.json", {"inspect", "--random", "The cat sat", "--query", "cat"}},
       {"inspect-heads.json", {"inspect", "The cat sat", "--layers", "2", "--head", "*.1"}},
@@ -87,8 +86,8 @@ const std::vector<Case>& inspections() {
 }
 
 // The same for attnviz heads: all sources, one text and several.
-const std::vector<Case>& scored_heads() {
-  static const std::vector<Case> all = {
+const std::vector<SchemaCase>& scored_heads() {
+  static const std::vector<SchemaCase> all = {
       {"heads-probe.json", {"heads"}},
       {"heads-one-probe.json", {"heads", "--probe-count", "1", "--probe-repeats", "2"}},
       {"heads-probe-ids.json", {"heads", "--probe-ids", "probes.json"}},
@@ -108,9 +107,9 @@ const std::vector<Case>& scored_heads() {
 }
 
 // attnviz info and models print; the others write files.
-const std::vector<Case>& infos() {
+const std::vector<SchemaCase>& infos() {
   static const std::string models = ATTNVIZ_SOURCE_DIR "/tests/reference/models/";
-  static const std::vector<Case> all = {
+  static const std::vector<SchemaCase> all = {
       {"info-numbers.json", {"info", "--d-model", "12288", "--heads", "96", "--layers", "96"}},
       {"info-json.json", {"info", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}},
       {"info-demo.json", {"info"}},
@@ -122,15 +121,15 @@ const std::vector<Case>& infos() {
 }
 
 // A model that can be read and one that cannot, in the stores of Documents; and no store at all.
-const std::vector<Case>& listings() {
-  static const std::vector<Case> all = {{"models.json", {"models"}}};
+const std::vector<SchemaCase>& listings() {
+  static const std::vector<SchemaCase> all = {{"models.json", {"models"}}};
   return all;
 }
 
 // The documents of all cases, by name.
 class Documents {
  public:
-  explicit Documents(const std::vector<Case>& cases) {
+  explicit Documents(const std::vector<SchemaCase>& cases) {
     write_file(folder_.file("known.json"), kKnown);
     write_file(folder_.file("scores-in.json"), "[[-3, 1], [2, 0]]");
     write_file(folder_.file("pattern.json"), "[[1, 0], [0.25, 0.75]]");
@@ -146,7 +145,7 @@ class Documents {
                                         .zeros("token_embd.weight", {4, 2})
                                         .file());
     write_file(broken + "/latest", "[");
-    for (const Case& item : cases) {
+    for (const SchemaCase& item : cases) {
       ProgramRun run;
       run.folder = folder_.path();
       run.environment = {{"OLLAMA_MODELS", "ollama"}, {"HF_HUB_CACHE", "hub"}};
@@ -180,12 +179,13 @@ ProgramResult validate(const std::string& schema, const TemporaryFolder& folder,
 }
 
 // All are valid, and without the key `needed` the first is not.
-void check_valid(const std::string& schema, const std::vector<Case>& cases, const char* needed) {
+void check_valid(const std::string& schema, const std::vector<SchemaCase>& cases,
+                 const char* needed) {
   const Documents documents(cases);
   const TemporaryFolder& folder = documents.folder();
   std::vector<std::string> names;
   names.reserve(cases.size());
-  for (const Case& item : cases) {
+  for (const SchemaCase& item : cases) {
     names.emplace_back(item.name);
   }
   json broken = documents[names.front()];
@@ -232,7 +232,7 @@ TEST_CASE("every inspection document is valid by its schema") {
 TEST_CASE("the schema describes every key of an inspection document") {
   const json schema = read_json(kInspection);
   const Documents documents(inspections());
-  for (const Case& item : inspections()) {
+  for (const SchemaCase& item : inspections()) {
     const json document = documents[item.name];
     check_described(schema, document);
     check_described(schema["properties"]["model"], document["model"]);
@@ -244,16 +244,16 @@ TEST_CASE("the schema describes every key of an inspection document") {
 }
 
 TEST_CASE("every document of scores is valid by its schema") {
-  check_valid(kHeads, scored_heads(), "sink_rate");
+  check_valid(kHeadsSchema, scored_heads(), "sink_rate");
 }
 
 TEST_CASE("the schema describes every key of a document of scores") {
-  const json schema = read_json(kHeads);
+  const json schema = read_json(kHeadsSchema);
   const json& parts = schema["$defs"];
   json described_head = parts["head"];
   described_head["properties"].update(parts["scores"]["properties"]);
   const Documents documents(scored_heads());
-  for (const Case& item : scored_heads()) {
+  for (const SchemaCase& item : scored_heads()) {
     const json document = documents[item.name];
     check_described(schema, document);
     check_described(parts["scores"], document["null"]);
@@ -273,7 +273,7 @@ TEST_CASE("the schema describes every key of an attention document") {
   const json schema = read_json(kAttention);
   const json& described = schema["properties"];
   const Documents documents(cases());
-  for (const Case& item : cases()) {
+  for (const SchemaCase& item : cases()) {
     const json document = documents[item.name];
     for (const auto& entry : document.items()) {
       CAPTURE(entry.key());

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kText = "The cat sat on the mat because it was tired";
+constexpr const char* kTourText = "The cat sat on the mat because it was tired";
 constexpr const char* kPrompt = "[Enter: ";
 const std::string kModel = "demo";
 
@@ -86,9 +86,9 @@ void check_rounded(double shown, const json& exact, double factor, double half) 
   CHECK(std::abs(shown - factor * exact.get<double>()) <= half * 1.001);
 }
 
-// The index of the token that the tour follows in kText.
+// The index of the token that the tour follows in kTourText.
 std::size_t followed() {
-  const json tokens = attnviz_json({"tokenize", "-m", kModel, kText})["tokens"];
+  const json tokens = attnviz_json({"tokenize", "-m", kModel, kTourText})["tokens"];
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const json& token = tokens[i];
     const std::string piece = token.is_object() ? token["token"] : token;
@@ -96,13 +96,13 @@ std::size_t followed() {
       return i;
     }
   }
-  FAIL("kText has no \"it\"");
+  FAIL("kTourText has no \"it\"");
   return 0;
 }
 
 json inspected(const std::string& head) {
   const json document = attnviz_json(
-      {"inspect", "-m", kModel, kText, "--head", head, "--query", std::to_string(followed())});
+      {"inspect", "-m", kModel, kTourText, "--head", head, "--query", std::to_string(followed())});
   return document["heads"][0];
 }
 
@@ -384,9 +384,9 @@ TEST_CASE("tour: standard input that is a pipe or a file is the text; where it i
   const std::string own = attnviz({"tour", "Anna met Tom and she smiled"}).out;
   CHECK(attnviz({"tour"}, "Anna met Tom and she smiled\n").out == own);
   CHECK(attnviz({"tour", "--all"}, "Anna met Tom and she smiled").out == own);
-  CHECK(contains(attnviz({"tour"}, "").out, kText));
+  CHECK(contains(attnviz({"tour"}, "").out, kTourText));
   CHECK(attnviz({"tour"}, " \n").exit_code == 2);
-  CHECK(contains(walked("", {"--all"}).out, kText));  // nobody is asked on a terminal
+  CHECK(contains(walked("", {"--all"}).out, kTourText));  // nobody is asked on a terminal
 }
 
 TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
@@ -394,7 +394,7 @@ TEST_CASE("tour: a text of one's own, from the command line or from a pipe") {
   CHECK(contains(own, "\"she\""));
   CHECK(contains(own, "TEXT=\"Anna met Tom and she smiled\""));
   CHECK(attnviz({"tour", "-"}, "Anna met Tom and she smiled\n").out == own);
-  CHECK(contains(attnviz({"tour"}).out, kText));
+  CHECK(contains(attnviz({"tour"}).out, kTourText));
 }
 
 TEST_CASE("tour: of a text that is longer than the context it says what it takes") {
