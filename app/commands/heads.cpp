@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -28,8 +29,34 @@ namespace attnviz::app {
 
 namespace {
 
+// Says which options are of a table that nobody draws.
+void tell_unused(const Outputs& outputs, const HeadsOptions& options) {
+  if (outputs.writes(Content::kScreen) && !options.map) {
+    return;
+  }
+  const HeadsTableChoice usual;
+  std::vector<const char*> unused;
+  for (const auto& [given, option] : {std::pair(options.table.ranking.sort.has_value(), "--sort"),
+                                      {!options.table.ranking.at_least.empty(), "--min"},
+                                      {options.table.top != usual.top, "--top"},
+                                      {!options.table.columns.empty(), "--columns"}}) {
+    if (given) {
+      unused.push_back(option);
+    }
+  }
+  if (!unused.empty()) {
+    tell(options.talk,
+         fmt::format("{} changed nothing: no table was drawn", fmt::join(unused, ", ")));
+  }
+}
+
 // What of the scores goes where, once they are there.
 void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocument& document) {
+  const bool is_test = options.talk.quiet && !options.expected.empty();
+  if (is_test && options.output.files.empty() && !options.output.json) {
+    return;  // nobody looks
+  }
+  tell_unused(outputs, options);
   std::optional<Heatmap> map;
   if (options.map || outputs.writes(Content::kFigure)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
@@ -41,6 +68,25 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   });
 }
 
+void refuse_name(const HeadName& name) {
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("--expect: {} is not judged here: names are earned on probes of {} tokens "
+                  "or more, on which a head that looks at all it sees alike stays below {}; "
+                  "a score can be asked for: {}>={}",
+                  name.name, kShortestNamedProbe, name.largest_random,
+                  word_for(kScoreNames, name.score), name.at_least));
+}
+
+// Before slow work.
+void check_expected_names(const HeadsOptions& options) {
+  for (const Expectation& expected : options.expected) {
+    if (expected.name() != nullptr && (options.patterns || options.input.is_given())) {
+      refuse_name(*expected.name());
+    }
+  }
+}
+
 void check_expected(const HeadsOptions& options, const HeadsDocument& document) {
   std::vector<ScoreValues> scores;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
@@ -48,6 +94,9 @@ void check_expected(const HeadsOptions& options, const HeadsDocument& document) 
   }
   std::string failures;
   for (const Expectation& expected : options.expected) {
+    if (expected.name() != nullptr && !document.judges(*expected.name())) {
+      refuse_name(*expected.name());
+    }
     const std::string failure = expected.failure(document.heads, scores);
     failures += failure.empty() || failures.empty() ? failure : "; " + failure;
   }
@@ -74,8 +123,10 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
   if (probes == nullptr) {
     notes.emplace_back("names are earned on probes only: leave the text out");
   } else if (probes->texts.front().size() < kShortestNamedProbe) {
-    notes.push_back(fmt::format("below {} tokens heads with random weights may earn names, too",
-                                kShortestNamedProbe));
+    notes.push_back(
+        fmt::format("names need probes of {} tokens or more: below, heads with random "
+                    "weights would earn them, too",
+                    kShortestNamedProbe));
   }
   if (document.copying) {
     const std::optional<double>& sd = document.copying->random_sd;
@@ -85,7 +136,9 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
                        : "copying: there is none, without embeddings and an unembedding");
   }
   if (document.known) {
-    notes.emplace_back(known_source(*document.known));
+    notes.push_back(
+        fmt::format("{}; this is a model of that shape, and was not compared with theirs",
+                    known_source(*document.known)));
   }
   return notes;
 }
@@ -312,7 +365,8 @@ void run_file(const HeadsOptions& options) {
                    .fonts = *fonts,
                    .read_files = {*options.patterns}});
   HeadsDocument document = score_file(options);
-  document.notes = notes_of(document);
+  const std::vector<std::string> notes = notes_of(document);
+  document.notes.insert(document.notes.end(), notes.begin(), notes.end());
   phases.done("scores");
   write_scores(outputs, options, document);
   check_expected(options, document);
@@ -321,6 +375,7 @@ void run_file(const HeadsOptions& options) {
 }  // namespace
 
 void run(const HeadsOptions& options) {
+  check_expected_names(options);
   if (options.patterns) {
     return run_file(options);
   }

@@ -14,6 +14,7 @@
 #include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores_json.h"
+#include "attnviz/document/weight_notes.h"
 
 namespace attnviz::app {
 
@@ -107,6 +108,9 @@ HeadsDocument score_file(const HeadsOptions& options) {
   document.source = FileSource{name, tokens.size()};
   document.heads = heads_of(patterns);
   document.raw = ScoreMeans(document.heads.size());
+  if (const std::string note = row_sum_note(patterns); !note.empty()) {
+    document.notes.push_back(note);
+  }
   std::vector<ScoreValues> scores;
   DetectHead detect(document.heads, tokens);
   for (const DocumentPattern& pattern : patterns.patterns) {

@@ -41,7 +41,8 @@ std::vector<std::string> words_between_commas(const std::string& list) {
   std::vector<std::string> words;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    words.push_back(list.substr(begin, end - begin));
+    const std::size_t first = std::min(list.find_first_not_of(' ', begin), end);
+    words.push_back(list.substr(first, end - first));
     begin = end + 1;
   }
   return words;
@@ -80,7 +81,7 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                  options.map, parse_score);
   list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
                  table.ranking.sort, parse_score);
-  list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 20)",
+  list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
                  table.top, count_between(0, 1'000'000));
   list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
                 [&table](const std::vector<std::string>& words) {
@@ -101,7 +102,8 @@ void define_scores(OptionList& list, HeadsOptions& options) {
   list.add_flag("Output", "--resume", "with --partial: go on behind the lines that are in it",
                 options.resume);
   list.add_list("Output", "--expect", "WHAT",
-                "exit 5 unless this holds: \"5.5 induction>0.8\", \"any induction>0.8\", \"count 3 "
+                "exit 5 unless this holds (count: of exactly so many): \"5.5 induction>0.8\", "
+                "\"any induction>0.8\", \"count 3 "
                 "previous>=0.4\", or a name: \"5.5 induction\"; may be repeated",
                 [&options](const std::vector<std::string>& words) {
                   for (const std::string& word : words) {

@@ -32,6 +32,7 @@ constexpr Translation kTranslations[] = {
     {"n_layers", "n_layers", "--layers"},
     {"picture", "smaller cells", "smaller cells (--cell)"},
     {"picture", "a lower resolution", "a lower resolution (--dpi)"},
+    {"probe length", "take a shorter one", "take a shorter one (--probe-length, --probe-repeats)"},
     {"punctuation", "punctuation", "--punctuation"},
     {"scale", "the scale log or row-max", "--scale log or --scale row-max"},
     {"schema", "these are a model's weights", "weights are for attnviz -m FILE TEXT"},

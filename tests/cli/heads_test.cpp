@@ -115,10 +115,25 @@ TEST_CASE("heads: without a text probes are made, the same from the same seed") 
         20);
 }
 
-TEST_CASE("heads: names of short probes come with a warning, those of usual ones without") {
-  const char* const warning = "below 100 tokens heads with random weights may earn names";
-  CHECK(contains(attnviz({"heads", "--probe-length", "8"}).out, warning));
+TEST_CASE("heads: nobody is named where chance, or looking at all alike, would earn names") {
+  const char* const warning = "names need probes of 100 tokens or more";
+  const std::string brief = attnviz({"heads", "--probe-length", "8"}).out;
+  CHECK(contains(brief, warning));
+  CHECK(!contains(brief, "previous-token: looks"));
   CHECK(!contains(attnviz({"heads", "--no-bos"}).out, warning));
+  // The first of three visible keys has a third of the weight of a head that looks at all alike.
+  const std::vector<std::string> windowed = {"heads", "--layers", "2", "--mask", "window:3"};
+  for (const json& head : attnviz_json(windowed)["heads"]) {
+    CHECK(head["names"].empty());
+  }
+  for (std::vector<std::string> refused : {std::vector<std::string>{"heads", "--mask", "window:3"},
+                                           {"heads", "--probe-length", "8"},
+                                           {"heads", "The cat sat on the mat"}}) {
+    refused.insert(refused.end(), {"-q", "--expect", "any sink"});
+    const ProgramResult result = attnviz(refused);
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, "--expect: sink is not judged here"));
+  }
 }
 
 TEST_CASE("heads: random weights are scored, too, and earn no name") {
@@ -136,7 +151,7 @@ TEST_CASE("heads: the first screen names the induction heads and says how sure t
   CHECK(contains(result.out,
                  "induction: looks at what followed earlier copies of the token\n(from 0.3; "
                  "uniform 0.031, random 0.079)\n  2.1  0.9"));
-  CHECK(contains(result.out, "duplicate-token: no head; the largest score is 0."));
+  CHECK(contains(result.out, "duplicate-token: no head; head 0.2 comes nearest, 0.1"));
   for (const std::string& line : lines_of(result.out)) {
     CHECK(line.size() <= 80);
   }
@@ -155,6 +170,13 @@ TEST_CASE("heads: a table by one score, its first rows, only what is large, othe
   CHECK(contains(lines[heading], "entropy_bits  confidence"));
   CHECK(lines[heading + 3].starts_with("uniform"));
   CHECK(contains(lines[heading + 4], "more heads"));
+}
+
+TEST_CASE("heads: options of a table are told where there is none") {
+  const ProgramResult map =
+      attnviz({"heads", "--score", "induction", "--sort", "previous", "--min", "induction=0.5"});
+  CHECK(contains(map.err, "--sort, --min changed nothing: no table was drawn"));
+  CHECK(attnviz({"heads", "--columns", "induction, previous"}).err.empty());
 }
 
 TEST_CASE("heads: a score as a map of layers and heads, on the screen and as a picture") {
@@ -211,6 +233,8 @@ TEST_CASE("heads: patterns of any tool are scored") {
   }
   CHECK(contains(attnviz({"heads", folder.file("b.json"), "--transformer-lens"}).err,
                  "has no token ids; give --ids"));
+  write_file(folder.file("d.json"), "[[9,1],[2,3]]");
+  CHECK(contains(attnviz({"heads", folder.file("d.json")}).out, "2 of 2 rows do not sum to 1"));
   write_file(folder.file("c.json"), "[[1,0],[2.5,-1.5]]");
   const ProgramResult refused = attnviz({"heads", folder.file("c.json")});
   CHECK(refused.exit_code == 3);
@@ -248,8 +272,17 @@ TEST_CASE("heads: what was expected and is not so ends with 5, with the output i
   CHECK(contains(fails.err, "expected any duplicate>0.9: none; 0.2 has 0."));
   CHECK(contains(fails.err, "expected count 3 induction>0.3: 2 found: 2.1 2.3"));
   CHECK(read_json(file)["heads"].size() == 16);
-  for (const char* wrong : {"2.1", "2.1 induct", "x induction", "count induction>1",
-                            "2.1 induction>", "2.1 induktion>0.5", "9.9 induction>0.5"}) {
+  const ProgramResult spaced = attnviz({"heads", "-q", "--expect", "any induction < -1"});
+  CHECK(spaced.exit_code == 5);
+  CHECK(spaced.out.empty());  // a test, which nobody looks at
+  CHECK(contains(spaced.err, "none; "));
+  CHECK(contains(spaced.err, ", the smallest"));
+  CHECK(contains(attnviz({"heads", "-q", "--expect", "2.1 inducton"}).err,
+                 "previous-token, current-token, duplicate-token, induction, sink (did you mean "
+                 "\"induction\"?)"));
+  for (const char* wrong :
+       {"2.1", "2.1 induction>nan", "2.1 induction<inf", "2.1 induct", "x induction",
+        "count induction>1", "2.1 induction>", "2.1 induktion>0.5", "9.9 induction>0.5"}) {
     CAPTURE(wrong);
     const ProgramResult refused = attnviz({"heads", "--expect", wrong});
     CHECK(refused.exit_code == 2);

@@ -27,9 +27,9 @@ HeadsDocument four_heads(ScoreSource source) {
 TEST_CASE("heads: a title says what was scored, on what") {
   HeadsDocument document = four_heads(test::one_probe());
   CHECK(heads_title(document) ==
-        "attention, 4 heads on 1 probe of 4 random tokens, 3 times (seed 42)");
+        "attention, 4 heads on 1 probe of 34 random tokens, 3 times (seed 42)");
   document.model.emplace().name = "tiny";
-  CHECK(heads_title(document) == "tiny, 4 heads on 1 probe of 4 random tokens, 3 times (seed 42)");
+  CHECK(heads_title(document) == "tiny, 4 heads on 1 probe of 34 random tokens, 3 times (seed 42)");
   document.source = ProbeSource{{}, true, std::vector<TokenizedText>(2)};
   CHECK(heads_title(document) == "tiny, 4 heads on 2 probes given by ids");
   document.source = CorpusSource{3};
@@ -49,6 +49,24 @@ TEST_CASE("heads: the best named stand first on probes, elsewhere nobody is name
   const HeadsDocument read = four_heads(FileSource{"a.json", 9});
   CHECK(read.names(2) == Names{});
   CHECK(ranked_heads(read, {}) == Indices{0, 1, 2, 3});
+}
+
+TEST_CASE(
+    "heads: no names on short probes, nor where a head that looks at all alike comes near them") {
+  HeadsDocument document = four_heads(test::one_probe());
+  document.uniform = test::score_values({{Score::kPrevious, 0.082}, {Score::kInduction, 0.0785}});
+  CHECK(document.names(1) == Names{});  // random heads have up to 0.081
+  CHECK(document.names(2) == Names{"induction"});
+  CHECK(largest_words(document, Score::kInduction) ==
+        "the largest: head 1.1 with 0.9; a head that looks at all it sees alike has 0.0785; the "
+        "name induction asks for 0.3");
+  CHECK(largest_words(document, Score::kPrevious) ==
+        "the largest: head 0.2 with 0.8; a head that looks at all it sees alike has 0.082");
+  std::get<ProbeSource>(document.source).texts.front().tokens.resize(99);
+  CHECK(document.names(2) == Names{});
+  CHECK_FALSE(document.is_like_random());
+  std::get<ProbeSource>(document.source).texts.resize(4);
+  CHECK(document.is_like_random());
 }
 
 TEST_CASE("heads: ranked by one score those without it stand last, and bounds leave out") {

@@ -43,9 +43,11 @@ inline HeadsDocument heads_document(ScoreSource source, const std::vector<GivenH
   return document;
 }
 
-/// One probe of four random tokens, said three times.
+/// One probe of 34 random tokens, said three times.
 inline ProbeSource one_probe() {
-  return {{.length = 4, .repeats = 3, .count = 1}, false, std::vector<TokenizedText>(1)};
+  TokenizedText text;
+  text.tokens.resize(std::size_t{34} * 3);
+  return {{.length = 34, .repeats = 3, .count = 1}, false, {text}};
 }
 
 }  // namespace attnviz::test

@@ -39,7 +39,7 @@ HeadsDocument three_heads() {
       test::score_values({{Score::kPrevious, 0.125}, {Score::kInduction, 0.2}}),
       test::score_values({{Score::kPrevious, 0.25}, {Score::kInduction, 0.8}})};
   document.raw.add(second);
-  document.uniform = test::score_values({{Score::kPrevious, 0.25}, {Score::kInduction, 0.03125}});
+  document.uniform = test::score_values({{Score::kPrevious, 0.0625}, {Score::kInduction, 0.03125}});
   return document;
 }
 
@@ -48,10 +48,9 @@ HeadsDocument three_heads() {
 TEST_CASE("heads_page: who earned a name with its error, whose nobody is with the best, a table") {
   const Lines lines = drawn(three_heads(), {});
   const Lines expected = {
-      "heads: attention, 3 heads on 1 probe of 4 random tokens, 3 times (seed 42)",
+      "heads: attention, 3 heads on 1 probe of 34 random tokens, 3 times (seed 42)",
       "",
-      "previous-token: looks at the token before",
-      "(from 0.4; uniform 0.250, random 0.081)",
+      "previous-token: looks at the token before (from 0.4; uniform 0.062)",
       "  0.0  0.500 +- 0.000  ###############",
       "current-token: no head",
   };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "attnviz/attention/head_selection.h"
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -43,7 +44,27 @@ double share_of(const HeadName& name, const ScoreValues& scores) {
 }  // namespace
 
 std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
-  return is_probe() ? earned_names(raw.means(index)) : std::vector<std::string_view>();
+  std::vector<std::string_view> names;
+  const ScoreValues scores = raw.means(index);
+  for (const HeadName& name : kHeadNames) {
+    if (judges(name) && name.is_earned_by(scores)) {
+      names.push_back(name.name);
+    }
+  }
+  return names;
+}
+
+bool HeadsDocument::judges(const HeadName& name) const {
+  const auto* const probes = std::get_if<ProbeSource>(&source);
+  return probes != nullptr && uniform[name.score].value_or(0.0) < name.largest_random &&
+         std::ranges::all_of(probes->texts, [](const TokenizedText& text) {
+           return text.size() >= kShortestNamedProbe;
+         });
+}
+
+bool HeadsDocument::is_like_random() const {
+  const auto* const probes = std::get_if<ProbeSource>(&source);
+  return probes != nullptr && probes->texts.size() >= kUsualProbes;
 }
 
 double HeadsDocument::sink_rate() const {
@@ -54,9 +75,15 @@ double HeadsDocument::sink_rate() const {
   return static_cast<double>(n_sinks) / static_cast<double>(std::max<std::size_t>(heads.size(), 1));
 }
 
-const HeadName& nearest_name(const ScoreValues& scores) {
-  return *std::ranges::max_element(
-      kHeadNames, {}, [&scores](const HeadName& name) { return share_of(name, scores); });
+const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& scores) {
+  const HeadName* nearest = nullptr;
+  for (const HeadName& name : kHeadNames) {
+    if (document.judges(name) &&
+        (nearest == nullptr || share_of(name, scores) > share_of(*nearest, scores))) {
+      nearest = &name;
+    }
+  }
+  return nearest;
 }
 
 std::string heads_title(const HeadsDocument& document) {
@@ -74,10 +101,11 @@ std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadR
   std::vector<double> keys;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
     const ScoreValues scores = document.raw.means(i);
+    const HeadName* const nearest = nearest_name(document, scores);
     keys.push_back(ranking.sort
                        ? scores[*ranking.sort].value_or(-std::numeric_limits<double>::infinity())
-                   : document.is_probe() ? share_of(nearest_name(scores), scores)
-                                         : 0.0);
+                   : nearest != nullptr ? share_of(*nearest, scores)
+                                        : 0.0);
     const bool is_left_out = std::ranges::any_of(ranking.at_least, [&](const auto& bound) {
       return !(scores[bound.first] && *scores[bound.first] >= bound.second);
     });
@@ -87,6 +115,24 @@ std::vector<std::size_t> ranked_heads(const HeadsDocument& document, const HeadR
   }
   std::ranges::stable_sort(indices, std::greater(), [&keys](std::size_t i) { return keys[i]; });
   return indices;
+}
+
+std::string largest_words(const HeadsDocument& document, Score score) {
+  const std::size_t best = ranked_heads(document, {score, {}}).front();
+  const auto estimate = document.raw.estimate(best, score);
+  if (!estimate) {
+    return "no head has this score";
+  }
+  std::string words = fmt::format("the largest: head {} with {:.3g}",
+                                  head_name(document.heads[best]), estimate->mean);
+  if (const std::optional<double>& uniform = document.uniform[score]) {
+    words += fmt::format("; a head that looks at all it sees alike has {:.3g}", *uniform);
+  }
+  const auto* const name = std::ranges::find(kHeadNames, score, &HeadName::score);
+  if (name != kHeadNames.end() && document.judges(*name)) {
+    words += fmt::format("; the name {} asks for {}", name->name, name->at_least);
+  }
+  return words;
 }
 
 Heatmap heads_map(const HeadsDocument& document, Score score) {
@@ -114,7 +160,8 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   const std::string_view name = word_for(kScoreNames, score);
   if (std::ranges::find(cells->is_there, true) == cells->is_there.end()) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("score {}: no head has it on {}", name, heads_title(document)),
+                fmt::format("score {}: no head has it on {}{}", name, heads_title(document),
+                            score == Score::kRetrieval ? "; it is of probes of two copies" : ""),
                 "score");
   }
   Heatmap map;
@@ -143,6 +190,7 @@ Heatmap heads_map(const HeadsDocument& document, Score score) {
   map.scale.high = static_cast<float>(largest > kShares ? round_step(largest) : kShares);
   map.title = "heads: " + heads_title(document);
   map.notes = document.notes;
+  map.notes.push_back(largest_words(document, score));
   return map;
 }
 

@@ -55,14 +55,25 @@ struct HeadsDocument {
   std::vector<std::string> notes;
 
   bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }
-  /// What the head at `index` earns: on probes only.
+  /// Whether heads can earn it here: on probes of kShortestNamedProbe tokens or more, on which a
+  /// head that looks at all alike stays below what random heads have. A narrow window brings it
+  /// to the bound.
+  bool judges(const HeadName& name) const;
+  /// What the head at `index` earns of the names that are judged here.
   std::vector<std::string_view> names(std::size_t index) const;
+  /// Whether `largest_random` was measured on probes like these.
+  bool is_like_random() const;
   /// The share of heads with an α_0 above kSinkEpsilon.
   double sink_rate() const;
 };
 
-/// The name whose score is the largest share of what it asks for, earned or not.
-const HeadName& nearest_name(const ScoreValues& scores);
+/// The judged name whose score is the largest share of what it asks for, earned or not; null where
+/// none is judged.
+const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& scores);
+
+/// Of one score: "the largest: head 2.1 with 0.95; a head that looks at all it sees alike has
+/// 0.031; the name induction asks for 0.3".
+std::string largest_words(const HeadsDocument& document, Score score);
 
 /// "demo, 16 heads on 4 probes of 25 random tokens, each 4 times (seed 42)".
 std::string heads_title(const HeadsDocument& document);

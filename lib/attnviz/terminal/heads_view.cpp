@@ -69,12 +69,19 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   const TerminalPalette palette(Colormap(), options.color);
   std::vector<std::size_t> heads =
       ranked_heads(document, {name.score, {{name.score, name.at_least}}});
+  const std::optional<double>& uniform = document.uniform[name.score];
   Line line(name.name, kBold);
+  if (!document.judges(name)) {
+    line.put(fmt::format(": not judged; a head that looks at all it sees alike has {} here",
+                         uniform ? number(*uniform) : "none"),
+             kDim);
+    return page.add(flow({std::move(line)}, 1, options.columns));
+  }
   if (heads.empty()) {
     const std::vector<std::size_t> all = ranked_heads(document, {name.score, {}});
     const auto best = all.empty() ? std::nullopt : document.raw.estimate(all.front(), name.score);
-    line.put(best ? fmt::format(": no head; the largest score is {} of {}, {} is asked for",
-                                number(best->mean), head_name(document.heads[all.front()]),
+    line.put(best ? fmt::format(": no head; head {} comes nearest, {} of {}",
+                                head_name(document.heads[all.front()]), with_error(*best, charset),
                                 name.at_least)
                   : ": no head",
              kDim);
@@ -87,10 +94,10 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
     words.emplace_back(std::string(name.does.substr(begin, end - begin)));
     begin = end + 1;
   }
-  const std::optional<double>& uniform = document.uniform[name.score];
-  words.emplace_back(fmt::format("(from {}; uniform {}, random {})", name.at_least,
-                                 uniform ? number(*uniform) : "none", name.largest_random),
-                     kDim);
+  words.emplace_back(
+      fmt::format("(from {}; uniform {}{})", name.at_least, uniform ? number(*uniform) : "none",
+                  document.is_like_random() ? fmt::format(", random {}", name.largest_random) : ""),
+      kDim);
   page.add(flow(words, 1, options.columns));
   const std::size_t n_more = heads.size() - std::min(heads.size(), kMostHeads);
   heads.resize(heads.size() - n_more);
@@ -106,22 +113,27 @@ void add_names(Page& page, const HeadsDocument& document, const TerminalOptions&
   const std::size_t best = ranked_heads(document, {}).front();
   if (document.names(best).empty()) {
     const ScoreValues scores = document.raw.means(best);
-    const HeadName& name = nearest_name(scores);
-    const std::optional<double>& score = scores[name.score];
+    const HeadName* const name = nearest_name(document, scores);
+    const std::optional<double> score = name != nullptr ? scores[name->score] : std::nullopt;
     return page.add(paragraph(
-        score
-            ? fmt::format("no head earns a name; nearest to one: head {}, {} {} (from {})",
-                          head_name(document.heads[best]), name.name, number(*score), name.at_least)
-            : "no head earns a name",
+        score ? fmt::format("no head earns a name; nearest to one: head {}, {} {} (from {})",
+                            head_name(document.heads[best]), name->name, number(*score),
+                            name->at_least)
+              : "no head earns a name",
         options.columns, kDim));
   }
   for (const HeadName& name : kHeadNames) {
     add_name(page, document, name, options);
   }
-  page.add(
-      paragraph("from: the least score for the name; uniform: of a head that looks at all "
-                "it sees alike; random: the largest of 4,352 heads with random weights",
-                options.columns, kDim));
+  page.add(paragraph(
+      fmt::format(
+          "2.1 is head 1 of layer 2, both counted from 0; {} the standard error over probes; "
+          "from: the least score for the name; uniform: of a head that looks at all it "
+          "sees alike{}",
+          Charset(options.style).is_ascii() ? "+-" : "±",
+          document.is_like_random() ? "; random: the largest of 4,352 heads with random weights"
+                                    : ""),
+      options.columns, kDim));
 }
 
 TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>& rows,
@@ -165,7 +177,7 @@ TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>
     column.cells.emplace_back();
     table.columns.push_back(std::move(column));
   }
-  if (document.is_probe()) {
+  if (std::ranges::any_of(rows, [&](std::size_t row) { return !document.names(row).empty(); })) {
     TextColumn names{{"names", kDim}, {}, false};
     for (const std::size_t row : rows) {
       names.cells.push_back({fmt::format("{}", fmt::join(document.names(row), ", "))});

@@ -13,7 +13,7 @@ namespace attnviz {
 struct HeadsTableChoice {
   HeadRanking ranking;
   std::vector<Score> columns;  // empty: those that say most
-  std::size_t top = 20;        // rows; 0: all
+  std::size_t top = 12;        // rows; 0: all
 };
 
 /// The heads that earned names, on probes; then a row for each head.

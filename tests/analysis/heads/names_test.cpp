@@ -51,6 +51,16 @@ const Perfect kPerfect[] = {
      }},
     {"sink", Score::kSinkAlpha, [](const ScoredTokens&, std::size_t) { return std::size_t{0}; }}};
 
+std::vector<std::string_view> earned(const ScoreValues& scores) {
+  std::vector<std::string_view> names;
+  for (const HeadName& name : kHeadNames) {
+    if (name.is_earned_by(scores)) {
+      names.push_back(name.name);
+    }
+  }
+  return names;
+}
+
 ScoredTokens tokens_of_probe() {
   constexpr std::size_t kLength = 25, kRepeats = 4;
   std::vector<TokenId> ids = {0};
@@ -75,7 +85,7 @@ TEST_CASE("names: a perfect head scores its ceiling on a probe and earns its nam
     CAPTURE(perfect.name);
     const ScoreValues scores = scores_of(tokens, perfect.look);
     CHECK(scores[perfect.score] == 1.0);
-    CHECK(earned_names(scores) == std::vector{perfect.name});
+    CHECK(earned(scores) == std::vector{perfect.name});
   }
 }
 
@@ -106,7 +116,7 @@ TEST_CASE("names: none of 544 random heads earns one on a probe") {
         CAPTURE(positions_name(kind.positions));
         CAPTURE(seed);
         CAPTURE(head_name(heads[i]));
-        CHECK(earned_names(found.raw[i]).empty());
+        CHECK(earned(found.raw[i]).empty());
       }
       n_heads += heads.size();
     }

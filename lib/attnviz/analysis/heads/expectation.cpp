@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
@@ -31,6 +32,19 @@ std::string_view first_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, end);
   rest.remove_prefix(std::min(rest.find_first_not_of(' ', end), rest.size()));
   return word;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const HeadName& name : kHeadNames) {
+    names.emplace_back(name.name);
+  }
+  return names;
+}
+
+std::string_view trimmed(std::string_view word) {
+  const std::size_t begin = std::min(word.find_first_not_of(' '), word.size());
+  return word.substr(begin, word.find_last_not_of(' ') + 1 - begin);
 }
 
 std::string value_text(const std::optional<double>& value) {
@@ -62,17 +76,21 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   const auto* const comparison = std::ranges::find_if(
       kComparisons, [rest](std::string_view sign) { return rest.find(sign) != rest.npos; });
   if (comparison == std::end(kComparisons)) {
-    const auto* const name = std::ranges::find(kHeadNames, rest, &HeadName::name);
-    if (name == kHeadNames.end()) {
-      fail(text, "expected a score with > >= < or <= and a number, or a name");
+    const HeadName* const name = head_name_called(rest);
+    if (name == nullptr) {
+      const std::vector<std::string> names = all_names();
+      fail(text, fmt::format("expected a score with > >= < or <= and a number, or one of the names "
+                             "{}{}",
+                             fmt::join(names, ", "), did_you_mean(rest, names)));
     }
+    name_ = name;
     score_ = name->score;
     comparison_ = ">=";
     bound_ = name->at_least;
     return;
   }
   const std::size_t at = rest.find(*comparison);
-  const std::string_view word = rest.substr(0, at);
+  const std::string_view word = trimmed(rest.substr(0, at));
   const auto score = choice_named(kScoreNames, word);
   if (!score) {
     fail(text, fmt::format("there is no score {}{}", quoted(word),
@@ -80,9 +98,10 @@ Expectation::Expectation(std::string_view text) : text_(text) {
   }
   score_ = *score;
   comparison_ = *comparison;
-  const std::string_view number = rest.substr(at + comparison->size());
+  const std::string_view number = trimmed(rest.substr(at + comparison->size()));
   const auto parsed = std::from_chars(number.data(), number.data() + number.size(), bound_);
-  if (number.empty() || parsed.ec != std::errc() || parsed.ptr != number.data() + number.size()) {
+  if (number.empty() || parsed.ec != std::errc() || parsed.ptr != number.data() + number.size() ||
+      !std::isfinite(bound_)) {
     fail(text, "expected a number behind " + comparison_);
   }
 }
@@ -101,7 +120,8 @@ bool Expectation::holds(const ScoreValues& scores) const {
 std::string Expectation::failure(const std::vector<HeadId>& heads,
                                  const std::vector<ScoreValues>& scores) const {
   const auto found = [&](std::size_t i) {
-    return fmt::format("{} has {}", head_name(heads[i]), value_text(scores[i][score_]));
+    return fmt::format("{} has {}{}", head_name(heads[i]), value_text(scores[i][score_]),
+                       name_ != nullptr ? fmt::format(" of {}", bound_) : "");
   };
   if (const auto* const head = std::get_if<HeadId>(&who_)) {
     const auto at = std::ranges::find(heads, *head);
@@ -114,12 +134,17 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
     return holds(scores[index]) ? "" : fmt::format("expected {}: {}", text_, found(index));
   }
   std::vector<std::string> holding;
-  std::size_t largest = 0;
+  const bool wants_more = comparison_.front() == '>';
+  std::size_t nearest = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (holds(scores[i])) {
       holding.push_back(head_name(heads[i]));
     }
-    largest = scores[i][score_] > scores[largest][score_] ? i : largest;
+    const std::optional<double>& score = scores[i][score_];
+    const std::optional<double>& so_far = scores[nearest][score_];
+    if (score && (!so_far || (wants_more ? *score > *so_far : *score < *so_far))) {
+      nearest = i;
+    }
   }
   if (const auto* const count = std::get_if<Count>(&who_)) {
     return holding.size() == count->n
@@ -127,7 +152,8 @@ std::string Expectation::failure(const std::vector<HeadId>& heads,
                : fmt::format("expected {}: {} found{}{}", text_, holding.size(),
                              holding.empty() ? "" : ": ", fmt::join(holding, " "));
   }
-  return holding.empty() ? fmt::format("expected {}: none; {}, the largest", text_, found(largest))
+  return holding.empty() ? fmt::format("expected {}: none; {}, the {}", text_, found(nearest),
+                                       wants_more ? "largest" : "smallest")
                          : "";
 }
 

@@ -21,6 +21,9 @@ class Expectation {
   /// Throws Error{kUsage} saying what it may look like, with did-you-mean.
   explicit Expectation(std::string_view text);
 
+  /// The name that is to be earned; null of a score.
+  const HeadName* name() const noexcept { return name_; }
+
   /// What was found instead, by the scores of `heads`; empty when it holds. Names are earned by
   /// scores here, whatever they are of. Throws Error{kUsage} when the head is none of them.
   std::string failure(const std::vector<HeadId>& heads,
@@ -36,6 +39,7 @@ class Expectation {
 
   std::string text_;
   std::variant<HeadId, Any, Count> who_;
+  const HeadName* name_ = nullptr;
   Score score_ = Score::kPrevious;
   std::string comparison_;
   double bound_ = 0.0;

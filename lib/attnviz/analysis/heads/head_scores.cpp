@@ -34,14 +34,9 @@ double bits(double share) noexcept {
 
 }  // namespace
 
-std::vector<std::string_view> earned_names(const ScoreValues& scores) {
-  std::vector<std::string_view> names;
-  for (const HeadName& name : kHeadNames) {
-    if (scores[name.score].value_or(0.0) >= name.at_least) {
-      names.push_back(name.name);
-    }
-  }
-  return names;
+const HeadName* head_name_called(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kHeadNames, name, &HeadName::name);
+  return found == kHeadNames.end() ? nullptr : found;
 }
 
 std::vector<std::size_t> punctuation_of(const TokenizedText& text) {

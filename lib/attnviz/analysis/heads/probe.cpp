@@ -56,15 +56,16 @@ std::vector<Token> of_model(const Model& model, std::size_t length) {
 void check_shape(const Model& model, const ProbeShape& shape, std::size_t n_candidates,
                  std::size_t n_tokens) {
   if (n_candidates < shape.length) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("probe of {} different tokens: {} has {} to take them from",
-                            shape.length, model.config.name, n_candidates),
-                "probe length");
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("probe of {} different tokens: {} has {} to take them from; take a shorter one",
+                    shape.length, model.config.name, n_candidates),
+        "probe length");
   }
   if (model.config.is_too_long(n_tokens)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("probe of {} tokens: {} takes {} at most", n_tokens, model.config.name,
-                            model.config.n_ctx),
+                fmt::format("probe of {} tokens: {} takes {} at most; take a shorter one", n_tokens,
+                            model.config.name, model.config.n_ctx),
                 "probe length");
   }
 }
@@ -75,7 +76,9 @@ std::vector<TokenizedText> make_probes(const Model& model, const ModelTokenizer*
                                        const ProbeShape& shape) {
   if (!model.inputs.empty()) {
     throw Error(ErrorKind::kUsage,
-                model.config.name + ": has inputs by position, so that no other text can be given");
+                model.config.name +
+                    ": has an input for each position, and no words to make a probe of; give "
+                    "its own text");
   }
   std::vector<Token> candidates =
       tokenizer == nullptr ? of_model(model, shape.length) : of_tokenizer(model, *tokenizer);

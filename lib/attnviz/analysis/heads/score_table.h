@@ -98,6 +98,10 @@ struct HeadName {
   double at_least;
   double largest_random;  // the largest score of 4,352 heads of random models, means of four probes
   std::string_view does;  // in words, after "it"
+
+  bool is_earned_by(const ScoreValues& scores) const noexcept {
+    return scores[score].value_or(0.0) >= at_least;
+  }
 };
 
 /// Names are earned on probes only: on a text a handful of eligible queries decides. None of the
@@ -111,11 +115,12 @@ inline constexpr std::array kHeadNames = {
              "looks at what followed earlier copies of the token"},
     HeadName{"sink", Score::kSinkAlpha, 0.4, 0.289, "leaves its weight on the first token"}};
 
-/// What the bounds of names were measured on, about: 25 tokens, 4 times.
+/// What the bounds of names were measured on, about: four probes of 25 tokens, 4 times.
 inline constexpr std::size_t kShortestNamedProbe = 100;
+inline constexpr std::size_t kUsualProbes = 4;
 
-/// All that it earns, in the table's order.
-std::vector<std::string_view> earned_names(const ScoreValues& scores);
+/// The name with these letters; null where there is none.
+const HeadName* head_name_called(std::string_view name) noexcept;
 
 /// Heads with an α_0 above this are counted as sinks in the literature (Gu et al. 2024, ε); a
 /// uniform head passes it below ten tokens.
