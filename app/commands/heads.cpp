@@ -258,8 +258,20 @@ class PartialFile {
  public:
   PartialFile(const std::filesystem::path& path, CorpusScores& sums) : path_(path), sums_(sums) {}
 
-  /// Takes the sums of the file, if there is one.
-  void resume() {
+  /// Throws Error{kUsage} when there are sums, or something else, that would be lost.
+  void require_new() const {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path_, ignored)) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("--partial {}: exists, and would be overwritten: --resume goes on "
+                              "with the sums in it",
+                              path_.string()));
+    }
+  }
+
+  /// Takes the sums of the file, if there is one, and skips the lines that are in them. Throws
+  /// Error{kUsage} when they are no beginning of this input's sums.
+  void resume(TextSource& source, const TalkOptions& talk) {
     std::error_code ignored;
     if (!std::filesystem::exists(path_, ignored)) {
       return;
@@ -267,14 +279,33 @@ class PartialFile {
     const MappedFile file(path_);
     CorpusScores earlier = read_corpus_scores(file.bytes(), path_.string());
     if (const std::string difference = sums_.difference(earlier); !difference.empty()) {
-      throw Error(ErrorKind::kUsage, fmt::format("{}: --resume: {}", path_.string(), difference));
+      refuse_to_resume(difference);
+    }
+    if (earlier.lines_print.empty()) {
+      refuse_to_resume("merged sums have no place in one corpus");
+    }
+    source.skip_lines(earlier.n_lines);
+    const std::string n_lines = counted(earlier.n_lines, "line");
+    const LinesRead& skipped = source.lines();
+    if (skipped.count() < earlier.n_lines) {
+      refuse_to_resume(
+          fmt::format("counts {}, but {} has {}", n_lines, source.name(), skipped.count()));
+    }
+    if (skipped.fingerprint() != earlier.lines_print) {
+      refuse_to_resume(fmt::format("counts another text: {} does not begin with its {}",
+                                   source.name(), n_lines));
+    }
+    if (earlier.n_lines > 0) {
+      tell(talk,
+           fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
     }
     sums_ = std::move(earlier);
   }
 
-  /// After `n_lines` of the input.
-  void save(std::size_t n_lines) {
-    sums_.n_lines = n_lines;
+  /// After these lines of the input.
+  void save(const LinesRead& lines) {
+    sums_.n_lines = lines.count();
+    sums_.lines_print = lines.fingerprint();
     OutputFile file(path_);
     write_corpus_scores(sums_, [&file](std::string_view bytes) { file.write(bytes); });
     file.commit();
@@ -288,6 +319,10 @@ class PartialFile {
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  [[noreturn]] void refuse_to_resume(const std::string& why) const {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: --resume: {}", path_.string(), why));
+  }
 
   std::filesystem::path path_;
   CorpusScores& sums_;
@@ -313,24 +348,26 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
     sums.tokenizer_print = tokenizer_fingerprint(tokenizer);
     partial.emplace(*options.partial, sums);
     if (options.resume) {
-      partial->resume();
-      setup.source.skip_lines(sums.n_lines);
+      partial->resume(setup.source, options.talk);
+    } else {
+      partial->require_new();
     }
-    partial->save(sums.n_lines);  // a folder that cannot be written is told before slow work
+    // A folder that cannot be written is told before slow work.
+    partial->save(setup.source.lines());
   }
   ProgressLine progress("texts", options.talk);
   const ProgressReport report = progress.report();
-  std::size_t n_done = sums.n_lines;
+  LinesRead done = setup.source.lines();
   const auto save = [&] {
     if (partial) {
-      partial->save(n_done);
+      partial->save(done);
     }
   };
   try {
     setup.source.for_each([&](const InputText& input) {
       const TokenizedText text = read_text(setup, options, tokenizer, input);
       scorer.add(text, scored_tokens(options, text));
-      n_done = setup.source.n_lines();
+      done = setup.source.lines();
       if (report) {
         report(setup.source.share_read());
       }
@@ -346,11 +383,11 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
     throw;
   }
   const bool is_interrupted = interruption.is_requested();
-  n_done = is_interrupted ? n_done : setup.source.n_lines();
+  done = is_interrupted ? done : setup.source.lines();
   save();
   ScoredCorpus scored{scorer.finish(CorpusSource{sums.raw.n_texts()}), is_interrupted};
   if (is_interrupted) {
-    scored.document.notes.push_back(fmt::format("interrupted after line {}", n_done));
+    scored.document.notes.push_back(fmt::format("interrupted after line {}", done.count()));
   }
   return scored;
 }

@@ -187,16 +187,18 @@ std::optional<std::string> TextSource::next_line() {
   }
   std::string line = buffer_.substr(consumed_, end + 1 - consumed_);
   consumed_ = end + 1;
-  if (++line_ == 1 && fd_ >= 0) {
+  if (lines_.count() == 0 && fd_ >= 0) {
     drop_byte_order_mark(line);
   }
   drop_line_end(line);
+  lines_.add(line);
   return line;
 }
 
 std::string TextSource::place() const {
-  return input_.many_texts() ? fmt::format("{}: line {}", name_, std::max<std::size_t>(line_, 1))
-                             : name_;
+  return input_.many_texts()
+             ? fmt::format("{}: line {}", name_, std::max<std::size_t>(lines_.count(), 1))
+             : name_;
 }
 
 InputText TextSource::parse_json_line(const std::string& line) const {

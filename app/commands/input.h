@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
@@ -46,7 +47,9 @@ class TextSource {
   /// The next lines of many texts, which are not read.
   void skip_lines(std::size_t count);
   /// Lines that have been read or skipped.
-  std::size_t n_lines() const noexcept { return line_; }
+  const LinesRead& lines() const noexcept { return lines_; }
+  /// What messages call the input.
+  const std::string& name() const noexcept { return name_; }
   /// The share of a file that has been read; 0 where that is not known.
   double share_read() const;
   /// No text comes after this.
@@ -71,7 +74,7 @@ class TextSource {
   bool finished_ = false;     // the one text, or the last, was handed out
   std::string buffer_;        // read, not yet handed out
   std::size_t consumed_ = 0;  // of buffer_
-  std::size_t line_ = 0;      // 1-based
+  LinesRead lines_;
   std::size_t texts_ = 0;
   bool stopped_ = false;
   bool skipped_ = false;

@@ -178,6 +178,10 @@ void check_merge(const Given& /*given*/, const MergeOptions& options) {
   if (options.files.empty()) {
     fail("merge needs FILEs, as in: attnviz merge a.json b.json -o all.json");
   }
+  const std::filesystem::path extension = std::filesystem::path(options.output).extension();
+  if (!extension.empty() && extension != ".json") {
+    fail(fmt::format("-o {}: sums are written as .json", options.output));
+  }
 }
 
 void check_render(const Given& /*given*/, const RenderOptions& options) {

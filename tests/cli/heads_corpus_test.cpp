@@ -25,6 +25,12 @@ std::string lines(std::size_t first, std::size_t end) {
   return text;
 }
 
+// Sums of several inputs have no place in one.
+void forget_lines(json& sums) {
+  sums.erase("n_lines");
+  sums.erase("lines_fingerprint");
+}
+
 struct Corpus {
   TemporaryFolder folder;
 
@@ -53,8 +59,9 @@ TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the 
   json whole = read_json(corpus.file("whole.json"));
   json parts = read_json(corpus.file("m.json"));
   CHECK(whole["n_lines"] == 12);
-  whole.erase("n_lines");
-  parts.erase("n_lines");  // of several inputs
+  CHECK(!parts.contains("lines_fingerprint"));
+  forget_lines(whole);
+  forget_lines(parts);
   CHECK(whole == parts);
   for (const char* format : {"csv", "json", "txt"}) {
     const auto written = [&](const char* name) {
@@ -75,9 +82,99 @@ TEST_CASE("heads over a corpus: a run goes on behind the lines that it has count
   // Nothing is left.
   REQUIRE(corpus.score(lines(0, 12), "part.json", {"--resume"}).exit_code == 0);
   CHECK(read_file(corpus.file("part.json")) == read_file(corpus.file("whole.json")));
-  // Without it the sums begin anew.
-  REQUIRE(corpus.score(lines(0, 5), "part.json").exit_code == 0);
-  CHECK(read_json(corpus.file("part.json"))["n_texts"] == 5);
+}
+
+TEST_CASE("heads over a corpus: a run that goes on says how many lines it skips, unless quiet") {
+  const Corpus corpus;
+  write_file(corpus.file("c.txt"), lines(0, 7));
+  REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
+  Words arguments = {"heads",
+                     "--lines",
+                     "-f",
+                     corpus.file("c.txt"),
+                     "--partial",
+                     corpus.file("p.json"),
+                     "--resume",
+                     "-o",
+                     corpus.file("x.csv")};
+  CHECK(contains(attnviz(arguments).err,
+                 "c.txt: 5 lines skipped: counted in " + corpus.file("p.json") + "\n"));
+  arguments.emplace_back("-q");
+  CHECK(attnviz(arguments).err.empty());
+}
+
+TEST_CASE("heads over a corpus: a run goes on with the lines that were counted, or not at all") {
+  const Corpus corpus;
+  const auto refusal = [&](const std::string& text, const Words& how) {
+    const std::string sums = read_file(corpus.file("p.json"));
+    write_file(corpus.file("c.txt"), text);
+    Words arguments = {"heads",    "--partial", corpus.file("p.json"),
+                       "--resume", "-f",        corpus.file("c.txt")};
+    arguments.insert(arguments.end(), how.begin(), how.end());
+    const ProgramResult result = attnviz(arguments);
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, corpus.file("p.json") + ": --resume: "));
+    CHECK(read_file(corpus.file("p.json")) == sums);
+    return result.err;
+  };
+  REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
+  const std::string other = "counts another text: " + corpus.file("c.txt") + " does not begin";
+  CHECK(contains(refusal(lines(1, 6), {"--lines"}), other + " with its 5 lines"));
+  CHECK(contains(refusal(lines(0, 4) + lines(5, 9), {"--lines"}), other));
+  CHECK(contains(refusal(lines(0, 4) + "\n" + lines(4, 9), {"--lines"}), other));
+  CHECK(contains(refusal(lines(0, 3), {"--lines"}),
+                 "counts 5 lines, but " + corpus.file("c.txt") + " has 3"));
+  CHECK(contains(refusal("", {"--lines"}), "has 0"));
+  std::filesystem::remove(corpus.file("p.json"));
+  const Words json_lines = {"heads", "--json-lines", "--partial", corpus.file("p.json"), "-q"};
+  REQUIRE(attnviz(json_lines, "\"The cat\"\n{\"text\": \"The dog\"}").exit_code == 0);
+  CHECK(contains(refusal("\"The cat\"\n\"The dog\"\n", {"--json-lines"}), other));
+}
+
+TEST_CASE("heads over a corpus: line ends, and blank lines at the end, are no other text") {
+  const Corpus corpus;
+  const auto goes_on = [&](const std::string& first, const std::string& all) {
+    std::filesystem::remove(corpus.file("p.json"));
+    REQUIRE(corpus.score(first, "p.json").exit_code == 0);
+    return corpus.score(all, "p.json", {"--resume"}).exit_code == 0;
+  };
+  CHECK(goes_on("The cat\nThe dog", "The cat\r\nThe dog\r\nThe girl\r\n"));
+  CHECK(goes_on("The cat\n\n\n", "The cat\n\n\nThe dog\n"));
+  CHECK_FALSE(goes_on("The cat\nThe do", "The cat\nThe dog\n"));
+}
+
+TEST_CASE("heads over a corpus: merged sums are not gone on with, a copy of one file's is") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 5), "a.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(5, 9), "b.json").exit_code == 0);
+  const auto merged = [&](Words files) {
+    files.insert(files.begin(), "merge");
+    files.insert(files.end(), {"-o", corpus.file("m.json")});
+    REQUIRE(attnviz(files).exit_code == 0);
+    return corpus.score(lines(0, 9), "m.json", {"--resume"});
+  };
+  const ProgramResult several = merged({corpus.file("a.json"), corpus.file("b.json")});
+  CHECK(several.exit_code == 2);
+  CHECK(contains(several.err, "m.json: --resume: merged sums have no place in one corpus"));
+  CHECK(merged({corpus.file("a.json")}).exit_code == 0);
+  CHECK(read_json(corpus.file("m.json"))["n_texts"] == 9);
+}
+
+TEST_CASE("heads over a corpus: --partial begins a file of its own; only sums are gone on with") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
+  write_file(corpus.file("notes.txt"), lines(0, 2));
+  for (const char* name : {"p.json", "notes.txt"}) {
+    CAPTURE(name);
+    const std::string before = read_file(corpus.file(name));
+    const ProgramResult anew = corpus.score(lines(0, 5), name);
+    CHECK(anew.exit_code == 2);
+    CHECK(contains(anew.err, "--partial " + corpus.file(name) + ": exists, and would be"));
+    CHECK(contains(anew.err, "--resume goes on with the sums in it"));
+    CHECK(read_file(corpus.file(name)) == before);
+  }
+  CHECK(corpus.score(lines(0, 5), "notes.txt", {"--resume"}).exit_code == 3);
+  CHECK(read_file(corpus.file("notes.txt")) == lines(0, 2));
 }
 
 TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says so") {
@@ -128,6 +225,7 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 2), "a.json").exit_code == 0);
   const auto refusal = [&](const Words& how) {
+    std::filesystem::remove(corpus.file("b.json"));
     REQUIRE(corpus.score(lines(0, 2), "b.json", how).exit_code == 0);
     const ProgramResult result = attnviz({"merge", corpus.file("a.json"), corpus.file("b.json")});
     CHECK(result.exit_code == 2);
@@ -146,6 +244,9 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   CHECK(contains(refusal({"--band", "2"}), "another band: 2 in place of 4"));
   CHECK(contains(refusal({"--temperature", "2"}), "another mask, temperature"));
   CHECK(attnviz({"merge"}).exit_code == 2);
+  const ProgramResult table = attnviz({"merge", corpus.file("a.json"), "-o", corpus.file("m.csv")});
+  CHECK(table.exit_code == 2);
+  CHECK(contains(table.err, "m.csv: sums are written as .json"));
   for (const char* broken : {"{}", "[1]", R"({"schema": "attnviz.heads/1"})"}) {
     write_file(corpus.file("c.json"), broken);
     CHECK(attnviz({"merge", corpus.file("c.json")}).exit_code == 3);
@@ -211,8 +312,8 @@ TEST_CASE("samples/corpus.sh: two jobs at once, killed and started again, count 
   REQUIRE(corpus.score(lines(0, 900), "whole.json", {"--head", "*.1"}).exit_code == 0);
   json whole = read_json(corpus.file("whole.json"));
   json parts = read_json(corpus.file("sums/all.json"));
-  whole.erase("n_lines");
-  parts.erase("n_lines");
+  forget_lines(whole);
+  forget_lines(parts);
   CHECK(parts["n_texts"] == 900);
   CHECK(whole == parts);
 }

@@ -33,6 +33,7 @@ std::string CorpusScores::difference(const CorpusScores& other) const {
 
 void CorpusScores::add(const CorpusScores& other) {
   n_lines = 0;
+  lines_print.clear();
   raw.add(other.raw);
   weighted.add(other.weighted);
   uniform.add(other.uniform);

@@ -23,6 +23,7 @@ struct CorpusScores {
   RunFacts run;
   std::size_t band = kUsualBand;
   std::size_t n_lines = 0;  // of the input, that have been read; of several inputs 0
+  std::string lines_print;  // LinesRead::fingerprint() of these; of several inputs empty
   std::vector<HeadId> heads;
   ScoreMeans raw;
   ScoreMeans weighted;

@@ -3,10 +3,8 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <string_view>
 #include <vector>
 
-#include "attnviz/core/random_bits.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
@@ -68,6 +66,15 @@ std::string tokenizer_fingerprint(const Tokenizer& tokenizer) {
     }
   }
   return digits(bits);
+}
+
+void LinesRead::add(std::string_view line) noexcept {
+  absorb(bits_, line);
+  ++count_;
+}
+
+std::string LinesRead::fingerprint() const {
+  return digits(bits_);
 }
 
 }  // namespace attnviz

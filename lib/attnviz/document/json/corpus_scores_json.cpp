@@ -90,6 +90,9 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   write_run_members(json, scores.run);
   json.member("band", scores.band);
   json.member("n_lines", scores.n_lines);
+  if (!scores.lines_print.empty()) {
+    json.member("lines_fingerprint", scores.lines_print);
+  }
   json.member("n_texts", scores.raw.n_texts());
   json.begin_object("uniform");
   write_sums(json, scores.uniform, 0);
@@ -133,6 +136,9 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   scores.run = read_run(root);
   scores.band = root.at("band").as_unsigned();
   scores.n_lines = root.at("n_lines").as_unsigned();
+  if (const auto print = root.find("lines_fingerprint")) {
+    scores.lines_print = print->as_string();
+  }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     read_sums(nodes[i].at("raw"), i, scores.raw);
     read_sums(nodes[i].at("weighted"), i, scores.weighted);
