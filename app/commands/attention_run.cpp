@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/head_scores.h"
+#include "attnviz/analysis/heads/naming.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/run_observer.h"
@@ -123,16 +124,16 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
 }
 
 // What a head does, in a few numbers.
-void say_scores(HeadId head, const ScoreValues& scores) {
+void say_scores(HeadId head, const std::string& names, const ScoreValues& scores) {
   if (!scores[Score::kEntropyBits]) {
     return say(fmt::format("head {}: no query sees more than one key", head_name(head)));
   }
   const auto percent = [&scores](Score score) { return 100.0 * scores[score].value_or(0.0); };
-  say(
-      fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
+  say(fmt::format("head {}: mean entropy {:.2f} bits, mean distance {:.1f}; {:.1f} % on the first "
                   "token, {:.1f} % on the one before, {:.1f} % on itself",
                   head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
-                  percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)));
+                  percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
+      (names.empty() ? "" : "; named " + names));
 }
 
 }  // namespace
@@ -168,6 +169,18 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
   return tokenizer;
+}
+
+void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model) {
+  if (!options.names) {
+    return;
+  }
+  ProgressLine progress("probes", options.talk);
+  AttentionRequest request;
+  request.n_threads = options.request.n_threads;
+  request.report = progress.report();
+  model.config.named_heads =
+      measured_names(model, dynamic_cast<const ModelTokenizer*>(&tokenizer), request);
 }
 
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
@@ -212,8 +225,9 @@ void attend_to(const std::vector<HeadId>& heads, const Model& model, const Token
   if (!talk.verbose) {
     return;
   }
+  const ModelFacts facts = model_facts(model, {});
   for (const HeadId head : heads) {
-    say_scores(head, scores.scores(head));
+    say_scores(head, names_of(facts, head), scores.scores(head));
   }
 }
 

@@ -46,6 +46,10 @@ struct AttentionSetup {
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model);
 
+/// Measures what the model's heads are called, where that was asked for. Throws what
+/// measured_names() throws.
+void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model);
+
 /// The tokens of a text for this model, cut to its context when that was asked for. What a person
 /// should hear of that, of what in the model is random for the text, and of a text in words that
 /// the embedded model has hardly met, is told, and is a note of the text where it is no fact of the

@@ -421,6 +421,7 @@ void run(const HeadsOptions& options) {
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
   const std::vector<HeadId> heads =
       select_heads(setup.model, options.heads.heads, options.heads.layers);
+  setup.model.config.named_heads.reset();  // here they are measured
   Scorer scorer(options, setup.model, heads);
   bool is_interrupted = false;
   HeadsDocument document;

@@ -127,6 +127,7 @@ void run(const InspectOptions& options) {
   const Model& model = setup.model;
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
+  name_heads(options, *tokenizer, setup.model);
   std::vector<HeadId> heads;
   if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
     heads = select_heads(model, options.heads.heads, options.heads.layers);

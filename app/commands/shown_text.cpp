@@ -26,6 +26,7 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   phases.done("model");
   tokenizer = chosen_tokenizer(options, origin, model);
   phases.done("tokenizer");
+  name_heads(shown, *tokenizer, model);
   heads = select_heads(model, options.heads.heads, options.heads.layers);
 }
 

@@ -99,6 +99,7 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_many_texts(list, options.input);
   define_model(list, options);
   define_attention(list, options, "all; more than 12 of several layers as an overview");
+  define_names(list, options);
   list.add_value("Attention", "--side-by-side", "LIST",
                  "masks or temperatures beside each other: causal,none or 0.5,1,2",
                  options.side_by_side, parse_variants);
@@ -119,6 +120,7 @@ void define_inspect(OptionList& list, InspectOptions& options) {
   define_input(list, options.input);
   define_model(list, options);
   define_attention(list, options, "the most telling one of a trained model, else 0.0");
+  define_names(list, options);
   list.add_value(
       "Attention", "--query", "TOKEN|INDEX",
       "the token to follow: cat, cat#2 (the second cat), 3, -1 (default: the last, or without "

@@ -151,6 +151,14 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
   define_selection(list, options.heads, default_heads);
 }
 
+void define_names(OptionList& list, AttentionOptions& options) {
+  list.add_flag(
+      "Attention", "--names",
+      "measure first, on probes of random tokens, which heads are induction heads and the "
+      "like, and say so (default: of the embedded model, whose heads are known)",
+      options.names);
+}
+
 void define_talk(OptionList& list, TalkOptions& talk) {
   list.add_flag("General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
                 talk.quiet);

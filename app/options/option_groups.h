@@ -48,6 +48,7 @@ void define_shape(OptionList& list, ModelOptions& model);
 void define_model(OptionList& list, AttentionOptions& options);
 void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads);
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
+void define_names(OptionList& list, AttentionOptions& options);
 void define_talk(OptionList& list, TalkOptions& talk);
 void define_run(OptionList& list, AttentionOptions& options);
 void define_color(OptionList& list, ColorChoice& color);

@@ -133,6 +133,7 @@ struct AttentionOptions {
   std::optional<TruncateSide> truncate;  // of a text that is longer than the model's context
   AttentionRequest request;
   HeadOptions heads;
+  bool names = false;  // of heads are measured first
   OutputOptions output;
   std::string simd = "auto";
   TalkOptions talk;

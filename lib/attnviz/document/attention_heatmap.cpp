@@ -48,6 +48,10 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (document.model) {
     append(model_notes(*document.model));
   }
+  if (document.model && !document.average) {
+    lines.push_back(names_note(*document.model, heads_of(document)));
+    std::erase(lines, "");
+  }
   if (document.run.mask) {
     lines.push_back("mask " + document.run.mask->name());
   }

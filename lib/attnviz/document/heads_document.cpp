@@ -56,10 +56,7 @@ std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
 
 bool HeadsDocument::judges(const HeadName& name) const {
   const auto* const probes = std::get_if<ProbeSource>(&source);
-  return probes != nullptr && uniform[name.score].value_or(0.0) < name.largest_random &&
-         std::ranges::all_of(probes->texts, [](const TokenizedText& text) {
-           return text.size() >= kShortestNamedProbe;
-         });
+  return probes != nullptr && is_judged(name, probes->texts, uniform);
 }
 
 bool HeadsDocument::is_like_random() const {

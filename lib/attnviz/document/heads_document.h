@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/analysis/heads/known_heads.h"
+#include "attnviz/analysis/heads/naming.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
@@ -55,9 +56,7 @@ struct HeadsDocument {
   std::vector<std::string> notes;
 
   bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }
-  /// Whether heads can earn it here: on probes of kShortestNamedProbe tokens or more, on which a
-  /// head that looks at all alike stays below what random heads have. A narrow window brings it
-  /// to the bound.
+  /// Whether heads can earn it here, as is_judged() has it: on probes only.
   bool judges(const HeadName& name) const;
   /// What the head at `index` earns of the names that are judged here.
   std::vector<std::string_view> names(std::size_t index) const;

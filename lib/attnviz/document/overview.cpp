@@ -74,7 +74,9 @@ std::string choice_caption(const TellingHead& choice) {
   return fmt::format("{}: {}", head_title(choice.head), what);
 }
 
-std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
+namespace {
+
+std::string reason(const AttentionDocument& document, const TellingHead& choice) {
   if (choice.n_counted == 0) {
     return "The text is too short to tell the heads apart; this is the first one.";
   }
@@ -101,6 +103,14 @@ std::string choice_sentence(const AttentionDocument& document, const TellingHead
   }
   return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
                      far_token(document), example);
+}
+
+}  // namespace
+
+std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
+  const std::string names = document.model ? names_of(*document.model, choice.head) : std::string();
+  return reason(document, choice) +
+         (names.empty() ? "" : fmt::format(" On probes it earns the name {}.", names));
 }
 
 Overview overview_of(const AttentionDocument& document, const TellingHead& choice) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
@@ -112,7 +114,46 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   facts.d_value = common_head_size(model, &HeadWeights::d_value);
   facts.positions = config.positions;
   facts.tokenizer = config.tokenizer;
+  facts.named_heads = config.named_heads;
   return facts;
+}
+
+std::string names_of(const ModelFacts& facts, HeadId head) {
+  std::string names;
+  for (const NamedHead& named : facts.named_heads.value_or(std::vector<NamedHead>())) {
+    if (HeadId{named.layer, named.head} == head) {
+      names += (names.empty() ? "" : ", ") + named.name;
+    }
+  }
+  return names;
+}
+
+std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
+  if (!facts.named_heads) {
+    return {};
+  }
+  constexpr std::size_t kMost = 6;
+  struct Bearers {
+    std::string heads;
+    std::size_t count = 0;
+  };
+  std::map<std::string, Bearers> all;
+  for (const NamedHead& named : *facts.named_heads) {
+    const HeadId head{named.layer, named.head};
+    if (std::ranges::find(heads, head) == heads.end()) {
+      continue;
+    }
+    Bearers& bearers = all[named.name];
+    if (++bearers.count <= kMost) {
+      bearers.heads += " " + head_name(head);
+    }
+  }
+  std::string note;
+  for (const auto& [name, bearers] : all) {
+    note += (note.empty() ? "named on probes: " : ", ") + name + bearers.heads;
+    note += bearers.count > kMost ? fmt::format(" and {} more", bearers.count - kMost) : "";
+  }
+  return note.empty() ? "on probes no head here earns a name" : note;
 }
 
 RunFacts run_facts(const Model& model, const AttentionRequest& request) {

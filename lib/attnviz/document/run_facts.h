@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/model.h"
@@ -29,7 +30,8 @@ struct ModelFacts {
   std::size_t d_head = 0;
   std::size_t d_value = 0;
   Positions positions = Positions::kNone;
-  std::string tokenizer;  // that cut the text; empty: not known
+  std::string tokenizer;                              // that cut the text; empty: not known
+  std::optional<std::vector<NamedHead>> named_heads;  // on probes; absent: not measured
 };
 
 /// How one layer attends, where it does so in another way than others or than most models.
@@ -53,6 +55,13 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request);
 
 /// "random weights (seed 42)", or the model's name.
 std::string model_title(const ModelFacts& facts);
+
+/// The names of one head, "previous-token, sink", or nothing.
+std::string names_of(const ModelFacts& facts, HeadId head);
+
+/// Of these heads, by name: "named on probes: current-token 0.1 0.3, induction 2.1", or nothing
+/// where names were not measured.
+std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads);
 
 /// "demo: embedded in attnviz, trained on generated text", or nothing.
 std::string origin_note(const ModelFacts& facts);

@@ -239,6 +239,10 @@ Model demo_model() {
                                   demo_file(kDemoWeights, "demo: model.safetensors"));
   model.config.name = "demo";
   model.config.origin = "embedded in attnviz, trained on generated text";
+  // As measured_names() finds them.
+  model.config.named_heads = {{0, 1, "current-token"}, {0, 2, "current-token"},
+                              {0, 3, "current-token"}, {1, 3, "previous-token"},
+                              {2, 1, "induction"},     {2, 3, "induction"}};
   return model;
 }
 

@@ -85,6 +85,13 @@ enum class ModelKind {
 };
 
 /// What a model says of itself.
+/// What a head was found to be: "induction".
+struct NamedHead {
+  std::size_t layer = 0;
+  std::size_t head = 0;
+  std::string name;
+};
+
 struct ModelConfig {
   std::string name;    // "random", "demo", or the file\'s name
   std::string origin;  // where it comes from, for readers of its pictures; empty: its name says it
@@ -101,6 +108,7 @@ struct ModelConfig {
     std::string_view why;  // that is harmless; static storage
   };
   std::vector<PassedOver> passed_over;
+  std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;         // add each layer's output to its input
   bool random_weights = false;  // the pictures mean nothing

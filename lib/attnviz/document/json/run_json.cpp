@@ -101,6 +101,13 @@ void write_model_member(JsonWriter& json, const ModelFacts& facts) {
     json.member("positions", positions_name(facts.positions));
   }
   json.member_if_any("tokenizer", facts.tokenizer);
+  if (facts.named_heads) {
+    json.objects("named_heads", *facts.named_heads, [&json](const NamedHead& named) {
+      json.member("layer", named.layer);
+      json.member("head", named.head);
+      json.member("name", named.name);
+    });
+  }
   json.end_object();
 }
 
@@ -120,6 +127,15 @@ ModelFacts read_model(const JsonNode& node) {
   read_if_there(node, "d_value", facts.d_value);
   read_if_there(node, "positions", facts.positions, positions_named);
   read_if_there(node, "tokenizer", facts.tokenizer);
+  if (const auto named = node.find("named_heads")) {
+    facts.named_heads.emplace();
+    for (const JsonNode& item : named->as_list("a list of named heads")) {
+      NamedHead& head = facts.named_heads->emplace_back();
+      read_if_there(item, "layer", head.layer);
+      read_if_there(item, "head", head.head);
+      read_if_there(item, "name", head.name);
+    }
+  }
   return facts;
 }
 

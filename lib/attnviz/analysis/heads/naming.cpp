@@ -1,0 +1,54 @@
+#include "attnviz/analysis/heads/naming.h"
+
+#include <algorithm>
+#include <string>
+
+#include "attnviz/analysis/heads/probe.h"
+#include "attnviz/analysis/heads/score_means.h"
+#include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/head_selection.h"
+
+namespace attnviz {
+
+bool is_judged(const HeadName& name, std::span<const TokenizedText> probes,
+               const ScoreValues& uniform) {
+  return uniform[name.score].value_or(0.0) < name.largest_random &&
+         std::ranges::all_of(probes, [](const TokenizedText& probe) {
+           return probe.size() >= kShortestNamedProbe;
+         });
+}
+
+std::vector<NamedHead> measured_names(const Model& model, const ModelTokenizer* tokenizer,
+                                      const AttentionRequest& request) {
+  AttentionRequest silent = request;
+  silent.report = nullptr;
+  const ProbeShape shape;
+  const std::vector<TokenizedText> probes = make_probes(model, tokenizer, shape);
+  const std::vector<HeadId> heads = select_heads(model, "", "");
+  ScoreMeans means(heads.size());
+  ScoreMeans uniform(1);
+  double n_done = 0.0;
+  for (const TokenizedText& probe : probes) {
+    const ScoredTokens tokens = probe_tokens(probe, shape, kUsualBand);
+    means.add(
+        score_heads(model, probe, tokens, heads, {.attention = silent, .weighted = false}).raw);
+    const ScoreValues alike = uniform_scores(tokens, mask_of(model, heads.front().layer, request));
+    uniform.add(std::span(&alike, 1));
+    if (request.report) {
+      request.report(++n_done / static_cast<double>(probes.size()));
+    }
+  }
+  const ScoreValues alike = uniform.means(0);
+  std::vector<NamedHead> named;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    for (const HeadName& name : kHeadNames) {
+      if (is_judged(name, probes, alike) && name.is_earned_by(means.means(i))) {
+        named.push_back({heads[i].layer, heads[i].head, std::string(name.name)});
+      }
+    }
+  }
+  return named;
+}
+
+}  // namespace attnviz
