@@ -136,6 +136,28 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
   }
 }
 
+TEST_CASE(
+    "heads: names stand in pictures, sentences and -v, of other models where they are measured") {
+  const ProgramResult shown = attnviz({"Harry Potter is a wizard. Harry", "-v"});
+  CHECK(contains(shown.out, "On probes it earns the name induction."));
+  CHECK(contains(shown.out, "named on probes: current-token L0H1"));
+  CHECK(contains(shown.err, "on itself; named previous-token"));
+  CHECK(contains(attnviz({"inspect", "Harry Potter is a wizard. Harry"}).out,
+                 "On probes it earns the name induction."));
+  const Words random = {"The cat sat", "--layers", "2", "--heads", "3"};
+  CHECK(!contains(attnviz(random).out, "on probes"));
+  Words named = random;
+  named.emplace_back("--names");
+  CHECK(contains(attnviz(named).out, "on probes no head here earns a name"));
+  const json document = attnviz_json({"The cat sat", "--names", "--head", "2.1"});
+  CHECK(document["model"]["named_heads"][4] ==
+        json{{"layer", 2}, {"head", 1}, {"name", "induction"}});
+  const TemporaryFolder folder;
+  const std::string file = folder.file("a.json");
+  attnviz({"Harry Potter is a wizard. Harry", "-q", "-o", file});
+  CHECK(attnviz({"render", file, "-q"}).out == attnviz({"Harry Potter is a wizard. Harry"}).out);
+}
+
 TEST_CASE("heads: random weights are scored, too, and earn no name") {
   const json document = attnviz_json({"heads", "--random", "--layers", "3", "--heads", "6"});
   REQUIRE(document["heads"].size() == 18);

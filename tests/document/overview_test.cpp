@@ -137,6 +137,16 @@ TEST_CASE(
   CHECK(evidence() == Evidence::kScore);
 }
 
+TEST_CASE("choice_sentence: with the names of a head that were measured") {
+  test::SampleOverview sample(2, 2, 6);
+  const TellingHead choice = most_telling(sample.document).value();
+  const std::string plain = choice_sentence(sample.document, choice);
+  sample.document.model.emplace().named_heads = {{choice.head.layer, choice.head.head, "induction"},
+                                                 {9, 9, "sink"}};
+  CHECK(choice_sentence(sample.document, choice) ==
+        plain + " On probes it earns the name induction.");
+}
+
 TEST_CASE("choice_sentence: one query alone has no average") {
   const test::SampleOverview sample(2, 2, 12);
   TellingHead choice = *most_telling(sample.document);

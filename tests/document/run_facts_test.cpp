@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,25 @@ Lines notes_of(const Model& model, const AttentionRequest& request = {}) {
 }
 
 }  // namespace
+
+TEST_CASE("names: of one head, and of those that are shown, by name, no more than six each") {
+  ModelFacts facts;
+  const std::vector<HeadId> heads = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  CHECK(names_note(facts, heads).empty());  // not measured
+  facts.named_heads = {{0, 1, "sink"}, {1, 1, "induction"}, {1, 1, "sink"}, {2, 0, "sink"}};
+  CHECK(names_of(facts, {1, 1}) == "induction, sink");
+  CHECK(names_of(facts, {0, 0}).empty());
+  CHECK(names_note(facts, heads) == "named on probes: induction L1H1, sink L0H1 L1H1");
+  CHECK(names_note(facts, std::span(heads).first(1)) == "on probes no head here earns a name");
+  std::vector<HeadId> many;
+  facts.named_heads.emplace();
+  for (std::size_t head = 0; head < 8; ++head) {
+    many.push_back({3, head});
+    facts.named_heads->push_back({3, head, "sink"});
+  }
+  CHECK(names_note(facts, many) ==
+        "named on probes: sink L3H0 L3H1 L3H2 L3H3 L3H4 L3H5 and 2 more");
+}
 
 TEST_CASE("layer notes: layers that attend alike stand in one line") {
   CHECK(notes_of(sliding(2, 0, 2, 50.0f)) ==

@@ -145,7 +145,7 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
     }
     Bearers& bearers = all[named.name];
     if (++bearers.count <= kMost) {
-      bearers.heads += " " + head_name(head);
+      bearers.heads += " " + head_title(head);
     }
   }
   std::string note;
