@@ -147,6 +147,14 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
+void tell_passed_over(const Model& model, const TalkOptions& talk) {
+  if (talk.verbose) {
+    for (const ModelConfig::PassedOver& one : model.config.passed_over) {
+      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
+    }
+  }
+}
+
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
                                Result result, bool side_by_side)
     : phases(begun(options)),
@@ -162,7 +170,9 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .read_files = read_files(options, origin),
                .many_results = options.input.many_texts() && result != Result::kHeads,
                .side_by_side = side_by_side}),
-      model(open_model(origin, options.model)) {}
+      model(open_model(origin, options.model)) {
+  tell_passed_over(model, options.talk);
+}
 
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model) {

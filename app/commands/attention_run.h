@@ -24,6 +24,10 @@ namespace attnviz::app {
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
                                               const ModelSource& source);
 
+/// Says, when it is to be verbose, what of the model's files was passed over, and why that is
+/// harmless.
+void tell_passed_over(const Model& model, const TalkOptions& talk);
+
 /// What every command that computes attention opens before its first text, in this order, so that
 /// whatever can be refused is refused before slow work: the engine is chosen; text, fonts, outputs
 /// and model are opened.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/terminal/model_info_text.h"
+#include "commands/attention_run.h"
 #include "outputs/output_file.h"
 #include "stores/model_source.h"
 #include "system/talk.h"
@@ -91,14 +91,6 @@ ModelInfo described(const DescribedModel& sizes) {
   info.d_ff_hint = "give --d-ff";
   info.n_vocab_hint = "give --vocab";
   return info;
-}
-
-void tell_passed_over(const Model& model, const TalkOptions& talk) {
-  if (talk.verbose) {
-    for (const ModelConfig::PassedOver& one : model.config.passed_over) {
-      say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
-    }
-  }
 }
 
 }  // namespace

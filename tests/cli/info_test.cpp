@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-
 const std::vector<std::string> kGpt3 = {"info",     "--d-model", "12288",    "--heads", "96",
                                         "--d-head", "128",       "--layers", "96"};
 
@@ -141,6 +140,11 @@ TEST_CASE("info: -v says what of a model's files was passed over, and why") {
   CHECK(contains(run.err, "passed over: torch_dtype: the tensors say it"));
   CHECK(contains(run.err, "passed over: model.layers.0.self_attn.rotary_emb.inv_freq: no weight"));
   CHECK_FALSE(contains(run.err, "passed over: hidden_size"));
+  const std::string read = attnviz({"info", kModels + "gpt2-tied", "-v"}).err;
+  CHECK(contains(read, "passed over: "));
+  CHECK_FALSE(contains(read, "passed over: eos_token_id"));  // it ends what --generate writes
+  CHECK(
+      contains(attnviz({"-m", kModels + "gpt2-tied", "--ids", "1,2", "-v"}).err, "passed over: "));
 }
 
 TEST_CASE("info: a setting that may change something ends with exit code 4 and its name") {
