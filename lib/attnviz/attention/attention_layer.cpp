@@ -125,15 +125,36 @@ class AttentionRun {
         }
         ++count;
       }
-      attend(heads.first(count), project(heads.first(count)));
+      const ProjectedHeads projected = project(heads.first(count));
+      tell_values(heads.first(count), projected);
+      attend(heads.first(count), projected);
       heads = heads.subspan(count);
+    }
+  }
+
+  bool wants_values(std::span<const std::size_t> heads) const {
+    return std::ranges::any_of(heads, [this](std::size_t head) {
+      return observer_.wants_values({layer_, head});
+    });
+  }
+
+  void tell_values(std::span<const std::size_t> heads, const ProjectedHeads& projected) {
+    std::vector<HeadValues> wanted;
+    for (std::size_t index = 0; index < heads.size(); ++index) {
+      if (observer_.wants_values({layer_, heads[index]})) {
+        wanted.push_back({heads[index], projected.tensors(index).value});
+      }
+    }
+    if (!wanted.empty()) {
+      observer_.values(layer_, wanted);
     }
   }
 
   ProjectedHeads project(std::span<const std::size_t> heads) {
     const NewTokens tokens{x_.rows, n_before_,
                            memory_.cache == nullptr ? nullptr : &memory_.cache->layer(layer_)};
-    ProjectedHeads projected(weights_, rotation_, heads, tokens, with_contexts(), memory_.tensors);
+    ProjectedHeads projected(weights_, rotation_, heads, tokens,
+                             with_contexts() || wants_values(heads), memory_.tensors);
     const std::size_t blocks = n_blocks(x_.rows, kProjectedRows);
     const std::size_t threads = n_threads(projected.width() * static_cast<double>(x_.cols));
     std::vector<MatrixBuffer>& scratch = memory_.keys;

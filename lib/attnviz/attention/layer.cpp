@@ -157,13 +157,6 @@ bool adds_stream_first(const Model& model, std::size_t layer) noexcept {
   return model.config.residual && weights.has_output() && !weights.after_attention_norm.present();
 }
 
-ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
-                            std::size_t n_threads, LayerMemory& memory) {
-  return norms_first(model, layer)
-             ? normed(model.layers[layer].attention_norm, stream, n_threads, memory)
-             : stream;
-}
-
 void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
                  Matrix x) {
   const LayerWeights& weights = model.layers[layer];
@@ -185,7 +178,9 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
   if (reach <= LayerReach::kInput) {
     return {};
   }
-  const ConstMatrix look = attention_input(model, layer, stream, n_threads, memory);
+  const ConstMatrix look = norms_first(model, layer) ? normed(model.layers[layer].attention_norm,
+                                                              stream, n_threads, memory)
+                                                     : stream;
   if (reach == LayerReach::kPatterns) {
     attend_layer_patterns(model, layer, look, request, observer, memory, progress);
     return {};

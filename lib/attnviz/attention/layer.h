@@ -48,12 +48,7 @@ MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, const RunEnd& e
                         const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                         Progress* progress = nullptr);
 
-/// What attention looks at in layer `layer`: the norm of the stream where one comes first, or the
-/// stream itself. Valid until `memory` is used again.
-ConstMatrix attention_input(const Model& model, std::size_t layer, ConstMatrix stream,
-                            std::size_t n_threads, LayerMemory& memory);
-
-/// Whether attention_input() is a norm of the stream.
+/// Whether attention looks at a norm of the stream in layer `layer`, not at the stream itself.
 bool norms_first(const Model& model, std::size_t layer) noexcept;
 
 /// Whether a layer adds the stream to what attention gives before any norm.

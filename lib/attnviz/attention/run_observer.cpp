@@ -82,6 +82,23 @@ bool ObserverGroup::wants(std::size_t layer, LayerStep step) const {
       observers_, [&](const RunObserver* observer) { return observer->wants(layer, step); });
 }
 
+bool ObserverGroup::wants_values(HeadId head) const {
+  return std::ranges::any_of(
+      observers_, [head](const RunObserver* observer) { return observer->wants_values(head); });
+}
+
+void ObserverGroup::values(std::size_t layer, std::span<const HeadValues> heads) {
+  for (RunObserver* observer : observers_) {
+    std::vector<HeadValues> wanted;
+    std::ranges::copy_if(heads, std::back_inserter(wanted), [&](const HeadValues& one) {
+      return observer->wants_values({layer, one.head});
+    });
+    if (!wanted.empty()) {
+      observer->values(layer, wanted);
+    }
+  }
+}
+
 bool ObserverGroup::hides(HeadId head) const {
   return std::ranges::any_of(observers_,
                              [head](const RunObserver* observer) { return observer->hides(head); });

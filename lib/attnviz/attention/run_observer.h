@@ -83,6 +83,13 @@ struct RunPlace {
   std::size_t first_token = 0;
 };
 
+/// What a head's weights mix: x̂ W_V + b_V of all tokens so far, [n_tokens, d_value], with x̂ what
+/// the attention of the layer looks at.
+struct HeadValues {
+  std::size_t head = 0;
+  ConstMatrix values;
+};
+
 /// Looks at nothing by itself. What is not asked for costs nothing, and has the same bits; a run
 /// goes as far as what is asked for, or what `patterns` want, and no further.
 ///
@@ -108,6 +115,11 @@ class RunObserver {
   virtual void contexts(const RunPlace& /*at*/, Matrix /*z*/) {}
   virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
   virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
+
+  /// Whether the values of a head are to be told, some heads of a layer at a time and before their
+  /// weights; a run goes no further for them. Asked several times.
+  virtual bool wants_values(HeadId /*head*/) const { return false; }
+  virtual void values(std::size_t /*layer*/, std::span<const HeadValues> /*heads*/) {}
 
   /// Whether some edges of a head are to be hidden: the same answer throughout a run. Asked from
   /// several threads at the same time.
@@ -149,6 +161,8 @@ class ObserverGroup : public RunObserver {
   void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
   void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
   void mlp(const RunPlace& at, Matrix y) override { tell(&RunObserver::mlp, at, y); }
+  bool wants_values(HeadId head) const override;
+  void values(std::size_t layer, std::span<const HeadValues> heads) override;
   bool hides(HeadId head) const override;
   void hide(HeadId head, EdgeBlock& edges) const override;
 

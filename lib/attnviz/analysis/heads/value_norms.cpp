@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attnviz/attention/layer.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
 
@@ -21,18 +20,16 @@ StoredMatrix head_output(const LayerWeights& layer, std::size_t head) {
 
 namespace {
 
-void transformed_norms(const LayerWeights& layer, std::size_t head, ConstMatrix look,
-                       ValueNorms::Scratch& scratch, std::vector<double>& norms) {
-  const Projection& value = layer.heads[head].value;
-  Matrix values = shaped(scratch.values, look.rows, value.d_out());
-  kernels::matmul(look, value.weight, value.bias, values);
-  if (const StoredMatrix output = head_output(layer, head); !output.empty()) {
-    const Matrix transformed = shaped(scratch.transformed, look.rows, output.cols);
-    kernels::matmul(values, output, {}, transformed);
-    values = transformed;
+void write_norms(const LayerWeights& layer, const HeadValues& head, MatrixBuffer& transformed,
+                 std::vector<double>& norms) {
+  ConstMatrix values = head.values;
+  if (const StoredMatrix output = head_output(layer, head.head); !output.empty()) {
+    const Matrix all = shaped(transformed, values.rows, output.cols);
+    kernels::matmul(values, output, {}, all);
+    values = all;
   }
-  norms.resize(look.rows);
-  for (std::size_t token = 0; token < look.rows; ++token) {
+  norms.resize(values.rows);
+  for (std::size_t token = 0; token < values.rows; ++token) {
     double square = 0.0;
     for (const float number : values.row(token)) {
       square += static_cast<double>(number) * static_cast<double>(number);
@@ -47,18 +44,15 @@ ValueNorms::ValueNorms(const Model& model, const std::vector<HeadId>& heads, std
                        PatternSink& patterns)
     : RunObserver(patterns), model_(model), n_threads_(n_threads) {
   for (const HeadId head : heads) {
-    heads_of_[head.layer].push_back(head);
     norms_[head];
   }
 }
 
-void ValueNorms::stream(const RunPlace& at, ConstMatrix x) {
-  const LayerWeights& layer = model_.layers[at.layer];
-  const ConstMatrix look = attention_input(model_, at.layer, x, n_threads_, memory_);
-  const std::vector<HeadId>& heads = heads_of_.at(at.layer);
-  scratch_.resize(std::max<std::size_t>(n_threads_, 1));
+void ValueNorms::values(std::size_t layer, std::span<const HeadValues> heads) {
+  transformed_.resize(std::max<std::size_t>(n_threads_, 1));
   parallel_for(heads.size(), n_threads_, [&](std::size_t item, std::size_t thread) {
-    transformed_norms(layer, heads[item].head, look, scratch_[thread], norms_.at(heads[item]));
+    write_norms(model_.layers[layer], heads[item], transformed_[thread],
+                norms_.at({layer, heads[item].head}));
   });
 }
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "attnviz/attention/attention_layer.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/model/model.h"
 
@@ -26,27 +25,19 @@ class ValueNorms : public RunObserver {
   ValueNorms(const Model& model, const std::vector<HeadId>& heads, std::size_t n_threads,
              PatternSink& patterns);
 
-  bool wants(std::size_t layer, LayerStep step) const override {
-    return step == LayerStep::kBefore && heads_of_.contains(layer);
-  }
-  void stream(const RunPlace& at, ConstMatrix x) override;
+  bool wants_values(HeadId head) const override { return norms_.contains(head); }
+  void values(std::size_t layer, std::span<const HeadValues> heads) override;
 
-  /// [n_tokens] of a head whose layer has begun.
+  /// [n_tokens] of a head whose weights come.
   std::span<const double> of(HeadId head) const { return norms_.at(head); }
-
-  /// What a thread needs for one head, kept for the next one: memory would be cleared by the system
-  /// again and again.
-  struct Scratch {
-    MatrixBuffer values, transformed;
-  };
 
  private:
   const Model& model_;
   std::size_t n_threads_;
-  std::map<std::size_t, std::vector<HeadId>> heads_of_;  // by layer
   std::map<HeadId, std::vector<double>> norms_;
-  LayerMemory memory_;
-  std::vector<Scratch> scratch_;
+  // f(x) of one head, a thread each; kept for the next one, or the system would clear memory again
+  // and again.
+  std::vector<MatrixBuffer> transformed_;
 };
 
 }  // namespace attnviz
