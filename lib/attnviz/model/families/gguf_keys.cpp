@@ -15,12 +15,30 @@ namespace attnviz {
 
 namespace {
 
+// A value that is read elsewhere, or beside other keys. Precondition: the key is there.
+[[noreturn]] void refuse(const GgufMetadata& metadata, const std::string& key,
+                         std::string_view expected) {
+  throw Error(ErrorKind::kUnsupported, fmt::format("{}{} {}: expected {}", gguf_where(metadata),
+                                                   key, metadata.find(key)->text(), expected));
+}
+
 std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size_t d_head) {
   const std::string dimensions = key("rope.dimension_count");
-  const std::size_t n_rotated = metadata.size_or(dimensions, d_head / 2 * 2);
+  const std::size_t whole = d_head / 2 * 2;
+  const bool is_llama = metadata.text("general.architecture") == "llama";
+  std::size_t n_rotated = metadata.size_or(dimensions, whole);
+  // `ollama create` writes this where heads have another width; all of them is what it means.
+  if (is_llama && n_rotated != d_head && whole == d_head &&
+      n_rotated == metadata.size(key("embedding_length")) /
+                       size_of_layers(metadata, key("attention.head_count"))) {
+    n_rotated = whole;
+  }
   if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
     metadata.fail(dimensions, fmt::format("expected an even number up to {}, found {}",
                                           std::min(d_head, kWidestHead), n_rotated));
+  }
+  if (is_llama && n_rotated != whole) {  // llama.cpp: "invalid n_rot"
+    refuse(metadata, dimensions, fmt::format("{}: a Llama rotates whole heads", whole));
   }
   return n_rotated;
 }

@@ -38,10 +38,10 @@ struct GgufRopeFacts {
 
 /// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and
 /// longrope; the tensors rope_freqs (Llama 3) and rope_factors_short and _long (Phi-3) hold factors
-/// that the inverse frequencies are divided by.
+/// that the inverse frequencies are divided by. Of the architecture "llama" whole heads rotate.
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
-/// another type.
+/// another type, and for a Llama that rotates a part of its heads.
 std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
                                            const GgufRopeFacts& facts);
 

@@ -1,0 +1,79 @@
+// Rotary positions as the keys and tensors of a GGUF file say them.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "attnviz/core/error.h"
+#include "attnviz/formats/gguf_files.h"
+#include "attnviz/model/families/gguf_keys.h"
+#include "support/gguf_builder.h"
+#include "support/run_program.h"
+
+namespace attnviz {
+namespace {
+
+using test::GgufBuilder;
+
+constexpr std::size_t kHead = 4;
+
+GgufBuilder file_of(const std::string& architecture) {
+  GgufBuilder file;
+  file.add_string("general.architecture", architecture);
+  return file;
+}
+
+// Of heads of kHead dimensions in a context of 16.
+std::shared_ptr<const Rope> rope_of(const GgufBuilder& file) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("rope.gguf"), file.bytes());
+  const auto files = std::make_shared<const GgufFiles>(folder.file("rope.gguf"));
+  WeightReader weights(TensorFiles::of_gguf(files), {}, "");
+  return read_gguf_rope(GgufMetadata(files->first()), weights, {kHead, 16});
+}
+
+void check_refused(const GgufBuilder& file, std::string_view message) {
+  CAPTURE(message);
+  try {
+    rope_of(file);
+    FAIL_CHECK("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUnsupported);
+    CAPTURE(error.what());
+    CHECK(std::string_view(error.what()).find(message) != std::string_view::npos);
+  }
+}
+
+// Two heads, which are narrower or wider than their share of the embedding.
+GgufBuilder llama_of(std::uint32_t d_model, std::uint32_t n_rotated) {
+  GgufBuilder file = file_of("llama");
+  file.add_u32("llama.embedding_length", d_model);
+  file.add_u32("llama.attention.head_count", 2);
+  file.add_u32("llama.attention.key_length", kHead);
+  file.add_u32("llama.rope.dimension_count", n_rotated);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("a Llama in GGUF rotates whole heads") {
+  CHECK(rope_of(file_of("llama"))->n_rotated() == kHead);
+  CHECK(rope_of(llama_of(8, 4))->n_rotated() == kHead);
+  check_refused(llama_of(8, 2), "llama.rope.dimension_count 2: ");
+  GgufBuilder partial = file_of("gptneox");
+  partial.add_u32("gptneox.rope.dimension_count", 2);
+  CHECK(rope_of(partial)->n_rotated() == 2);
+}
+
+TEST_CASE("a Llama of Ollama's: the share of each head in place of what it rotates") {
+  for (const std::uint32_t d_model : {4U, 6U, 8U, 16U}) {
+    CAPTURE(d_model);
+    CHECK(rope_of(llama_of(d_model, d_model / 2))->n_rotated() == kHead);
+  }
+  check_refused(llama_of(16, 2), "llama.rope.dimension_count 2: ");
+}
+
+}  // namespace attnviz
