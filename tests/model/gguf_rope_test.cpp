@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_files.h"
@@ -57,6 +59,29 @@ GgufBuilder llama_of(std::uint32_t d_model, std::uint32_t n_rotated) {
   return file;
 }
 
+GgufBuilder& add_number(GgufBuilder& file, const char* key, float value) {
+  return file.add(key, GgufType::kF32, file.number(value));
+}
+
+GgufBuilder phi3_with_factors() {
+  GgufBuilder file = file_of("phi3");
+  file.add_u32("phi3.rope.scaling.original_context_length", 8);
+  add_number(file, "phi3.rope.scaling.attn_factor", 1.5f);
+  for (const char* tensor : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
+    file.tensors.push_back({tensor, {kHead / 2}, 0, file.numbers({2.0f, 4.0f})});
+  }
+  return file;
+}
+
+GgufBuilder yarn_of(std::initializer_list<std::pair<const char*, float>> factors) {
+  GgufBuilder file = file_of("llama");
+  file.add_string("llama.rope.scaling.type", "yarn");
+  for (const auto& [key, value] : factors) {
+    add_number(file, key, value);
+  }
+  return file;
+}
+
 }  // namespace
 
 TEST_CASE("a Llama in GGUF rotates whole heads") {
@@ -74,6 +99,37 @@ TEST_CASE("a Llama of Ollama's: the share of each head in place of what it rotat
     CHECK(rope_of(llama_of(d_model, d_model / 2))->n_rotated() == kHead);
   }
   check_refused(llama_of(16, 2), "llama.rope.dimension_count 2: ");
+}
+
+TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {
+  CHECK(rope_of(phi3_with_factors())->scaling == "longrope");
+  for (const char* type : {"longrope", "none"}) {
+    GgufBuilder file = phi3_with_factors();
+    file.add_string("phi3.rope.scaling.type", type);
+    add_number(file, "phi3.rope.scaling.factor", 1.0f);
+    CHECK(rope_of(file)->magnitude == 1.5f);
+  }
+  for (const char* type : {"linear", "yarn", "invented"}) {
+    GgufBuilder file = phi3_with_factors();
+    file.add_string("phi3.rope.scaling.type", type);
+    check_refused(file, std::string("phi3.rope.scaling.type \"") + type + "\": ");
+  }
+  for (const char* key : {"phi3.rope.scaling.factor", "phi3.rope.scale_linear"}) {
+    GgufBuilder file = phi3_with_factors();
+    add_number(file, key, 32.0f);
+    check_refused(file, std::string(key) + " 32: ");
+  }
+}
+
+TEST_CASE("YaRN in GGUF: one factor on cosines and sines") {
+  constexpr const char* kYarn = "llama.rope.scaling.yarn_attn_factor";
+  constexpr const char* kAny = "llama.rope.scaling.attn_factor";
+  CHECK(rope_of(yarn_of({}))->magnitude == 1.0f);
+  CHECK(rope_of(yarn_of({{kYarn, 2.0f}}))->magnitude == 2.0f);
+  CHECK(rope_of(yarn_of({{kAny, 2.0f}}))->magnitude == 2.0f);
+  CHECK(rope_of(yarn_of({{kYarn, 2.0f}, {kAny, 1.0f}}))->magnitude == 2.0f);
+  CHECK(rope_of(yarn_of({{kYarn, 1.0f}, {kAny, 2.0f}}))->magnitude == 2.0f);
+  check_refused(yarn_of({{kYarn, 2.0f}, {kAny, 3.0f}}), "llama.rope.scaling.attn_factor 3: ");
 }
 
 }  // namespace attnviz

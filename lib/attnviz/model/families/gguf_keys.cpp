@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
@@ -73,10 +72,13 @@ void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor,
   yarn.beta_slow = metadata.positive_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
   scale_yarn(yarn, rope);
   rope.original_n_ctx = yarn.original_n_ctx;
-  const double own =
-      metadata.positive_or(key("rope.scaling.yarn_attn_factor"),
-                           metadata.positive_or(key("rope.scaling.attn_factor"), 1.0));
-  rope.magnitude = static_cast<float>(own * yarn_magnitude(factor));
+  const std::string any_factor = key("rope.scaling.attn_factor");
+  const double any = metadata.positive_or(any_factor, 1.0);
+  const double own = metadata.positive_or(key("rope.scaling.yarn_attn_factor"), 1.0);
+  if (any != 1.0 && own != 1.0) {
+    refuse(metadata, any_factor, "1 beside yarn_attn_factor");
+  }
+  rope.magnitude = static_cast<float>(any * own * yarn_magnitude(factor));
 }
 
 }  // namespace
@@ -121,9 +123,17 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   }
   const std::string type_key = key("rope.scaling.type");
   const std::string_view type = metadata.text_or(type_key, "linear");
-  const double factor = metadata.positive_or(key("rope.scaling.factor"),
-                                             metadata.positive_or(key("rope.scale_linear"), 1.0));
+  const std::string own_factor = key("rope.scaling.factor");
+  const std::string factor_key = metadata.has(own_factor) ? own_factor : key("rope.scale_linear");
+  const double factor = metadata.positive_or(factor_key, 1.0);
   if (type == "longrope" || weights.has("rope_factors_long.weight")) {
+    // llama.cpp scales what these have divided once more.
+    if (metadata.has(type_key) && type != "longrope" && type != "none") {
+      refuse(metadata, type_key, "longrope or none beside rope_factors_long.weight");
+    }
+    if (factor != 1.0) {
+      refuse(metadata, factor_key, "1 beside rope_factors_long.weight");
+    }
     read_longrope(metadata, key, weights, rope);
   } else if (type == "yarn") {
     rope.scaling = "yarn";
@@ -137,9 +147,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
       rope.n_ctx = facts.n_ctx;  // the file's is that of the scaled positions
     }
   } else if (type != "none") {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{} {}: expected none, linear, yarn or longrope",
-                            gguf_where(metadata), type_key, quoted(type)));
+    refuse(metadata, type_key, "none, linear, yarn or longrope");
   }
   if (!is_finite(rope)) {
     metadata.fail(key("rope.scaling"), "the numbers make frequencies that are not finite");

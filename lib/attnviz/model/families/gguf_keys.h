@@ -41,7 +41,8 @@ struct GgufRopeFacts {
 /// that the inverse frequencies are divided by. Of the architecture "llama" whole heads rotate.
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
-/// another type, and for a Llama that rotates a part of its heads.
+/// another type, a Llama that rotates a part of its heads, other scaling beside rope_factors_*, and
+/// two factors on cosines and sines.
 std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
                                            const GgufRopeFacts& facts);
 
