@@ -16,6 +16,8 @@
 #include "model_run.h"
 #include "support/json.h"
 #include "support/reference_case.h"
+#include "support/run_program.h"
+#include "support/stored_model.h"
 
 namespace attnviz {
 
@@ -62,12 +64,38 @@ std::string npz_member(std::string_view zip, std::string_view name) {
   return {};
 }
 
+// The logits of a reference model with this activation, whose MLPs add nothing but their biases.
+std::vector<float> logits_without_mlps(const std::string& name, const std::string& activation) {
+  const test::TemporaryFolder folder;
+  test::copy_model(name, folder.path());
+  test::change_config(folder.path(), "hidden_act", activation);
+  test::ReferenceCase loaded = test::load_reference_case(folder.path());
+  std::vector<float> zeros;
+  for (LayerWeights& layer : loaded.model.layers) {
+    StoredMatrix& down = layer.mlp.down.weight;
+    zeros.resize(down.rows * down.cols);
+    down = ConstMatrix{zeros.data(), down.rows, down.cols, down.cols};
+  }
+  const test::ModelRun found = test::run_model(loaded.model, loaded.text);
+  const MatrixBuffer logits = run_output_head(loaded.model, found.stream.view(), 1);
+  return {all_of(logits).begin(), all_of(logits).end()};
+}
+
 }  // namespace
 
 TEST_CASE("every family and variant: attention within 1e-5, logits within 1e-4 of float64") {
   for (const fs::path& folder : test::reference_cases()) {
     test::check_numbers(test::load_reference_case(folder));
   }
+}
+
+// transformers: RobertaLMHead.forward against BertPredictionHeadTransform.
+TEST_CASE("hidden_act is that of BERT's head, too, but not of RoBERTa's, which is always GELU") {
+  const auto difference = [](const std::string& name) {
+    return largest_difference(logits_without_mlps(name, "relu"), logits_without_mlps(name, "gelu"));
+  };
+  CHECK(difference("roberta-mlm") == 0.0);
+  CHECK(difference("bert-mlm-gamma-beta") > 1e-3);
 }
 
 TEST_CASE("a trained Llama model: attention, logits and greedy text of the reference files") {

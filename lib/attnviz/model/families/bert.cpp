@@ -79,7 +79,7 @@ EncoderTraits bert_traits(const HfConfig& config) {
   traits.n_positions = config.size("max_position_embeddings");
   traits.n_segments = config.size_or("type_vocab_size", 2);
   traits.epsilon = config.positive_or("layer_norm_eps", 1e-12);
-  traits.activation = read_activation(config, "hidden_act", "gelu");
+  traits.activation = traits.head_activation = read_activation(config, "hidden_act", "gelu");
   traits.tied = config.flag_or("tie_word_embeddings", true);
   return traits;
 }
@@ -97,6 +97,8 @@ Model read_bert(const HfConfig& config, TensorFiles files) {
 Model read_roberta(const HfConfig& config, TensorFiles files) {
   EncoderTraits traits = bert_traits(config);
   traits.names = roberta_names();
+  // RobertaLMHead has no other, whatever the config says.
+  traits.head_activation = Activation::kGelu;
   // Positions are counted from behind the padding token's id, which is that token's own, and only
   // over other tokens.
   const std::optional<JsonNode> padding = config.find("pad_token_id");
@@ -120,7 +122,7 @@ Model read_distilbert(const HfConfig& config, TensorFiles files) {
   traits.n_layers = config.size("n_layers");
   traits.n_vocab = config.size("vocab_size");
   traits.n_positions = config.size("max_position_embeddings");
-  traits.activation = read_activation(config, "activation", "gelu");
+  traits.activation = traits.head_activation = read_activation(config, "activation", "gelu");
   traits.tied = config.flag_or("tie_word_embeddings", true);
   return read_encoder(traits, open_weights(std::move(files), "distilbert."));
 }

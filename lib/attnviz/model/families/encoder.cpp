@@ -80,7 +80,7 @@ class EncoderReader {
     }
     model.head.transform =
         weights_.linear(names_.transform, traits_.d_model, traits_.d_model, Presence::kYes);
-    model.head.activation = traits_.activation;
+    model.head.activation = traits_.head_activation;
     model.head.transform_norm = norm(names_.transform_norm);
     const bool is_tied =
         traits_.tied || !weights_.has(fmt::format("{}.weight", names_.unembedding));

@@ -33,6 +33,7 @@ struct EncoderTraits {
   std::size_t n_segments = 0;
   double epsilon = 1e-12;
   Activation activation = Activation::kGelu;
+  Activation head_activation = Activation::kGelu;  // of what guesses masked tokens
   bool tied = true;
 };
 
