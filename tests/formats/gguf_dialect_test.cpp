@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/formats/gguf_metadata.h"
@@ -81,6 +83,27 @@ TEST_CASE("Gemma 3 of Ollama's: a key of llama.cpp's comes first, a short contex
   CHECK(read.metadata.positive("gemma3.rope.freq_base") == 7.0);
   CHECK(read.metadata.positive("gemma3.attention.layer_norm_rms_epsilon") == doctest::Approx(1e-6));
   CHECK_FALSE(read.metadata.has("gemma3.rope.scaling.factor"));
+}
+
+TEST_CASE("Gemma 3 of Ollama's: another name counts as read once its value has been taken") {
+  constexpr const char* kGlobal = "gemma3.rope.global.freq_base";
+  constexpr const char* kLocal = "gemma3.rope.local.freq_base";
+  GgufBuilder file;
+  file.add_string("general.architecture", "gemma3");
+  file.add(kGlobal, GgufType::kF32, file.number(500000.0F));
+  file.add(kLocal, GgufType::kF32, file.number(20000.0F));
+  const Read read(file);
+  CHECK(read.metadata.text("general.architecture") == "gemma3");
+  CHECK(read.metadata.unread_keys() == std::vector<std::string_view>{kGlobal, kLocal});
+  CHECK(read.metadata.positive("gemma3.rope.freq_base") == 500000.0);
+  CHECK(read.metadata.unread_keys() == std::vector<std::string_view>{kLocal});
+  CHECK(read.metadata.positive("gemma3.rope.freq_base_swa") == 20000.0);
+  CHECK(read.metadata.unread_keys().empty());
+
+  file.add("gemma3.rope.freq_base", GgufType::kF32, file.number(7.0F));
+  const Read both(file);
+  CHECK(both.metadata.positive("gemma3.rope.freq_base") == 7.0);
+  CHECK(std::ranges::count(both.metadata.unread_keys(), kGlobal) == 1);
 }
 
 TEST_CASE("EmbeddingGemma calls itself Gemma 3 in Ollama's files") {

@@ -20,9 +20,7 @@ GgufMetadata::GgufMetadata(const Gguf& gguf)
 std::vector<std::string_view> GgufMetadata::unread_keys() const {
   std::vector<std::string_view> unread;
   for (const Gguf::Entry& entry : gguf_->metadata()) {
-    const bool is_said = std::ranges::any_of(
-        dialect_.meant, [&](const GgufDialect::Meant& meant) { return meant.said == entry.key; });
-    if (!is_said && !asked_->contains(entry.key)) {
+    if (!asked_->contains(entry.key)) {
       unread.push_back(entry.key);
     }
   }
@@ -36,7 +34,11 @@ const GgufValue* GgufMetadata::find(std::string_view key) const {
   if (meant == dialect_.meant.end() || (own != nullptr && !meant->overrides)) {
     return own;
   }
-  return meant->said.empty() ? &meant->value : gguf_->find(meant->said);
+  if (meant->said.empty()) {
+    return &meant->value;
+  }
+  asked_->emplace(meant->said);
+  return gguf_->find(meant->said);
 }
 
 void GgufMetadata::fail(std::string_view key, std::string_view message) const {

@@ -28,7 +28,8 @@ class GgufMetadata {
   /// The value of a key, in the words of llama.cpp's converter; null when there is none.
   const GgufValue* find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// The file's keys that nobody has asked for until now, in its order.
+  /// The file's keys that nobody has asked for until now, in its order; a key of a dialect counts
+  /// as asked for once its value has been given in place of another's.
   std::vector<std::string_view> unread_keys() const;
 
   /// A whole number from 1 to 2^31.
