@@ -119,7 +119,10 @@ TEST_CASE("Llama 3 without a way of cutting texts, or with the end of texts for 
   const Read read(llama3("default", 128001));
   CHECK(read.metadata.text("tokenizer.ggml.pre") == "llama-bpe");
   CHECK(read.metadata.id("tokenizer.ggml.eos_token_id") == 128009);
-  CHECK(Read(llama3("smaug-bpe", 128001)).metadata.text("tokenizer.ggml.pre") == "smaug-bpe");
+  const Read base(llama3("smaug-bpe", 128001));
+  CHECK(base.metadata.text("tokenizer.ggml.pre") == "smaug-bpe");
+  CHECK(base.metadata.id("tokenizer.ggml.eos_token_id") == 128001);
+  CHECK_FALSE(base.metadata.has("tokenizer.ggml.eot_token_id"));
 }
 
 TEST_CASE("Phi-3 without scaling: factors of no numbers are no factors") {

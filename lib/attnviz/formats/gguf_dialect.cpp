@@ -81,7 +81,9 @@ GgufDialect gemma3(const Gguf& gguf) {
   return dialect;
 }
 
-// Llama 3, whose file does not say how its texts are cut, nor what ends a turn.
+// Llama 3, whose file does not say how its texts are cut, nor what ends a turn. Ollama also takes
+// the end of texts for that of turns where `pre` is there; but so do files of base models say it,
+// whose texts nothing else would end.
 GgufDialect llama(const Gguf& gguf) {
   static constexpr auto kEndOfTurn = little(std::uint32_t{128009});
   constexpr std::size_t kEndOfText = 128001;
