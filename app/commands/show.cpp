@@ -2,10 +2,12 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/merge_sink.h"
+#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/document/attention_document.h"
@@ -42,14 +44,6 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
                            "the attention of", setup.heads.size(), text.tokens.size());
 }
 
-void refuse_endless(const ShowSetup& setup, const ShownText& text) {
-  const ShowOptions& options = setup.options;
-  const std::size_t n_patterns = options.pattern.average
-                                     ? average_groups(setup.heads, *options.pattern.average).size()
-                                     : setup.heads.size();
-  setup.outputs.refuse_endless(n_patterns * n_runs(options), text.shown().size());
-}
-
 // One for each of the variants that stand side by side.
 std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
   const AttentionRequest request = request_of(options);
@@ -62,6 +56,47 @@ std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
     requests.push_back(request);
   }
   return requests;
+}
+
+// Of `n` queries and keys.
+double visible_share(const Mask& mask, std::size_t n) noexcept {
+  double n_visible = 0.0;
+  for (std::size_t query = 0; query < n; ++query) {
+    n_visible += static_cast<double>(mask.n_visible(query, 0, n));
+  }
+  return n_visible / std::max(1.0, static_cast<double>(n) * static_cast<double>(n));
+}
+
+void refuse_endless(ShowSetup& setup, const ShownText& text) {
+  const auto average = setup.options.pattern.average;
+  std::vector<std::vector<HeadId>> groups;
+  if (average) {
+    groups = average_groups(setup.heads, *average);
+  } else {
+    for (const HeadId head : setup.heads) {
+      groups.push_back({head});
+    }
+  }
+  const auto n = static_cast<double>(text.shown().size());
+  WeightsToCome weights{groups.size() * n_runs(setup.options), text.shown().size()};
+  for (const AttentionRequest& request : requests_of(setup.options)) {
+    std::vector<std::pair<Mask, double>> known;  // layers have few masks
+    const auto share_of = [&](const HeadId head) {
+      const Mask mask = mask_of(setup.model, head.layer, request);
+      const auto found = std::ranges::find(known, mask, &std::pair<Mask, double>::first);
+      return found != known.end()
+                 ? found->second
+                 : known.emplace_back(mask, visible_share(mask, text.tokens.size())).second;
+    };
+    for (const std::vector<HeadId>& group : groups) {
+      double largest = 0.0;  // a mean has what any of its heads sees
+      for (const HeadId head : group) {
+        largest = std::max(largest, share_of(head));
+      }
+      weights.n_visible += largest * n * n;
+    }
+  }
+  setup.outputs.refuse_endless(weights);
 }
 
 // The largest sum of a row of weights.

@@ -106,21 +106,27 @@ void Outputs::open(const std::string& name) {
   stdout_format_ = format;
 }
 
-void Outputs::refuse_endless(std::size_t n_patterns, std::size_t n_tokens) const {
+void Outputs::refuse_endless(const WeightsToCome& weights) {
   constexpr double kMost = 10e9;
-  double weight_bytes = stdout_is_open_ ? stdout_format_->weight_bytes : 0.0;
+  const auto n = static_cast<double>(weights.n_tokens);
+  const double n_hidden = static_cast<double>(weights.n_patterns) * n * n - weights.n_visible;
+  const auto bytes_in = [&](const Format& format) {
+    return weights.n_visible * format.weight_bytes + n_hidden * format.hidden_bytes;
+  };
+  const double earlier = file_bytes_;
   for (const File& file : files_) {
-    weight_bytes += file.format->weight_bytes;
+    file_bytes_ += bytes_in(*file.format);
   }
-  const auto n = static_cast<double>(n_tokens);
-  const double bytes = static_cast<double>(n_patterns) * n * n * weight_bytes;
+  // A reader of standard output need not keep what came before.
+  const double bytes = file_bytes_ + (stdout_is_open_ ? bytes_in(*stdout_format_) : 0.0);
   if (bytes > kMost && !plan_.options.force) {
-    throw Error(
-        ErrorKind::kUsage,
-        fmt::format("the weights of {} over {} would take about {}: take fewer heads "
-                    "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
-                    "or say --force",
-                    counted(n_patterns, "head"), counted(n_tokens, "token"), in_gigabytes(bytes)));
+    throw Error(ErrorKind::kUsage,
+                fmt::format("the weights of {} over {}{} would take about {}: take fewer heads "
+                            "(--head 0.0, --layer 0) or a shorter text, draw them (-o FILE.png), "
+                            "or say --force",
+                            counted(weights.n_patterns, "head"), counted(weights.n_tokens, "token"),
+                            bytes - earlier > kMost ? "" : " and of the texts before it",
+                            in_gigabytes(bytes)));
   }
 }
 

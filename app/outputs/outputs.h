@@ -30,6 +30,13 @@ struct OutputPlan {
   bool side_by_side = false;                      // several patterns of each head
 };
 
+/// How many weights a result has.
+struct WeightsToCome {
+  std::size_t n_patterns = 0;
+  std::size_t n_tokens = 0;
+  double n_visible = 0.0;  // weights of all patterns that no mask hides
+};
+
 /// Writes a command's result in a format.
 using Export = std::function<void(const Format& format, const Look& look, const ByteSink& sink)>;
 
@@ -48,9 +55,9 @@ class Outputs {
   /// The same of formats with such content.
   bool writes(Content content) const;
 
-  /// Throws Error{kUsage} when the weights of all `n_patterns` patterns over `n_tokens` tokens
-  /// would take more than 10 GB in files and on standard output, unless that is forced.
-  void refuse_endless(std::size_t n_patterns, std::size_t n_tokens) const;
+  /// Before each result. Throws Error{kUsage} when its weights would take more than 10 GB on
+  /// standard output and, with those of all results before it, in files, unless that is forced.
+  void refuse_endless(const WeightsToCome& weights);
 
   /// How what is written in this format looks, wherever it goes.
   std::vector<Look> looks(const Format& format) const;
@@ -90,6 +97,7 @@ class Outputs {
   FigureStyle figure_;
   std::deque<File> files_;
   const Format* stdout_format_ = nullptr;  // the drawing, unless another is asked for
+  double file_bytes_ = 0.0;                // an estimate, of the weights of all results until now
   bool stdout_is_open_ = true;
   bool committed_ = false;
   bool is_first_ = true;

@@ -162,12 +162,34 @@ TEST_CASE("weights that would take more than 10 GB are refused before anything i
   CHECK_FALSE(std::filesystem::exists(folder.file("a.npy")));
   run.arguments.emplace_back("--json");
   refused(run, "about 194 GB");
+  // Those behind the mask are shorter in JSON, and as long in an array.
+  for (const auto& [mask, bytes] : {std::pair("none", "259 GB"), {"window:4", "130 GB"}}) {
+    ProgramRun masked = run;
+    masked.arguments.insert(masked.arguments.end(), {"--mask", mask});
+    refused(masked, bytes);
+  }
   ProgramRun lines;
   lines.arguments = {"--random", "--lines", "--json", "-q"};
   lines.input = "The cat\n" + words(60'000) + "\n";
   const ProgramResult second = attnviz(lines);
   CHECK(second.exit_code == 2);
   CHECK(contains(second.err, "line 2: the weights of 4 heads over 60000 tokens"));
+}
+
+TEST_CASE(
+    "weights of many texts in one file are refused when all of them would take more than 10 GB") {
+  const TemporaryFolder folder;
+  ProgramRun run;
+  // A causal head takes about 9.5 n² + 4.5 n bytes in JSON: the second text alone 29 kB less than
+  // what is refused, the first 857 kB.
+  run.input = words(300) + "\n" + words(32'444) + "\n";
+  run.arguments = {"--random", "--heads", "1", "--lines", "-q", "-o", folder.file("a.json")};
+  const ProgramResult result = attnviz(run);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err,
+                 "line 2: the weights of 1 head over 32444 tokens and of the texts "
+                 "before it would take about 10 GB"));
+  CHECK(folder.names().empty());
 }
 
 TEST_CASE("--force writes weights of any size") {

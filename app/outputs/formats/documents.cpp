@@ -106,8 +106,9 @@ Format json_format() {
           .inspection = write_inspection_json,
           .heads = write_heads_json,
           .begin_rows = begin_json_rows,
-          .row_bytes = 2.0 * kNumberAsText,                      // made ready, and on the way
-          .weight_bytes = (kNumberAsText + kZeroAsText) / 2.0};  // half of them behind the mask
+          .row_bytes = 2.0 * kNumberAsText,  // made ready, and on the way
+          .weight_bytes = kNumberAsText,
+          .hidden_bytes = kZeroAsText};
 }
 
 Format npy_format() {
@@ -118,7 +119,8 @@ Format npy_format() {
           .begin_rows = begin_npy_rows,
           .check_rows = check_npy_rows,
           .row_bytes = sizeof(float),
-          .weight_bytes = sizeof(float)};
+          .weight_bytes = sizeof(float),
+          .hidden_bytes = sizeof(float)};
 }
 
 Format csv_format() {

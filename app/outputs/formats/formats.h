@@ -78,8 +78,10 @@ struct Format {
   RowFile (*begin_rows)(const AttentionDocument& document, const ByteSink& sink) = nullptr;
   /// Throws Error{kUsage} when the document's heads do not fit; null where all do.
   void (*check_rows)(const AttentionDocument& document) = nullptr;
-  double row_bytes = 0.0;     // an estimate, for each weight on its way
-  double weight_bytes = 0.0;  // an estimate, of each weight where all of them are written
+  double row_bytes = 0.0;  // an estimate, for each weight on its way
+  // Estimates, of each weight where all of them are written, and of each behind the mask.
+  double weight_bytes = 0.0;
+  double hidden_bytes = 0.0;
 
   bool takes(Result result) const noexcept {
     return result == Result::kAttention    ? attention != nullptr

@@ -82,8 +82,8 @@ GgufDialect gemma3(const Gguf& gguf) {
 }
 
 // Llama 3, whose file does not say how its texts are cut, nor what ends a turn. Ollama also takes
-// the end of texts for that of turns where `pre` is there; but so do files of base models say it,
-// whose texts nothing else would end.
+// the end of texts for that of turns where `pre` is there; but files of base models say it so, and
+// nothing else would end their texts.
 GgufDialect llama(const Gguf& gguf) {
   static constexpr auto kEndOfTurn = little(std::uint32_t{128009});
   constexpr std::size_t kEndOfText = 128001;
