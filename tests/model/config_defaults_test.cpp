@@ -1,6 +1,7 @@
 // What a config.json leaves to its library, and what RoBERTa's padding does.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,7 @@ namespace attnviz {
 namespace {
 
 using nlohmann::json;
-
-// A reference model with other settings; null: none.
-Model with_settings(const std::string& model,
-                    const std::vector<std::pair<std::string, json>>& settings) {
-  const test::TemporaryFolder folder;
-  test::copy_model(model, folder.path());
-  for (const auto& [key, value] : settings) {
-    test::change_config(folder.path(), key, value);
-  }
-  return load_hugging_face(folder.path());
-}
+using test::with_settings;
 
 const Rope& rope_of(const Model& model, std::size_t layer) {
   return *model.layers[layer].rope;
@@ -50,6 +41,27 @@ TEST_CASE("a config's silence means what its library assumes") {
       "phi3-longrope-long",
       {{"original_max_position_embeddings", nullptr}, {"max_position_embeddings", 8192}});
   CHECK(rope_of(phi, 0).original_n_ctx == 4096);
+}
+
+TEST_CASE("sliding_window null: no layer has a window") {
+  const auto has_window = [](const LayerWeights& layer) { return layer.mask.has_value(); };
+  for (const char* model : {"qwen2-window-upper-layers", "mistral-window", "gemma2-softcap-window",
+                            "gemma3-local-global"}) {
+    CAPTURE(model);
+    CHECK(std::ranges::any_of(with_settings(model, {}).layers, has_window));
+    CHECK(std::ranges::none_of(with_settings(model, {{"sliding_window", nullptr}}).layers,
+                               has_window));
+  }
+}
+
+TEST_CASE("max_window_layers null is no layer to begin with, unless none is needed") {
+  const std::string model = "qwen2-window-upper-layers";
+  CHECK_THROWS_WITH_AS(with_settings(model, {{"max_window_layers", nullptr}}),
+                       doctest::Contains("max_window_layers: expected a whole number"), Error);
+  CHECK_NOTHROW(
+      with_settings(model, {{"max_window_layers", nullptr}, {"use_sliding_window", false}}));
+  CHECK_NOTHROW(with_settings(
+      model, {{"max_window_layers", nullptr}, {"layer_types", json(3, "sliding_attention")}}));
 }
 
 TEST_CASE("num_key_value_heads null: each head has keys of its own") {

@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/model/gguf_model.h"
@@ -76,10 +79,7 @@ void check_refused(const std::function<void(GgufBuilder&)>& change, std::string_
 
 // A reference model with another value in its config.
 Model with_setting(const std::string& model, const std::string& key, const json& value) {
-  const TemporaryFolder folder;
-  test::copy_model(model, folder.path());
-  test::change_config(folder.path(), key, value);
-  return load_hugging_face(folder.path());
+  return test::with_settings(model, {{key, value}});
 }
 
 std::string refusal(const std::function<void()>& run) {
@@ -213,12 +213,9 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
 }
 
 TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
-  CHECK(
-      refusal([] {
-        with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
-      })
-          .ends_with("config.json: rope_scaling.factor 2: attnviz does not know what this changes "
-                     "in a model of this family"));
+  CHECK(refusal([] {
+          with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
+        }).ends_with("config.json: rope_scaling.factor: expected rope_type beside it, found none"));
   CHECK(refusal([] {
           with_setting("gemma3-multimodal", "text_config/invented", "a");
         }).find("text_config.invented \"a\": ") != std::string::npos);
@@ -234,6 +231,68 @@ TEST_CASE("Hugging Face: what is refused is told with its place and its value") 
   CHECK(refusal([] {
           with_setting("gemma3-multimodal", "text_config/model_type", "llama");
         }).find("model_type \"llama\"") != std::string::npos);
+}
+
+TEST_CASE("Hugging Face: two keys that mean the same and say different things are refused") {
+  using Settings = std::vector<std::pair<std::string, json>>;
+  struct Contradiction {
+    const char* model;
+    Settings settings;
+    const char* told;
+  };
+  const Contradiction contradictions[] = {
+      {"llama-rope-linear",
+       {{"rope_scaling/type", "linear"}, {"rope_scaling/rope_type", "dynamic"}},
+       "rope_scaling.type: \"linear\" contradicts rope_scaling.rope_type, which is \"dynamic\""},
+      {"llama-rope-parameters",
+       {{"rope_theta", 123}},
+       "config.json: rope_theta: 123 contradicts rope_parameters.rope_theta, which is "},
+      {"llama-rope-parameters",
+       {{"partial_rotary_factor", 0.5}, {"rope_parameters/partial_rotary_factor", 1}},
+       "partial_rotary_factor: 0.5 contradicts rope_parameters.partial_rotary_factor, which is 1"},
+      {"gpt-neox-parallel",
+       {{"rotary_emb_base", 7}, {"rope_theta", 8}},
+       "rotary_emb_base: 7 contradicts rope_theta, which is 8"},
+      {"gemma3-rope-parameters",
+       {{"rope_local_base_freq", 7}},
+       "rope_local_base_freq: 7 contradicts rope_parameters.sliding_attention.rope_theta"},
+      {"phi3-longrope-short",
+       {{"original_max_position_embeddings", 8},
+        {"rope_scaling/original_max_position_embeddings", 9}},
+       "original_max_position_embeddings: 8 contradicts rope_scaling.original_max"},
+      {"gemma3-local-global",
+       {{"_sliding_window_pattern", 2}},
+       "_sliding_window_pattern: 2 contradicts sliding_window_pattern, which is 3"},
+      {"qwen3-qk-norm",
+       {{"use_sliding_window", false},
+        {"layer_types", json{"full_attention", "sliding_attention"}}},
+       "layer_types: sliding_attention contradicts use_sliding_window, which is false"},
+      {"qwen2-window-upper-layers",
+       {{"sliding_window", nullptr}, {"layer_types", json(3, "sliding_attention")}},
+       "layer_types: sliding_attention contradicts sliding_window, which is null"},
+  };
+  for (const Contradiction& one : contradictions) {
+    CAPTURE(one.model);
+    const std::string told = refusal([&] { test::with_settings(one.model, one.settings); });
+    CAPTURE(told);
+    CHECK(told.find(one.told) != std::string::npos);
+  }
+  // What says the same twice contradicts nothing.
+  CHECK_NOTHROW(with_setting("llama-rope-linear", "rope_scaling/type", "linear"));
+  CHECK_NOTHROW(with_setting("llama-rope-linear", "rope_scaling/rope_type", "linear"));
+  CHECK_NOTHROW(
+      test::with_settings("phi3-longrope-short",
+                          {{"rope_scaling/type", "su"}, {"rope_scaling/rope_type", "longrope"}}));
+  CHECK_NOTHROW(with_setting("gemma3-local-global", "_sliding_window_pattern", 3));
+}
+
+TEST_CASE("Hugging Face: the reason of a key is true of this model") {
+  const Model model = with_setting("mistral-window", "max_window_layers", 1);
+  REQUIRE(model.layers.front().mask);
+  const auto found = std::ranges::find(model.config.passed_over, "max_window_layers",
+                                       &ModelConfig::PassedOver::name);
+  REQUIRE(found != model.config.passed_over.end());
+  CHECK(found->why == "a model of this family does not use it");
 }
 
 TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for known ones") {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "attnviz/model/hugging_face.h"
 #include "support/run_program.h"
 
 namespace attnviz::test {
@@ -39,6 +40,16 @@ void change_config(const fs::path& folder, const std::string& key, const nlohman
   nlohmann::json config = read_json(folder / "config.json");
   config[nlohmann::json::json_pointer("/" + key)] = value;
   write_file(folder / "config.json", config.dump());
+}
+
+Model with_settings(const std::string& model,
+                    const std::vector<std::pair<std::string, nlohmann::json>>& settings) {
+  const TemporaryFolder folder;
+  copy_model(model, folder.path());
+  for (const auto& [key, value] : settings) {
+    change_config(folder.path(), key, value);
+  }
+  return load_hugging_face(folder.path());
 }
 
 }  // namespace attnviz::test

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "attnviz/model/model.h"
 #include "support/json.h"
 
 namespace attnviz::test {
@@ -25,5 +27,9 @@ void copy_model(const std::string& name, const std::filesystem::path& to);
 /// Another value, or a further one, in a folder's config.json; slashes in `key` lead into objects.
 void change_config(const std::filesystem::path& folder, const std::string& key,
                    const nlohmann::json& value);
+
+/// A model of tests/reference/models, its config with other values under such keys.
+Model with_settings(const std::string& model,
+                    const std::vector<std::pair<std::string, nlohmann::json>>& settings);
 
 }  // namespace attnviz::test

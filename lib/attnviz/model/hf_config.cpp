@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -28,6 +29,32 @@ double checked_positive(const JsonNode& node) {
 }
 
 }  // namespace
+
+std::string value_text(const JsonNode& node) {
+  switch (node.kind()) {
+    case JsonKind::kBool:
+      return node.as_bool() ? "true" : "false";
+    case JsonKind::kNumber:
+      return fmt::format("{}", node.as_number());
+    case JsonKind::kString:
+      return quoted(node.as_string());
+    case JsonKind::kObject:
+      return "an object";
+    case JsonKind::kNull:
+      return "null";
+    default:
+      return "a list";
+  }
+}
+
+void require_same(const std::optional<JsonNode>& one, const std::optional<JsonNode>& other) {
+  if (!one || !other || value_text(*one) == value_text(*other)) {
+    return;
+  }
+  throw Error(ErrorKind::kUnsupported,
+              fmt::format("{}{} contradicts {}, which is {}", one->where(), value_text(*one),
+                          other->path(), value_text(*other)));
+}
 
 std::optional<JsonNode> HfConfig::find_or_null(std::string_view key) const {
   const std::optional<JsonNode> found = node_.find(key);

@@ -16,6 +16,13 @@
 
 namespace attnviz {
 
+/// A value for a message, on one line: "4096", "\"yarn\"", "a list".
+std::string value_text(const JsonNode& node);
+
+/// For keys that mean the same. Throws Error{kUnsupported} that names both when both are there and
+/// say different things.
+void require_same(const std::optional<JsonNode>& one, const std::optional<JsonNode>& other);
+
 /// An object of settings; null is as good as absent. Valid as long as the JsonTree. It notes which
 /// keys were asked for, also those of the objects in it, and copies share the notes.
 ///

@@ -21,11 +21,12 @@ constexpr std::string_view kRunning = "how another program runs the model";
 constexpr std::string_view kGenerating = "how another program generates texts";
 constexpr std::string_view kToken = "the id of a token";
 constexpr std::string_view kOtherTask = "of a head for another task";
+constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
 // Behind the architecture's name.
 constexpr HarmlessKey kGgufKeys[] = {
     {"attention.clamp_kqv", kNeutral, 0.0},
-    {"attention.head_dim", "attention.key_length says it"},
+    {"attention.head_dim", "attention.key_length says it, or the shares of the heads"},
     {"attention.max_alibi_bias", kNeutral, 0.0},
     {"attention.scale", kNeutral, 0.0},
     {"attention.sliding_window", kNeutral, 0.0},
@@ -75,7 +76,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"dtype", "the tensors say it"},
     {"dual_chunk_attention_config", kRunning},
     {"early_stopping", kGenerating},
-    {"emb_size", "hidden_size says it"},
+    {"emb_size", "the embeddings say it"},
     {"embedding_multiplier", kNeutral, 1.0},
     {"encoder_no_repeat_ngram_size", kGenerating},
     {"finetuned", kTraining},
@@ -103,7 +104,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"max_new_tokens", kGenerating},
     {"max_seq_len*", "the longest text is said elsewhere"},
     {"max_sequence_length", "the longest text is said elsewhere"},
-    {"max_window_layers", "there is no window"},
+    {"max_window_layers", kOtherFamily},
     {"min_length", kGenerating},
     {"mlp_bias", kNeutral, 0.0},
     {"mm_tokens_per_image", kOtherPart},
@@ -144,8 +145,8 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"scale_attn_by_inverse_layer_idx", kNeutral, 0.0},
     {"sentence_transformers", kOtherTask},
     {"seq_length", "the longest text is said elsewhere"},
-    {"sinusoidal_pos_embds", "the file has the position embeddings"},
-    {"sliding_window_size", "sliding_window says it", 4096.0},
+    {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
+    {"sliding_window_size", "the window is said elsewhere", 4096.0},
     {"summary_*", kOtherTask},
     {"task_specific_params", kOtherTask},
     {"temperature", kGenerating},
@@ -225,22 +226,6 @@ Verdict judge(const JsonNode& node, bool is_causal) {
   const std::string_view text =
       node.kind() == JsonKind::kString ? node.as_string() : std::string_view();
   return judge(kConfigKeys, node.key(), plain_number(node), text, is_causal);
-}
-
-// For a message.
-std::string value_text(const JsonNode& node) {
-  switch (node.kind()) {
-    case JsonKind::kBool:
-      return node.as_bool() ? "true" : "false";
-    case JsonKind::kNumber:
-      return fmt::format("{}", node.as_number());
-    case JsonKind::kString:
-      return quoted(node.as_string());
-    case JsonKind::kObject:
-      return "an object";
-    default:
-      return "a list";
-  }
 }
 
 // What a tensor's name holds anywhere; a dot in front also stands for the name's beginning.

@@ -136,14 +136,34 @@ void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& sh
   rope.factor = scaling.positive_or("factor", grown);
 }
 
+// "type" in older files. Throws where numbers of a scaling have none.
+std::string_view scaling_type(const HfConfig& scaling) {
+  const auto plain = [](std::string_view type) { return type == "su" ? "longrope" : type; };
+  const std::optional<JsonNode> newer = scaling.find("rope_type");
+  const std::optional<JsonNode> older = scaling.find("type");
+  if (newer && older && plain(newer->as_string()) != plain(older->as_string())) {
+    require_same(older, newer);
+  }
+  if (newer || older) {
+    return plain((newer ? newer : older)->as_string());
+  }
+  for (const JsonNode& member : scaling.node().as_object()) {
+    if (member.key().ends_with("factor") && member.key() != "partial_rotary_factor" &&
+        member.kind() != JsonKind::kNull) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected rope_type beside it, found none", member.where()));
+    }
+  }
+  return "default";
+}
+
 Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
   Rope rope = plain_rope(shape.n_rotated, shape.base, shape.n_ctx);
   if (!scaling) {
     return rope;
   }
-  const std::string_view type = scaling->text_or("rope_type", scaling->text_or("type", "default"));
-  const auto* const known =
-      std::ranges::find(kScalings, type == "su" ? "longrope" : type, &Scaling::type);
+  const std::string_view type = scaling_type(*scaling);
+  const auto* const known = std::ranges::find(kScalings, type, &Scaling::type);
   if (known != std::end(kScalings)) {
     describe(*scaling, *known, shape, rope);
     known->scale(*scaling, shape, rope);
@@ -168,22 +188,39 @@ std::size_t rotated(const HfConfig& config, std::size_t d_head, double share) {
   return static_cast<std::size_t>(share * static_cast<double>(d_head) + kRounding) / 2 * 2;
 }
 
+// A number that may stand in the scaling, or under one of several keys beside it.
+double read_number(const HfConfig& config, const std::optional<HfConfig>& scaling,
+                   std::string_view key, std::initializer_list<std::string_view> beside,
+                   double otherwise) {
+  std::optional<JsonNode> found = scaling ? scaling->find(key) : std::nullopt;
+  double number = found ? scaling->positive(key) : otherwise;
+  for (const std::string_view name : beside) {
+    const std::optional<JsonNode> other = config.find(name);
+    require_same(other, found);
+    if (other && !found) {
+      number = config.positive(name);
+      found = other;
+    }
+  }
+  return number;
+}
+
+// The base may also stand under one of `base_keys`.
 Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
-               const RopeFacts& facts, double base) {
-  const auto number = [&](std::string_view key, double otherwise) {
-    return scaling ? scaling->positive_or(key, otherwise) : otherwise;
-  };
+               const RopeFacts& facts, std::initializer_list<std::string_view> base_keys) {
+  constexpr std::string_view kOriginal = "original_max_position_embeddings";
+  constexpr std::string_view kShare = "partial_rotary_factor";
   RopeShape shape;
   shape.n_rotated =
       rotated(config, facts.d_head,
-              number("partial_rotary_factor",
-                     config.positive_or("partial_rotary_factor",
-                                        config.positive_or("rotary_pct", facts.rotated_share))));
-  shape.base = number("rope_theta", base);
+              read_number(config, scaling, kShare, {kShare, "rotary_pct"}, facts.rotated_share));
+  shape.base = read_number(config, scaling, "rope_theta", base_keys, facts.base);
   shape.n_ctx = facts.n_ctx;
   shape.original_n_ctx =
-      config.size_or("original_max_position_embeddings",
-                     facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
+      config.size_or(kOriginal, facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
+  if (scaling) {
+    require_same(find_value(config.node(), kOriginal), find_value(scaling->node(), kOriginal));
+  }
   return read_scaled(scaling, shape);
 }
 
@@ -283,20 +320,20 @@ bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {
 }
 
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts) {
-  const double base =
-      config.positive_or("rope_theta", config.positive_or("rotary_emb_base", facts.base));
+  const std::initializer_list<std::string_view> base_keys = {"rope_theta", "rotary_emb_base"};
   const std::optional<HfConfig> parameters = config.object("rope_parameters");
   if (!parameters) {
-    return read_rope(config, config.object("rope_scaling"), facts, base);
+    return read_rope(config, config.object("rope_scaling"), facts, base_keys);
   }
   const auto by_kind = facts.kind.empty() ? std::nullopt : parameters->object(facts.kind);
-  return read_rope(config, by_kind ? by_kind : parameters, facts, base);
+  return read_rope(config, by_kind ? by_kind : parameters, facts, base_keys);
 }
 
-Rope read_local_rope(const HfConfig& config, const RopeFacts& facts) {
+Rope read_local_rope(const HfConfig& config, RopeFacts facts) {
+  facts.base = 10000.0;
   const std::optional<HfConfig> parameters = config.object("rope_parameters");
   return read_rope(config, parameters ? parameters->object("sliding_attention") : std::nullopt,
-                   facts, config.positive_or("rope_local_base_freq", 10000.0));
+                   facts, {"rope_local_base_freq"});
 }
 
 }  // namespace attnviz

@@ -60,11 +60,12 @@ bool is_finite(const Rope& rope) noexcept;
 /// longrope (Ding et al. 2024); or all of these in newer files' "rope_parameters".
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
-/// another type, naming these.
+/// another type, a scaling without one, and two keys that mean the same and say different things,
+/// naming these.
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts);
 
 /// Those of Gemma 3's sliding layers: base "rope_local_base_freq", scaled only as
 /// "sliding_attention" in "rope_parameters" says.
-Rope read_local_rope(const HfConfig& config, const RopeFacts& facts);
+Rope read_local_rope(const HfConfig& config, RopeFacts facts);
 
 }  // namespace attnviz

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/model/families/encoder.h"
 #include "attnviz/model/families/families.h"
 
@@ -63,10 +64,14 @@ constexpr EncoderNames distilbert_names() {
 
 EncoderTraits bert_traits(const HfConfig& config) {
   const std::string_view positions = config.text_or("position_embedding_type", "absolute");
-  if (positions != "absolute" || config.flag_or("is_decoder", false)) {
+  if (positions != "absolute") {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected position_embedding_type absolute and is_decoder false",
-                            config.node().where()));
+                fmt::format("{}position_embedding_type: expected absolute, found {}",
+                            config.node().where(), quoted(positions)));
+  }
+  if (config.flag_or("is_decoder", false)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}is_decoder: expected false, found true", config.node().where()));
   }
   EncoderTraits traits;
   traits.where = config.node().where();

@@ -209,8 +209,25 @@ std::optional<std::vector<bool>> sliding_layers(const HfConfig& config) {
   return sliding;
 }
 
+std::size_t sliding_window(const HfConfig& config, std::size_t otherwise) {
+  const bool is_said = config.find_or_null("sliding_window").has_value();
+  return config.size_or("sliding_window", is_said ? 0 : otherwise);
+}
+
+void require_none_sliding(const HfConfig& config, std::string_view said) {
+  const std::optional<std::vector<bool>> listed = sliding_layers(config);
+  if (listed && std::ranges::find(*listed, true) != listed->end()) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}sliding_attention contradicts {}",
+                                                     config.at("layer_types").where(), said));
+  }
+}
+
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, DecoderTraits& traits) {
+  if (window == 0) {
+    require_none_sliding(config, "sliding_window, which is null");
+    return;
+  }
   const Mask sliding{MaskKind::kWindow, window};
   traits.mask = [listed = sliding_layers(config), sliding, is_sliding](std::size_t layer) {
     const bool slides = listed ? (*listed)[layer] : is_sliding(layer);
@@ -218,12 +235,9 @@ void slide(const HfConfig& config, std::size_t window,
   };
 }
 
-void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTraits& traits) {
-  const std::size_t window = config.size_if_there("sliding_window").value_or(otherwise);
-  if (window != 0) {
-    slide(
-        config, window, [](std::size_t /*layer*/) { return true; }, traits);
-  }
+void slide_everywhere(const HfConfig& config, std::size_t window, DecoderTraits& traits) {
+  slide(
+      config, window, [](std::size_t /*layer*/) { return true; }, traits);
 }
 
 Model read_decoder(const DecoderTraits& traits, WeightReader weights) {

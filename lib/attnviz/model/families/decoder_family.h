@@ -71,13 +71,20 @@ DecoderTraits read_traits(const HfConfig& config, const DecoderDefaults& default
 /// Rotary positions that are the same in all layers.
 void rotate_all(const HfConfig& config, DecoderTraits& traits);
 
-/// window:`sliding_window` in those layers that "layer_types" calls "sliding_attention", or,
-/// without such a list, where `is_sliding` says so.
+/// The config's "sliding_window", or `otherwise` when it does not say; 0: none, as null says.
+std::size_t sliding_window(const HfConfig& config, std::size_t otherwise);
+
+/// For configs that say elsewhere that no layer slides. Throws Error{kUnsupported} when
+/// "layer_types" calls a layer "sliding_attention", with `said` as what it contradicts.
+void require_none_sliding(const HfConfig& config, std::string_view said);
+
+/// window:`window` in those layers that "layer_types" calls "sliding_attention", or, without such a
+/// list, where `is_sliding` says so. A window of 0: in none; throws as require_none_sliding() does.
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, DecoderTraits& traits);
 
-/// The same in all layers, with the config's "sliding_window", or `otherwise`; 0: none.
-void slide_everywhere(const HfConfig& config, std::size_t otherwise, DecoderTraits& traits);
+/// The same in all layers.
+void slide_everywhere(const HfConfig& config, std::size_t window, DecoderTraits& traits);
 
 /// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.
 std::optional<std::vector<bool>> sliding_layers(const HfConfig& config);

@@ -79,8 +79,8 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
   slide(
-      config, config.size_or("sliding_window", kWindow),
-      [](std::size_t layer) { return layer % 2 == 0; }, traits);
+      config, sliding_window(config, kWindow), [](std::size_t layer) { return layer % 2 == 0; },
+      traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
@@ -91,12 +91,13 @@ Model read_gemma3(const HfConfig& config, TensorFiles files) {
   traits.query_key_norm = Presence::kYes;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
+  require_same(config.find("_sliding_window_pattern"), config.find("sliding_window_pattern"));
   const std::size_t pattern =
       config.size_or("sliding_window_pattern", config.size_or("_sliding_window_pattern", kPattern));
   const auto is_sliding = [listed = sliding_layers(config), pattern](std::size_t layer) {
     return listed ? (*listed)[layer] : (layer + 1) % pattern != 0;
   };
-  slide(config, config.size_or("sliding_window", kWindow), is_sliding, traits);
+  slide(config, sliding_window(config, kWindow), is_sliding, traits);
 
   RopeFacts facts{traits.d_head, traits.n_ctx};
   facts.base = 1e6;

@@ -35,9 +35,8 @@ Model read_mistral(const HfConfig& config, TensorFiles files) {
   defaults.n_kv_heads = 8;
   defaults.n_ctx = 131072;
   DecoderTraits traits = llama_traits(config, defaults);
-  // Null: none.
   constexpr std::size_t kWindow = 4096;
-  slide_everywhere(config, config.find_or_null("sliding_window") ? 0 : kWindow, traits);
+  slide_everywhere(config, sliding_window(config, kWindow), traits);
   return read_hf_decoder(std::move(files), traits);
 }
 

@@ -15,7 +15,7 @@ Model read_phi3(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.fused = true;
   rotate_all(config, traits);
-  slide_everywhere(config, 0, traits);
+  slide_everywhere(config, sliding_window(config, 0), traits);
   return read_hf_decoder(std::move(files), traits);
 }
 

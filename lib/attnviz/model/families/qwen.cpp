@@ -11,9 +11,24 @@ namespace attnviz {
 
 namespace {
 
-DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
+void read_windows(const HfConfig& config, DecoderTraits& traits) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kFirstSliding = 28;
+  // Configs say these where the window is off, too.
+  const std::size_t window = sliding_window(config, kWindow);
+  const std::optional<JsonNode> first = config.find_or_null("max_window_layers");  // may be 0
+  if (!config.flag_or("use_sliding_window", false)) {
+    require_none_sliding(config, "use_sliding_window, which is false");
+    return;
+  }
+  const bool is_first_used = window != 0 && !config.has("layer_types");
+  const std::size_t from =
+      first && is_first_used ? static_cast<std::size_t>(first->as_unsigned()) : kFirstSliding;
+  slide(
+      config, window, [from](std::size_t layer) { return layer >= from; }, traits);
+}
+
+DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
   DecoderDefaults defaults;
   defaults.n_kv_heads = 32;
   defaults.d_head = d_head;
@@ -21,14 +36,7 @@ DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
   DecoderTraits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
-  // Configs say them where the window is off, too.
-  const std::size_t window = config.size_or("sliding_window", kWindow);
-  const std::optional<JsonNode> most = config.find("max_window_layers");  // may be 0
-  const std::size_t first = most ? static_cast<std::size_t>(most->as_unsigned()) : kFirstSliding;
-  if (config.flag_or("use_sliding_window", false)) {
-    slide(
-        config, window, [first](std::size_t layer) { return layer >= first; }, traits);
-  }
+  read_windows(config, traits);
   return traits;
 }
 
