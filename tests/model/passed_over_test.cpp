@@ -34,16 +34,17 @@ void add_zeros(GgufBuilder& file, const std::string& name,
   file.tensors.push_back({name, dimensions, 0, std::string(size, '\0')});
 }
 
-GgufBuilder tiny_llama() {
+// A model of an architecture whose keys and tensors are Llama's.
+GgufBuilder tiny_model(const std::string& architecture) {
   GgufBuilder file;
-  file.add_string("general.architecture", "llama");
+  file.add_string("general.architecture", architecture);
   for (const auto& [key, value] :
        {std::pair("block_count", 2U), std::pair("context_length", 8U),
         std::pair("embedding_length", 4U), std::pair("feed_forward_length", 4U),
         std::pair("attention.head_count", 1U)}) {
-    file.add_u32(std::string("llama.") + key, value);
+    file.add_u32(architecture + "." + key, value);
   }
-  file.add("llama.attention.layer_norm_rms_epsilon", GgufType::kF32, file.number(1e-5F));
+  file.add(architecture + ".attention.layer_norm_rms_epsilon", GgufType::kF32, file.number(1e-5F));
   add_zeros(file, "token_embd.weight", {4, 3});
   add_zeros(file, "output_norm.weight", {4});
   for (const std::string layer : {"blk.0.", "blk.1."}) {
@@ -56,6 +57,10 @@ GgufBuilder tiny_llama() {
     }
   }
   return file;
+}
+
+GgufBuilder tiny_llama() {
+  return tiny_model("llama");
 }
 
 Model loaded(const GgufBuilder& file) {
@@ -130,16 +135,73 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   }
 }
 
+TEST_CASE("GGUF: keys of other architectures are passed over, and it is said why") {
+  GgufBuilder file = tiny_llama();
+  file.add_u32("qwen2.attention.sliding_window", 4);
+  file.add_u32("frob.x", 4);
+  file.add_u32("quantize.imatrix.chunks_count", 4);
+  const Model model = loaded(file);
+  REQUIRE(model.config.passed_over.size() == 3);
+  CHECK(model.config.passed_over[0].name == "qwen2.attention.sliding_window");
+  for (const std::size_t i : {0U, 1U}) {
+    CHECK(model.config.passed_over[i].why ==
+          "not of this architecture: llama.cpp does not read it in such files");
+  }
+  CHECK(model.config.passed_over[2].why == "how the file was written");
+}
+
+TEST_CASE("GGUF: what is no model is refused by name") {
+  for (const char* type : {"adapter", "mmproj", "imatrix", "invented"}) {
+    check_refused([&](GgufBuilder& file) { file.add_string("general.type", type); },
+                  std::string("general.type \"") + type + "\": expected model");
+  }
+  GgufBuilder file = tiny_llama();
+  file.add_string("general.type", "model");
+  CHECK(loaded(file).config.passed_over.empty());
+}
+
 TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of other parts") {
+  // Some architectures have norms of heads, but not that of Llama.
   for (const char* name :
-       {"blk.0.post_attention_norm.weight", "blk.0.attn_sinks.weight", "blk.0.attn_q.scale",
-        "dense.0.weight", "blk.2.attn_q.weight", "invented.weight"}) {
+       {"blk.0.attn_q_norm.weight", "blk.1.attn_k_norm.weight", "blk.0.post_attention_norm.weight",
+        "blk.0.attn_sinks.weight", "blk.0.attn_q.scale", "dense.0.weight", "blk.2.attn_q.weight",
+        "invented.weight"}) {
     check_refused([&](GgufBuilder& file) { add_zeros(file, name, {4}); }, name);
   }
   GgufBuilder file = tiny_llama();
   add_zeros(file, "v.blk.0.attn_q.weight", {4});
   add_zeros(file, "mm.0.weight", {4});
   CHECK(loaded(file).config.passed_over.size() == 2);
+}
+
+TEST_CASE("GGUF: whether a tensor may be there is a matter of the architecture") {
+  struct Case {
+    const char* architecture;
+    const char* tensor;
+    std::vector<std::uint64_t> dimensions;
+  };
+  const Case cases[] = {
+      {"qwen2", "blk.0.attn_q_norm.weight", {4}}, {"qwen2", "blk.1.attn_k_norm.weight", {4}},
+      {"gemma", "blk.0.attn_q_norm.weight", {4}}, {"qwen2", "blk.0.attn_output.bias", {4}},
+      {"qwen2", "blk.1.ffn_up.bias", {4}},        {"qwen2", "rope_freqs.weight", {2}},
+      {"gemma", "output.weight", {4, 3}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.architecture);
+    CAPTURE(one.tensor);
+    GgufBuilder file = tiny_model(one.architecture);
+    CHECK_NOTHROW(loaded(file));
+    add_zeros(file, one.tensor, one.dimensions);
+    CHECK(refusal([&] { loaded(file); }).find(one.tensor) != std::string::npos);
+  }
+  GgufBuilder qwen3 = tiny_model("qwen3");
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    CHECK_THROWS_WITH_AS(loaded(qwen3), doctest::Contains((layer + "attn_q_norm.weight").c_str()),
+                         Error);
+    add_zeros(qwen3, layer + "attn_q_norm.weight", {4});
+    add_zeros(qwen3, layer + "attn_k_norm.weight", {4});
+  }
+  CHECK(loaded(qwen3).layers.back().key_norm.present());
 }
 
 TEST_CASE("GGUF: every id that ends a text is known, several in one key, too") {
@@ -154,10 +216,9 @@ TEST_CASE("GGUF: every id that ends a text is known, several in one key, too") {
   CHECK_THROWS_WITH_AS(loaded(odd), doctest::Contains("expected token ids, found -1"), Error);
 }
 
-TEST_CASE("GGUF: a bias or a norm of a head stands in the layer that has it, and only there") {
+TEST_CASE("GGUF: a bias stands in the layer that has it, and only there") {
   GgufBuilder file = tiny_llama();
   add_zeros(file, "blk.1.attn_k.bias", {4});
-  add_zeros(file, "blk.1.attn_q_norm.weight", {4});
   add_zeros(file, "blk.0.ffn_down.bias", {4});
   const Model model = loaded(file);
   CHECK(model.config.passed_over.empty());
@@ -165,8 +226,6 @@ TEST_CASE("GGUF: a bias or a norm of a head stands in the layer that has it, and
     const LayerWeights& layer = model.layers[i];
     CHECK(layer.heads.front().query.bias.empty());
     CHECK(layer.heads.front().key.bias.size() == (i == 1 ? 4 : 0));
-    CHECK(layer.query_norm.present() == (i == 1));
-    CHECK_FALSE(layer.key_norm.present());
     CHECK(layer.mlp.down.bias.size() == (i == 0 ? 4 : 0));
   }
 }

@@ -25,6 +25,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Adapters, projectors of pictures and such have architectures, too, but are no models.
+void require_model(const GgufMetadata& metadata) {
+  constexpr std::string_view kKey = "general.type";
+  if (const std::string_view type = metadata.text_or(kKey, "model"); type != "model") {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}: {} {}: expected model",
+                                                     metadata.gguf().file(), kKey, quoted(type)));
+  }
+}
+
 const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
   constexpr std::string_view kKey = "general.architecture";
   const std::string_view name = metadata.text(kKey);
@@ -99,6 +108,7 @@ Model load_gguf(const fs::path& path) {
 
 Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   const GgufMetadata metadata(files->first());
+  require_model(metadata);
   const GgufArchitecture& architecture = architecture_of(metadata);
   Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));
   require_embeddings(metadata, model);

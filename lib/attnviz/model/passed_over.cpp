@@ -50,6 +50,12 @@ constexpr HarmlessKey kGgufKeys[] = {
     {"vocab_size", "the embeddings say it"},
 };
 
+// Outside of the architecture's own; others read "general.", "split." and "tokenizer.".
+constexpr HarmlessKey kOtherGgufKeys[] = {
+    {"quantize.*", kSaving},
+    {"*", "not of this architecture: llama.cpp does not read it in such files"},
+};
+
 // Of a config.json, at any depth.
 constexpr HarmlessKey kConfigKeys[] = {
     {"_attn_implementation*", kRunning},
@@ -296,13 +302,15 @@ void pass_over_keys(const GgufMetadata& metadata, ModelConfig& config) {
   const std::string prefix = std::string(metadata.text("general.architecture")) + ".";
   const bool is_causal = config.mask.kind != MaskKind::kNone;
   for (const std::string_view key : metadata.unread_keys()) {
-    if (!key.starts_with(prefix)) {
+    if (key.starts_with("general.") || key.starts_with("split.") || key.starts_with("tokenizer.")) {
       continue;
     }
     const GgufValue& value = *metadata.gguf().find(key);
-    pass_over(metadata.gguf().file(), key, value.text(),
-              judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, is_causal),
-              config);
+    const Verdict verdict =
+        key.starts_with(prefix)
+            ? judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, is_causal)
+            : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
+    pass_over(metadata.gguf().file(), key, value.text(), verdict, config);
   }
 }
 

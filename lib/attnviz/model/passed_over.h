@@ -12,8 +12,8 @@
 namespace attnviz {
 
 /// Notes in `config` the keys of the architecture that were read by nobody and change nothing, and
-/// why. Throws Error{kUnsupported} that names a key of which that is not known: it may change what
-/// is computed.
+/// why; also those of other architectures. Throws Error{kUnsupported} that names a key of which
+/// that is not known: it may change what is computed.
 void pass_over_keys(const GgufMetadata& metadata, ModelConfig& config);
 
 /// The same of a config.json, at all depths that were read; `where` stands in front of messages.

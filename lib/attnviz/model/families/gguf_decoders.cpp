@@ -65,7 +65,8 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key,
   return d_head;
 }
 
-// What all of them have in common.
+// What all of them have in common. Fused matrices and biases of queries, keys and values may stand
+// in files of any; further tensors only in those whose architecture has them.
 DecoderTraits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights) {
   const GgufKeys key(metadata);
   require_no_experts(metadata, key);
@@ -82,16 +83,17 @@ DecoderTraits gguf_traits(const GgufMetadata& metadata, const WeightReader& weig
   traits.n_ctx = metadata.size(key("context_length"));
   traits.epsilon = metadata.positive(key("attention.layer_norm_rms_epsilon"));
   traits.fused = weights.has("blk.0.attn_qkv.weight");
-  traits.qkv_bias = traits.output_bias = traits.mlp_bias = traits.query_key_norm =
-      Presence::kWhereThere;
+  traits.qkv_bias = Presence::kWhereThere;
   traits.tied = !weights.has("output.weight");
   return traits;
 }
 
-void rotate_all(const GgufMetadata& metadata, RopePairing pairing, WeightReader& weights,
-                DecoderTraits& traits) {
-  traits.rope = [rope = read_gguf_rope(metadata, weights, {traits.d_head, traits.n_ctx, pairing})](
-                    std::size_t /*layer*/) { return rope; };
+void rotate_all(const GgufMetadata& metadata, WeightReader& weights, DecoderTraits& traits,
+                RopePairing pairing = RopePairing::kHalves, bool has_factors = false) {
+  const GgufRopeFacts facts{traits.d_head, traits.n_ctx, pairing, has_factors};
+  traits.rope = [rope = read_gguf_rope(metadata, weights, facts)](std::size_t /*layer*/) {
+    return rope;
+  };
 }
 
 // In layers for which `is_sliding` is true. A window of 0: in none.
@@ -159,27 +161,36 @@ std::function<bool(std::size_t)> sliding_of_gemma3(const GgufMetadata& metadata,
 
 Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gguf_traits(metadata, weights);
-  rotate_all(metadata, RopePairing::kNeighbours, weights, traits);
+  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  rotate_all(metadata, weights, traits, RopePairing::kNeighbours, /*has_factors=*/true);
   slide(metadata, 0, everywhere, traits);
   return read_decoder(traits, std::move(weights));
 }
 
 Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gguf_traits(metadata, weights);
-  rotate_all(metadata, RopePairing::kHalves, weights, traits);
+  rotate_all(metadata, weights, traits);
+  return read_decoder(traits, std::move(weights));
+}
+
+Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
+  DecoderTraits traits = gguf_traits(metadata, weights);
+  traits.query_key_norm = Presence::kYes;
+  rotate_all(metadata, weights, traits);
   return read_decoder(traits, std::move(weights));
 }
 
 Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gguf_traits(metadata, weights);
-  rotate_all(metadata, RopePairing::kHalves, weights, traits);
+  rotate_all(metadata, weights, traits, RopePairing::kHalves, /*has_factors=*/true);
   slide(metadata, 0, everywhere, traits);
   return read_decoder(traits, std::move(weights));
 }
 
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gemma_traits(metadata, weights);
-  rotate_all(metadata, RopePairing::kHalves, weights, traits);
+  traits.tied = true;
+  rotate_all(metadata, weights, traits);
   return read_decoder(traits, std::move(weights));
 }
 
@@ -189,7 +200,8 @@ Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights) {
   constexpr double kScoreCap = 50.0;
   constexpr double kLogitCap = 30.0;
   DecoderTraits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
-  rotate_all(metadata, RopePairing::kHalves, weights, traits);
+  traits.tied = true;
+  rotate_all(metadata, weights, traits);
   traits.soft_cap = soft_cap(metadata, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kLogitCap);
   slide(
@@ -201,11 +213,12 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
   constexpr std::size_t kLayersOf27b = 62;
   constexpr double kLocalBase = 10000.0;
   DecoderTraits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
+  traits.query_key_norm = Presence::kYes;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
   const auto is_sliding = sliding_of_gemma3(metadata, traits.n_layers);
   slide(metadata, 0, is_sliding, traits);
   if (!traits.mask) {
-    rotate_all(metadata, RopePairing::kHalves, weights, traits);
+    rotate_all(metadata, weights, traits);
     return read_decoder(traits, std::move(weights));
   }
   const auto global = read_gguf_rope(metadata, weights, {traits.d_head, traits.n_ctx});

@@ -97,7 +97,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       GgufArchitecture{"llama", "llama", read_gguf_llama},
       GgufArchitecture{"phi3", "phi3", read_gguf_phi3},
       GgufArchitecture{"qwen2", "qwen2", read_gguf_qwen2},
-      GgufArchitecture{"qwen3", "qwen3", read_gguf_qwen2},
+      GgufArchitecture{"qwen3", "qwen3", read_gguf_qwen3},
   };
   return kArchitectures;
 }

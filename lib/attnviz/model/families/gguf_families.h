@@ -22,7 +22,8 @@ struct GgufArchitecture {
 std::span<const GgufArchitecture> gguf_architectures() noexcept;
 
 Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);  // and Qwen 3
+Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);

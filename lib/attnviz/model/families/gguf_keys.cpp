@@ -113,7 +113,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   Rope rope = plain_rope(rotated(metadata, key, facts.d_head),
                          metadata.positive_or(key("rope.freq_base"), 10000.0), facts.n_ctx);
   rope.pairing = facts.pairing;
-  if (weights.has("rope_freqs.weight")) {
+  if (facts.has_factors && weights.has("rope_freqs.weight")) {
     const std::vector<double> plain = rope.inverse_frequencies;
     rope.inverse_frequencies = divided_by(plain, "rope_freqs.weight", metadata, weights);
     rope.scaling = "llama3";
@@ -126,7 +126,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   const std::string own_factor = key("rope.scaling.factor");
   const std::string factor_key = metadata.has(own_factor) ? own_factor : key("rope.scale_linear");
   const double factor = metadata.positive_or(factor_key, 1.0);
-  if (type == "longrope" || weights.has("rope_factors_long.weight")) {
+  if (type == "longrope" || (facts.has_factors && weights.has("rope_factors_long.weight"))) {
     // llama.cpp scales what these have divided once more.
     if (metadata.has(type_key) && type != "longrope" && type != "none") {
       refuse(metadata, type_key, "longrope or none beside rope_factors_long.weight");

@@ -34,6 +34,7 @@ struct GgufRopeFacts {
   std::size_t d_head = 0;
   std::size_t n_ctx = 0;
   RopePairing pairing = RopePairing::kHalves;
+  bool has_factors = false;  // files may have tensors of them: Llama, Phi-3
 };
 
 /// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and
