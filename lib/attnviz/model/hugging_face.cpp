@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
+constexpr std::string_view kAdapter = "adapter_config.json";
 
 bool is_folder(const fs::path& path) {
   std::error_code error;
@@ -71,6 +72,12 @@ fs::path weights_file(const fs::path& path) {
     if (fs::exists(path / name, error)) {
       return path / name;
     }
+  }
+  if (fs::exists(path / kAdapter, error)) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: an adapter is no model: expected {} or {} beside it, with the "
+                            "adapter merged into the weights",
+                            (path / kAdapter).string(), kWeights, kIndex));
   }
   throw Error(ErrorKind::kIo, fmt::format("{}: expected {} or {} in the folder: files of other "
                                           "kinds (pytorch_model.bin) are not read",
@@ -227,6 +234,11 @@ Model load_hugging_face(const fs::path& path, OpenFiles files) {
                                             : TensorFiles::open(weights, files),
                           read_generation_config(folder, files));
   model.config.name = model_name(folder);
+  if (std::error_code error; fs::exists(folder / kAdapter, error)) {
+    model.config.passed_over.push_back(
+        {std::string(kAdapter),
+         "no adapter is applied: the weights beside it are read as they are"});
+  }
   return model;
 }
 
