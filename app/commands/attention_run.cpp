@@ -147,9 +147,9 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
   return files;
 }
 
-void tell_passed_over(const Model& model, const TalkOptions& talk) {
+void tell_passed_over(std::span<const PassedOver> all, const TalkOptions& talk) {
   if (talk.verbose) {
-    for (const ModelConfig::PassedOver& one : model.config.passed_over) {
+    for (const PassedOver& one : all) {
       say(fmt::format("passed over: {}: {}", shown_name(one.name), one.why));
     }
   }
@@ -171,7 +171,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .many_results = options.input.many_texts() && result != Result::kHeads,
                .side_by_side = side_by_side}),
       model(open_model(origin, options.model)) {
-  tell_passed_over(model, options.talk);
+  tell_passed_over(model.config.passed_over, options.talk);
 }
 
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
 
 /// Says, when it is to be verbose, what of the model's files was passed over, and why that is
 /// harmless.
-void tell_passed_over(const Model& model, const TalkOptions& talk);
+void tell_passed_over(std::span<const PassedOver> all, const TalkOptions& talk);
 
 /// What every command that computes attention opens before its first text, in this order, so that
 /// whatever can be refused is refused before slow work: the engine is chosen; text, fonts, outputs

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -33,6 +34,7 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
   for (std::size_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
     info.n_special += tokenizer.is_special(static_cast<TokenId>(id)) ? 1U : 0U;
   }
+  info.passed_over = tokenizer.passed_over();
   bool is_before = true;
   for (const Token& token : tokenizer.tokenize("a").tokens) {
     if (token.added) {
@@ -105,7 +107,10 @@ void run(const InfoOptions& options) {
   ModelInfo info = opened ? described(*opened) : described(std::get<DescribedModel>(options.model));
   if (opened) {
     phases.done("tokenizer");
-    tell_passed_over(opened->model, options.talk);
+    tell_passed_over(opened->model.config.passed_over, options.talk);
+    if (info.tokenizer) {
+      tell_passed_over(info.tokenizer->passed_over, options.talk);
+    }
   }
   info.parameters = count_parameters(info.shape);
   if (options.json) {

@@ -227,26 +227,6 @@ class Indifferent : public RunObserver {
   void contexts(const RunPlace& /*at*/, Matrix /*z*/) override { FAIL("not asked for"); }
   void attention(const RunPlace& /*at*/, Matrix /*a*/) override { FAIL("not asked for"); }
   void mlp(const RunPlace& /*at*/, Matrix /*y*/) override { FAIL("not asked for"); }
-  void values(std::size_t, std::span<const HeadValues>) override { FAIL("not asked for"); }
-};
-
-// Keeps the values of heads with an even number, and contexts.
-class EvenValues : public Onlooker {
- public:
-  EvenValues()
-      : Onlooker([](std::size_t, LayerStep step) { return step == LayerStep::kContexts; }) {}
-  bool wants_values(HeadId head) const override { return head.head % 2 == 0; }
-  void values(std::size_t layer, std::span<const HeadValues> heads) override {
-    for (const HeadValues& one : heads) {
-      REQUIRE(of_heads.try_emplace({layer, one.head}, one.values.rows, one.values.cols).second);
-      Matrix kept = of_heads.at({layer, one.head}).view();
-      for (std::size_t row = 0; row < kept.rows; ++row) {
-        std::ranges::copy(one.values.row(row), kept.row_data(row));
-      }
-    }
-  }
-
-  std::map<HeadId, MatrixBuffer> of_heads;
 };
 
 }  // namespace
@@ -324,42 +304,6 @@ TEST_CASE("observer: a head's context doubled is its W_O doubled") {
     for (const std::size_t n_threads : {1u, 3u}) {
       CHECK(test::same_bits(output_under(model, observer, n_threads).view(), expected.view()));
     }
-  });
-}
-
-TEST_CASE("observer: weights times the values that are told are the contexts") {
-  for_each_model([](const Model& model) {
-    PatternStore patterns(select_heads(model, "", ""), kTokens);
-    EvenValues observer;
-    Indifferent other(patterns);
-    ObserverGroup group({&other, &observer});
-    output_under(model, group, 2);
-    std::size_t n_heads = 0;
-    for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-      const ConstMatrix contexts = observer.of(layer, LayerStep::kContexts);
-      std::size_t column = 0;
-      for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
-        const std::size_t d_value = model.layers[layer].heads[head].d_value();
-        if (head % 2 == 0) {
-          ++n_heads;
-          const ConstMatrix weights = patterns.pattern({layer, head});
-          const ConstMatrix values = std::as_const(observer.of_heads.at({layer, head})).view();
-          REQUIRE(values.rows == kTokens);
-          REQUIRE(values.cols == d_value);
-          for (std::size_t query = 0; query < kTokens; query += 43) {
-            for (std::size_t i = 0; i < d_value; ++i) {
-              double sum = 0.0;
-              for (std::size_t key = 0; key < kTokens; ++key) {
-                sum += static_cast<double>(weights(query, key)) * values(key, i);
-              }
-              CHECK(contexts(query, column + i) == doctest::Approx(sum).epsilon(1e-4));
-            }
-          }
-        }
-        column += d_value;
-      }
-    }
-    CHECK(observer.of_heads.size() == n_heads);
   });
 }
 

@@ -34,7 +34,8 @@ std::shared_ptr<const Rope> rope_of(const GgufBuilder& file) {
   test::write_file(folder.file("rope.gguf"), file.bytes());
   const auto files = std::make_shared<const GgufFiles>(folder.file("rope.gguf"));
   WeightReader weights(TensorFiles::of_gguf(files), {}, "");
-  return read_gguf_rope(GgufMetadata(files->first()), weights, {kHead, 16});
+  return read_gguf_rope(GgufMetadata(files->first()), weights,
+                        {.d_head = kHead, .n_ctx = 16, .has_factors = true});
 }
 
 void check_refused(const GgufBuilder& file, std::string_view message) {

@@ -123,7 +123,7 @@ std::vector<test::TestTensor> tensors_of(const ModelLines& lines) {
 }
 
 // Model and, of GGUF, tokenizer. Returns what was passed over.
-std::vector<ModelConfig::PassedOver> load(const ModelLines& lines) {
+std::vector<PassedOver> load(const ModelLines& lines) {
   const TemporaryFolder folder;
   if (lines.is_gguf()) {
     test::write_file(folder.file("m.gguf"), gguf_of(lines));
@@ -162,7 +162,7 @@ TEST_CASE("published models: every key and every tensor is understood or known t
   for (const ModelLines& lines : files) {
     CAPTURE(lines.name);
     try {
-      for (const ModelConfig::PassedOver& one : load(lines)) {
+      for (const PassedOver& one : load(lines)) {
         CHECK_FALSE(one.why.empty());
       }
     } catch (const Error& error) {

@@ -131,7 +131,7 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   const Model model = loaded(file);
   REQUIRE(model.config.passed_over.size() == 4);
   CHECK(model.config.passed_over[0].name == "llama.attention.causal");
-  for (const ModelConfig::PassedOver& one : model.config.passed_over) {
+  for (const PassedOver& one : model.config.passed_over) {
     CHECK_FALSE(one.why.empty());
   }
 }
@@ -349,8 +349,8 @@ TEST_CASE("Hugging Face: two keys that mean the same and say different things ar
 TEST_CASE("Hugging Face: the reason of a key is true of this model") {
   const Model model = with_setting("mistral-window", "max_window_layers", 1);
   REQUIRE(model.layers.front().mask);
-  const auto found = std::ranges::find(model.config.passed_over, "max_window_layers",
-                                       &ModelConfig::PassedOver::name);
+  const auto found =
+      std::ranges::find(model.config.passed_over, "max_window_layers", &PassedOver::name);
   REQUIRE(found != model.config.passed_over.end());
   CHECK(found->why == "a model of this family does not use it");
 }

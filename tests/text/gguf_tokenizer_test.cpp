@@ -306,6 +306,19 @@ TEST_CASE("t5: a character map that is none is told of") {
               {"tokenizer.ggml.precompiled_charsmap"});
 }
 
+TEST_CASE("GGUF tokenizers: harmless keys that nobody reads are known, each with its reason") {
+  CHECK(tokenizer_of(llama()).passed_over().empty());
+  const ModelTokenizer tokenizer = tokenizer_of(llama()
+                                                    .text("tokenizer.ggml.pre", "default")
+                                                    .u32("tokenizer.ggml.fim_pre_token_id", 4)
+                                                    .u32("tokenizer.ggml.eot_token_id", 2));
+  REQUIRE(tokenizer.passed_over().size() == 2);  // the model reads what ends a turn
+  CHECK(tokenizer.passed_over()[0].name == "tokenizer.ggml.pre");
+  CHECK(tokenizer.passed_over()[0].why == "another model of tokenizer uses it");
+  CHECK(tokenizer.passed_over()[1].name == "tokenizer.ggml.fim_pre_token_id");
+  CHECK(tokenizer.passed_over()[1].why == "the id of a token");
+}
+
 TEST_CASE("GGUF tokenizers: what is wrong is told with its key") {
   const auto model = [](const char* name) {
     return GgufWriter().text("tokenizer.ggml.model", name);

@@ -13,6 +13,7 @@
 #include "attnviz/analysis/model_shape.h"
 #include "attnviz/formats/gguf.h"
 #include "attnviz/model/model.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
 
 namespace attnviz {
 
@@ -28,6 +29,7 @@ struct TokenizerInfo {
   std::size_t n_special = 0;  // special tokens among them
   std::vector<Special> special;
   std::vector<std::string> before, after;  // what is added around a text, raw bytes
+  std::vector<PassedOver> passed_over;     // of its file
 };
 
 struct ModelInfo {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
+#include "attnviz/core/passed_over.h"
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/mask.h"
@@ -103,10 +104,6 @@ struct ModelConfig {
   std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
   std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of transformers
-  struct PassedOver {
-    std::string name;      // of a key or a tensor of the files
-    std::string_view why;  // that is harmless; static storage
-  };
   std::vector<PassedOver> passed_over;
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;

@@ -243,6 +243,7 @@ struct HarmlessTensor {
 
 constexpr std::string_view kBuffer = "no weight: made anew from the config";
 constexpr std::string_view kTied = "the embeddings stand in its place";
+constexpr std::string_view kTiedBias = "the bias beside the decoder stands in its place";
 
 constexpr HarmlessTensor kTensors[] = {
     {".attn.bias", kBuffer, true},
@@ -253,6 +254,8 @@ constexpr HarmlessTensor kTensors[] = {
     {".position_ids", kBuffer, true},
     {".token_type_ids", kBuffer, true},
     {".lm_head.weight", kTied, true},
+    {".lm_head.decoder.bias", kTiedBias, true},
+    {".predictions.decoder.bias", kTiedBias, true},
     {".lm_head.decoder.", kTied},
     {".predictions.decoder.", kTied},
     {".embed_out.weight", kTied, true},

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
@@ -365,19 +366,30 @@ constexpr HarmlessKey kHarmless[] = {
     {"*_token_ids", "the ids of tokens"},
 };
 
-void require_read(const GgufMetadata& metadata) {
+// Which of these keys end a text is asked by who reads the model.
+constexpr std::string_view kOfModel[] = {"eot_token_id", "eom_token_id", "eos_token_ids"};
+
+std::vector<PassedOver> pass_over_keys(const GgufMetadata& metadata) {
   constexpr std::string_view kPrefix = "tokenizer.ggml.";
+  std::vector<PassedOver> passed_over;
   for (const std::string_view key : metadata.unread_keys()) {
     if (!key.starts_with(kPrefix)) {
       continue;
     }
+    const std::string_view name = key.substr(kPrefix.size());
+    if (std::ranges::find(kOfModel, name) != std::end(kOfModel)) {
+      continue;
+    }
     const GgufValue& value = *metadata.gguf().find(key);
-    if (why_harmless(kHarmless, key.substr(kPrefix.size()), plain_number(value)).empty()) {
+    const std::string_view why = why_harmless(kHarmless, name, plain_number(value));
+    if (why.empty()) {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}: {} {}: attnviz does not know what this changes in a tokenizer",
                               metadata.gguf().file(), shown_name(key), value.text()));
     }
+    passed_over.push_back({std::string(key), why});
   }
+  return passed_over;
 }
 
 }  // namespace
@@ -394,7 +406,7 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
   for (const auto& [name, read] : kReaders) {
     if (model == name) {
       TokenizerParts parts = read(metadata, read_pieces(metadata));
-      require_read(metadata);
+      parts.passed_over = pass_over_keys(metadata);
       return parts;
     }
   }

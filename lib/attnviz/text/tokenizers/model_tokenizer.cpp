@@ -310,6 +310,10 @@ const SpecialIds& ModelTokenizer::special_ids() const noexcept {
   return state_->parts.special;
 }
 
+const std::vector<PassedOver>& ModelTokenizer::passed_over() const noexcept {
+  return state_->parts.passed_over;
+}
+
 std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name) {
   for (const AddedToken& token : parts.added) {
     if (token.content == name) {

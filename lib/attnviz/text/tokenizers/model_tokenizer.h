@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "attnviz/core/passed_over.h"
 #include "attnviz/text/tokenizer.h"
 
 namespace attnviz {
@@ -60,6 +62,7 @@ class ModelTokenizer : public Tokenizer {
   std::optional<TokenId> id_of(std::string_view piece) const;
   bool is_special(TokenId id) const;
   const SpecialIds& special_ids() const noexcept;
+  const std::vector<PassedOver>& passed_over() const noexcept;
 
  private:
   struct State;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "attnviz/core/passed_over.h"
 #include "attnviz/text/tokenizers/added_tokens.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/normalizers.h"
@@ -24,6 +25,7 @@ struct TokenizerParts {
   Decoder decoder;
   SpecialIds special;
   bool takes_any_byte = false;  // bytes that are no UTF-8 are tokens, not U+FFFD
+  std::vector<PassedOver> passed_over;
 };
 
 /// The id of a special or ordinary token by its name.
