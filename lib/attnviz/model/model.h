@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "attnviz/core/choices.h"
-#include "attnviz/core/passed_over.h"
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
+#include "attnviz/core/unread.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/transformer_parts.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "attnviz/core/passed_over.h"
+#include "attnviz/core/unread.h"
 #include "attnviz/text/tokenizer.h"
 
 namespace attnviz {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "attnviz/core/passed_over.h"
+#include "attnviz/core/unread.h"
 #include "attnviz/text/tokenizers/added_tokens.h"
 #include "attnviz/text/tokenizers/model_tokenizer.h"
 #include "attnviz/text/tokenizers/normalizers.h"
