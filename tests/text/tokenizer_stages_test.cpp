@@ -1,6 +1,8 @@
 // The stages of a tokenizer, one by one.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -269,25 +271,85 @@ TEST_CASE("a regular expression that takes too long matches nothing, and ends") 
   CHECK(Regex("b*", "").find_all("abba") == std::vector<ByteRange>{{0, 0}, {1, 3}, {4, 4}});
 }
 
-TEST_CASE("a regular expression that goes round without going back ends, or is refused") {
+TEST_CASE("a regular expression that goes on without going back ends within a second") {
+  struct Slow {
+    std::string_view pattern;
+    std::size_t n_bytes;
+  };
+  // What is in a look-around or an atomic group is gone through again and again without going back,
+  // and so is a* before another character; references and empty rounds have a length of their own.
+  for (const Slow& slow :
+       {Slow{"(?:(?=(?>a*))(?>aa?)){3000}[yz]", 5000}, Slow{"(?>(?:(?=(?>a*))a)*)[xz]", 5000},
+        Slow{"(?>(?:(?=(?>(?:(?=(?>a*))a)*))a)*)[xz]", 800}, Slow{"(a)\\1{60000}b", 100'000},
+        Slow{"(a+)(?:\\1c|a)*[xz]", 100'000}, Slow{"(?<all>a+)(?:\\k<all>c|a)*[xz]", 100'000},
+        Slow{"(?:(?!c)){10000}x", 1 << 20}, Slow{"(?:(?!a++b)a)*[xz]", 100'000},
+        Slow{"(?:a*x|a)*[yz]", 100'000}, Slow{"a++\\b[^c]", 1 << 18},
+        Slow{"(?:\\X(?=\\X*+)b?)*[xz]", 100'000}, Slow{"(?:(?<=a*+)a)*[xz]", 5000},
+        Slow{"(?:(?=(?:a?){1000}c?)a)*[xz]", 5000}}) {
+    CAPTURE(slow.pattern);
+    const Regex regex(slow.pattern, "");
+    const auto begin = std::chrono::steady_clock::now();
+    // What a pattern ends with is there, or the whole text would be passed at once.
+    CHECK(regex.find_all(std::string(slow.n_bytes, 'a') + "c.xyb").size() <= slow.n_bytes);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    WARN(seconds.count() < 1.0);
+    CHECK(seconds.count() < 20.0);  // beside other tests, with sanitizers
+  }
+}
+
+TEST_CASE("a regular expression of too many rounds, or of what hides repeats, is refused") {
   const std::string text(8000, 'b');
-  CHECK(Regex("(?:a|(?:a?){1000}c)+x", "").find_all(text).empty());
   for (const std::string& pattern :
        {std::string("(?:(?:a?){1000}){100000}"),
         std::string("(?:(?!(?:(?>a?)){100000}x)b?){100000}"), std::string(100'000, 'a'),
-        std::string("(?:(?:a?){1000}?){100}"), std::string("(?:(?!c)){40000}(?:(?!d)){40000}"),
+        std::string("(?:(?:a?){1000}?){100}"), std::string("(?:(?!c)){60000}x"),
+        std::string("(?:(?!c)){40000}(?:(?!d)){40000}"),
         std::string("(?<a>(?!c){1000})(?<b>\\g<a>{1000})\\g<b>"),
         std::string(1000, '(') + std::string(1000, ')'), std::string("a\\")}) {
     CHECK_THROWS_AS(Regex(pattern, "").find_all(text), Error);
   }
+  const auto refusal = [](std::string_view pattern) {
+    try {
+      const Regex regex(pattern, "t.json: ");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("a(*ERROR{-5})") ==
+        "t.json: expected a regular expression without (*, found \"a(*ERROR{-5})\"");
+  for (const char* const item : {"(*", "(?{", "(?~", "(?(", "(?x", "\\g", "\\c", "\\10"}) {
+    const std::string pattern = std::string("a") + item + "})";
+    CAPTURE(pattern);
+    CHECK(refusal(pattern).find(std::string("without ") + item + ", found") != std::string::npos);
+  }
+  CHECK(refusal("[[:a.:]]").find("without [:a.:], found") != std::string::npos);
   // Numbers that are no repeats: of a character, of a class, in an escape that is none.
   CHECK(Regex("[\\x{99999}]{2,9}\\p{Lu}{1,3}|\\{70000}", "").find_all("{70000}").size() == 1);
+}
+
+TEST_CASE("a regular expression means the same however its repeats and groups are written") {
+  using Ranges = std::vector<ByteRange>;
+  CHECK(Regex("(?:a{2}){2}+|b*?c", "").find_all("aaaaaaaabbc") == Ranges{{0, 8}, {8, 11}});
+  CHECK(Regex("a(?#(*FAIL\\) comment)+(?:(?#b)|b)", "").find_all("aaab") == Ranges{{0, 3}});
+  CHECK(Regex("[(*]+|\\(*x", "").find_all("(*)((x") == Ranges{{0, 2}, {3, 5}, {5, 6}});
+  CHECK(Regex("a{,2}b|a{x}|{", "").find_all("aaab{a{x}") == Ranges{{1, 4}, {4, 5}, {5, 9}});
+  CHECK(Regex("(['\"])\\w*\\1|(?i)k+|z", "").find_all("\"ab\" 'c\" KkZz") ==
+        Ranges{{0, 4}, {9, 11}, {11, 12}, {12, 13}});
+  CHECK(Regex("(?<=ab|c)d|(?<!x)y++", "").find_all("abdcdxyyy") == Ranges{{2, 3}, {4, 5}, {7, 9}});
+  CHECK(Regex("\\p{L}{2}|\\x{31}{2}|\\X", "").find_all("ab11e\u0301") ==
+        Ranges{{0, 2}, {2, 4}, {4, 7}});
 }
 
 TEST_CASE("a class of punctuation holds symbols where it is one") {
   CHECK(Regex("[[:punct:]]", "").find_all("a$") == std::vector<ByteRange>{{1, 2}});
   CHECK(Regex("[[:^punct:]]", "").find_all("a$") == std::vector<ByteRange>{{0, 1}});
   CHECK(Regex("\\[:punct:]", "").find_all("[:punct:]") == std::vector<ByteRange>{{0, 9}});
+  // A ] at the beginning of a class is one of its characters.
+  CHECK(Regex("[][:punct:]]", "").find_all("$]a") == std::vector<ByteRange>{{0, 1}, {1, 2}});
+  CHECK(Regex("[^][:punct:]]", "").find_all("$]a") == std::vector<ByteRange>{{2, 3}});
+  CHECK(Regex("[a[]b[:punct:]]]", "").find_all("$b") == std::vector<ByteRange>{{0, 1}, {1, 2}});
 }
 
 TEST_CASE("a regular expression that takes too long at every word ends as early as in one") {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <new>
@@ -24,29 +25,139 @@ namespace {
 // Patterns of tokenizers have hundreds of bytes; each class of characters takes kilobytes.
 constexpr std::size_t kLongestPattern = 1U << 14;
 constexpr int kDeepestPattern = 250;
-// Oniguruma counts how often it goes back, not how often it goes round: no more than this.
 constexpr std::size_t kMostRounds = 1U << 16;
+
+// Stand in every pattern where a match may have gone on for long: Oniguruma counts only how often
+// it goes back, and what is atomic, looks around or refers back goes forward without end.
+constexpr std::string_view kCount = "(*s)";
+constexpr std::string_view kCountReference = "(*r)";
 
 const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
 }
 
+// How far the matches in one text went, as the counts in the pattern tell.
+class Steps {
+ public:
+  // Of a place that is counted: what stands in the pattern between two of them goes that far.
+  explicit Steps(std::size_t stretch) noexcept : weight_(1 + stretch / kCheapSteps) {}
+
+  // For a match from one character on. A run of white space is gone through by several parts of a
+  // pattern and back, at two steps a character.
+  void set_limit(std::uint64_t n_steps) noexcept {
+    asked_ = kStepsPerRetry * n_steps;
+    longest_ = std::max(longest_, asked_);
+    tighten();
+  }
+  void begin() noexcept { begin_ = nullptr; }
+
+  // Of a match that began at `begin` and is now at `at`. False when it went too far.
+  bool count(const OnigUChar* begin, const OnigUChar* at, std::size_t n_more) noexcept {
+    if (begin != begin_) {
+      begin_ = at_ = begin;
+      n_ = 0;
+    }
+    const std::size_t n = weight_ + n_more + static_cast<std::size_t>(std::abs(at - at_));
+    at_ = at;
+    n_ += n;
+    n_all_ += n;
+    if (n_all_ >= n_free_) {
+      tighten();
+    }
+    return n_ <= limit_;
+  }
+
+ private:
+  static constexpr std::size_t kCheapSteps = 8;
+  static constexpr std::uint64_t kStepsPerRetry = 4;
+
+  // The more all matches took, the less may the next: from many places, each match just within its
+  // limit, they would take that many times as long.
+  void tighten() noexcept {
+    constexpr std::uint64_t kLeast = 1U << 8;
+    const std::uint64_t n_quarters = n_all_ / (2 * longest_);
+    n_free_ = (n_quarters + 1) * 2 * longest_;
+    limit_ =
+        std::max(kLeast, std::min(asked_, longest_ >> std::min<std::uint64_t>(2 * n_quarters, 63)));
+  }
+
+  std::size_t weight_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t longest_ = 0;
+  std::uint64_t limit_ = 0;
+  std::uint64_t n_free_ = 0;  // in all, until the limit is lower
+  std::uint64_t n_ = 0;       // of the match
+  std::uint64_t n_all_ = 0;
+  const OnigUChar* begin_ = nullptr;
+  const OnigUChar* at_ = nullptr;
+};
+
+int count_steps(OnigCalloutArgs* args, void* steps, std::size_t n_more) noexcept {
+  return static_cast<Steps*>(steps)->count(onig_get_start_by_callout_args(args),
+                                           onig_get_current_by_callout_args(args), n_more)
+             ? ONIG_CALLOUT_SUCCESS
+             : ONIGERR_RETRY_LIMIT_IN_MATCH_OVER;
+}
+
+int count_step(OnigCalloutArgs* args, void* steps) {
+  return count_steps(args, steps, 0);
+}
+
+// Whichever group is meant, it is no longer than the longest.
+int count_reference(OnigCalloutArgs* args, void* steps) {
+  int longest = 0;
+  const int n_groups = onig_number_of_captures(onig_get_regex_by_callout_args(args));
+  for (int group = 1; group <= n_groups; ++group) {
+    int begin = 0;
+    int end = 0;
+    if (onig_get_capture_range_in_callout(args, group, &begin, &end) == ONIG_NORMAL) {
+      longest = std::max(longest, end - begin);
+    }
+  }
+  return count_steps(args, steps, static_cast<std::size_t>(longest));
+}
+
+// Between "(*" and ")".
+void define_callout(std::string_view item, OnigCalloutFunc function) {
+  std::string name(item.substr(2, item.size() - 3));
+  auto* const first = reinterpret_cast<OnigUChar*>(name.data());
+  const int status = onig_set_callout_of_name(ONIG_ENCODING_UTF8, ONIG_CALLOUT_TYPE_SINGLE, first,
+                                              first + name.size(), ONIG_CALLOUT_IN_PROGRESS,
+                                              function, nullptr, 0, nullptr, 0, nullptr);
+  if (status < 0) {
+    throw Error(ErrorKind::kUnsupported, "expected an Oniguruma that is built with callouts");
+  }
+}
+
+// What is compiled, and how far it goes between two counts.
+struct CountedRegex {
+  explicit CountedRegex(OnigRegexType* regex, std::size_t longest)
+      : code(regex), stretch(longest) {}
+  CountedRegex(const CountedRegex&) = delete;
+  CountedRegex& operator=(const CountedRegex&) = delete;
+  ~CountedRegex() { onig_free(code); }
+
+  OnigRegexType* code;
+  std::size_t stretch;
+};
+
 struct FreeOniguruma {
   void operator()(OnigRegion* region) const noexcept { onig_region_free(region, 1); }
   void operator()(OnigMatchParam* limits) const noexcept { onig_free_match_param(limits); }
-  void operator()(OnigRegexType* compiled) const noexcept { onig_free(compiled); }
 };
 
 class OnigurumaMatcher : public RegexMatcher {
  public:
-  explicit OnigurumaMatcher(std::shared_ptr<OnigRegexType> compiled)
+  explicit OnigurumaMatcher(std::shared_ptr<CountedRegex> compiled)
       : compiled_(std::move(compiled)),
+        steps_(compiled_->stretch),
         region_(onig_region_new()),
         limits_(onig_new_match_param()) {
     if (region_ == nullptr || limits_ == nullptr) {
       throw std::bad_alloc();
     }
     onig_initialize_match_param(limits_.get());
+    onig_set_callout_user_data_of_match_param(limits_.get(), &steps_);
   }
 
   void set_limit(std::uint32_t n_steps) noexcept override {
@@ -56,15 +167,17 @@ class OnigurumaMatcher : public RegexMatcher {
     onig_set_match_stack_limit_size_of_match_param(limits_.get(),
                                                    std::clamp(n_steps, kLeastStack, kMostStack));
     onig_set_retry_limit_in_match_of_match_param(limits_.get(), n_steps);
+    steps_.set_limit(n_steps);
   }
 
   Found match(std::string_view text, std::size_t begin, bool anchored, ByteRange& range) override {
     const OnigUChar* const first = bytes_of(text.data());
     const OnigUChar* const end = first + text.size();
+    steps_.begin();
     const int found = anchored
-                          ? onig_match_with_param(compiled_.get(), first, end, first + begin,
+                          ? onig_match_with_param(compiled_->code, first, end, first + begin,
                                                   region_.get(), ONIG_OPTION_NONE, limits_.get())
-                          : onig_search_with_param(compiled_.get(), first, end, first + begin, end,
+                          : onig_search_with_param(compiled_->code, first, end, first + begin, end,
                                                    region_.get(), ONIG_OPTION_NONE, limits_.get());
     if (found == ONIGERR_MEMORY) {
       throw std::bad_alloc();
@@ -77,38 +190,248 @@ class OnigurumaMatcher : public RegexMatcher {
   }
 
  private:
-  std::shared_ptr<OnigRegexType> compiled_;
+  std::shared_ptr<CountedRegex> compiled_;
+  Steps steps_;
   std::unique_ptr<OnigRegion, FreeOniguruma> region_;
   std::unique_ptr<OnigMatchParam, FreeOniguruma> limits_;
 };
 
-// Oniguruma 6.9.8 leaves symbols out of this class, those that tokenizers are built with do not.
-std::string with_symbols(std::string_view pattern) {
-  constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
-      {"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}};
-  std::string out;
-  int depth = 0;  // of classes
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const auto* const found = std::ranges::find_if(kClasses, [&](const auto& one) {
-      return depth > 0 && pattern.substr(i).starts_with(one.first);
-    });
-    if (found != std::end(kClasses)) {
-      out += found->second;
-      i += found->first.size() - 1;
-      continue;
+// A pattern as it is compiled: with counts behind each repeat and where each group and alternative
+// begins, without comments, and with symbols in classes of punctuation. Nothing that is put in
+// stands before a repeat, which would repeat it. What would hide where these are is refused.
+class CountedPattern {
+ public:
+  CountedPattern(std::string_view pattern, std::string_view where)
+      : pattern_(pattern), where_(where) {
+    while (at_ < pattern_.size()) {
+      read_item();
     }
-    depth += pattern[i] == '[' ? 1 : pattern[i] == ']' && depth > 0 ? -1 : 0;
-    out += pattern[i];
-    if (pattern[i] == '\\' && i + 1 < pattern.size()) {
-      out += pattern[++i];
+    end_stretch();
+  }
+
+  const std::string& text() const noexcept { return text_; }
+  // How many characters and rounds stand between two counts at most.
+  std::size_t stretch() const noexcept { return longest_stretch_; }
+
+ private:
+  std::string_view rest() const noexcept { return pattern_.substr(at_); }
+
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected a regular expression without {}, found {}", where_, what,
+                            quoted(pattern_)));
+  }
+
+  void copy(std::size_t n) {
+    text_ += pattern_.substr(at_, n);
+    at_ = std::min(at_ + n, pattern_.size());
+  }
+  void copy_through(char last) {
+    const std::size_t end = rest().find(last, 2);
+    copy(end == std::string_view::npos ? rest().size() : end + 1);
+  }
+
+  void end_stretch() {
+    longest_stretch_ = std::max(longest_stretch_, stretch_);
+    stretch_ = 0;
+  }
+
+  void put_count() {
+    skip_comments();
+    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == npos) {
+      text_ += kCount;
+      end_stretch();
     }
   }
-  return out;
-}
 
-// How often a pattern goes round at one place of a text at most: what stands in a row adds up, a
-// bounded repeat multiplies what it repeats; * and + go round as often as the text is long, which
-// is counted. Never less: what only looks like a repeat or a group makes it more.
+  void skip_comments() {
+    while (rest().starts_with("(?#")) {
+      while (at_ < pattern_.size() && pattern_[at_] != ')') {
+        at_ += std::size_t{pattern_[at_] == '\\' ? 2U : 1U};
+      }
+      at_ = std::min(at_ + 1, pattern_.size());
+    }
+  }
+
+  void read_item() {
+    skip_comments();
+    if (at_ == pattern_.size()) {
+      return;
+    }
+    const char c = pattern_[at_];
+    if (c == '(') {
+      read_group();
+    } else if (c == '|') {
+      copy(1);
+      put_count();
+    } else {
+      bool is_long = false;
+      if (c == '[') {
+        read_class();
+      } else if (c == '\\') {
+        is_long = rest().starts_with("\\X");  // as many marks as there are
+        read_escape();
+      } else {
+        copy(1);
+      }
+      read_repeats(is_long);
+    }
+  }
+
+  // Behind what they repeat, which is no group or one that has its own count.
+  void read_repeats(bool is_long) {
+    std::size_t rounds = 1;
+    for (;;) {
+      skip_comments();
+      const char c = at_ < pattern_.size() ? pattern_[at_] : '\0';
+      std::size_t n = 1;
+      if (c == '{') {
+        const std::size_t end = rest().find_first_not_of("0123456789,", 1);
+        if (end == npos || rest()[end] != '}') {
+          break;
+        }
+        n = end + 1;
+        rounds = std::min(rounds * largest_number(rest().substr(1, end - 1)), kMostRounds);
+      } else if (c != '*' && c != '+' && c != '?') {
+        break;
+      }
+      copy(n);
+      is_long = true;
+    }
+    stretch_ += rounds;
+    if (is_long) {
+      put_count();
+    }
+  }
+
+  static std::size_t largest_number(std::string_view numbers) {
+    std::size_t largest = 1;
+    std::size_t number = 0;
+    for (const char c : numbers) {
+      number = c == ',' ? 0
+                        : std::min<std::size_t>(10 * number + static_cast<std::size_t>(c - '0'),
+                                                kMostRounds);
+      largest = std::max(largest, number);
+    }
+    return largest;
+  }
+
+  void read_group() {
+    constexpr std::string_view kOpenings[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!"};
+    const auto* const opening = std::ranges::find_if(
+        kOpenings, [&](std::string_view one) { return rest().starts_with(one); });
+    if (opening != std::end(kOpenings)) {
+      copy(opening->size());
+    } else if (rest().starts_with("(?<")) {
+      copy_through('>');
+    } else if (rest().starts_with("(?")) {
+      // (?i: or (?i), which opens nothing
+      const std::size_t end = rest().find_first_not_of("-imDPSW", 2);
+      if (end == npos || (rest()[end] != ':' && rest()[end] != ')')) {
+        refuse(rest().substr(0, 3));
+      }
+      const bool opens = rest()[end] == ':';
+      copy(end + 1);
+      if (!opens) {
+        return;
+      }
+    } else if (rest().starts_with("(*")) {
+      refuse("(*");
+    } else {
+      copy(1);
+    }
+    put_count();
+  }
+
+  void refuse_control() const {
+    // \c[ is one character
+    if (at_ + 1 < pattern_.size() && std::string_view("cCM").find(pattern_[at_ + 1]) != npos) {
+      refuse(rest().substr(0, 2));
+    }
+  }
+
+  void read_escape() {
+    refuse_control();
+    const char c = rest().size() > 1 ? rest()[1] : '\0';
+    if (c == 'g') {
+      refuse("\\g");  // a call of groups, many times
+    } else if (c == 'k' || (c >= '1' && c <= '9')) {
+      if (c != 'k' && rest().size() > 2 && rest()[2] >= '0' && rest()[2] <= '9') {
+        refuse(rest().substr(0, 3));  // a group, or a character and a digit
+      }
+      text_ += fmt::format("(?:{}", kCountReference);
+      if (c == 'k') {
+        copy_through(rest().starts_with("\\k'") ? '\'' : '>');
+      } else {
+        copy(2);
+      }
+      text_ += ')';
+    } else if (rest().size() > 2 && rest()[2] == '{' && std::string_view("pPxo").find(c) != npos) {
+      copy_through('}');
+    } else {
+      copy(2);
+    }
+  }
+
+  // At its beginning a class has a ] as a character.
+  void open_class() {
+    copy(rest().starts_with("[^") ? 2 : 1);
+    if (rest().starts_with("]")) {
+      copy(1);
+    }
+  }
+
+  void read_class() {
+    // Oniguruma 6.9.8 leaves symbols out of these, those that tokenizers are built with do not.
+    constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
+        {"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}};
+    open_class();
+    for (int depth = 1; depth > 0 && at_ < pattern_.size();) {
+      const auto* const found = std::ranges::find_if(
+          kClasses, [&](const auto& one) { return rest().starts_with(one.first); });
+      if (found != std::end(kClasses)) {
+        text_ += found->second;
+        at_ += found->first.size();
+      } else if (const std::size_t named = named_class(); named > 0) {
+        copy(named);
+      } else if (pattern_[at_] == '[') {
+        open_class();
+        ++depth;
+      } else if (pattern_[at_] == '\\') {
+        refuse_control();
+        copy(2);
+      } else {
+        depth -= pattern_[at_] == ']' ? 1 : 0;
+        copy(1);
+      }
+    }
+  }
+
+  // How long [:alpha:] is; 0 for what is none.
+  std::size_t named_class() const {
+    const std::size_t end = rest().find(']', 1);
+    if (!rest().starts_with("[:") || end == npos || end < 3 || rest()[end - 1] != ':') {
+      return 0;
+    }
+    if (rest().substr(2, end - 3).find_first_not_of("^abcdefghijklmnopqrstuvwxyz") != npos) {
+      refuse(rest().substr(0, end + 1));  // a character, or a class of them
+    }
+    return end + 1;
+  }
+
+  static constexpr std::size_t npos = std::string_view::npos;
+
+  std::string_view pattern_;
+  std::string_view where_;
+  std::string text_;
+  std::size_t at_ = 0;
+  std::size_t stretch_ = 0;
+  std::size_t longest_stretch_ = 0;
+};
+
+// How often a pattern's bounded repeats go round at one place of a text at most: what stands in a
+// row adds up, a repeat multiplies what it repeats; * and + are left to the counts. Never less:
+// what only looks like a repeat or a group makes it more.
 class RoundsCount {
  public:
   explicit RoundsCount(std::string_view pattern) : pattern_(pattern) {}
@@ -198,9 +521,6 @@ void check_size(std::string_view pattern, std::string_view where) {
   if (pattern.size() > kLongestPattern) {
     refuse(fmt::format("of at most {} bytes, found {}", kLongestPattern, pattern.size()));
   }
-  if (pattern.find("\\g") != std::string_view::npos) {
-    refuse(fmt::format("without \\g, found {}", quoted(pattern)));  // a call of groups, many times
-  }
   if (RoundsCount(pattern).most() > kMostRounds) {
     refuse(fmt::format("whose repeats make at most {} rounds, found {}", kMostRounds,
                        quoted(pattern)));
@@ -216,13 +536,15 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
     std::array encodings = {ONIG_ENCODING_UTF8};
     onig_initialize(encodings.data(), static_cast<int>(encodings.size()));
     onig_set_parse_depth_limit(kDeepestPattern);
+    define_callout(kCount, count_step);
+    define_callout(kCountReference, count_reference);
   });
   check_size(pattern, where);
   OnigRegexType* compiled = nullptr;
   OnigErrorInfo info = {};
-  const std::string meant = with_symbols(pattern);
-  const OnigUChar* const first = bytes_of(meant.data());
-  const int status = onig_new(&compiled, first, first + meant.size(), ONIG_OPTION_NONE,
+  const CountedPattern counted(pattern, where);
+  const OnigUChar* const first = bytes_of(counted.text().data());
+  const int status = onig_new(&compiled, first, first + counted.text().size(), ONIG_OPTION_NONE,
                               ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, &info);
   if (status == ONIGERR_MEMORY) {
     throw std::bad_alloc();
@@ -235,8 +557,8 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                             "{}: {}",
                             where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
   }
-  return std::make_shared<const CompiledRegex<OnigRegexType, OnigurumaMatcher>>(
-      std::shared_ptr<OnigRegexType>(compiled, FreeOniguruma()));
+  return std::make_shared<const CompiledRegex<CountedRegex, OnigurumaMatcher>>(
+      std::make_shared<CountedRegex>(compiled, counted.stretch()));
 }
 
 }  // namespace attnviz

@@ -22,7 +22,8 @@ class RegexMatcher {
   virtual ~RegexMatcher() = default;
 
   /// How many steps a match from one character on may take: of PCRE2 all, of Oniguruma how often it
-  /// goes back.
+  /// goes back, and four times as many in all. Of Oniguruma less and less when matches together
+  /// take a multiple of that.
   virtual void set_limit(std::uint32_t n_steps) noexcept = 0;
   /// The first match in valid UTF-8 that begins at `begin` or later, or there when `anchored`.
   virtual Found match(std::string_view text, std::size_t begin, bool anchored,
@@ -55,8 +56,10 @@ class CompiledRegex : public RegexCode {
 
 /// In Oniguruma's syntax and with its meaning, which are those of tokenizer.json.
 /// Throws Error{kUnsupported}, with `where` in front of the message, for a pattern that it does not
-/// understand, that is longer than 16 KiB, deeper than 250 groups, calls groups (\g), or goes round
-/// more than 65,536 times at one place, as bounded repeats make it.
+/// understand, that is longer than 16 KiB, deeper than 250 groups, goes round more than 65,536
+/// times at one place, as bounded repeats make it, or has what no tokenizer's pattern needs:
+/// callouts, calls of groups (\g), conditions, absence (`(?~`), white space to be left out
+/// (`(?x`), control characters (\c), more than nine groups to refer to by number.
 std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                                                    std::string_view where);
 
