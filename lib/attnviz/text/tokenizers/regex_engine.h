@@ -59,7 +59,8 @@ class CompiledRegex : public RegexCode {
 /// understand, that is longer than 16 KiB, deeper than 250 groups, goes round more than 65,536
 /// times at one place, as bounded repeats make it, or has what no tokenizer's pattern needs:
 /// callouts, calls of groups (\g), conditions, absence (`(?~`), white space to be left out
-/// (`(?x`), control characters (\c), more than nine groups to refer to by number.
+/// (`(?x`), control characters (\c), more than nine groups to refer to by number, what has no
+/// end in a look-behind.
 std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                                                    std::string_view where);
 
