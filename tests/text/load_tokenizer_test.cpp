@@ -161,6 +161,55 @@ TEST_CASE("tokenizer.model: BPE merges what scores best, Unigram takes the best 
   CHECK(described(unigram->tokenize("abc")) == "1=<s>[0,0)! 3= [0,0) 4=a[0,1) 7=bc[1,3)");
 }
 
+TEST_CASE("a config that contradicts what tokenizer.json does with a text is refused") {
+  const test::TemporaryFolder folder;
+  const auto refusal = [&](std::string_view stages, std::string_view config) {
+    write(folder, "tokenizer.json",
+          "{" + std::string(stages) +
+              R"(, "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0}}})");
+    write(folder, "tokenizer_config.json", config);
+    try {
+      load_tokenizer(folder.path());
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+      const std::string message = error.what();
+      return message.substr(message.find("config.json: ") + 13);
+    }
+    return std::string();
+  };
+  const std::string bert = R"("normalizer": {"type": "BertNormalizer", "clean_text": true,
+      "handle_chinese_chars": true, "strip_accents": null, "lowercase": false})";
+  CHECK(refusal(bert, R"({"do_lower_case": true})") ==
+        "do_lower_case: expected false, as lowercase in tokenizer.json is, found true: which of "
+        "them holds depends on the library");
+  CHECK(refusal(bert, R"({"strip_accents": true})").find("strip_accents: expected false") == 0);
+  CHECK(refusal(bert, R"({"tokenize_chinese_chars": false})")
+            .find("tokenize_chinese_chars: expected true, as handle_chinese_chars in") == 0);
+  CHECK(refusal(bert, R"({"tokenizer_class": "BertTokenizer", "do_lower_case": false,
+      "strip_accents": null, "tokenize_chinese_chars": true, "add_prefix_space": true})")
+            .empty());
+  // Whose class has no flags of its own.
+  CHECK(refusal(bert, R"({"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": true})")
+            .empty());
+  // An accent that is left where letters become small ones: null says nothing of that.
+  CHECK(refusal(R"("normalizer": {"type": "BertNormalizer", "strip_accents": false})",
+                R"({"do_lower_case": true, "strip_accents": null})")
+            .find("strip_accents: expected false, as strip_accents in tokenizer.json is, found "
+                  "null") == 0);
+
+  const std::string bytes = R"({"type": "ByteLevel", "add_prefix_space": false})";
+  CHECK(refusal("\"pre_tokenizer\": " + bytes, R"({"add_prefix_space": true})")
+            .find("add_prefix_space: expected false, as add_prefix_space in tokenizer.json") == 0);
+  CHECK(refusal("\"pre_tokenizer\": " + bytes, R"({"add_prefix_space": false})").empty());
+  // Neither a sequence nor Metaspace is given another value.
+  CHECK(refusal(R"("pre_tokenizer": {"type": "Sequence", "pretokenizers": [)" + bytes + "]}",
+                R"({"add_prefix_space": true})")
+            .empty());
+  CHECK(refusal(R"("pre_tokenizer": {"type": "Metaspace", "replacement": "_"})",
+                R"({"add_prefix_space": false})")
+            .empty());
+}
+
 TEST_CASE("tokens that were added to a vocabulary later are found in the config") {
   const test::TemporaryFolder folder;
   write(folder, "vocab.json", kPieces);

@@ -100,6 +100,21 @@ class Settings {
     return value && value->kind() == JsonKind::kNull;
   }
 
+  // Throws when the flag `key` is said and, null being `null_means`, another one than `expected`,
+  // which tokenizer.json calls `name`.
+  void check_flag(std::string_view key, std::string_view name, bool expected,
+                  std::optional<bool> null_means = std::nullopt) const {
+    const bool is_null = denies(key);
+    const auto found = is_null ? null_means : flag(key);
+    if (found && *found != expected) {
+      const std::string_view value = is_null ? "null" : *found ? "true" : "false";
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected {}, as {} in tokenizer.json is, found {}: which of them "
+                              "holds depends on the library",
+                              config_->root().at(key).where(), expected, name, value));
+    }
+  }
+
  private:
   std::optional<JsonTree> config_;
   std::optional<JsonTree> names_;
@@ -162,6 +177,22 @@ void add_surrounding_tokens(TokenizerParts& parts, std::optional<bool> adds_bos,
   parts.post = surrounding(first, last);
 }
 
+// What tokenizer.json has is said again in the settings, where transformers may give its own
+// tokenizers, those of a class with a name, another value.
+void check_agreement(const TokenizerParts& parts, const Settings& settings) {
+  if (parts.adds_prefix_space) {
+    settings.check_flag("add_prefix_space", "add_prefix_space", *parts.adds_prefix_space);
+  }
+  if (parts.bert_normalization && !settings.tokenizer_class().starts_with("PreTrainedTokenizer")) {
+    const BertNormalization& does = *parts.bert_normalization;
+    settings.check_flag("do_lower_case", "lowercase", does.lowercase);
+    // As letters that become small ones, when it is null.
+    settings.check_flag("strip_accents", "strip_accents", does.strip_accents, does.lowercase);
+    settings.check_flag("tokenize_chinese_chars", "handle_chinese_chars",
+                        does.handle_chinese_chars);
+  }
+}
+
 TokenizerParts read_gpt2(const fs::path& folder, const Settings& settings, OpenFiles& files) {
   const MappedFile vocabulary = files.open(folder / "vocab.json");
   const MappedFile merges = files.open(folder / "merges.txt");
@@ -221,6 +252,7 @@ fs::path first_shard(const fs::path& path) {
 
 std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& settings,
                                          std::optional<bool> adds_bos) {
+  check_agreement(parts, settings);
   set_special_ids(parts, settings);
   const auto flag = settings.flag("add_bos_token");
   add_surrounding_tokens(parts, flag ? flag : adds_bos, settings.flag("add_eos_token"));

@@ -75,13 +75,17 @@ Normalizer read_replace(const JsonNode& node) {
                         : replace_normalizer(std::move(*pattern.regex), std::move(content));
 }
 
-Normalizer read_bert(const JsonNode& node) {
+BertNormalization bert_options(const JsonNode& node) {
   BertNormalization options;
   options.clean_text = flag_or(node, "clean_text", true);
   options.handle_chinese_chars = flag_or(node, "handle_chinese_chars", true);
   options.lowercase = flag_or(node, "lowercase", true);
   options.strip_accents = flag_or(node, "strip_accents", options.lowercase);
-  return bert_normalizer(options);
+  return options;
+}
+
+bool has_prefix_space(const JsonNode& node) {
+  return flag_or(node, "add_prefix_space", true);
 }
 
 Normalizer read_precompiled(const JsonNode& node) {
@@ -286,9 +290,19 @@ bool has_stage(const JsonNode& node, std::string_view type) {
   return false;
 }
 
+std::optional<BertNormalization> read_bert_normalization(const JsonNode& node) {
+  return text_at(node, "type") == "BertNormalizer" ? std::optional(bert_options(node))
+                                                   : std::nullopt;
+}
+
+std::optional<bool> read_prefix_space(const JsonNode& node) {
+  return text_at(node, "type") == "ByteLevel" ? std::optional(has_prefix_space(node))
+                                              : std::nullopt;
+}
+
 Normalizer read_normalizer(const JsonNode& node) {
   static const std::vector<Reader<Normalizer>> readers = {
-      {"BertNormalizer", read_bert},
+      {"BertNormalizer", [](Reading stage) { return bert_normalizer(bert_options(stage)); }},
       {"ByteLevel", [](Reading) { return byte_level_normalizer(); }},
       {"Lowercase", [](Reading) { return lowercase_normalizer(); }},
       {"NFC", [](Reading) { return unicode_normalizer(UnicodeForm::kNfc); }},
@@ -318,8 +332,7 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
       {"BertPreTokenizer", [](Reading) { return bert_cut(); }},
       {"ByteLevel",
        [](Reading stage) {
-         return byte_level(flag_or(stage, "add_prefix_space", true),
-                           flag_or(stage, "use_regex", true));
+         return byte_level(has_prefix_space(stage), flag_or(stage, "use_regex", true));
        }},
       {"CharDelimiterSplit",
        [](Reading stage) {

@@ -1,6 +1,7 @@
 // The stages around the model, as tokenizer.json describes them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,11 @@ Normalizer read_normalizer(const JsonNode& node);
 PreTokenizer read_pre_tokenizer(const JsonNode& node);
 PostProcessor read_post_processor(const JsonNode& node);
 Decoder read_decoder(const JsonNode& node);
+
+/// What a BertNormalizer or a ByteLevel pre-tokenizer does; nullopt of another type, a sequence
+/// with one, too.
+std::optional<BertNormalization> read_bert_normalization(const JsonNode& node);
+std::optional<bool> read_prefix_space(const JsonNode& node);
 
 /// Whether a stage is of `type`, or a sequence with one that is.
 bool has_stage(const JsonNode& node, std::string_view type);

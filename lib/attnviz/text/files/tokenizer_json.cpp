@@ -179,9 +179,11 @@ TokenizerParts read_tokenizer_json(std::string_view bytes, std::string_view name
   parts.model = read_model(model, scanned.pieces, scanned.merges, is_byte_level);
   if (normalizer) {
     parts.normalizer = read_normalizer(*normalizer);
+    parts.bert_normalization = read_bert_normalization(*normalizer);
   }
   if (pre_tokenizer) {
     parts.pre_tokenizer = read_pre_tokenizer(*pre_tokenizer);
+    parts.adds_prefix_space = read_prefix_space(*pre_tokenizer);
   }
   if (const auto added = find_value(root, "added_tokens")) {
     for (const JsonNode& token : added->as_list("a list of tokens")) {
