@@ -69,6 +69,9 @@ test::ModelBuilder two_layers(LayerOrder order) {
   if (order != LayerOrder::kAttentionOnly) {
     for (LayerWeights& layer : builder.model.layers) {
       layer.attention_norm.weight = builder.random(1, kWidth).row(0);
+      layer.mlp_norm.weight = builder.random(1, kWidth).row(0);
+      layer.mlp.up.weight = builder.random(kWidth, 5);
+      layer.mlp.down.weight = builder.random(5, kWidth);
     }
   }
   return builder;

@@ -84,7 +84,7 @@ class Steps {
 
   std::size_t weight_;
   std::uint64_t asked_ = 0;
-  std::uint64_t longest_ = 0;
+  std::uint64_t longest_ = 1;
   std::uint64_t limit_ = 0;
   std::uint64_t n_free_ = 0;  // in all, until the limit is lower
   std::uint64_t n_ = 0;       // of the match
@@ -327,7 +327,7 @@ class CountedPattern {
     if (behind_) {
       return;
     }
-    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == npos) {
+    if (repeat_size() == 0) {
       text_ += kCount;
       end_stretch();
     }
@@ -375,24 +375,13 @@ class CountedPattern {
   // Behind what they repeat, which is no group or one that has its own count.
   void read_repeats(bool is_long) {
     std::size_t rounds = 1;
-    for (;;) {
-      read_comments();
-      const char c = at_ < pattern_.size() ? pattern_[at_] : '\0';
-      std::size_t n = 1;
-      if (c == '{') {
-        const std::size_t end = rest().find_first_not_of("0123456789,", 1);
-        if (end == npos || rest()[end] != '}') {
-          break;
-        }
-        n = end + 1;
-        refuse_behind(rest()[end - 1] == ',');
-        rounds = std::min(rounds * largest_number(rest().substr(1, end - 1)), kMostRounds);
-      } else if (c != '*' && c != '+' && c != '?') {
-        break;
-      } else {
-        refuse_behind(c != '?');
-      }
+    read_comments();
+    for (std::size_t n = repeat_size(); n > 0; n = repeat_size()) {
+      const std::string_view repeat = rest().substr(0, n);
+      refuse_behind(repeat == "*" || repeat == "+" || repeat.ends_with(",}"));
+      rounds = std::min(rounds * largest_number(repeat), kMostRounds);
       copy(n);
+      read_comments();
       is_long = true;
     }
     stretch_ += rounds;
@@ -401,13 +390,26 @@ class CountedPattern {
     }
   }
 
-  static std::size_t largest_number(std::string_view numbers) {
+  // Of *, +, ? or {2,3}; 0 where none stands.
+  std::size_t repeat_size() const {
+    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == npos) {
+      return 0;
+    }
+    if (pattern_[at_] != '{') {
+      return 1;
+    }
+    const std::size_t end = rest().find_first_not_of("0123456789,", 1);
+    return end == npos || rest()[end] != '}' ? 0 : end + 1;
+  }
+
+  static std::size_t largest_number(std::string_view repeat) {
     std::size_t largest = 1;
     std::size_t number = 0;
-    for (const char c : numbers) {
-      number = c == ',' ? 0
-                        : std::min<std::size_t>(10 * number + static_cast<std::size_t>(c - '0'),
-                                                kMostRounds);
+    for (const char c : repeat) {
+      number =
+          c < '0' || c > '9'
+              ? 0
+              : std::min<std::size_t>(10 * number + static_cast<std::size_t>(c - '0'), kMostRounds);
       largest = std::max(largest, number);
     }
     return largest;

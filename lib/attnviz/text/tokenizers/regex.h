@@ -27,8 +27,8 @@ class Regex {
   /// All matches, in order, without overlap; one that is empty only where it does not follow
   /// another at once. Bytes that are no UTF-8 match nothing, and a match ends before them. No match
   /// begins at a character from which finding one takes too many steps: 1,000,000 or 8 a byte of
-  /// `text`, whichever is more, and half as many after each such character. After many of them,
-  /// those behind it are passed, too.
+  /// `text`, whichever is more, and half as many after each such character or when those before
+  /// took a multiple of that. After many of them, those behind it are passed, too.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:
