@@ -314,7 +314,7 @@ class CountedPattern {
   }
   void copy_through(char last) {
     const std::size_t end = rest().find(last, 2);
-    copy(end == std::string_view::npos ? rest().size() : end + 1);
+    copy(end == kNowhere ? rest().size() : end + 1);
   }
 
   void end_stretch() {
@@ -392,14 +392,14 @@ class CountedPattern {
 
   // Of *, +, ? or {2,3}; 0 where none stands.
   std::size_t repeat_size() const {
-    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == npos) {
+    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == kNowhere) {
       return 0;
     }
     if (pattern_[at_] != '{') {
       return 1;
     }
     const std::size_t end = rest().find_first_not_of("0123456789,", 1);
-    return end == npos || rest()[end] != '}' ? 0 : end + 1;
+    return end == kNowhere || rest()[end] != '}' ? 0 : end + 1;
   }
 
   static std::size_t largest_number(std::string_view repeat) {
@@ -451,7 +451,7 @@ class CountedPattern {
     } else if (rest().starts_with("(?")) {
       // (?i: or (?i), which opens nothing
       const std::size_t end = rest().find_first_not_of("-imDPSW", 2);
-      if (end == npos || (rest()[end] != ':' && rest()[end] != ')')) {
+      if (end == kNowhere || (rest()[end] != ':' && rest()[end] != ')')) {
         refuse(rest().substr(0, 3));
       }
       const bool opens = rest()[end] == ':';
@@ -470,7 +470,7 @@ class CountedPattern {
 
   void refuse_control() const {
     // \c[ is one character
-    if (at_ + 1 < pattern_.size() && std::string_view("cCM").find(pattern_[at_ + 1]) != npos) {
+    if (at_ + 1 < pattern_.size() && std::string_view("cCM").find(pattern_[at_ + 1]) != kNowhere) {
       refuse(rest().substr(0, 2));
     }
   }
@@ -492,7 +492,8 @@ class CountedPattern {
         copy(2);
       }
       text_ += ')';
-    } else if (rest().size() > 2 && rest()[2] == '{' && std::string_view("pPxo").find(c) != npos) {
+    } else if (rest().size() > 2 && rest()[2] == '{' &&
+               std::string_view("pPxo").find(c) != kNowhere) {
       copy_through('}');
     } else {
       copy(2);
@@ -536,16 +537,16 @@ class CountedPattern {
   // How long [:alpha:] is; 0 for what is none.
   std::size_t named_class() const {
     const std::size_t end = rest().find(']', 1);
-    if (!rest().starts_with("[:") || end == npos || end < 3 || rest()[end - 1] != ':') {
+    if (!rest().starts_with("[:") || end == kNowhere || end < 3 || rest()[end - 1] != ':') {
       return 0;
     }
-    if (rest().substr(2, end - 3).find_first_not_of("^abcdefghijklmnopqrstuvwxyz") != npos) {
+    if (rest().substr(2, end - 3).find_first_not_of("^abcdefghijklmnopqrstuvwxyz") != kNowhere) {
       refuse(rest().substr(0, end + 1));  // a character, or a class of them
     }
     return end + 1;
   }
 
-  static constexpr std::size_t npos = std::string_view::npos;
+  static constexpr std::size_t kNowhere = std::string_view::npos;
 
   static constexpr std::size_t kLongestStretch = std::size_t{1} << 32;
 
