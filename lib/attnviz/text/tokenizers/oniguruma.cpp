@@ -17,6 +17,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/text/tokenizers/counted_pattern.h"
 #include "attnviz/text/tokenizers/regex_engine.h"
 
 namespace attnviz {
@@ -26,12 +27,6 @@ namespace {
 // Patterns of tokenizers have hundreds of bytes; each class of characters takes kilobytes.
 constexpr std::size_t kLongestPattern = 1U << 14;
 constexpr int kDeepestPattern = 250;
-constexpr std::size_t kMostRounds = 1U << 16;
-
-// Stand in every pattern where a match may have gone on for long: Oniguruma counts only how often
-// it goes back, and what is atomic, looks around or refers back goes forward without end.
-constexpr std::string_view kCount = "(*s)";
-constexpr std::string_view kCountReference = "(*r)";
 
 const OnigUChar* bytes_of(const char* text) noexcept {
   return reinterpret_cast<const OnigUChar*>(text);
@@ -197,374 +192,6 @@ class OnigurumaMatcher : public RegexMatcher {
   std::unique_ptr<OnigMatchParam, FreeOniguruma> limits_;
 };
 
-// How often a pattern's bounded repeats go round at one place of a text at most: what stands in a
-// row adds up, a repeat multiplies what it repeats; * and + are left to the counts. Never less:
-// what only looks like a repeat or a group makes it more.
-class RoundsCount {
- public:
-  explicit RoundsCount(std::string_view pattern) : pattern_(pattern) {}
-
-  std::size_t most() {
-    for (std::size_t i = 0; i < pattern_.size(); ++i) {
-      const char c = pattern_[i];
-      if (c == '(') {
-        levels_.emplace_back();
-      } else if (c == ')') {
-        close();
-      } else if (c == '{') {
-        i = repeat(i);
-      } else if (c == '\\') {
-        i = escape(i);
-      } else if (c != '*' && c != '+' && c != '?') {
-        add(1);
-      }
-    }
-    while (levels_.size() > 1) {
-      close();
-    }
-    return levels_.back().all();
-  }
-
- private:
-  struct Level {
-    std::size_t all() const noexcept { return capped(before + last); }
-    std::size_t before = 0;
-    std::size_t last = 0;  // what a repeat would repeat
-  };
-
-  static std::size_t capped(std::size_t rounds) noexcept {
-    return std::min(rounds, kMostRounds + 1);
-  }
-  void add(std::size_t rounds) { levels_.back() = {levels_.back().all(), rounds}; }
-
-  void close() {
-    const std::size_t inside = levels_.back().all();
-    if (levels_.size() > 1) {
-      levels_.pop_back();
-      add(inside);
-    } else {
-      levels_.back() = {0, inside};  // whatever a comment hid
-    }
-  }
-
-  // Returns where it ends; what is no {2}, {2,}, {,3} or {2,3} is a character.
-  std::size_t repeat(std::size_t begin) {
-    const std::size_t end = pattern_.find_first_not_of("0123456789,", begin + 1);
-    if (end == std::string_view::npos || pattern_[end] != '}') {
-      add(1);
-      return begin;
-    }
-    std::size_t bound = 0;
-    std::size_t largest = 1;
-    for (const char c : pattern_.substr(begin + 1, end - begin - 1)) {
-      bound = c == ',' ? 0 : capped(10 * bound + static_cast<std::size_t>(c - '0'));
-      largest = std::max(largest, bound);
-    }
-    levels_.back().last = capped(levels_.back().last * largest);
-    return end;
-  }
-
-  // Returns where it ends: of \p{L} and \x{4E00} it is the whole.
-  std::size_t escape(std::size_t begin) {
-    add(1);
-    const std::string_view name = pattern_.substr(begin + 1, 2);
-    std::size_t end = std::string_view::npos;
-    if (name == "p{" || name == "P{") {
-      end = pattern_.find('}', begin);
-    } else if (name == "x{") {
-      end = pattern_.find_first_not_of("0123456789abcdefABCDEF", begin + 3);
-    }
-    return end != std::string_view::npos && pattern_[end] == '}' ? end : begin + 1;
-  }
-
-  std::string_view pattern_;
-  std::vector<Level> levels_ = std::vector<Level>(1);
-};
-
-// A pattern as it is compiled: with counts behind each repeat and where each group and alternative
-// begins, and with symbols in classes of punctuation. Nothing that is put in stands before a
-// repeat, which would repeat it, nor in a look-behind, which Oniguruma 6.9.8 then takes for
-// another. What would hide where these are is refused.
-class CountedPattern {
- public:
-  CountedPattern(std::string_view pattern, std::string_view where)
-      : pattern_(pattern), where_(where) {
-    while (at_ < pattern_.size()) {
-      read_item();
-    }
-    end_stretch();
-  }
-
-  const std::string& text() const noexcept { return text_; }
-  // How many characters and rounds stand between two counts at most.
-  std::size_t stretch() const noexcept { return longest_stretch_; }
-
- private:
-  std::string_view rest() const noexcept { return pattern_.substr(at_); }
-
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}expected a regular expression without {}, found {}", where_, what,
-                            quoted(pattern_)));
-  }
-
-  void copy(std::size_t n) {
-    text_ += pattern_.substr(at_, n);
-    at_ = std::min(at_ + n, pattern_.size());
-  }
-  void copy_through(char last) {
-    const std::size_t end = rest().find(last, 2);
-    copy(end == kNowhere ? rest().size() : end + 1);
-  }
-
-  void end_stretch() {
-    longest_stretch_ = std::max(longest_stretch_, stretch_);
-    stretch_ = 0;
-  }
-
-  void put_count() {
-    read_comments();
-    if (behind_) {
-      return;
-    }
-    if (repeat_size() == 0) {
-      text_ += kCount;
-      end_stretch();
-    }
-  }
-
-  // Which part what a repeat means from what stands in front of it.
-  void read_comments() {
-    while (rest().starts_with("(?#")) {
-      std::size_t end = 3;
-      while (end < rest().size() && rest()[end] != ')') {
-        end += std::size_t{rest()[end] == '\\' ? 2U : 1U};
-      }
-      copy(end + 1);
-    }
-  }
-
-  void read_item() {
-    read_comments();
-    if (at_ == pattern_.size()) {
-      return;
-    }
-    const char c = pattern_[at_];
-    if (c == '(') {
-      read_group();
-    } else if (c == '|') {
-      copy(1);
-      put_count();
-    } else {
-      bool is_long = false;
-      if (c == '[') {
-        read_class();
-      } else if (c == '\\') {
-        is_long = rest().starts_with("\\X");  // as many marks as there are
-        refuse_behind(is_long);
-        read_escape();
-      } else if (c == ')') {
-        is_long = close_group();
-      } else {
-        copy(1);
-      }
-      read_repeats(is_long);
-    }
-  }
-
-  // Behind what they repeat, which is no group or one that has its own count.
-  void read_repeats(bool is_long) {
-    std::size_t rounds = 1;
-    read_comments();
-    for (std::size_t n = repeat_size(); n > 0; n = repeat_size()) {
-      const std::string_view repeat = rest().substr(0, n);
-      refuse_behind(repeat == "*" || repeat == "+" || repeat.ends_with(",}"));
-      rounds = std::min(rounds * largest_number(repeat), kMostRounds);
-      copy(n);
-      read_comments();
-      is_long = true;
-    }
-    stretch_ += rounds;
-    if (is_long) {
-      put_count();
-    }
-  }
-
-  // Of *, +, ? or {2,3}; 0 where none stands.
-  std::size_t repeat_size() const {
-    if (at_ == pattern_.size() || std::string_view("*+?{").find(pattern_[at_]) == kNowhere) {
-      return 0;
-    }
-    if (pattern_[at_] != '{') {
-      return 1;
-    }
-    const std::size_t end = rest().find_first_not_of("0123456789,", 1);
-    return end == kNowhere || rest()[end] != '}' ? 0 : end + 1;
-  }
-
-  static std::size_t largest_number(std::string_view repeat) {
-    std::size_t largest = 1;
-    std::size_t number = 0;
-    for (const char c : repeat) {
-      number =
-          c < '0' || c > '9'
-              ? 0
-              : std::min<std::size_t>(10 * number + static_cast<std::size_t>(c - '0'), kMostRounds);
-      largest = std::max(largest, number);
-    }
-    return largest;
-  }
-
-  // There are no counts in a look-behind, hence nothing that needs them.
-  void refuse_behind(bool is_endless) const {
-    if (behind_ && is_endless) {
-      refuse("what has no end in a look-behind");
-    }
-  }
-
-  // Whether it was a look-behind.
-  bool close_group() {
-    copy(1);
-    n_open_ -= n_open_ > 0 ? 1 : 0;
-    if (!behind_ || n_open_ > behind_->n_open) {
-      return false;
-    }
-    // From each place that it may begin at.
-    const std::size_t rounds =
-        RoundsCount(pattern_.substr(behind_->begin, at_ - behind_->begin)).most();
-    stretch_ = std::min(stretch_ + rounds * rounds, kLongestStretch);
-    behind_.reset();
-    return true;
-  }
-
-  void read_group() {
-    constexpr std::string_view kOpenings[] = {"(?:", "(?=", "(?!", "(?>", "(?<=", "(?<!"};
-    const auto* const opening = std::ranges::find_if(
-        kOpenings, [&](std::string_view one) { return rest().starts_with(one); });
-    if (opening != std::end(kOpenings)) {
-      if (opening->starts_with("(?<") && !behind_) {
-        behind_ = Behind{at_, n_open_};
-      }
-      copy(opening->size());
-    } else if (rest().starts_with("(?<")) {
-      copy_through('>');
-    } else if (rest().starts_with("(?")) {
-      // (?i: or (?i), which opens nothing
-      const std::size_t end = rest().find_first_not_of("-imDPSW", 2);
-      if (end == kNowhere || (rest()[end] != ':' && rest()[end] != ')')) {
-        refuse(rest().substr(0, 3));
-      }
-      const bool opens = rest()[end] == ':';
-      copy(end + 1);
-      if (!opens) {
-        return;
-      }
-    } else if (rest().starts_with("(*")) {
-      refuse("(*");
-    } else {
-      copy(1);
-    }
-    ++n_open_;
-    put_count();
-  }
-
-  void refuse_control() const {
-    // \c[ is one character
-    if (at_ + 1 < pattern_.size() && std::string_view("cCM").find(pattern_[at_ + 1]) != kNowhere) {
-      refuse(rest().substr(0, 2));
-    }
-  }
-
-  void read_escape() {
-    refuse_control();
-    const char c = rest().size() > 1 ? rest()[1] : '\0';
-    if (c == 'g') {
-      refuse("\\g");  // a call of groups, many times
-    } else if (c == 'k' || (c >= '1' && c <= '9')) {
-      if (c != 'k' && rest().size() > 2 && rest()[2] >= '0' && rest()[2] <= '9') {
-        refuse(rest().substr(0, 3));  // a group, or a character and a digit
-      }
-      refuse_behind(true);
-      text_ += fmt::format("(?:{}", kCountReference);
-      if (c == 'k') {
-        copy_through(rest().starts_with("\\k'") ? '\'' : '>');
-      } else {
-        copy(2);
-      }
-      text_ += ')';
-    } else if (rest().size() > 2 && rest()[2] == '{' &&
-               std::string_view("pPxo").find(c) != kNowhere) {
-      copy_through('}');
-    } else {
-      copy(2);
-    }
-  }
-
-  // At its beginning a class has a ] as a character.
-  void open_class() {
-    copy(rest().starts_with("[^") ? 2 : 1);
-    if (rest().starts_with("]")) {
-      copy(1);
-    }
-  }
-
-  void read_class() {
-    // Oniguruma 6.9.8 leaves symbols out of these, those that tokenizers are built with do not.
-    constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
-        {"[:punct:]", "\\p{P}\\p{S}"}, {"[:^punct:]", "[^\\p{P}\\p{S}]"}};
-    open_class();
-    for (int depth = 1; depth > 0 && at_ < pattern_.size();) {
-      const auto* const found = std::ranges::find_if(
-          kClasses, [&](const auto& one) { return rest().starts_with(one.first); });
-      if (found != std::end(kClasses)) {
-        text_ += found->second;
-        at_ += found->first.size();
-      } else if (const std::size_t named = named_class(); named > 0) {
-        copy(named);
-      } else if (pattern_[at_] == '[') {
-        open_class();
-        ++depth;
-      } else if (pattern_[at_] == '\\') {
-        refuse_control();
-        copy(2);
-      } else {
-        depth -= pattern_[at_] == ']' ? 1 : 0;
-        copy(1);
-      }
-    }
-  }
-
-  // How long [:alpha:] is; 0 for what is none.
-  std::size_t named_class() const {
-    const std::size_t end = rest().find(']', 1);
-    if (!rest().starts_with("[:") || end == kNowhere || end < 3 || rest()[end - 1] != ':') {
-      return 0;
-    }
-    if (rest().substr(2, end - 3).find_first_not_of("^abcdefghijklmnopqrstuvwxyz") != kNowhere) {
-      refuse(rest().substr(0, end + 1));  // a character, or a class of them
-    }
-    return end + 1;
-  }
-
-  static constexpr std::size_t kNowhere = std::string_view::npos;
-
-  static constexpr std::size_t kLongestStretch = std::size_t{1} << 32;
-
-  struct Behind {
-    std::size_t begin;
-    std::size_t n_open;  // groups around it
-  };
-
-  std::string_view pattern_;
-  std::string_view where_;
-  std::optional<Behind> behind_;
-  std::size_t n_open_ = 0;  // groups
-  std::string text_;
-  std::size_t at_ = 0;
-  std::size_t stretch_ = 0;
-  std::size_t longest_stretch_ = 0;
-};
-
 void check_size(std::string_view pattern, std::string_view where) {
   const auto refuse = [&](std::string_view what) {
     throw Error(ErrorKind::kUnsupported,
@@ -573,7 +200,7 @@ void check_size(std::string_view pattern, std::string_view where) {
   if (pattern.size() > kLongestPattern) {
     refuse(fmt::format("of at most {} bytes, found {}", kLongestPattern, pattern.size()));
   }
-  if (RoundsCount(pattern).most() > kMostRounds) {
+  if (most_rounds(pattern) > kMostRounds) {
     refuse(fmt::format("whose repeats make at most {} rounds, found {}", kMostRounds,
                        quoted(pattern)));
   }
@@ -594,9 +221,9 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
   check_size(pattern, where);
   OnigRegexType* compiled = nullptr;
   OnigErrorInfo info = {};
-  const CountedPattern counted(pattern, where);
-  const OnigUChar* const first = bytes_of(counted.text().data());
-  const int status = onig_new(&compiled, first, first + counted.text().size(), ONIG_OPTION_NONE,
+  const CountedPattern counted = counted_pattern(pattern, where);
+  const OnigUChar* const first = bytes_of(counted.text.data());
+  const int status = onig_new(&compiled, first, first + counted.text.size(), ONIG_OPTION_NONE,
                               ONIG_ENCODING_UTF8, ONIG_SYNTAX_DEFAULT, &info);
   if (status == ONIGERR_MEMORY) {
     throw std::bad_alloc();
@@ -610,7 +237,7 @@ std::shared_ptr<const RegexCode> compile_oniguruma(std::string_view pattern,
                             where, quoted(pattern), reinterpret_cast<const char*>(message.data())));
   }
   return std::make_shared<const CompiledRegex<CountedRegex, OnigurumaMatcher>>(
-      std::make_shared<CountedRegex>(compiled, counted.stretch()));
+      std::make_shared<CountedRegex>(compiled, counted.stretch));
 }
 
 }  // namespace attnviz

@@ -27,7 +27,7 @@ struct TokenizerParts {
   // What a tokenizer_config.json may contradict.
   std::optional<BertNormalization> bert_normalization;
   std::optional<bool> adds_prefix_space;  // of a byte-level pre-tokenizer that is no sequence
-  bool takes_any_byte = false;  // bytes that are no UTF-8 are tokens, not U+FFFD
+  bool takes_any_byte = false;            // bytes that are no UTF-8 are tokens, not U+FFFD
   std::vector<PassedOver> passed_over;
 };
 
