@@ -60,8 +60,8 @@ class WeightsOnly : public RunObserver {
 // Two layers; in the second one heads 0 and 2 share keys and values.
 test::ModelBuilder two_layers(LayerOrder order) {
   test::ModelBuilder builder(kTokens, kWidth);
-  builder.add_layer({{4, 4}, {3, 6}, {4, 2}});
-  builder.add_layer({{3, 5}, {6, 2}, {3, 5}});
+  builder.add_layer({{4, 4}, {3, 6}, {4, 2}}, test::OutputForm::kPerLayer);
+  builder.add_layer({{3, 5}, {6, 2}, {3, 5}}, test::OutputForm::kPerLayer);
   std::vector<HeadWeights>& heads = builder.model.layers[1].heads;
   heads[0].key = heads[2].key;
   heads[0].value = heads[2].value;
