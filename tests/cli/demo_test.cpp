@@ -29,7 +29,8 @@ json reference(const std::string& name) {
 
 std::vector<json> reference_lines(const std::string& name) {
   std::vector<json> items;
-  for (const std::string& line : lines_of(read_file(kReference + "demo/" + name))) {
+  const std::string file = kReference + "demo/" + name;
+  for (const std::string& line : lines_of(read_file(file))) {
     items.push_back(parse_json(line));
   }
   return items;

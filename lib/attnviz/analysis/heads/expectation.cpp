@@ -36,6 +36,7 @@ std::string_view first_word(std::string_view& rest) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
+  names.reserve(kHeadNames.size());
   for (const HeadName& name : kHeadNames) {
     names.emplace_back(name.name);
   }
