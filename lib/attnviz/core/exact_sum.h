@@ -30,7 +30,12 @@ class FixedPoint {
 /// Adds up numbers below 2^40 as whole multiples of 2^-60, up to 2^66 of sum.
 class ExactSum {
  public:
-  void add(double term) noexcept { units_ += static_cast<Integer>(term * kUnits); }
+  void add(double term) noexcept {
+    // A conversion to 64 bits is an instruction, one to 128 bits a function.
+    constexpr double kSmall = 8.0;
+    units_ += std::abs(term) < kSmall ? static_cast<std::int64_t>(term * kUnits)
+                                      : static_cast<Integer>(term * kUnits);
+  }
   void add(const ExactSum& other) noexcept { units_ += other.units_; }
   double value() const noexcept { return static_cast<double>(units_) / kUnits; }
   bool operator==(const ExactSum&) const = default;

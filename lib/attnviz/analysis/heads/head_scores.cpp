@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/kernels/entropy.h"
 #include "attnviz/text/unicode_classes.h"
 
 namespace attnviz {
@@ -27,10 +28,6 @@ std::string_view without_space(std::string_view piece) noexcept {
 
 // What the strongest dropout of a float makes of 1.
 constexpr double kLargestWeight = 16777216.0;
-
-double bits(double share) noexcept {
-  return share > 0.0 ? -share * std::log2(share) : 0.0;
-}
 
 }  // namespace
 
@@ -132,43 +129,59 @@ void ScoreTally::add_shape(const Row& row) {
     mean(Score::kFirst).add(row.on(0));
   }
   const double even = 1.0 / static_cast<double>(row.n_visible);
-  double entropy = 0.0, mixed = 0.0, distance = 0.0, band = 0.0;
-  std::size_t n_mixed = 0, farthest = 0, largest = mask_.first_key(query);
-  for (std::size_t key = mask_.first_key(query); key < mask_.end_key(query, tokens_->size());
-       ++key) {
-    if (mask_.has_gaps() && !mask_.visible(query, key)) {
-      continue;
+  // What is not visible has no weight.
+  const kernels::EntropySums logs = kernels::entropy_sums(row.weights, even);
+  double distance = 0.0;
+  std::size_t largest = mask_.first_key(query);
+  double most_weight = row.on(largest);
+  for (std::size_t i = 0; i < row.weights.size(); ++i) {
+    const double weight = row.weights[i];
+    const std::size_t key = row.first_key + i;
+    distance += weight * static_cast<double>(row.distance(key));
+    if (weight > most_weight) {
+      largest = key;
+      most_weight = weight;
     }
-    const double weight = row.on(key);
-    const std::size_t away = row.distance(key);
-    farthest = std::max(farthest, away);
-    if (weight == 0.0) {
-      continue;
-    }
-    entropy += bits(weight);
-    mixed += bits((weight + even) / 2.0);
-    ++n_mixed;
-    distance += weight * static_cast<double>(away);
-    band += away <= tokens_->band() ? weight : 0.0;
-    largest = weight > row.on(largest) ? key : largest;
   }
   const double most = -std::log2(even);
-  mixed += static_cast<double>(row.n_visible - n_mixed) * bits(even / 2.0);
-  mean(Score::kEntropyBits).add(entropy);
-  mean(Score::kEntropyFraction).add(entropy / most);
-  mean(Score::kJsUniform).add(std::max(mixed - (entropy + most) / 2.0, 0.0));
+  const double mixed =
+      logs.mixed_bits + static_cast<double>(row.n_visible - logs.count) * even / 2.0 * (most + 1.0);
+  mean(Score::kEntropyBits).add(logs.bits);
+  mean(Score::kEntropyFraction).add(logs.bits / most);
+  mean(Score::kJsUniform).add(std::max(mixed - (logs.bits + most) / 2.0, 0.0));
   mean(Score::kDistanceMean).add(distance);
   largest_distance_ = std::max(largest_distance_, distance);
   mean(Score::kDistanceOfLargest).add(static_cast<double>(row.distance(largest)));
   mean(Score::kConfidence).add(row.on(largest));
-  if (farthest > tokens_->band()) {
-    mean(Score::kBand).add(band);
+  if (sees_farther_than_band(query)) {
+    mean(Score::kBand).add(band_of(row));
   }
   const auto& copied = tokens_->copied();
   if (copied && query + 1 >= copied->begin + copied->size &&
       query + 1 < copied->begin + 2 * copied->size) {
     mean(Score::kRetrieval).add(largest + copied->size == query + 1 ? 1.0 : 0.0);
   }
+}
+
+bool ScoreTally::sees_farther_than_band(std::size_t query) const {
+  const std::size_t band = tokens_->band();
+  const std::size_t end = mask_.end_key(query, tokens_->size());
+  for (std::size_t key = mask_.first_key(query); key + band < query; ++key) {
+    if (mask_.visible(query, key)) {
+      return true;
+    }
+  }
+  return end > query + band + 1;
+}
+
+double ScoreTally::band_of(const Row& row) const {
+  const std::size_t band = tokens_->band();
+  double sum = 0.0;
+  for (std::size_t key = row.query - std::min(row.query, band);
+       key < std::min(row.end_key(), row.query + band + 1); ++key) {
+    sum += row.on(key);
+  }
+  return sum;
 }
 
 void ScoreTally::add_repetitions(const Row& row) {

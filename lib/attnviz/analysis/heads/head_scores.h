@@ -91,6 +91,8 @@ class ScoreTally {
   };
 
   struct Row;
+  bool sees_farther_than_band(std::size_t query) const;
+  double band_of(const Row& row) const;
   void add_repetitions(const Row& row);
   void add_shape(const Row& row);
   void add_punctuation(const Row& row);

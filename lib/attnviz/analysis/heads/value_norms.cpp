@@ -1,7 +1,9 @@
 #include "attnviz/analysis/heads/value_norms.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
@@ -20,6 +22,22 @@ StoredMatrix head_output(const LayerWeights& layer, std::size_t head) {
 
 namespace {
 
+// Several sums side by side: each addition waits for the one before it.
+double sum_of_squares(std::span<const float> numbers) {
+  std::array<double, 16> sums{};
+  std::size_t i = 0;
+  for (; i + sums.size() <= numbers.size(); i += sums.size()) {
+    for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+      const auto number = static_cast<double>(numbers[i + lane]);
+      sums[lane] += number * number;
+    }
+  }
+  for (; i < numbers.size(); ++i) {
+    sums[0] += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
+  }
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
 void write_norms(const LayerWeights& layer, const HeadValues& head, MatrixBuffer& transformed,
                  std::vector<double>& norms) {
   ConstMatrix values = head.values;
@@ -30,11 +48,7 @@ void write_norms(const LayerWeights& layer, const HeadValues& head, MatrixBuffer
   }
   norms.resize(values.rows);
   for (std::size_t token = 0; token < values.rows; ++token) {
-    double square = 0.0;
-    for (const float number : values.row(token)) {
-      square += static_cast<double>(number) * static_cast<double>(number);
-    }
-    norms[token] = std::sqrt(square);
+    norms[token] = std::sqrt(sum_of_squares(values.row(token)));
   }
 }
 
