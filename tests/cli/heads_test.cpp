@@ -123,7 +123,8 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
   CHECK(!contains(attnviz({"heads", "--no-bos"}).out, warning));
   // The first of three visible keys has a third of the weight of a head that looks at all alike.
   const std::vector<std::string> windowed = {"heads", "--layers", "2", "--mask", "window:3"};
-  for (const json& head : attnviz_json(windowed)["heads"]) {
+  const json seen = attnviz_json(windowed);
+  for (const json& head : seen["heads"]) {
     CHECK(head["names"].empty());
   }
   for (std::vector<std::string> refused : {std::vector<std::string>{"heads", "--mask", "window:3"},
