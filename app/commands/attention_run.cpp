@@ -185,6 +185,12 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
   if (!options.names) {
     return;
   }
+  if (model.config.is_too_long(kShortestNamedProbe + 1)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--names: names need probes of {} tokens behind a first one, and {} "
+                            "takes {} at most",
+                            kShortestNamedProbe, model.config.name, model.config.n_ctx));
+  }
   ProgressLine progress("probes", options.talk);
   AttentionRequest request;
   request.n_threads = options.request.n_threads;

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -35,19 +34,12 @@ void tell_unused(const Outputs& outputs, const HeadsOptions& options) {
     return;
   }
   const HeadsTableChoice usual;
-  std::vector<const char*> unused;
-  for (const auto& [given, option] : {std::pair(options.table.ranking.sort.has_value(), "--sort"),
-                                      {!options.table.ranking.at_least.empty(), "--min"},
-                                      {options.table.top != usual.top, "--top"},
-                                      {!options.table.columns.empty(), "--columns"}}) {
-    if (given) {
-      unused.push_back(option);
-    }
-  }
-  if (!unused.empty()) {
-    tell(options.talk,
-         fmt::format("{} changed nothing: no table was drawn", fmt::join(unused, ", ")));
-  }
+  const std::pair<bool, const char*> of_table[] = {
+      {options.table.ranking.sort.has_value(), "--sort"},
+      {!options.table.ranking.at_least.empty(), "--min"},
+      {options.table.top != usual.top, "--top"},
+      {!options.table.columns.empty(), "--columns"}};
+  tell_unused(options.talk, of_table, "no table was drawn");
 }
 
 // What of the scores goes where, once they are there.

@@ -135,19 +135,11 @@ void Outputs::tell_unused() const {
     return;
   }
   const FigureStyle usual;
-  std::vector<const char*> unused;
-  for (const auto& [given, option] : {std::pair(figure_.theme != usual.theme, "--theme"),
-                                      {figure_.cell != usual.cell, "--cell"},
-                                      {figure_.dpi != usual.dpi, "--dpi"},
-                                      {!plan_.look.fonts.empty(), "--font"}}) {
-    if (given) {
-      unused.push_back(option);
-    }
-  }
-  if (!unused.empty()) {
-    tell(plan_.talk, fmt::format("{} changed nothing: no PNG picture was asked for (-o FILE.png)",
-                                 fmt::join(unused, ", ")));
-  }
+  const std::pair<bool, const char*> options[] = {{figure_.theme != usual.theme, "--theme"},
+                                                  {figure_.cell != usual.cell, "--cell"},
+                                                  {figure_.dpi != usual.dpi, "--dpi"},
+                                                  {!plan_.look.fonts.empty(), "--font"}};
+  attnviz::app::tell_unused(plan_.talk, options, "no PNG picture was asked for (-o FILE.png)");
 }
 
 bool Outputs::has_file(const Format& format) const {

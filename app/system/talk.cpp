@@ -21,6 +21,19 @@ void tell(const TalkOptions& talk, std::string_view message) {
   }
 }
 
+void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
+                 std::string_view why) {
+  std::string unused;
+  for (const auto& [given, option] : options) {
+    if (given) {
+      unused += (unused.empty() ? "" : ", ") + std::string(option);
+    }
+  }
+  if (!unused.empty()) {
+    tell(talk, fmt::format("{} changed nothing: {}", unused, why));
+  }
+}
+
 void Teller::tell(Note note, std::string_view message) {
   if (is_due(note) && !message.empty()) {
     say(message);

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <set>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "options/options.h"
 
@@ -14,6 +16,11 @@ void say(std::string_view message);
 
 /// The same unless the person wants quiet, and of something at all: an empty message is none.
 void tell(const TalkOptions& talk, std::string_view message);
+
+/// Says which options, each with whether it was given, changed nothing and why: that is no error,
+/// for they may stand in an alias.
+void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
+                 std::string_view why);
 
 /// Notes that are said once, however many texts they are true of.
 enum class Note { kRandomWeights, kFarWords, kFlatPicture };

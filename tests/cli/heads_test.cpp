@@ -150,6 +150,11 @@ TEST_CASE(
   Words named = random;
   named.emplace_back("--names");
   CHECK(contains(attnviz(named).out, "on probes no head here earns a name"));
+  const ProgramResult brief =
+      attnviz({"-m", kModels + "llama-gqa-bias", "--ids", "1,2", "--names"});
+  CHECK(brief.exit_code == 2);
+  CHECK(contains(brief.err, "--names: names need probes of 100 tokens"));
+  CHECK(contains(brief.err, "takes 64 at most"));
   const json document = attnviz_json({"The cat sat", "--names", "--head", "2.1"});
   CHECK(document["model"]["named_heads"][4] ==
         json{{"layer", 2}, {"head", 1}, {"name", "induction"}});

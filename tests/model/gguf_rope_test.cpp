@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/families/gguf_keys.h"
+#include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/run_program.h"
 
@@ -39,15 +40,7 @@ std::shared_ptr<const Rope> rope_of(const GgufBuilder& file) {
 }
 
 void check_refused(const GgufBuilder& file, std::string_view message) {
-  CAPTURE(message);
-  try {
-    rope_of(file);
-    FAIL_CHECK("nothing was thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::kUnsupported);
-    CAPTURE(error.what());
-    CHECK(std::string_view(error.what()).find(message) != std::string_view::npos);
-  }
+  test::check_refused([&] { rope_of(file); }, message);
 }
 
 // Two heads, which are narrower or wider than their share of the embedding.

@@ -14,6 +14,7 @@
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "attnviz/text/files/gguf_tokenizer.h"
+#include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/json.h"
 #include "support/run_program.h"
@@ -138,15 +139,7 @@ std::vector<PassedOver> load(const ModelLines& lines) {
 
 void check_refused(const ModelLines& lines, const std::string& name) {
   CAPTURE(lines.name);
-  CAPTURE(name);
-  try {
-    load(lines);
-    FAIL_CHECK("nothing was thrown");
-  } catch (const Error& error) {
-    CAPTURE(error.what());
-    CHECK(error.kind() == ErrorKind::kUnsupported);
-    CHECK(std::string_view(error.what()).find(name) != std::string_view::npos);
-  }
+  test::check_refused([&] { load(lines); }, name);
 }
 
 void check_key_refused(ModelLines lines, const std::string& key, const std::string& object = "") {

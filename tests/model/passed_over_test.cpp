@@ -14,6 +14,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
+#include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/json.h"
 #include "support/run_program.h"
@@ -73,14 +74,7 @@ Model loaded(const GgufBuilder& file) {
 void check_refused(const std::function<void(GgufBuilder&)>& change, std::string_view name) {
   GgufBuilder file = tiny_llama();
   change(file);
-  CAPTURE(name);
-  try {
-    loaded(file);
-    FAIL_CHECK("nothing was thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::kUnsupported);
-    CHECK(std::string_view(error.what()).find(name) != std::string_view::npos);
-  }
+  test::check_refused([&] { loaded(file); }, name);
 }
 
 // A reference model with another value in its config.

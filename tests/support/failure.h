@@ -1,7 +1,10 @@
 // What a reader throws.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <string>
+#include <string_view>
 
 #include "attnviz/core/error.h"
 
@@ -20,6 +23,16 @@ Failure failure_of(Run run) {
     return {error.kind(), error.what()};
   }
   return {};
+}
+
+/// As not supported, with `part` in the message.
+template <typename Run>
+void check_refused(Run run, std::string_view part) {
+  const Failure failure = failure_of(run);
+  CAPTURE(part);
+  CAPTURE(failure.message);
+  CHECK(failure.kind == ErrorKind::kUnsupported);
+  CHECK(failure.message.find(part) != std::string::npos);
 }
 
 }  // namespace attnviz::test

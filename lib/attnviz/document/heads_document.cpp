@@ -44,14 +44,9 @@ double share_of(const HeadName& name, const ScoreValues& scores) {
 }  // namespace
 
 std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
-  std::vector<std::string_view> names;
-  const ScoreValues scores = raw.means(index);
-  for (const HeadName& name : kHeadNames) {
-    if (judges(name) && name.is_earned_by(scores)) {
-      names.push_back(name.name);
-    }
-  }
-  return names;
+  const auto* const probes = std::get_if<ProbeSource>(&source);
+  return probes == nullptr ? std::vector<std::string_view>()
+                           : earned_names(raw.means(index), probes->texts, uniform);
 }
 
 bool HeadsDocument::judges(const HeadName& name) const {

@@ -19,6 +19,18 @@ bool is_judged(const HeadName& name, std::span<const TokenizedText> probes,
          });
 }
 
+std::vector<std::string_view> earned_names(const ScoreValues& scores,
+                                           std::span<const TokenizedText> probes,
+                                           const ScoreValues& uniform) {
+  std::vector<std::string_view> names;
+  for (const HeadName& name : kHeadNames) {
+    if (is_judged(name, probes, uniform) && name.is_earned_by(scores)) {
+      names.push_back(name.name);
+    }
+  }
+  return names;
+}
+
 std::vector<NamedHead> measured_names(const Model& model, const ModelTokenizer* tokenizer,
                                       const AttentionRequest& request) {
   AttentionRequest silent = request;
@@ -42,10 +54,8 @@ std::vector<NamedHead> measured_names(const Model& model, const ModelTokenizer* 
   const ScoreValues alike = uniform.means(0);
   std::vector<NamedHead> named;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    for (const HeadName& name : kHeadNames) {
-      if (is_judged(name, probes, alike) && name.is_earned_by(means.means(i))) {
-        named.push_back({heads[i].layer, heads[i].head, std::string(name.name)});
-      }
+    for (const std::string_view name : earned_names(means.means(i), probes, alike)) {
+      named.push_back({heads[i].layer, heads[i].head, std::string(name)});
     }
   }
   return named;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/analysis/heads/score_table.h"
@@ -17,6 +18,11 @@ namespace attnviz {
 /// window brings it to the bound. `uniform`: the scores of such a head.
 bool is_judged(const HeadName& name, std::span<const TokenizedText> probes,
                const ScoreValues& uniform);
+
+/// The names that a head with these scores earns there, in the order of kHeadNames.
+std::vector<std::string_view> earned_names(const ScoreValues& scores,
+                                           std::span<const TokenizedText> probes,
+                                           const ScoreValues& uniform);
 
 /// The names that all heads earn on the usual probes, by layer, head and kHeadNames. `tokenizer`
 /// may be null. Throws what make_probes() and run() throw.
