@@ -39,13 +39,6 @@ TEST_CASE("simd: targets have lower-case names without repeats") {
   }
 }
 
-#ifdef HWY_COMPILE_ONLY_SCALAR
-TEST_CASE("simd: kernels built for one lane offer nothing else") {
-  CHECK(kernels::simd_targets() == std::vector<std::string>{"scalar"});
-  CHECK(kernels::active_simd_target() == "scalar");
-}
-#endif
-
 TEST_CASE("simd: an unknown target is a usage error that lists what there is") {
   const std::string before = kernels::active_simd_target();
   try {
