@@ -2,8 +2,11 @@
 #include "attnviz/model/passed_over.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -82,6 +85,35 @@ Model with_setting(const std::string& model, const std::string& key, const json&
   return test::with_settings(model, {{key, value}});
 }
 
+using FileEdit = std::function<void(json& header, std::string& data)>;
+
+void nothing(json& /*header*/, std::string& /*data*/) {}
+
+// A reference model with other tensors.
+Model with_file(const std::string& model, const FileEdit& edit,
+                const std::string& file = "model.safetensors") {
+  const TemporaryFolder folder;
+  test::copy_model(model, folder.path());
+  const std::string bytes = test::read_file(folder.path() / file);
+  std::uint64_t size = 0;  // of the header, little-endian
+  std::memcpy(&size, bytes.data(), sizeof size);
+  json header = test::parse_json(bytes.substr(sizeof size, size));
+  std::string data = bytes.substr(sizeof size + size);
+  edit(header, data);
+  const std::string edited = header.dump();
+  size = edited.size();
+  std::string front(sizeof size, '\0');
+  std::memcpy(front.data(), &size, sizeof size);
+  test::write_file(folder.path() / file, front + edited + data);
+  return load_hugging_face(folder.path());
+}
+
+// As messages write the place of a key.
+std::string told_as(std::string key) {
+  std::ranges::replace(key, '/', '.');
+  return key;
+}
+
 std::string refusal(const std::function<void()>& run) {
   try {
     run();
@@ -113,6 +145,11 @@ TEST_CASE("GGUF: a key that may change what is computed is refused by name, an i
                  file.array(GgufType::kI32, 2, file.numbers({1, 1})));
       },
       "llama.rope.dimension_sections");
+  // The tensors have 3 tokens, and heads of 4 numbers.
+  for (const char* key : {"llama.vocab_size", "llama.attention.head_dim"}) {
+    check_refused([&](GgufBuilder& file) { file.add_u32(key, 5); },
+                  std::string(key) + " 5: contradicts the shapes of the tensors");
+  }
 }
 
 TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it is said why") {
@@ -120,11 +157,13 @@ TEST_CASE("GGUF: a key with a value that changes nothing is passed over, and it 
   file.add("llama.attention.causal", GgufType::kBool, std::string(1, '\1'));
   file.add("llama.attention.clamp_kqv", GgufType::kF32, file.number(0.0F));
   file.add_u32("llama.vocab_size", 3);
+  file.add_u32("llama.attention.head_dim", 4);
   file.add_u32("llama.vision.block_count", 3);
   file.add_string("general.invented", "x");
   const Model model = loaded(file);
-  REQUIRE(model.config.passed_over.size() == 4);
+  REQUIRE(model.config.passed_over.size() == 6);
   CHECK(model.config.passed_over[0].name == "llama.attention.causal");
+  CHECK(model.config.passed_over[5].name == "general.invented");
   for (const PassedOver& one : model.config.passed_over) {
     CHECK_FALSE(one.why.empty());
   }
@@ -160,6 +199,7 @@ TEST_CASE("GGUF: tensors that nobody reads are refused by name, but for those of
   for (const char* name :
        {"blk.0.attn_q_norm.weight", "blk.1.attn_k_norm.weight", "blk.0.post_attention_norm.weight",
         "blk.0.attn_sinks.weight", "blk.0.attn_q.scale", "dense.0.weight", "blk.2.attn_q.weight",
+        "cls.output.weight", "blk.0.score.weight", "blk.0.rotary_emb.inv_freq", "lm_head.weight",
         "invented.weight"}) {
     check_refused([&](GgufBuilder& file) { add_zeros(file, name, {4}); }, name);
   }
@@ -252,6 +292,20 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"gemma3-multimodal", "tie_word_embeddings", true, false},
       {"llama-mha-untied", "sliding_window", nullptr, 4096},
       {"gemma3-multimodal", "vision_config", json{{"hidden_size", 3}}, nullptr},
+      {"llama-mha-untied", "architectures", json{"LlamaForCausalLM", "TFLlamaModel"},
+       json{"LlamaBiModel"}},
+      {"llama-mha-untied", "architectures", json{"LLaMAForCausalLM"}, json{"MistralForCausalLM"}},
+      {"gemma3-multimodal", "architectures", json{"Gemma3ForConditionalGeneration"}, "Gemma3Model"},
+      {"llama-mha-untied", "auto_map",
+       json{{"AutoConfig", "configuration.AnyConfig"}, {"AutoModel", "a/b--code.LlamaModel"}},
+       json{{"AutoModel", "modeling_llama_encoder.LlamaEncoderModel"}}},
+      {"llama-mha-untied", "emb_size", 12, 9},
+      {"gpt-neox-parallel", "rotary_pct", 0.5, nullptr},
+      {"llama-mha-untied", "rotary_pct", nullptr, 0.5},
+      {"llama-mha-untied", "rotary_emb_base", nullptr, 500},
+      {"llama-rope-linear", "temperature", 0.5, nullptr},
+      {"llama-rope-linear", "rope_scaling/finetuned", true, nullptr},
+      {"llama-rope-linear", "rope_scaling/temperature", nullptr, 0.5},
   };
   for (const Setting& setting : settings) {
     CAPTURE(setting.model);
@@ -262,7 +316,7 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
     }
     CHECK(refusal([&] {
             with_setting(setting.model, setting.key, setting.refused);
-          }).find(setting.key) != std::string::npos);
+          }).find(told_as(setting.key)) != std::string::npos);
   }
 }
 
@@ -364,40 +418,117 @@ TEST_CASE("Hugging Face: an adapter beside a model is passed over, one without i
 }
 
 TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for known ones") {
-  const auto with = [](const std::string& name) {
-    const TemporaryFolder folder;
-    test::copy_model("llama-mha-untied", folder.path());
-    std::string bytes = test::read_file(folder.path() / "model.safetensors");
-    const std::string known = "model.norm.weight";
-    REQUIRE(bytes.find(known) != std::string::npos);
-    std::uint64_t size = 0;  // of the header, little-endian
-    for (int i = 7; i >= 0; --i) {
-      size = size << 8 | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
-    }
-    const std::string more =
-        "{\"" + name + "\": {\"dtype\": \"F32\", \"shape\": [0], \"data_offsets\": [0, 0]}, ";
-    bytes.replace(8, 1, more);
-    size += more.size() - 1;
-    for (int i = 0; i < 8; ++i) {
-      bytes[static_cast<std::size_t>(i)] = static_cast<char>(size >> (8 * i) & 0xFF);
-    }
-    test::write_file(folder.path() / "model.safetensors", bytes);
-    return load_hugging_face(folder.path());
+  struct Unread {
+    const char* model;
+    const char* tensor;
+    bool is_harmless;
   };
-  // The file's own frequencies are such ones.
-  const std::size_t n_there =
-      load_hugging_face(ATTNVIZ_SOURCE_DIR "/tests/reference/models/llama-mha-untied")
-          .config.passed_over.size();
-  CHECK(n_there > 0);
-  for (const char* name :
-       {"model.layers.0.self_attn.rotary_emb.cos_cached", "vision_tower.patch.weight"}) {
-    CHECK(with(name).config.passed_over.size() == n_there + 1);
+  const Unread all[] = {
+      {"llama-mha-untied", "model.layers.0.self_attn.rotary_emb.cos_cached", true},
+      {"llama-mha-untied", "model.rotary_emb.inv_freq", true},
+      {"llama-mha-untied", "vision_tower.patch.weight", true},
+      {"llama-mha-untied", "model.visual.patch.weight", true},
+      {"llama-mha-untied", "score.weight", true},
+      {"llama-mha-untied", "model.layers.1.self_attn.q_proj.bias", false},
+      {"llama-mha-untied", "model.layers.0.invented", false},
+      {"llama-mha-untied", "model.layers.0.self_attn.sinks", false},
+      {"llama-mha-untied", "model.layers.0.self_attn.score.gate", false},
+      {"llama-mha-untied", "model.layers.0.self_attn.rotary_emb.inv_freq_scale", false},
+      {"llama-mha-untied", "model.layers.x.self_attn.rotary_emb.inv_freq", false},
+      {"llama-mha-untied", "model.layers.0.pooler.w", false},
+      {"llama-mha-untied", "foo.attention.bias", false},
+      {"llama-mha-untied", "x.lm_head.weight", false},
+      {"llama-mha-untied", "lm_head.decoder.weight", false},
+      {"llama-mha-untied", "v.blk.0.weight", false},
+      {"gpt2-tied", "h.0.attn.masked_bias", true},
+      {"gpt2-tied", "lm_head.weight", true},
+      {"gpt2-tied", "h.0.attention.bias", false},
+      {"gpt2-untied-inverse-layer", "embed_out.weight", false},
+      {"bert-pair", "cls.seq_relationship.weight", true},
+      {"bert-pair", "encoder.layer.0.pooler.w", false},
+      {"roberta-mlm", "lm_head.decoder.weight", true},
+      {"roberta-mlm", "lm_head.decoder.extra", false},
+  };
+  for (const Unread& one : all) {
+    CAPTURE(one.model);
+    CAPTURE(one.tensor);
+    const std::size_t n_there = with_file(one.model, nothing).config.passed_over.size();
+    const auto load = [&] {
+      return with_file(one.model, [&](json& header, std::string& data) {
+        header[one.tensor] = {
+            {"dtype", "F32"}, {"shape", {0}}, {"data_offsets", {data.size(), data.size()}}};
+      });
+    };
+    if (one.is_harmless) {
+      CHECK(load().config.passed_over.size() == n_there + 1);
+    } else {
+      test::check_refused(load, one.tensor);
+    }
   }
-  for (const char* name : {"model.layers.1.self_attn.q_proj.bias", "model.layers.0.invented",
-                           "model.layers.0.self_attn.sinks"}) {
-    CAPTURE(name);
-    CHECK_THROWS_AS(with(name), Error);
+}
+
+TEST_CASE("Hugging Face: a head is read wherever it stands outside of the layers") {
+  const Model plain = with_file("llama-mha-untied", nothing);
+  const Model moved = with_file("llama-mha-untied", [](json& header, std::string& /*data*/) {
+    json renamed;
+    for (const auto& [name, tensor] : header.items()) {
+      renamed[name == "__metadata__" ? name : "language_model." + name] = tensor;
+    }
+    header = renamed;
+  });
+  const StoredMatrix& head = moved.head.unembedding.weight;
+  REQUIRE(head.rows == plain.head.unembedding.weight.rows);
+  CHECK(moved.config.passed_over.size() == plain.config.passed_over.size());
+  CHECK(std::memcmp(head.data, plain.head.unembedding.weight.data,
+                    sizeof(float) * head.rows * head.cols) == 0);
+}
+
+TEST_CASE("Hugging Face: a bias that stands twice must be the same twice") {
+  const auto twice = [](float more) {
+    return with_file("roberta-mlm", [more](json& header, std::string& data) {
+      const std::size_t first = header["lm_head.bias"]["data_offsets"][0];
+      const std::size_t last = header["lm_head.bias"]["data_offsets"][1];
+      std::string copy = data.substr(first, last - first);
+      float number = 0.0F;
+      std::memcpy(&number, copy.data(), sizeof number);
+      number += more;
+      std::memcpy(copy.data(), &number, sizeof number);
+      header["lm_head.decoder.bias"] = header["lm_head.bias"];
+      header["lm_head.decoder.bias"]["data_offsets"] = {data.size(), data.size() + copy.size()};
+      data += copy;
+    });
+  };
+  CHECK(twice(0.0F).head.unembedding.bias.size() == twice(0.0F).embeddings.rows);
+  test::check_refused([&] { twice(0.5F); },
+                      "model.safetensors: lm_head.decoder.bias: expected the numbers of "
+                      "lm_head.bias");
+}
+
+TEST_CASE("Hugging Face: an unread tensor is told with the file that holds it") {
+  const auto name = [](int shard) {
+    return fmt::format("model-0000{}-of-00003.safetensors", shard);
+  };
+  for (const int shard : {1, 3}) {
+    test::check_refused(
+        [&] {
+          with_file(
+              "llama-sharded-bf16",
+              [](json& header, std::string& data) {
+                header["invented"] = {
+                    {"dtype", "F32"}, {"shape", {0}}, {"data_offsets", {data.size(), data.size()}}};
+              },
+              name(shard));
+        },
+        name(shard) + ": invented: ");
   }
+}
+
+TEST_CASE("Hugging Face: of positions by chunks, texts of one chunk are read") {
+  const json chunks = {{"chunk_size", 8}, {"local_size", 2}};
+  CHECK(with_setting("qwen2-bias", "dual_chunk_attention_config", chunks).config.n_ctx == 6);
+  CHECK(refusal([] {
+          with_setting("qwen2-bias", "dual_chunk_attention_config/invented", 1);
+        }).find("dual_chunk_attention_config.invented 1") != std::string::npos);
 }
 
 }  // namespace attnviz

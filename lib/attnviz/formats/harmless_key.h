@@ -21,6 +21,7 @@ struct HarmlessKey {
 inline constexpr std::string_view kNeutral = "its value changes nothing";
 inline constexpr std::string_view kOtherPart =
     "of pictures or sound: only the part of the text runs";
+inline constexpr std::string_view kOtherTask = "of a head for another task";
 
 /// Why a key with this value, as far as it is a number or a text, is harmless: of the first row
 /// that says so. Empty when none does.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/error.h"
@@ -14,6 +15,7 @@
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/gguf_families.h"
@@ -110,10 +112,12 @@ Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   const GgufMetadata metadata(files->first());
   require_model(metadata);
   const GgufArchitecture& architecture = architecture_of(metadata);
-  Model model = architecture.read(metadata, WeightReader(TensorFiles::of_gguf(files), {}, ""));
+  WeightReader weights(TensorFiles::of_gguf(files), {}, "");
+  weights.pass_over({{"v.*", kOtherPart}, {"mm.*", kOtherPart}, {"a.*", kOtherPart}});
+  Model model = architecture.read(metadata, std::move(weights));
   require_embeddings(metadata, model);
-  pass_over_keys(metadata, model.config);
-  pass_over_tensors(model.stored.unused_tensors, metadata.gguf().file(), model.config);
+  pass_over_keys(metadata, model);
+  pass_over_tensors(model);
   model.config.name = name_of_shards(files->first().file());
   model.config.kind = ModelKind::kTransformer;
   model.config.family = architecture.family;

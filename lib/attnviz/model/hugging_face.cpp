@@ -182,14 +182,13 @@ class ModelFile {
 
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
-    const std::string where(files.name());
     Model model = family_.read(text_config(config_, family_.model_type), std::move(files));
     if (!end_of_text) {
       end_of_text = read_end_of_text(config_);
     }
     model.config.end_of_text = std::move(end_of_text).value_or(std::vector<std::uint32_t>());
-    pass_over_keys(config_, name_, model.config);
-    pass_over_tensors(model.stored.unused_tensors, where, model.config);
+    pass_over_keys(config_, name_, family_.class_name, model);
+    pass_over_tensors(model);
     model.config.kind = ModelKind::kTransformer;
     model.config.family = family_.model_type;
     return model;

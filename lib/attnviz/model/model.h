@@ -85,7 +85,6 @@ enum class ModelKind {
   kTransformer,  // all of a model of some family, over the ids of a tokenizer of its own
 };
 
-/// What a model says of itself.
 /// What a head was found to be: "induction".
 struct NamedHead {
   std::size_t layer = 0;
@@ -93,6 +92,7 @@ struct NamedHead {
   std::string name;
 };
 
+/// What a model says of itself.
 struct ModelConfig {
   std::string name;    // "random", "demo", or the file\'s name
   std::string origin;  // where it comes from, for readers of its pictures; empty: its name says it
@@ -135,7 +135,12 @@ struct StoredWeights {
     std::size_t bytes() const noexcept { return stored_bytes(type, count); }
   };
   std::vector<Numbers> used;  // tensors that the model is made of, each type once; empty: no files
-  std::vector<std::string> unused_tensors;  // in the files beside them
+  struct Unused {
+    std::string name;
+    std::string file;
+    std::string_view why;  // it changes nothing; empty: nobody knows
+  };
+  std::vector<Unused> unused_tensors;  // in the files beside them
   std::size_t n_unused_bytes = 0;
 };
 

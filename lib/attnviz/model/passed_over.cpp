@@ -3,10 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
@@ -20,20 +24,17 @@ constexpr std::string_view kSaving = "how the file was written";
 constexpr std::string_view kRunning = "how another program runs the model";
 constexpr std::string_view kGenerating = "how another program generates texts";
 constexpr std::string_view kToken = "the id of a token";
-constexpr std::string_view kOtherTask = "of a head for another task";
 constexpr std::string_view kOtherFamily = "a model of this family does not use it";
 
 // Behind the architecture's name.
 constexpr HarmlessKey kGgufKeys[] = {
     {"attention.clamp_kqv", kNeutral, 0.0},
-    {"attention.head_dim", "attention.key_length says it, or the shares of the heads"},
     {"attention.max_alibi_bias", kNeutral, 0.0},
     {"attention.scale", kNeutral, 0.0},
     {"attention.sliding_window", kNeutral, 0.0},
     {"attn_logit_softcapping", kNeutral, 0.0},
     {"audio.*", kOtherPart},
     {"classifier.output_labels", kOtherTask},
-    {"context_length", "the position embeddings say it"},
     {"embedding_scale", kNeutral, 1.0},
     {"expert_count", kNeutral, 0.0},
     {"expert_used_count", "there are no experts"},
@@ -47,16 +48,20 @@ constexpr HarmlessKey kGgufKeys[] = {
     {"rope.scaling.original_context_length", "nothing is scaled by it"},
     {"tensor_data_layout", kSaving},
     {"vision.*", kOtherPart},
-    {"vocab_size", "the embeddings say it"},
 };
 
-// Outside of the architecture's own; others read "general.", "split." and "tokenizer.".
+// Outside of the architecture's own; others read "split." and "tokenizer.".
 constexpr HarmlessKey kOtherGgufKeys[] = {
+    {"general.alignment", kSaving},
+    {"general.file_type", kSaving},
+    {"general.quantization_version", kSaving},
+    {"general.sampling.*", kGenerating},
+    {"general.*", "what the file says of itself"},
     {"quantize.*", kSaving},
     {"*", "not of this architecture: llama.cpp does not read it in such files"},
 };
 
-// Of a config.json, at any depth.
+// Of a config.json, or of the text's in it.
 constexpr HarmlessKey kConfigKeys[] = {
     {"_attn_implementation*", kRunning},
     {"_commit_hash", kSaving},
@@ -65,12 +70,10 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"_num_labels", kOtherTask},
     {"add_cross_attention", kNeutral, 0.0},
     {"apply_query_key_layer_scaling", kRunning},
-    {"architectures", "model_type says it"},
     {"attention_bias", kNeutral, 0.0},
     {"attention_softmax_in_fp32", kRunning},
     {"audio_config", kOtherPart},
     {"author", kSaving},
-    {"auto_map", "code beside a model is not run: it is read as its family says"},
     {"bad_words_ids", kGenerating},
     {"bf16", kRunning},
     {"chunk_size_feed_forward", kRunning},
@@ -80,12 +83,9 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"diversity_penalty", kGenerating},
     {"do_sample", kGenerating},
     {"dtype", "the tensors say it"},
-    {"dual_chunk_attention_config", kRunning},
     {"early_stopping", kGenerating},
-    {"emb_size", "the embeddings say it"},
     {"embedding_multiplier", kNeutral, 1.0},
     {"encoder_no_repeat_ngram_size", kGenerating},
-    {"finetuned", kTraining},
     {"finetuning_task", kOtherTask},
     {"fp16", kRunning},
     {"full_attn_mod", kNeutral, 1.0},
@@ -189,6 +189,12 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"*suppress_tokens", kGenerating},
 };
 
+// Of what scales rotary positions in it.
+constexpr HarmlessKey kRopeKeys[] = {
+    {"finetuned", kTraining},
+    {"original_max_position_embeddings", "nothing is scaled by it"},
+};
+
 // Why a key is harmless, or else what is said of it.
 struct Verdict {
   std::string_view why;
@@ -210,9 +216,35 @@ std::optional<Verdict> judge_direction(std::string_view key, std::optional<doubl
                                : "in a model of this family all tokens see one another"};
 }
 
+// Of sizes that the tensors say, too.
+std::optional<Verdict> judge_size(std::string_view key, std::optional<double> value,
+                                  const Model& model) {
+  struct Size {
+    std::string_view key;
+    std::size_t size;
+    std::string_view why;
+  };
+  const Size sizes[] = {
+      {"vocab_size", model.embeddings.rows, "the embeddings say it"},
+      {"emb_size", model.config.d_model, "the embeddings say it"},
+      {"attention.head_dim", model.layers.front().heads.front().query.d_out(),
+       "the shapes of the heads say it"},
+  };
+  const auto* const found = std::ranges::find(sizes, key, &Size::key);
+  if (found == std::end(sizes)) {
+    return std::nullopt;
+  }
+  return value == static_cast<double>(found->size)
+             ? Verdict{found->why}
+             : Verdict{"", "contradicts the shapes of the tensors"};
+}
+
 Verdict judge(std::span<const HarmlessKey> table, std::string_view key,
-              std::optional<double> number, std::string_view text, bool is_causal) {
-  const auto direction = judge_direction(key, number, is_causal);
+              std::optional<double> number, std::string_view text, const Model& model) {
+  if (const auto size = judge_size(key, number, model)) {
+    return *size;
+  }
+  const auto direction = judge_direction(key, number, model.config.mask.kind != MaskKind::kNone);
   return direction ? *direction : Verdict{why_harmless(table, key, number, text)};
 }
 
@@ -222,72 +254,84 @@ std::optional<double> plain_number(const JsonNode& node) {
                                             : std::nullopt;
 }
 
-Verdict judge(const JsonNode& node, bool is_causal) {
-  if (node.key() == "layer_types" && node.kind() == JsonKind::kList &&
-      std::ranges::all_of(node.as_list("a list of layer types"), [](const JsonNode& one) {
-        return one.as_string() == "full_attention";
-      })) {
+bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so) {
+  return list.kind() == JsonKind::kList &&
+         std::ranges::all_of(list.as_list("a list of names"), [&](const JsonNode& one) {
+           return one.kind() == JsonKind::kString && is_so(one.as_string());
+         });
+}
+
+// One of the classes that transformers has for a family: "LlamaForCausalLM". Other classes of a
+// family run it in other ways: LLM2Vec's LlamaBiModel sees all tokens (BehnamGhader et al. 2024).
+bool is_class_of(std::string_view family, std::string_view name) {
+  static constexpr std::string_view kTasks[] = {
+      "Model",
+      "LMHeadModel",
+      "DoubleHeadsModel",
+      "ForCausalLM",
+      "ForConditionalGeneration",
+      "ForMaskedLM",
+      "ForMultipleChoice",
+      "ForNextSentencePrediction",
+      "ForPreTraining",
+      "ForQuestionAnswering",
+      "ForSequenceClassification",
+      "ForTokenClassification",
+  };
+  for (const std::string_view framework : {"TF", "Flax"}) {
+    name.remove_prefix(name.starts_with(framework) ? framework.size() : 0);
+  }
+  if (ascii_lower(name.substr(0, family.size())) != ascii_lower(family)) {  // LLaMAForCausalLM
+    return false;
+  }
+  name.remove_prefix(family.size());
+  name.remove_prefix(name.starts_with("Text") ? 4 : 0);
+  return std::ranges::find(kTasks, name) != std::end(kTasks);
+}
+
+// "modeling_phi3.Phi3ForCausalLM", also behind "owner/repository--".
+bool is_code_of(std::string_view family, std::string_view reference) {
+  return is_class_of(family, reference.substr(reference.rfind('.') + 1));
+}
+
+std::optional<Verdict> judge_classes(const JsonNode& node, std::string_view family) {
+  if (node.key() == "architectures") {
+    return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
+               ? Verdict{"model_type says it"}
+               : Verdict{"", "expected classes of this family: others may run it in another way"};
+  }
+  if (node.key() == "auto_map" && node.kind() == JsonKind::kObject) {
+    const std::vector<JsonNode> members = node.as_object();
+    const bool is_known = std::ranges::all_of(members, [&](const JsonNode& one) {
+      return !one.key().starts_with("AutoModel") ||
+             (one.kind() == JsonKind::kString && is_code_of(family, one.as_string()));
+    });
+    return is_known ? Verdict{"code beside a model is not run: it is read as its family says"}
+                    : Verdict{"",
+                              "code beside a model is not run, and this is no class of its "
+                              "family"};
+  }
+  return std::nullopt;
+}
+
+bool is_of_rope(const JsonNode& node) {
+  const std::string path = node.path();
+  return path.find("rope_scaling.") != std::string::npos ||
+         path.find("rope_parameters.") != std::string::npos;
+}
+
+Verdict judge(const JsonNode& node, std::string_view family, const Model& model) {
+  if (const auto classes = judge_classes(node, family)) {
+    return *classes;
+  }
+  if (node.key() == "layer_types" &&
+      all_are(node, [](std::string_view one) { return one == "full_attention"; })) {
     return {kNeutral};
   }
   const std::string_view text =
       node.kind() == JsonKind::kString ? node.as_string() : std::string_view();
-  return judge(kConfigKeys, node.key(), plain_number(node), text, is_causal);
-}
-
-// What a tensor's name holds anywhere; a dot in front also stands for the name's beginning.
-struct HarmlessTensor {
-  std::string_view part;
-  std::string_view why;
-  bool is_end = false;  // the part is the last one of the name
-};
-
-constexpr std::string_view kBuffer = "no weight: made anew from the config";
-constexpr std::string_view kTied = "the embeddings stand in its place";
-constexpr std::string_view kTiedBias = "the bias beside the decoder stands in its place";
-
-constexpr HarmlessTensor kTensors[] = {
-    {".attn.bias", kBuffer, true},
-    {".attn.masked_bias", kBuffer, true},
-    {".attention.bias", kBuffer, true},
-    {".attention.masked_bias", kBuffer, true},
-    {".rotary_emb.", kBuffer},
-    {".position_ids", kBuffer, true},
-    {".token_type_ids", kBuffer, true},
-    {".lm_head.weight", kTied, true},
-    {".lm_head.decoder.bias", kTiedBias, true},
-    {".predictions.decoder.bias", kTiedBias, true},
-    {".lm_head.decoder.", kTied},
-    {".predictions.decoder.", kTied},
-    {".embed_out.weight", kTied, true},
-    {".vocab_projector.weight", kTied, true},
-    {".pooler.", kOtherTask},
-    {".seq_relationship.", kOtherTask},
-    {".classifier.", kOtherTask},
-    {".pre_classifier.", kOtherTask},
-    {".score.", kOtherTask},
-    {".qa_outputs.", kOtherTask},
-    {".cls.output.", kOtherTask},
-    {".vision_tower.", kOtherPart},
-    {".vision_model.", kOtherPart},
-    {".multi_modal_projector.", kOtherPart},
-    {".visual.", kOtherPart},
-    {".audio_tower.", kOtherPart},
-};
-
-// As llama.cpp names parts of pictures and sound; not anywhere in a name.
-constexpr std::string_view kGgufParts[] = {"v.", "mm.", "a."};
-
-std::string_view why_harmless(const std::string& name) {
-  if (std::ranges::any_of(kGgufParts,
-                          [&](std::string_view part) { return name.starts_with(part); })) {
-    return kOtherPart;
-  }
-  const std::string dotted = "." + name;
-  const auto* const found = std::ranges::find_if(kTensors, [&](const HarmlessTensor& known) {
-    return known.is_end ? dotted.ends_with(known.part)
-                        : dotted.find(known.part) != std::string::npos;
-  });
-  return found == std::end(kTensors) ? std::string_view() : found->why;
+  return is_of_rope(node) ? Verdict{why_harmless(kRopeKeys, node.key(), plain_number(node), text)}
+                          : judge(kConfigKeys, node.key(), plain_number(node), text, model);
 }
 
 void pass_over(std::string_view where, std::string_view key, std::string_view value,
@@ -301,40 +345,37 @@ void pass_over(std::string_view where, std::string_view key, std::string_view va
 
 }  // namespace
 
-void pass_over_keys(const GgufMetadata& metadata, ModelConfig& config) {
+void pass_over_keys(const GgufMetadata& metadata, Model& model) {
   const std::string prefix = std::string(metadata.text("general.architecture")) + ".";
-  const bool is_causal = config.mask.kind != MaskKind::kNone;
   for (const std::string_view key : metadata.unread_keys()) {
-    if (key.starts_with("general.") || key.starts_with("split.") || key.starts_with("tokenizer.")) {
+    if (key.starts_with("split.") || key.starts_with("tokenizer.")) {
       continue;
     }
     const GgufValue& value = *metadata.gguf().find(key);
     const Verdict verdict =
         key.starts_with(prefix)
-            ? judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, is_causal)
+            ? judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, model)
             : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
-    pass_over(metadata.gguf().file(), key, value.text(), verdict, config);
+    pass_over(metadata.gguf().file(), key, value.text(), verdict, model.config);
   }
 }
 
-void pass_over_keys(const HfConfig& source, std::string_view where, ModelConfig& config) {
-  const bool is_causal = config.mask.kind != MaskKind::kNone;
+void pass_over_keys(const HfConfig& source, std::string_view where, std::string_view class_name,
+                    Model& model) {
   for (const JsonNode& node : source.unread()) {
-    pass_over(where, node.path(), value_text(node), judge(node, is_causal), config);
+    pass_over(where, node.path(), value_text(node), judge(node, class_name, model), model.config);
   }
 }
 
-void pass_over_tensors(const std::vector<std::string>& unread, std::string_view where,
-                       ModelConfig& config) {
-  for (const std::string& name : unread) {
-    const std::string_view why = why_harmless(name);
-    if (why.empty()) {
+void pass_over_tensors(Model& model) {
+  for (const StoredWeights::Unused& unused : model.stored.unused_tensors) {
+    if (unused.why.empty()) {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}: {}: attnviz does not know what this tensor changes in a model "
                               "of this family",
-                              where, shown_name(name)));
+                              unused.file, shown_name(unused.name)));
     }
-    config.passed_over.push_back({name, why});
+    model.config.passed_over.push_back({unused.name, unused.why});
   }
 }
 

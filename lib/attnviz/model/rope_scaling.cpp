@@ -195,7 +195,7 @@ double read_number(const HfConfig& config, const std::optional<HfConfig>& scalin
   std::optional<JsonNode> found = scaling ? scaling->find(key) : std::nullopt;
   double number = found ? scaling->positive(key) : otherwise;
   for (const std::string_view name : beside) {
-    const std::optional<JsonNode> other = config.find(name);
+    const std::optional<JsonNode> other = name.empty() ? std::nullopt : config.find(name);
     require_same(other, found);
     if (other && !found) {
       number = config.positive(name);
@@ -205,16 +205,16 @@ double read_number(const HfConfig& config, const std::optional<HfConfig>& scalin
   return number;
 }
 
-// The base may also stand under one of `base_keys`.
 Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
-               const RopeFacts& facts, std::initializer_list<std::string_view> base_keys) {
+               const RopeFacts& facts) {
   constexpr std::string_view kOriginal = "original_max_position_embeddings";
   constexpr std::string_view kShare = "partial_rotary_factor";
   RopeShape shape;
-  shape.n_rotated =
-      rotated(config, facts.d_head,
-              read_number(config, scaling, kShare, {kShare, "rotary_pct"}, facts.rotated_share));
-  shape.base = read_number(config, scaling, "rope_theta", base_keys, facts.base);
+  shape.n_rotated = rotated(
+      config, facts.d_head,
+      read_number(config, scaling, kShare, {kShare, facts.old_share_key}, facts.rotated_share));
+  shape.base =
+      read_number(config, scaling, "rope_theta", {facts.base_key, facts.old_base_key}, facts.base);
   shape.n_ctx = facts.n_ctx;
   shape.original_n_ctx =
       config.size_or(kOriginal, facts.original_n_ctx == 0 ? facts.n_ctx : facts.original_n_ctx);
@@ -320,20 +320,20 @@ bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {
 }
 
 Rope read_config_rope(const HfConfig& config, const RopeFacts& facts) {
-  const std::initializer_list<std::string_view> base_keys = {"rope_theta", "rotary_emb_base"};
   const std::optional<HfConfig> parameters = config.object("rope_parameters");
   if (!parameters) {
-    return read_rope(config, config.object("rope_scaling"), facts, base_keys);
+    return read_rope(config, config.object("rope_scaling"), facts);
   }
   const auto by_kind = facts.kind.empty() ? std::nullopt : parameters->object(facts.kind);
-  return read_rope(config, by_kind ? by_kind : parameters, facts, base_keys);
+  return read_rope(config, by_kind ? by_kind : parameters, facts);
 }
 
 Rope read_local_rope(const HfConfig& config, RopeFacts facts) {
   facts.base = 10000.0;
+  facts.base_key = "rope_local_base_freq";
   const std::optional<HfConfig> parameters = config.object("rope_parameters");
   return read_rope(config, parameters ? parameters->object("sliding_attention") : std::nullopt,
-                   facts, {"rope_local_base_freq"});
+                   facts);
 }
 
 }  // namespace attnviz

@@ -17,7 +17,10 @@ struct RopeFacts {
   std::size_t n_ctx = 0;       // max_position_embeddings
   double rotated_share = 1.0;  // of a head's dimensions
   double base = 10000.0;
-  std::size_t original_n_ctx = 0;  // what the config assumes of it; 0: n_ctx
+  std::size_t original_n_ctx = 0;            // what the config assumes of it; 0: n_ctx
+  std::string_view base_key = "rope_theta";  // beside that of a scaling
+  std::string_view old_base_key = {};        // a family's own name of it
+  std::string_view old_share_key = {};       // and of "partial_rotary_factor"
   std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
 };
 

@@ -25,6 +25,29 @@ bool is_readable(StoredType type) noexcept {
          type == StoredType::kF16 || type == StoredType::kBf16;
 }
 
+bool is_named(std::string_view pattern, std::string_view name) noexcept {
+  for (const char one : pattern) {
+    if (one == '*') {
+      return !name.empty();
+    }
+    const std::size_t matched = one == '#'
+                                    ? std::min(name.find_first_not_of("0123456789"), name.size())
+                                    : static_cast<std::size_t>(name.starts_with(one));
+    if (matched == 0) {
+      return false;
+    }
+    name.remove_prefix(matched);
+  }
+  return name.empty();
+}
+
+// "language_model." of "language_model.model."
+std::string_view without_last_part(std::string_view prefix) noexcept {
+  prefix.remove_suffix(1);
+  const std::size_t dot = prefix.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : prefix.substr(0, dot + 1);
+}
+
 }  // namespace
 
 WeightReader::WeightReader(TensorFiles files, std::initializer_list<std::string_view> prefixes,
@@ -39,12 +62,42 @@ WeightReader::WeightReader(TensorFiles files, std::initializer_list<std::string_
 }
 
 FoundTensor WeightReader::find(std::string_view name) const {
-  const FoundTensor found = storage_->files.find(prefix_ + std::string(name));
-  return found ? found : storage_->files.find(name);  // heads stand outside of the prefix
+  for (std::string_view prefix = prefix_; !prefix.empty(); prefix = without_last_part(prefix)) {
+    if (const FoundTensor found = storage_->files.find(fmt::format("{}{}", prefix, name))) {
+      return found;
+    }
+  }
+  return storage_->files.find(name);
+}
+
+std::string_view WeightReader::why_harmless(std::string_view name) const {
+  const auto why = [this](std::string_view rest) {
+    const auto found = std::ranges::find_if(storage_->harmless, [&](const HarmlessTensor& known) {
+      return is_named(known.name, rest);
+    });
+    return found == storage_->harmless.end() ? std::string_view() : found->why;
+  };
+  for (std::string_view prefix = prefix_; !prefix.empty(); prefix = without_last_part(prefix)) {
+    const bool is_behind = name.starts_with(prefix);
+    if (const auto found = is_behind ? why(name.substr(prefix.size())) : ""; !found.empty()) {
+      return found;
+    }
+  }
+  return why(name);
+}
+
+void WeightReader::pass_over(const std::vector<HarmlessTensor>& known) {
+  storage_->harmless.insert(storage_->harmless.end(), known.begin(), known.end());
 }
 
 bool WeightReader::has(std::string_view name) const {
   return static_cast<bool>(find(name));
+}
+
+std::string WeightReader::where(std::string_view name) const {
+  const FoundTensor found = find(name);
+  return fmt::format("{}: {}: ", found ? found.file : storage_->files.name(),
+                     found ? printable(found.tensor->name) : printable(name));
 }
 
 FoundTensor WeightReader::get(std::string_view name) const {
@@ -97,7 +150,8 @@ StoredWeights WeightReader::stored() const {
   for (const FoundTensor& found : storage_->files.tensors()) {
     const StoredTensor& tensor = *found.tensor;
     if (!storage_->used.contains(&tensor)) {
-      stored.unused_tensors.emplace_back(tensor.name);
+      stored.unused_tensors.push_back(
+          {std::string(tensor.name), std::string(found.file), why_harmless(tensor.name)});
       stored.n_unused_bytes += tensor.bytes.size();
       continue;
     }

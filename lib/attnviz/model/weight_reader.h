@@ -23,6 +23,12 @@ constexpr Presence present_if(bool is_there) noexcept {
   return is_there ? Presence::kYes : Presence::kNo;
 }
 
+/// Tensors that change nothing of what is computed, although nobody reads them.
+struct HarmlessTensor {
+  std::string name;  // # stands for a layer's number, a star at its end for anything
+  std::string_view why;
+};
+
 /// Looks tensors up and checks their shapes. Matrices of f32, f16, bf16 and quantised ones stay in
 /// the file, at odd addresses too. Doubles and all vectors become floats.
 ///
@@ -30,7 +36,8 @@ constexpr Presence present_if(bool is_there) noexcept {
 /// found [768, 768]`, and Error{kUnsupported} for integers and 8-bit floats.
 class WeightReader {
  public:
-  /// Names are looked up behind the first of `prefixes` that `probe` is found with.
+  /// Names are looked up behind the first of `prefixes` that `probe` is found with; then, for heads
+  /// stand outside of what they are put on, behind less and less of it.
   WeightReader(TensorFiles files, std::initializer_list<std::string_view> prefixes,
                std::string_view probe);
 
@@ -49,12 +56,17 @@ class WeightReader {
   }
 
   bool has(std::string_view name) const;
+  /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
+  std::string where(std::string_view name) const;
   /// Whether a tensor of this presence is to be read.
   bool has(std::string_view name, Presence presence) const {
     return presence == Presence::kYes || (presence == Presence::kWhereThere && has(name));
   }
   /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
+
+  /// What may stand in the files beside what is looked up.
+  void pass_over(const std::vector<HarmlessTensor>& known);
 
   /// What of the files has been looked up until now, and what has not.
   StoredWeights stored() const;
@@ -68,9 +80,11 @@ class WeightReader {
     TensorFiles files;
     std::vector<MatrixBuffer> copies;
     std::set<const StoredTensor*> used;
+    std::vector<HarmlessTensor> harmless;
   };
 
   FoundTensor find(std::string_view name) const;
+  std::string_view why_harmless(std::string_view name) const;
   FoundTensor get(std::string_view name) const;
   FoundTensor get(std::string_view name, std::initializer_list<std::size_t> shape) const;
   StoredMatrix matrix(std::string_view name, std::size_t rows, std::size_t cols);

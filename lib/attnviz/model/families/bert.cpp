@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/encoder.h"
 #include "attnviz/model/families/families.h"
 
@@ -90,7 +91,14 @@ EncoderTraits bert_traits(const HfConfig& config) {
 }
 
 WeightReader open_weights(TensorFiles files, std::string_view prefix) {
-  return {std::move(files), {prefix, ""}, "embeddings.word_embeddings.weight"};
+  WeightReader weights(std::move(files), {prefix, ""}, "embeddings.word_embeddings.weight");
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over({{"embeddings.position_ids", kBuffer},
+                     {"embeddings.token_type_ids", kBuffer},
+                     {"pooler.*", kOtherTask},
+                     {"pre_classifier.*", kOtherTask},
+                     {"cls.seq_relationship.*", kOtherTask}});
+  return weights;
 }
 
 }  // namespace

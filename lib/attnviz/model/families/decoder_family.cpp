@@ -7,6 +7,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
@@ -55,6 +56,9 @@ class DecoderReader {
     for (std::size_t i = 0; i < traits_.n_layers; ++i) {
       model.layers.push_back(read_layer(i));
       model.config.n_ctx = std::max(model.config.n_ctx, model.layers.back().rope->n_ctx);
+    }
+    if (traits_.most_tokens != 0) {
+      model.config.n_ctx = std::min(model.config.n_ctx, traits_.most_tokens);
     }
 
     model.head.norm = norm(names_.norm, traits_.d_model);
@@ -245,10 +249,24 @@ Model read_decoder(const DecoderTraits& traits, WeightReader weights) {
 }
 
 Model read_hf_decoder(TensorFiles files, const DecoderTraits& traits) {
-  return read_decoder(traits,
-                      WeightReader(std::move(files),
-                                   {"model.", "language_model.model.", "model.language_model.", ""},
-                                   fmt::format("{}.weight", traits.names.embeddings)));
+  WeightReader weights(std::move(files),
+                       {"model.", "language_model.model.", "model.language_model.", ""},
+                       fmt::format("{}.weight", traits.names.embeddings));
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
+                     {"rotary_emb_local.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.cos_cached", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.sin_cached", kBuffer},
+                     {"vision_tower.*", kOtherPart},
+                     {"vision_model.*", kOtherPart},
+                     {"multi_modal_projector.*", kOtherPart},
+                     {"visual.*", kOtherPart},
+                     {"audio_tower.*", kOtherPart}});
+  if (traits.tied) {
+    weights.pass_over({tied_unembedding(traits.names.unembedding)});
+  }
+  return read_decoder(traits, std::move(weights));
 }
 
 }  // namespace attnviz

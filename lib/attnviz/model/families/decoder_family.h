@@ -35,6 +35,7 @@ struct DecoderTraits {
   std::size_t n_kv_heads = 0;
   std::size_t n_ctx = 0;
   std::size_t original_n_ctx = 0;
+  std::size_t most_tokens = 0;  // less than n_ctx, however positions are scaled; 0: as n_ctx
   double epsilon = 1e-6;
   Activation activation = Activation::kSilu;
 

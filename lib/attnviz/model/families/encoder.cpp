@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -86,7 +88,22 @@ class EncoderReader {
         traits_.tied || !weights_.has(fmt::format("{}.weight", names_.unembedding));
     model.head.unembedding =
         read_unembedding(weights_, names_.unembedding, is_tied, model.embeddings);
-    model.head.unembedding.bias = weights_.vector(names_.unembedding_bias, traits_.n_vocab);
+    read_head_bias(model.head.unembedding);
+    if (traits_.tied) {
+      weights_.pass_over({tied_unembedding(names_.unembedding)});
+    }
+  }
+
+  // One parameter under two names, which files may hold twice.
+  void read_head_bias(Projection& unembedding) {
+    const std::string other = fmt::format("{}.bias", names_.unembedding);
+    unembedding.bias = weights_.vector({names_.unembedding_bias, other}, traits_.n_vocab);
+    if (weights_.has(other) &&
+        !std::ranges::equal(weights_.vector(other, traits_.n_vocab), unembedding.bias)) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected the numbers of {}", weights_.where(other),
+                              names_.unembedding_bias));
+    }
   }
 
   const EncoderTraits& traits_;

@@ -13,6 +13,7 @@ namespace attnviz {
 /// One `model_type` of a config.json, and how its tensors' names map onto a Model.
 struct Family {
   std::string_view model_type;
+  std::string_view class_name;  // what the names of its classes begin with: "Llama"
   /// Throws Error{kMalformed} for a config or tensors that contradict each other.
   Model (*read)(const HfConfig& config, TensorFiles files);
 };

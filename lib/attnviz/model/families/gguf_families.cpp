@@ -1,5 +1,6 @@
 #include "attnviz/model/families/gguf_families.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -83,7 +84,10 @@ Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights) {
   traits.n_positions = weights.rows_of("position_embd.weight");
   traits.n_segments = weights.has("token_types.weight") ? weights.rows_of("token_types.weight") : 0;
   traits.epsilon = metadata.positive(key("attention.layer_norm_epsilon"));
-  return read_encoder(traits, std::move(weights));
+  Model model = read_encoder(traits, std::move(weights));
+  model.config.n_ctx =
+      std::min(model.config.n_ctx, metadata.size_or(key("context_length"), model.config.n_ctx));
+  return model;
 }
 
 std::span<const GgufArchitecture> gguf_architectures() noexcept {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/gpt.h"
 
@@ -36,7 +37,15 @@ Model read_gpt2(const HfConfig& config, TensorFiles files) {
   traits.tied = config.flag_or("tie_word_embeddings", true);
   traits.scale_scores = config.flag_or("scale_attn_weights", true);
   traits.scale_by_layer = config.flag_or("scale_attn_by_inverse_layer_idx", false);
-  return read_gpt(traits, WeightReader(std::move(files), {"transformer.", ""}, "wte.weight"));
+  WeightReader weights(std::move(files), {"transformer.", ""}, "wte.weight");
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over({{"h.#.attn.bias", kBuffer},
+                     {"h.#.attn.masked_bias", kBuffer},
+                     {"multiple_choice_head.*", kOtherTask}});
+  if (traits.tied) {
+    weights.pass_over({tied_unembedding(traits.names.unembedding)});
+  }
+  return read_gpt(traits, std::move(weights));
 }
 
 }  // namespace attnviz

@@ -38,12 +38,23 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   traits.activation = read_activation(config, "hidden_act", "gelu");
   traits.order =
       config.flag_or("use_parallel_residual", true) ? LayerOrder::kParallel : LayerOrder::kPreNorm;
-  traits.rope =
-      std::make_shared<const Rope>(read_config_rope(config, {d_head, traits.n_ctx, kRotatedShare}));
+  RopeFacts rope{d_head, traits.n_ctx, kRotatedShare};
+  rope.old_base_key = "rotary_emb_base";
+  rope.old_share_key = "rotary_pct";
+  traits.rope = std::make_shared<const Rope>(read_config_rope(config, rope));
   traits.by_head = true;
   traits.attention_bias = present_if(config.flag_or("attention_bias", true));
   traits.tied = config.flag_or("tie_word_embeddings", false);
-  return read_gpt(traits, WeightReader(std::move(files), {"gpt_neox.", ""}, "embed_in.weight"));
+  WeightReader weights(std::move(files), {"gpt_neox.", ""}, "embed_in.weight");
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.attention.rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.attention.bias", kBuffer},
+                     {"layers.#.attention.masked_bias", kBuffer}});
+  if (traits.tied) {
+    weights.pass_over({tied_unembedding(traits.names.unembedding)});
+  }
+  return read_gpt(traits, std::move(weights));
 }
 
 }  // namespace attnviz

@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
 
 namespace attnviz {
 
@@ -86,6 +87,14 @@ Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t siz
           {},
           epsilon,
           weight_offset};
+}
+
+std::vector<HarmlessTensor> heads_of_other_tasks() {
+  return {{"score.*", kOtherTask}, {"classifier.*", kOtherTask}, {"qa_outputs.*", kOtherTask}};
+}
+
+HarmlessTensor tied_unembedding(std::string_view name) {
+  return {fmt::format("{}.weight", name), "the embeddings stand in its place"};
 }
 
 Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/model.h"
@@ -49,6 +50,12 @@ Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d
                      double epsilon);
 Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t size, double epsilon,
                    float weight_offset = 0.0f);
+
+/// What may be passed over in files of Hugging Face: buffers, which old versions saved, heads of
+/// other tasks and, when it is tied, the unembedding.
+inline constexpr std::string_view kBuffer = "no weight: made anew from the config";
+std::vector<HarmlessTensor> heads_of_other_tasks();
+HarmlessTensor tied_unembedding(std::string_view name);
 
 /// The unembedding: the embeddings when they are tied, or `name`.weight [n_vocab, d_model]; empty
 /// when a file leaves it out, as those of base models do.

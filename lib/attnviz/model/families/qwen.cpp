@@ -1,6 +1,8 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
 // head's queries and keys in their place.
 
+#include <fmt/core.h>
+
 #include <optional>
 #include <utility>
 
@@ -28,6 +30,25 @@ void read_windows(const HfConfig& config, DecoderTraits& traits) {
       config, window, [from](std::size_t layer) { return layer >= from; }, traits);
 }
 
+// An et al. 2024: in texts that are longer than a chunk, tokens of other chunks have other
+// positions.
+void read_chunks(const HfConfig& config, DecoderTraits& traits) {
+  const auto chunks = config.object("dual_chunk_attention_config");
+  if (!chunks) {
+    return;
+  }
+  constexpr std::size_t kChunk = 8192;
+  constexpr std::size_t kLocal = 1024;
+  const std::size_t chunk = chunks->size_or("chunk_size", kChunk);
+  const std::size_t local = chunks->size_or("local_size", kLocal);
+  chunks->find("original_max_position_embeddings");  // of scaling in longer texts
+  if (local >= chunk) {
+    chunks->node().fail(
+        fmt::format("expected local_size below chunk_size {}, found {}", chunk, local));
+  }
+  traits.most_tokens = chunk - local;
+}
+
 DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
   DecoderDefaults defaults;
   defaults.n_kv_heads = 32;
@@ -37,6 +58,7 @@ DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
   traits.activation = read_activation(config, "hidden_act", "silu");
   rotate_all(config, traits);
   read_windows(config, traits);
+  read_chunks(config, traits);
   return traits;
 }
 
