@@ -147,7 +147,8 @@ TEST_CASE("info: -v says what of a model's files was passed over, and why") {
       contains(attnviz({"-m", kModels + "gpt2-tied", "--ids", "1,2", "-v"}).err, "passed over: "));
   const std::string gguf = ATTNVIZ_SOURCE_DIR "/tests/reference/gguf/models/bert-pair.gguf";
   const ProgramResult of_gguf = attnviz({"info", gguf, "-v"});
-  CHECK(contains(of_gguf.err, "passed over: bert.context_length: the position embeddings say it"));
+  CHECK(contains(of_gguf.err,
+                 "passed over: bert.pooling_type: what is done with the last layer's output"));
   CHECK(contains(of_gguf.err, "passed over: tokenizer.ggml.pre: another model of tokenizer"));
 }
 
