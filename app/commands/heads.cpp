@@ -111,14 +111,8 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
     notes.push_back(fmt::format("below {} tokens a head that looks at all alike passes for a sink",
                                 kShortestSinkText));
   }
-  const auto* const probes = std::get_if<ProbeSource>(&document.source);
-  if (probes == nullptr) {
-    notes.emplace_back("names are earned on probes only: leave the text out");
-  } else if (probes->texts.front().size() < kShortestNamedProbe) {
-    notes.push_back(
-        fmt::format("names need probes of {} tokens or more: below, heads with random "
-                    "weights would earn them, too",
-                    kShortestNamedProbe));
+  if (std::string note = unearned_note(document); !note.empty()) {
+    notes.push_back(std::move(note));
   }
   if (document.copying) {
     const std::optional<double>& sd = document.copying->random_sd;

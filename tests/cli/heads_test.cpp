@@ -127,6 +127,14 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
   for (const json& head : seen["heads"]) {
     CHECK(head["names"].empty());
   }
+  const std::string note = seen["notes"].back();
+  CHECK(note.starts_with("names not judged here: previous-token, current-token and sink (a head"));
+  CHECK(note.ends_with("; duplicate-token and induction (what these look for is out of sight)"));
+  const std::string screen = attnviz(windowed).out;
+  CHECK(contains(screen, "\nnames not judged here: previous-token, current-token and sink"));
+  CHECK(contains(screen, "\nno head can earn a name here\n"));
+  CHECK(contains(attnviz({"heads", "-m", kModels + "llama-gqa-bias", "--probe-length", "8"}).out,
+                 warning));
   for (std::vector<std::string> refused : {std::vector<std::string>{"heads", "--mask", "window:3"},
                                            {"heads", "--probe-length", "8"},
                                            {"heads", "The cat sat on the mat"}}) {

@@ -69,6 +69,30 @@ TEST_CASE(
   CHECK(document.is_like_random());
 }
 
+TEST_CASE("heads: the reason why a name cannot be earned: too short, chance, nothing in sight") {
+  HeadsDocument document = test::heads_document(test::one_probe(), {{{0, 0},
+                                                                     {{Score::kPrevious, 0.9},
+                                                                      {Score::kSelf, 0.1},
+                                                                      {Score::kSinkAlpha, 0.5},
+                                                                      {Score::kDuplicate, 0.1},
+                                                                      {Score::kInduction, 0.1}}}});
+  CHECK(unearned_note(document).empty());
+  document.uniform = test::score_values({{Score::kPrevious, 0.1}, {Score::kSinkAlpha, 0.3}});
+  CHECK(unearned_note(document) ==
+        "names not judged here: previous-token and sink (a head that looks at all it sees "
+        "alike has as much there as any with random weights)");
+  HeadsDocument blind = test::heads_document(
+      test::one_probe(),
+      {{{0, 0}, {{Score::kPrevious, 0.9}, {Score::kSelf, 0.1}, {Score::kSinkAlpha, 0.5}}}});
+  CHECK(unearned_note(blind) ==
+        "names not judged here: duplicate-token and induction (what these look for is out "
+        "of sight)");
+  std::get<ProbeSource>(document.source).texts.front().tokens.resize(99);
+  CHECK(unearned_note(document).starts_with("names need probes of 100 tokens or more"));
+  document.source = CorpusSource{1};
+  CHECK(unearned_note(document).starts_with("names are earned on probes only"));
+}
+
 TEST_CASE("heads: ranked by one score those without it stand last, and bounds leave out") {
   const HeadsDocument document = four_heads(CorpusSource{1});
   CHECK(ranked_heads(document, {Score::kPrevious, {}}) == Indices{1, 2, 0, 3});

@@ -63,9 +63,8 @@ TEST_CASE("heads_page: who earned a name with its error, whose nobody is with th
   const auto heading = std::ranges::find_if(
       lines, [](const std::string& line) { return line.starts_with("head "); });
   REQUIRE(lines.end() - heading == 5);
-  CHECK(heading[1].starts_with("1.0 "));  // 3 times what is asked for
-  CHECK(heading[1].ends_with("induction"));
-  CHECK(heading[2].ends_with("previous-token, sink"));
+  CHECK(heading[1].starts_with("1.0      induction "));  // 3 times what is asked for
+  CHECK(heading[2].starts_with("0.0      previous-token, sink "));
   CHECK(heading[3].starts_with("0.1 "));
   CHECK(heading[4].starts_with("uniform "));
 }
@@ -80,7 +79,17 @@ TEST_CASE("heads_page: where no head earns a name one line says so, with the nea
   CHECK(lines[3].empty());
   CHECK(lines[4].starts_with("head "));
   CHECK(drawn(test::heads_document(test::one_probe(), {{{0, 0}, {}}}), {})[2] ==
-        "no head earns a name");
+        "no head can earn a name here");
+}
+
+TEST_CASE("heads_page: names stand beside their heads, however many columns are folded") {
+  HeadsDocument document = three_heads();
+  document.copying.emplace().scores.resize(3, 0.5);
+  const Lines lines = drawn(document, {{}, {Score::kPrevious, Score::kSelf, Score::kBand}});
+  CHECK(has_line(lines, "head     names                 previous  self"));
+  CHECK(has_line(lines, "1.0      induction                0.250"));
+  const Lines narrow = drawn(document, {}, {TerminalStyle::kAscii, ColorDepth::kNone, 40});
+  CHECK(has_line(narrow, "head     names"));
 }
 
 TEST_CASE("heads_page: no names without a probe, scores of a corpus with their errors") {

@@ -41,6 +41,15 @@ double share_of(const HeadName& name, const ScoreValues& scores) {
   return scores[name.score].value_or(0.0) / name.at_least;
 }
 
+bool has_score(const HeadsDocument& document, Score score) {
+  for (std::size_t i = 0; i < document.heads.size(); ++i) {
+    if (document.raw.estimate(i, score)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
@@ -76,6 +85,38 @@ const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& s
     }
   }
   return nearest;
+}
+
+std::string unearned_note(const HeadsDocument& document) {
+  const auto* const probes = std::get_if<ProbeSource>(&document.source);
+  if (probes == nullptr) {
+    return "names are earned on probes only: leave the text out";
+  }
+  if (probes->texts.front().size() < kShortestNamedProbe) {
+    return fmt::format(
+        "names need probes of {} tokens or more: below, heads with random weights "
+        "would earn them, too",
+        kShortestNamedProbe);
+  }
+  std::vector<std::string> alike, unseen;
+  for (const HeadName& name : kHeadNames) {
+    if (!document.judges(name)) {
+      alike.emplace_back(name.name);
+    } else if (!has_score(document, name.score)) {
+      unseen.emplace_back(name.name);
+    }
+  }
+  std::string reasons;
+  if (!alike.empty()) {
+    reasons = fmt::format(
+        "{} (a head that looks at all it sees alike has as much there as any with random weights)",
+        joined(alike, "and"));
+  }
+  if (!unseen.empty()) {
+    reasons += fmt::format("{}{} (what these look for is out of sight)",
+                           reasons.empty() ? "" : "; ", joined(unseen, "and"));
+  }
+  return reasons.empty() ? "" : "names not judged here: " + reasons;
 }
 
 std::string heads_title(const HeadsDocument& document) {

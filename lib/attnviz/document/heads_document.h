@@ -31,6 +31,7 @@ struct ScoredText {
 };
 struct CorpusSource {
   std::size_t n_texts = 0;
+  std::optional<std::size_t> interrupted_after = {};  // this line of the input
 };
 struct FileSource {
   std::string name;
@@ -69,6 +70,10 @@ struct HeadsDocument {
 /// The judged name whose score is the largest share of what it asks for, earned or not; null where
 /// none is judged.
 const HeadName* nearest_name(const HeadsDocument& document, const ScoreValues& scores);
+
+/// Why heads cannot earn all names here: on texts none, on probes those that are not judged and
+/// those that look for what no token sees. Empty where they can.
+std::string unearned_note(const HeadsDocument& document);
 
 /// Of one score: "the largest: head 2.1 with 0.95; a head that looks at all it sees alike has
 /// 0.031; the name induction asks for 0.3".

@@ -72,10 +72,8 @@ void add_name(Page& page, const HeadsDocument& document, const HeadName& name,
   const std::optional<double>& uniform = document.uniform[name.score];
   Line line(name.name, kBold);
   if (!document.judges(name)) {
-    line.put(fmt::format(": not judged; a head that looks at all it sees alike has {} here",
-                         uniform ? number(*uniform) : "none"),
-             kDim);
-    return page.add(flow({std::move(line)}, 1, options.columns));
+    line.put(": not judged", kDim);
+    return page.add(std::move(line));
   }
   if (heads.empty()) {
     const std::vector<std::size_t> all = ranked_heads(document, {name.score, {}});
@@ -119,7 +117,7 @@ void add_names(Page& page, const HeadsDocument& document, const TerminalOptions&
         score ? fmt::format("no head earns a name; nearest to one: head {}, {} {} (from {})",
                             head_name(document.heads[best]), name->name, number(*score),
                             name->at_least)
-              : "no head earns a name",
+              : "no head can earn a name here",
         options.columns, kDim));
   }
   for (const HeadName& name : kHeadNames) {
@@ -146,6 +144,15 @@ TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>
     table.labels.push_back({head_name(document.heads[row])});
   }
   table.labels.push_back({"uniform", kDim});
+  // First, where no number of columns folds them away from their heads.
+  if (std::ranges::any_of(rows, [&](std::size_t row) { return !document.names(row).empty(); })) {
+    TextColumn names{{"names", kDim}, {}, false};
+    for (const std::size_t row : rows) {
+      names.cells.push_back({fmt::format("{}", fmt::join(document.names(row), ", "))});
+    }
+    names.cells.emplace_back();
+    table.columns.push_back(std::move(names));
+  }
   const bool is_corpus = std::holds_alternative<CorpusSource>(document.source);
   for (const Score score : columns) {
     TextColumn column{{std::string(word_for(kScoreNames, score)), kDim}, {}};
@@ -176,14 +183,6 @@ TextTable table_of(const HeadsDocument& document, const std::vector<std::size_t>
     }
     column.cells.emplace_back();
     table.columns.push_back(std::move(column));
-  }
-  if (std::ranges::any_of(rows, [&](std::size_t row) { return !document.names(row).empty(); })) {
-    TextColumn names{{"names", kDim}, {}, false};
-    for (const std::size_t row : rows) {
-      names.cells.push_back({fmt::format("{}", fmt::join(document.names(row), ", "))});
-    }
-    names.cells.emplace_back();
-    table.columns.push_back(std::move(names));
   }
   return table;
 }
