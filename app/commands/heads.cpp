@@ -23,6 +23,7 @@
 #include "outputs/output_file.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 
@@ -221,6 +222,12 @@ HeadsDocument score_probes(const HeadsOptions& options, AttentionSetup& setup,
     if (const ProgressReport report = progress.report()) {
       report(n_done / static_cast<double>(probes.texts.size()));
     }
+  }
+  // Who pipes a text without - may have meant it. It is not taken: it may as well be the rest of a
+  // script, or what a loop reads. Only now has a pipe's writer had time to write.
+  if (stdin_has_unread()) {
+    tell(options.talk,
+         "probes were scored, not standard input: attnviz heads - reads a text there");
   }
   return scorer.finish(std::move(probes));
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,13 +27,6 @@ namespace {
 constexpr TourOptionNames kOptionNames = {"--head", "--query", "--truncate right", "--temperature",
                                           "--help"};
 constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
-
-// Whether somebody may have a text there: no terminal, nor /dev/null.
-bool stdin_is_pipe_or_file() {
-  struct stat status {};
-  return fstat(STDIN_FILENO, &status) == 0 &&
-         (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
-}
 
 std::string chosen_text(const TourOptions& options) {
   if (!options.input.text && !stdin_is_pipe_or_file()) {

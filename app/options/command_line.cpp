@@ -74,6 +74,7 @@ const std::vector<CommandEntry>& commands() {
         {{"attnviz heads", "the demo model's heads, on texts of repeated random tokens"},
          {"attnviz heads -m gpt2 --sort induction", "which are induction heads, and how sure"},
          {"attnviz heads -m gpt2 \"The cat sat\"", "what they score on a text"},
+         {"attnviz heads - < text.txt", "on standard input, which is not read without -"},
          {"attnviz heads -m gpt2 --score induction -o map.png", "layers and heads as a picture"},
          {"attnviz heads -m gpt2 --expect \"5.5 induction\"", "exit 5 unless it is one"},
          {"attnviz heads cat.json --json", "attention that any tool computed"}},

@@ -156,7 +156,7 @@ std::string help_text(const std::vector<CommandDescription>& commands, std::stri
   out += fmt::format("\nUsage: {}\n", command->usage);
   if (command == commands.begin()) {
     out +=
-        "  TEXT - is standard input; so is no TEXT when input is piped.\n"
+        "  TEXT - is standard input; so is no TEXT when input is piped (heads needs -).\n"
         "  A TEXT that equals a command's name goes behind show or --.\n\nCommands:\n";
     for (const CommandDescription& entry : commands) {
       append_entry(out, entry.name, entry.summary, kCommandColumn);
@@ -189,7 +189,9 @@ std::string man_page(const std::vector<CommandDescription>& commands, std::strin
       "Cuts a text into tokens, computes where each token looks (softmax of the scaled products "
       "of\n"
       "queries and keys, head by head), and draws it: rows are queries, columns are keys.\n"
-      "A TEXT of \\- is standard input; so is no TEXT when input is piped.\n"
+      "A TEXT of \\- is standard input; so is no TEXT when input is piped, but for \\fBheads\\fR, "
+      "which\n"
+      "then scores probes.\n"
       "A TEXT that equals a command's name goes behind \\fBshow\\fR or \\fB\\-\\-\\fR.\n"
       "Data goes to standard output, everything said to a person to standard error.\n"
       "Files are complete or not there at all.\n"

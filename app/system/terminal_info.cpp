@@ -1,6 +1,7 @@
 #include "system/terminal_info.h"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -64,6 +65,17 @@ bool wants_color(ColorChoice choice) {
 
 bool stdin_is_terminal() {
   return isatty(STDIN_FILENO) == 1;
+}
+
+bool stdin_is_pipe_or_file() {
+  struct stat status {};
+  return fstat(STDIN_FILENO, &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+bool stdin_has_unread() {
+  int n_bytes = 0;
+  return stdin_is_pipe_or_file() && ioctl(STDIN_FILENO, FIONREAD, &n_bytes) == 0 && n_bytes != 0;
 }
 
 bool stdout_is_terminal() {

@@ -1,4 +1,4 @@
-// What standard output is: a terminal or not, how wide, with which colours.
+// What the standard streams are: a terminal or not, how wide, with which colours.
 #pragma once
 
 #include "attnviz/terminal/page/terminal_options.h"
@@ -7,6 +7,10 @@
 namespace attnviz::app {
 
 bool stdin_is_terminal();
+/// Whether somebody may have a text there: no terminal, nor /dev/null.
+bool stdin_is_pipe_or_file();
+/// Whether a text lies there and waits. Reads nothing, and does not wait for it.
+bool stdin_has_unread();
 bool stdout_is_terminal();
 
 /// How to draw on standard output. Colour: `color`, else NO_COLOR, else CLICOLOR_FORCE, else

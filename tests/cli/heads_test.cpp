@@ -172,6 +172,35 @@ TEST_CASE(
   CHECK(attnviz({"render", file, "-q"}).out == attnviz({"Harry Potter is a wizard. Harry"}).out);
 }
 
+TEST_CASE("heads: what is piped without - is told of and left to whom it belongs, not waited for") {
+  const std::string note =
+      "attnviz: probes were scored, not standard input: attnviz heads - reads a text there\n";
+  const Words quick = {"heads", "--probe-count", "1", "--json"};
+  const ProgramResult alone = attnviz(quick);
+  CHECK(alone.err.empty());
+  const ProgramResult piped = attnviz(quick, "The cat sat\n");
+  CHECK(piped.err == note);
+  CHECK(piped.out == alone.out);
+  CHECK(attnviz_json({"heads", "-"}, "The cat sat\n")["source"]["text"] == "The cat sat");
+
+  const TemporaryFolder folder;
+  write_file(folder.file("list"), "one\ntwo\n");
+  const auto shell = [&](const std::string& script) {
+    ProgramRun run;
+    run.folder = folder.path();
+    run.environment = {{"PROGRAM", ATTNVIZ_PROGRAM}};
+    run.arguments = {"-c", "heads() { \"$PROGRAM\" heads --probe-count 1 >/dev/null; }; " + script};
+    return run_program("/bin/sh", run);
+  };
+  const ProgramResult loop = shell("while read -r word; do echo $word; heads; done <list");
+  CHECK(loop.out == "one\ntwo\n");
+  CHECK(loop.err == note);  // with the first, before the second was read
+  CHECK(shell("heads </dev/null").err.empty());
+  CHECK(shell("heads <&-").err.empty());
+  CHECK(shell("mkfifo open; heads <>open").err.empty());  // open for ever, and nothing in it
+  CHECK(shell("echo text | \"$PROGRAM\" heads -q >/dev/null").err.empty());
+}
+
 TEST_CASE("heads: random weights are scored, too, and earn no name") {
   const json document = attnviz_json({"heads", "--random", "--layers", "3", "--heads", "6"});
   REQUIRE(document["heads"].size() == 18);
