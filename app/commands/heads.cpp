@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,12 +13,11 @@
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/mapped_file.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
-#include "attnviz/document/json/corpus_scores_json.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "commands/partial_file.h"
 #include "commands/score_file.h"
 #include "outputs/output_file.h"
 #include "system/progress_line.h"
@@ -126,6 +125,9 @@ std::vector<std::string> notes_of(const HeadsDocument& document) {
     notes.push_back(
         fmt::format("{}; this is a model of that shape, and was not compared with theirs",
                     known_source(*document.known)));
+  }
+  if (const auto line = document.interrupted_after()) {
+    notes.push_back(fmt::format("interrupted after line {}", *line));
   }
   return notes;
 }
@@ -246,90 +248,8 @@ HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
   return scorer.finish(ScoredText{std::move(text)});
 }
 
-// The file that keeps the sums while texts are read.
-class PartialFile {
- public:
-  PartialFile(const std::filesystem::path& path, CorpusScores& sums) : path_(path), sums_(sums) {}
-
-  /// Throws Error{kUsage} when there are sums, or something else, that would be lost.
-  void require_new() const {
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path_, ignored)) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("--partial {}: exists, and would be overwritten: --resume goes on "
-                              "with the sums in it",
-                              path_.string()));
-    }
-  }
-
-  /// Takes the sums of the file, if there is one, and skips the lines that are in them. Throws
-  /// Error{kUsage} when they are no beginning of this input's sums.
-  void resume(TextSource& source, const TalkOptions& talk) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path_, ignored)) {
-      return;
-    }
-    const MappedFile file(path_);
-    CorpusScores earlier = read_corpus_scores(file.bytes(), path_.string());
-    if (const std::string difference = sums_.difference(earlier); !difference.empty()) {
-      refuse_to_resume(difference);
-    }
-    if (earlier.lines_print.empty()) {
-      refuse_to_resume("merged sums have no place in one corpus");
-    }
-    source.skip_lines(earlier.n_lines);
-    const std::string n_lines = counted(earlier.n_lines, "line");
-    const LinesRead& skipped = source.lines();
-    if (skipped.count() < earlier.n_lines) {
-      refuse_to_resume(
-          fmt::format("counts {}, but {} has {}", n_lines, source.name(), skipped.count()));
-    }
-    if (skipped.fingerprint() != earlier.lines_print) {
-      refuse_to_resume(fmt::format("counts another text: {} does not begin with its {}",
-                                   source.name(), n_lines));
-    }
-    if (earlier.n_lines > 0) {
-      tell(talk,
-           fmt::format("{}: {} skipped: counted in {}", source.name(), n_lines, path_.string()));
-    }
-    sums_ = std::move(earlier);
-  }
-
-  /// After these lines of the input.
-  void save(const LinesRead& lines) {
-    sums_.n_lines = lines.count();
-    sums_.lines_print = lines.fingerprint();
-    OutputFile file(path_);
-    write_corpus_scores(sums_, [&file](std::string_view bytes) { file.write(bytes); });
-    file.commit();
-    saved_ = Clock::now();
-  }
-
-  bool is_due() const {
-    constexpr std::chrono::seconds kMost{10};
-    return Clock::now() - saved_ > kMost;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  [[noreturn]] void refuse_to_resume(const std::string& why) const {
-    throw Error(ErrorKind::kUsage, fmt::format("{}: --resume: {}", path_.string(), why));
-  }
-
-  std::filesystem::path path_;
-  CorpusScores& sums_;
-  Clock::time_point saved_ = Clock::now();
-};
-
-// How far a corpus has been read.
-struct ScoredCorpus {
-  HeadsDocument document;
-  bool is_interrupted = false;
-};
-
-ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
-                          const Tokenizer& tokenizer, Scorer& scorer) {
+HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
+                           const Tokenizer& tokenizer, Scorer& scorer) {
   const Interruption interruption;
   CorpusScores& sums = scorer.sums();
   std::optional<PartialFile> partial;
@@ -378,11 +298,11 @@ ScoredCorpus score_corpus(const HeadsOptions& options, AttentionSetup& setup,
   const bool is_interrupted = interruption.is_requested();
   done = is_interrupted ? done : setup.source.lines();
   save();
-  ScoredCorpus scored{scorer.finish(CorpusSource{sums.raw.n_texts()}), is_interrupted};
+  CorpusSource corpus{sums.raw.n_texts()};
   if (is_interrupted) {
-    scored.document.notes.push_back(fmt::format("interrupted after line {}", done.count()));
+    corpus.interrupted_after = done.count();
   }
-  return scored;
+  return scorer.finish(corpus);
 }
 
 void run_file(const HeadsOptions& options) {
@@ -416,21 +336,18 @@ void run(const HeadsOptions& options) {
       select_heads(setup.model, options.heads.heads, options.heads.layers);
   setup.model.config.named_heads.reset();  // here they are measured
   Scorer scorer(options, setup.model, heads);
-  bool is_interrupted = false;
   HeadsDocument document;
   if (!options.input.is_given()) {
     document = score_probes(options, setup, *tokenizer, scorer);
   } else if (!options.input.many_texts()) {
     document = score_text(options, setup, *tokenizer, scorer);
   } else {
-    ScoredCorpus scored = score_corpus(options, setup, *tokenizer, scorer);
-    document = std::move(scored.document);
-    is_interrupted = scored.is_interrupted;
+    document = score_corpus(options, setup, *tokenizer, scorer);
   }
   setup.phases.done("scores");
   write_scores(setup.outputs, options, document);
   setup.phases.done("render");
-  if (is_interrupted) {
+  if (document.interrupted_after()) {
     throw Error(ErrorKind::kInterrupted, document.notes.back());
   }
   check_expected(options, document);

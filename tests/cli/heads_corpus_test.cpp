@@ -1,6 +1,7 @@
 // attnviz heads over many texts: partial sums, merge, resume.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -197,7 +198,9 @@ TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says s
                    "--partial",
                    corpus.file("p.json"),
                    "-o",
-                   corpus.file("x.json")};
+                   corpus.file("x.json"),
+                   "-o",
+                   corpus.file("x.csv")};
   const ProgramResult result = run_program("/usr/bin/timeout", run);
   CHECK(result.exit_code == 130);
   const json partial = read_json(corpus.file("p.json"));
@@ -206,7 +209,22 @@ TEST_CASE("heads over a corpus: an interrupted run keeps what it has, and says s
   CHECK(n_lines < 400'000);
   CHECK(result.err.ends_with("interrupted after line " + std::to_string(n_lines) + "\n"));
   CHECK(partial["n_texts"] == n_lines);
-  CHECK(read_json(corpus.file("x.json"))["source"]["n_texts"] == n_lines);
+  CHECK(read_json(corpus.file("x.json"))["source"] ==
+        json{{"kind", "corpus"}, {"n_texts", n_lines}, {"interrupted_after_line", n_lines}});
+  const Words rows = lines_of(read_file(corpus.file("x.csv")));
+  REQUIRE(rows.size() == 17);
+  CHECK(rows[0].ends_with(",interrupted_after_line\r"));
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    CHECK(rows[i].ends_with("," + std::to_string(n_lines) + "\r"));
+    CHECK(std::ranges::count(rows[i], ',') == std::ranges::count(rows[0], ','));
+  }
+}
+
+TEST_CASE("heads over a corpus: a run that was not interrupted has no mark of it") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 3), "p.json", {"-o", corpus.file("x.json")}).exit_code == 0);
+  CHECK(!contains(read_file(corpus.file("x.csv")), "interrupted"));
+  CHECK(!contains(read_file(corpus.file("x.json")), "interrupted"));
 }
 
 TEST_CASE("heads over a corpus: a line that cannot be read leaves the sums before it") {

@@ -52,6 +52,11 @@ bool has_score(const HeadsDocument& document, Score score) {
 
 }  // namespace
 
+std::optional<std::size_t> HeadsDocument::interrupted_after() const noexcept {
+  const auto* const corpus = std::get_if<CorpusSource>(&source);
+  return corpus == nullptr ? std::nullopt : corpus->interrupted_after;
+}
+
 std::vector<std::string_view> HeadsDocument::names(std::size_t index) const {
   const auto* const probes = std::get_if<ProbeSource>(&source);
   return probes == nullptr ? std::vector<std::string_view>()

@@ -57,6 +57,8 @@ struct HeadsDocument {
   std::vector<std::string> notes;
 
   bool is_probe() const noexcept { return std::holds_alternative<ProbeSource>(source); }
+  /// The last line of a corpus whose other lines were not read any more; nothing of all else.
+  std::optional<std::size_t> interrupted_after() const noexcept;
   /// Whether heads can earn it here, as is_judged() has it: on probes only.
   bool judges(const HeadName& name) const;
   /// What the head at `index` earns of the names that are judged here.

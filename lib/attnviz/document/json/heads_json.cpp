@@ -76,6 +76,9 @@ void write_source(JsonWriter& json, const ScoredText& source) {
 void write_source(JsonWriter& json, const CorpusSource& source) {
   json.member("kind", "corpus");
   json.member("n_texts", source.n_texts);
+  if (source.interrupted_after) {
+    json.member("interrupted_after_line", *source.interrupted_after);
+  }
 }
 
 void write_source(JsonWriter& json, const FileSource& source) {
@@ -181,6 +184,7 @@ void write_heads_json(const HeadsDocument& document, const ByteSink& sink) {
 }
 
 void write_heads_csv(const HeadsDocument& document, const ByteSink& sink) {
+  const std::optional<std::size_t> interrupted_after = document.interrupted_after();
   const auto line = [&](std::string start, std::optional<std::size_t> head) {
     append_csv(start, document.raw, "", head);
     if (document.weighted.n_texts() > 0) {
@@ -192,6 +196,9 @@ void write_heads_csv(const HeadsDocument& document, const ByteSink& sink) {
     if (document.known) {
       start += ',';
       start += head ? known_name(*document.known, document.heads[*head]).value_or("") : "known";
+    }
+    if (interrupted_after) {
+      start += head ? fmt::format(",{}", *interrupted_after) : ",interrupted_after_line";
     }
     sink(start + "\r\n");
   };
