@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -248,6 +249,21 @@ HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
   return scorer.finish(ScoredText{std::move(text)});
 }
 
+// The sums of a file mean what they do only with the same choices.
+CorpusReading reading_of(const HeadsOptions& options) {
+  CorpusReading reading;
+  reading.format = options.input.json_lines ? LineFormat::kJson : LineFormat::kText;
+  reading.pair = options.input.pair;
+  reading.bos = options.input.bos;
+  reading.special = options.input.special;
+  reading.truncate = options.truncate;
+  if (options.punctuation) {
+    const std::set<std::size_t> indices(options.punctuation->begin(), options.punctuation->end());
+    reading.punctuation.emplace(indices.begin(), indices.end());
+  }
+  return reading;
+}
+
 HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
                            const Tokenizer& tokenizer, Scorer& scorer) {
   const Interruption interruption;
@@ -259,6 +275,7 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
     }
     sums.model_print = model_fingerprint(setup.model);
     sums.tokenizer_print = tokenizer_fingerprint(tokenizer);
+    sums.reading = reading_of(options);
     partial.emplace(*options.partial, sums);
     if (options.resume) {
       partial->resume(setup.source, options.talk);

@@ -38,6 +38,9 @@ void PartialFile::resume(TextSource& source, const TalkOptions& talk) {
   if (earlier.lines_print.empty()) {
     refuse_to_resume("merged sums have no place in one corpus");
   }
+  if (const std::string difference = sums_.input_difference(earlier); !difference.empty()) {
+    refuse_to_resume(difference);
+  }
   source.skip_lines(earlier.n_lines);
   const std::string n_lines = counted(earlier.n_lines, "line");
   const LinesRead& skipped = source.lines();

@@ -30,6 +30,8 @@ std::string lines(std::size_t first, std::size_t end) {
 void forget_lines(json& sums) {
   sums.erase("n_lines");
   sums.erase("lines_fingerprint");
+  sums["reading"].erase("format");
+  sums["reading"].erase("pair");
 }
 
 struct Corpus {
@@ -130,6 +132,67 @@ TEST_CASE("heads over a corpus: a run goes on with the lines that were counted, 
   const Words json_lines = {"heads", "--json-lines", "--partial", corpus.file("p.json"), "-q"};
   REQUIRE(attnviz(json_lines, "\"The cat\"\n{\"text\": \"The dog\"}").exit_code == 0);
   CHECK(contains(refusal("\"The cat\"\n\"The dog\"\n", {"--json-lines"}), other));
+}
+
+TEST_CASE("heads over a corpus: a run goes on only when it reads lines as they were read before") {
+  const Corpus corpus;
+  // Lines that are texts as well as JSON: their bytes tell no difference.
+  const std::string text = "\"The cat saw it\"\n\"A dog ran to <s> her\"\n";
+  const std::string sums_file = corpus.file("p.json");
+  const auto score = [&](Words how) {
+    how.insert(how.begin(), {"heads", "-q", "--head", "0.0", "--partial", sums_file, "-o",
+                             corpus.file("x.csv")});
+    return attnviz(how, text);
+  };
+  struct Change {
+    Words before;
+    Words now;
+    std::string what;
+  };
+  const Change changes[] = {
+      {{"--lines"}, {"--json-lines"}, "another format: lines in place of json-lines"},
+      {{"--lines"}, {"--lines", "--no-bos"}, "another bos: the tokenizer's own in place of none"},
+      {{"--lines", "--bos"}, {"--lines", "--no-bos"}, "another bos: one in place of none"},
+      {{"--lines", "--special"}, {"--lines"}, "another special: tokens in place of text"},
+      {{"--lines", "--truncate", "left"},
+       {"--lines", "--truncate", "right"},
+       "another truncate: left in place of right"},
+      {{"--lines", "--punctuation", "1,3"},
+       {"--lines", "--punctuation", "1"},
+       "another punctuation: 1,3 in place of 1"}};
+  for (const Change& change : changes) {
+    CAPTURE(change.what);
+    std::filesystem::remove(sums_file);
+    REQUIRE(score(change.before).exit_code == 0);
+    const std::string sums = read_file(sums_file);
+    Words now = change.now;
+    now.emplace_back("--resume");
+    const ProgramResult refused = score(now);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.err == "attnviz: " + sums_file + ": --resume: " + change.what + "\n");
+    CHECK(read_file(sums_file) == sums);
+    Words as_before = change.before;
+    as_before.emplace_back("--resume");
+    CHECK(score(as_before).exit_code == 0);
+  }
+  CHECK(score({"--lines", "--resume", "--punctuation", "3,1,3"}).exit_code == 0);
+}
+
+TEST_CASE("heads over a corpus: sums that do not say how lines were read are gone on with") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 5), "p.json").exit_code == 0);
+  json sums = read_json(corpus.file("p.json"));
+  REQUIRE(sums.erase("reading") == 1);
+  nlohmann::ordered_json older = {{"schema", sums["schema"]}};  // which stands first
+  older.update(nlohmann::ordered_json::parse(sums.dump()));
+  write_file(corpus.file("p.json"), older.dump());
+  CHECK(corpus.score(lines(0, 7), "p.json", {"--no-bos", "--resume"}).exit_code == 0);
+  CHECK(!read_json(corpus.file("p.json")).contains("reading"));
+  REQUIRE(corpus.score(lines(7, 8), "q.json").exit_code == 0);
+  REQUIRE(
+      attnviz({"merge", corpus.file("q.json"), corpus.file("p.json"), "-o", corpus.file("m.json")})
+          .exit_code == 0);
+  CHECK(!read_json(corpus.file("m.json")).contains("reading"));
 }
 
 TEST_CASE("heads over a corpus: line ends, and blank lines at the end, are no other text") {
@@ -261,6 +324,7 @@ TEST_CASE("merge: other models, heads and definitions are refused, broken files 
   CHECK(contains(refusal({"--head", "*.1"}), "other heads: 4 in place of 16"));
   CHECK(contains(refusal({"--band", "2"}), "another band: 2 in place of 4"));
   CHECK(contains(refusal({"--temperature", "2"}), "another mask, temperature"));
+  CHECK(contains(refusal({"--no-bos"}), "another bos: none in place of the tokenizer's own"));
   CHECK(attnviz({"merge"}).exit_code == 2);
   const ProgramResult table = attnviz({"merge", corpus.file("a.json"), "-o", corpus.file("m.csv")});
   CHECK(table.exit_code == 2);

@@ -257,6 +257,10 @@ TEST_CASE("sums of scores, also merged ones, are valid by their schema") {
                 .exit_code == 0);
   }
   REQUIRE(in_folder(folder, {"merge", "a.json", "b.json", "-o", "all.json"}).exit_code == 0);
+  REQUIRE(in_folder(folder, {"heads", "--lines", "-f", "a.txt", "--partial", "c.json", "-q", "-o",
+                             "scores.json", "--no-bos", "--special", "--truncate", "left",
+                             "--punctuation", "0,1"})
+              .exit_code == 0);
   json broken = read_json(folder.file("a.json"));
   broken["heads"][0]["raw"]["previous"] = 0.5;
   write_file(folder.file("broken.json"), broken.dump());
@@ -265,7 +269,7 @@ TEST_CASE("sums of scores, also merged ones, are valid by their schema") {
     MESSAGE("SKIPPED: needs python3 with the module jsonschema (Debian: python3-jsonschema)");
     return;
   }
-  const ProgramResult valid = validate(schema, folder, {"a.json", "all.json"});
+  const ProgramResult valid = validate(schema, folder, {"a.json", "all.json", "c.json"});
   CHECK(valid.out == "");
   CHECK(valid.exit_code == 0);
   CHECK(validate(schema, folder, {"broken.json"}).exit_code == 1);

@@ -127,6 +127,26 @@ TEST_CASE("--pair: refused where nothing would stand between the texts") {
   CHECK(contains(words.err, "words"));
 }
 
+TEST_CASE("heads over a corpus of pairs goes on with the same second text only") {
+  const TinyModel model("bert-pair", bert_tokenizer());
+  const TemporaryFolder folder;
+  const auto score = [&](const std::string& pair) {
+    return attnviz({"heads", "-m", model.path(), "-q", "--lines", "--pair", pair, "--partial",
+                    folder.file("p.json"), "--resume", "-o", folder.file("x.csv")},
+                   "the cat\nsat\n");
+  };
+  REQUIRE(score("on a mat").exit_code == 0);
+  const ProgramResult refused = score("on a cat");
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err,
+                 R"(p.json: --resume: another pair: "on a mat" in place of "on a cat")"));
+  CHECK(score("on a mat").exit_code == 0);
+  const std::string cut_in_messages(200, 'a');
+  std::filesystem::remove(folder.file("p.json"));
+  REQUIRE(score(cut_in_messages + " cat").exit_code == 0);
+  CHECK(score(cut_in_messages + " mat").exit_code == 2);
+}
+
 TEST_CASE("--lines: a text without a token is told and skipped; alone it is an error") {
   json tokenizer = parse_json(plain_tokenizer());
   tokenizer["normalizer"] = {{"type", "Strip"}};

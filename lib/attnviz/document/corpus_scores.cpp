@@ -1,6 +1,12 @@
 #include "attnviz/document/corpus_scores.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -9,6 +15,48 @@ namespace {
 bool are_alike(const RunFacts& a, const RunFacts& b) {
   return a.mask == b.mask && a.temperature == b.temperature && a.scale == b.scale &&
          a.dropout == b.dropout && (a.dropout == 0.0f || a.dropout_seed == b.dropout_seed);
+}
+
+// `words` says what a value is; what differs may look alike in words, such as long texts.
+template <class Value, class Words>
+std::string change_of(std::string_view what, const Value& ours, const Value& theirs,
+                      const Words& words) {
+  return ours == theirs
+             ? ""
+             : fmt::format("another {}: {} in place of {}", what, words(theirs), words(ours));
+}
+
+std::string first_of(std::initializer_list<std::string> changes) {
+  const auto* const found =
+      std::ranges::find_if(changes, [](const std::string& change) { return !change.empty(); });
+  return found == changes.end() ? "" : *found;
+}
+
+std::string change_of_input(const CorpusReading& ours, const CorpusReading& theirs) {
+  return first_of({change_of("format", ours.format, theirs.format,
+                             [](const auto& format) {
+                               return format ? word_for(kLineFormats, *format)
+                                             : std::string_view("none");
+                             }),
+                   change_of("pair", ours.pair, theirs.pair,
+                             [](const auto& pair) { return pair ? quoted(*pair) : "none"; })});
+}
+
+std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& theirs) {
+  return first_of(
+      {change_of("bos", ours.bos, theirs.bos,
+                 [](const auto& bos) {
+                   return !bos ? "the tokenizer's own" : *bos ? "one" : "none";
+                 }),
+       change_of("special", ours.special, theirs.special,
+                 [](bool special) { return special ? "tokens" : "text"; }),
+       change_of("truncate", ours.truncate, theirs.truncate,
+                 [](const auto& side) {
+                   return side ? word_for(kTruncateSides, *side) : std::string_view("none");
+                 }),
+       change_of("punctuation", ours.punctuation, theirs.punctuation, [](const auto& indices) {
+         return indices ? fmt::format("{}", fmt::join(*indices, ",")) : "the texts'";
+       })});
 }
 
 }  // namespace
@@ -28,12 +76,25 @@ std::string CorpusScores::difference(const CorpusScores& other) const {
   if (band != other.band) {
     return fmt::format("another band: {} in place of {}", other.band, band);
   }
-  return are_alike(run, other.run) ? "" : "another mask, temperature, scale or dropout";
+  if (!are_alike(run, other.run)) {
+    return "another mask, temperature, scale or dropout";
+  }
+  return reading && other.reading ? change_of_tokens(*reading, *other.reading) : "";
+}
+
+std::string CorpusScores::input_difference(const CorpusScores& other) const {
+  return reading && other.reading ? change_of_input(*reading, *other.reading) : "";
 }
 
 void CorpusScores::add(const CorpusScores& other) {
   n_lines = 0;
   lines_print.clear();
+  if (!other.reading) {
+    reading.reset();
+  } else if (reading) {
+    reading->format.reset();
+    reading->pair.reset();
+  }
   raw.add(other.raw);
   weighted.add(other.weighted);
   uniform.add(other.uniform);

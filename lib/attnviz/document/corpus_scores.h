@@ -1,15 +1,39 @@
 // Scores of heads over many texts, some of which may have been read elsewhere.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attnviz/analysis/heads/score_means.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/document/heads_document.h"
 #include "attnviz/document/run_facts.h"
+#include "attnviz/text/truncation.h"
 
 namespace attnviz {
+
+/// What a line of an input is.
+enum class LineFormat { kText, kJson };
+
+inline constexpr std::array kLineFormats = {Choice{"lines", LineFormat::kText},
+                                            Choice{"json-lines", LineFormat::kJson}};
+
+/// How the lines of an input become tokens, where a tokenizer leaves that open.
+struct CorpusReading {
+  // Of several inputs neither.
+  std::optional<LineFormat> format = {};
+  std::optional<std::string> pair = {};  // the second text of lines that have none of their own
+
+  std::optional<bool> bos = {};  // absent: as the tokenizer has it
+  bool special = false;          // names of special tokens are these tokens
+  std::optional<TruncateSide> truncate = {};
+  // Indices of tokens, in order and each once; absent: as the texts are.
+  std::optional<std::vector<std::size_t>> punctuation = {};
+};
 
 /// Sums that can be kept, gone on with and brought together.
 struct CorpusScores {
@@ -24,6 +48,7 @@ struct CorpusScores {
   std::size_t band = kUsualBand;
   std::size_t n_lines = 0;  // of the input, that have been read; of several inputs 0
   std::string lines_print;  // LinesRead::fingerprint() of these; of several inputs empty
+  std::optional<CorpusReading> reading = {};  // absent: not known, in files that do not say it
   std::vector<HeadId> heads;
   ScoreMeans raw;
   ScoreMeans weighted;
@@ -31,6 +56,9 @@ struct CorpusScores {
 
   /// What both cannot be brought together for, in words; empty when they can.
   std::string difference(const CorpusScores& other) const;
+  /// Why the other's lines are no beginning of this input's even where they have the same bytes;
+  /// empty when nothing speaks against it.
+  std::string input_difference(const CorpusScores& other) const;
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 

@@ -78,6 +78,43 @@ void read_sums(const JsonNode& node, std::size_t head, ScoreMeans& means) {
   }
 }
 
+void write_reading_member(JsonWriter& json, const CorpusReading& reading) {
+  json.begin_object("reading");
+  if (reading.format) {
+    json.member("format", word_for(kLineFormats, *reading.format));
+  }
+  if (reading.pair) {
+    json.member("pair", *reading.pair);
+  }
+  if (reading.bos) {
+    json.member("bos", *reading.bos);
+  }
+  json.member_if_any("special", reading.special);
+  if (reading.truncate) {
+    json.member("truncate", word_for(kTruncateSides, *reading.truncate));
+  }
+  if (reading.punctuation) {
+    json.member("punctuation", *reading.punctuation);
+  }
+  json.end_object();
+}
+
+CorpusReading read_reading(const JsonNode& node) {
+  CorpusReading reading;
+  read_if_there(node, "format", reading.format,
+                [](std::string_view word) { return parse_choice("format", word, kLineFormats); });
+  read_if_there(node, "pair", reading.pair);
+  read_if_there(node, "bos", reading.bos);
+  read_if_there(node, "special", reading.special);
+  read_if_there(node, "truncate", reading.truncate, [](std::string_view word) {
+    return parse_choice("truncate", word, kTruncateSides);
+  });
+  if (const auto punctuation = node.find("punctuation")) {
+    reading.punctuation = read_indices(*punctuation);
+  }
+  return reading;
+}
+
 }  // namespace
 
 void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
@@ -89,6 +126,9 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   json.member("tokenizer_fingerprint", scores.tokenizer_print);
   write_run_members(json, scores.run);
   json.member("band", scores.band);
+  if (scores.reading) {
+    write_reading_member(json, *scores.reading);
+  }
   json.member("n_lines", scores.n_lines);
   if (!scores.lines_print.empty()) {
     json.member("lines_fingerprint", scores.lines_print);
@@ -135,6 +175,9 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   scores.tokenizer_print = root.at("tokenizer_fingerprint").as_string();
   scores.run = read_run(root);
   scores.band = root.at("band").as_unsigned();
+  if (const auto reading = root.find("reading")) {
+    scores.reading = read_reading(*reading);
+  }
   scores.n_lines = root.at("n_lines").as_unsigned();
   if (const auto print = root.find("lines_fingerprint")) {
     scores.lines_print = print->as_string();
