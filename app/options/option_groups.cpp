@@ -201,15 +201,16 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
   define_fonts(list, look.fonts);
   FigureStyle& figure = look.figure;
   list.add_value("Output", "--theme", joined_choices(kThemes),
-                 "background of PNG pictures (default light)", figure.theme,
+                 "background of PNG and SVG pictures (default light)", figure.theme,
                  [](const std::string& word) { return parse_choice("theme", word, kThemes); });
   list.add_value(
       "Output", "--cell", "PX",
-      "size of a PNG picture's cells at 96 dpi; none are pooled then (default: what fits)",
+      "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: what fits)",
       figure.cell, count_between(1, kLargestCell));
-  list.add_value("Output", "--dpi", "N",
-                 "resolution of PNG pictures: text, gaps and cells grow with it (default 96)",
-                 figure.dpi, count_between(kLeastDpi, kMostDpi));
+  list.add_value(
+      "Output", "--dpi", "N",
+      "resolution of PNG and SVG pictures: text, gaps and cells grow with it (default 96)",
+      figure.dpi, count_between(kLeastDpi, kMostDpi));
 }
 
 void define_drawing(OptionList& list, DrawingOptions& drawing) {

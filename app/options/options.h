@@ -102,7 +102,7 @@ struct StyleOptions {
 
 /// How a command's drawings look.
 struct LookOptions : StyleOptions {
-  FigureStyle figure;                        // of PNG files
+  FigureStyle figure;                        // of PNG and SVG files
   std::vector<std::filesystem::path> fonts;  // of these, for what the embedded font lacks
 };
 

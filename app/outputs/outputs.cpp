@@ -139,7 +139,7 @@ void Outputs::tell_unused() const {
                                                   {figure_.cell != usual.cell, "--cell"},
                                                   {figure_.dpi != usual.dpi, "--dpi"},
                                                   {!plan_.look.fonts.empty(), "--font"}};
-  attnviz::app::tell_unused(plan_.talk, options, "no PNG picture was asked for (-o FILE.png)");
+  attnviz::app::tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
 }
 
 bool Outputs::has_file(const Format& format) const {

@@ -21,7 +21,7 @@
 #include "attnviz/document/weight_notes.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/model/random_model.h"
-#include "attnviz/picture/png.h"
+#include "attnviz/picture/figure_file.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/text/tokenizer.h"
 
@@ -172,7 +172,7 @@ TEST_CASE("pooled patterns: pictures, screens and notes are those of the kept pa
     REQUIRE(png.keys.pooled());
     const auto [kept, streamed] =
         both.pictures({png, terminal_grid(plan, blocks), terminal_grid(plan, mask)});
-    CHECK(render_png(streamed, figure) == render_png(kept, figure));
+    CHECK(render_figure(streamed, figure) == render_figure(kept, figure));
     CHECK(to_ansi(heatmap_page(streamed, blocks), blocks.color) ==
           to_ansi(heatmap_page(kept, blocks), blocks.color));
     CHECK(to_plain(heatmap_page(streamed, mask)) == to_plain(heatmap_page(kept, mask)));

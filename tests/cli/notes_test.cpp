@@ -23,9 +23,9 @@ std::string words(int count) {
 
 }  // namespace
 
-TEST_CASE("options of PNG pictures are told when no such picture is written, and drawn on") {
+TEST_CASE("options of pictures are told when no such picture is written, and drawn on") {
   const TemporaryFolder folder;
-  const std::string note = " changed nothing: no PNG picture was asked for (-o FILE.png)";
+  const std::string note = " changed nothing: no picture was asked for (-o FILE.png, -o FILE.svg)";
   const auto errors = [&folder](Words options) {
     options.emplace_back("The cat");
     const ProgramResult run = in_folder(folder, std::move(options));
@@ -36,6 +36,7 @@ TEST_CASE("options of PNG pictures are told when no such picture is written, and
                  "--theme, --cell, --dpi" + note));
   CHECK(contains(errors({"--dpi", "300", "-o", "a.json"}), "--dpi" + note));
   CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.png"}), note));
+  CHECK_FALSE(contains(errors({"--theme", "dark", "-o", "a.svg"}), note));
   CHECK_FALSE(contains(errors({"--theme", "light"}), note));
   CHECK(errors({"--theme", "dark", "-q"}).empty());
   CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell" + note));

@@ -90,6 +90,29 @@ TEST_CASE("a head selection that is no rectangle has no .npy, and leaves no file
   CHECK(folder.names().empty());
 }
 
+TEST_CASE("whatever is drawn as PNG is drawn as SVG, too") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.json"), attnviz_json({"The cat sat"}).dump());
+  for (const Words& words : {Words{"The cat sat"}, Words{"The cat sat", "--head", "2.1"},
+                             Words{"inspect", "The cat sat", "--head", "2.1"},
+                             Words{"heads", "--score", "induction"}, Words{"render", "a.json"}}) {
+    CAPTURE(words);
+    ProgramRun run;
+    run.folder = folder.path();
+    run.arguments = words;
+    run.arguments.insert(run.arguments.end(), {"-q", "-o", "a.svg", "-o", "a.png"});
+    CHECK(attnviz(run).exit_code == 0);
+    const std::string svg = read_file(folder.file("a.svg"));
+    CHECK(svg.starts_with("<svg "));
+    CHECK(svg.ends_with("</svg>\n"));
+    // As large as the PNG, whose width stands behind its signature and the front of IHDR.
+    const std::string png = read_file(folder.file("a.png"));
+    const int width =
+        static_cast<unsigned char>(png[18]) * 256 + static_cast<unsigned char>(png[19]);
+    CHECK(contains(svg, " width=\"" + std::to_string(width) + "\""));
+  }
+}
+
 TEST_CASE("-o - with --format writes to standard output in place of the drawing") {
   CHECK(attnviz({"cat", "-o", "-", "--format", "png"}).out.starts_with(kPngSignature));
   CHECK(attnviz({"cat", "-o", "-", "--format", "npy"}).out.starts_with("\x93NUMPY"));

@@ -12,7 +12,7 @@
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/formats/npy.h"
-#include "attnviz/picture/png.h"
+#include "attnviz/picture/figure_file.h"
 #include "support/naive.h"
 
 namespace attnviz {
@@ -92,7 +92,7 @@ TEST_CASE(
     const std::string json = written(document);
     const AttentionDocument again = read_one(json);
     CHECK(written(again) == json);
-    CHECK(render_png(attention_heatmap(again)) == render_png(attention_heatmap(document)));
+    CHECK(render_figure(attention_heatmap(again)) == render_figure(attention_heatmap(document)));
   }
 }
 

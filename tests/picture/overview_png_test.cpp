@@ -1,4 +1,4 @@
-#include "attnviz/picture/png.h"
+#include "attnviz/picture/figure_file.h"
 
 #include <doctest/doctest.h>
 
@@ -18,14 +18,15 @@
 
 namespace attnviz {
 
-TEST_CASE("render_png of an overview: thumbnails in the scale's colours, the chosen one framed") {
+TEST_CASE(
+    "render_figure of an overview: thumbnails in the scale's colours, the chosen one framed") {
   const test::SampleOverview sample(4, 8, 12);
   const Overview overview = sample.overview();
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
     FigureStyle style;
     style.theme = theme;
     const OverviewLayout layout = lay_out_overview(overview, style);
-    const test::DecodedPng image = test::decode_png(render_png(overview, style));
+    const test::DecodedPng image = test::decode_png(render_figure(overview, style));
     CHECK(image.width == layout.width);
     CHECK(image.height == layout.height);
     const int pitch = layout.thumbnails.grid.keys.pitch;
@@ -53,25 +54,26 @@ TEST_CASE("render_png of an overview: thumbnails in the scale's colours, the cho
   }
 }
 
-TEST_CASE("render_png of an overview: the file tells title, facts and resolution") {
+TEST_CASE("render_figure of an overview: the file tells title, facts and resolution") {
   const test::SampleOverview sample(2, 7, 5);
   const Overview overview = sample.overview();
   const std::string facts = R"({"layers":2})";
-  const std::string bytes = render_png(overview, {}, facts);
+  const std::string bytes = render_figure(overview, {}, facts);
   CHECK(test::has_sound_chunks(bytes));
-  CHECK(bytes == render_png(overview, {}, facts));
+  CHECK(bytes == render_figure(overview, {}, facts));
   CHECK(bytes.find("attention: deep") != std::string::npos);
   CHECK(bytes.find(facts) != std::string::npos);
   FigureStyle style;
   style.dpi = 192;
   const test::DecodedPng usual = test::decode_png(bytes);
-  const test::DecodedPng fine = test::decode_png(render_png(overview, style));
+  const test::DecodedPng fine = test::decode_png(render_figure(overview, style));
   CHECK(fine.width == doctest::Approx(2 * usual.width).epsilon(0.01));
   style.dpi = 1;
-  CHECK_THROWS_AS(render_png(overview, style), Error);
+  CHECK_THROWS_AS(render_figure(overview, style), Error);
 }
 
-TEST_CASE("render_png of an overview: cells pooled while they are computed make the same picture") {
+TEST_CASE(
+    "render_figure of an overview: cells pooled while they are computed make the same picture") {
   constexpr std::size_t kTokens = 150;
   const test::SampleOverview sample(2, 7, kTokens);
   for (const PoolKind pool : {PoolKind::kMax, PoolKind::kMean}) {
@@ -99,7 +101,7 @@ TEST_CASE("render_png of an overview: cells pooled while they are computed make 
       }
       set_cells(overview.thumbnails, streamed, {cells[0]});
       set_cells(overview.large, document_of_head(streamed, choice.head), {cells[1]});
-      CHECK(render_png(overview) == render_png(overview_of(kept, choice)));
+      CHECK(render_figure(overview) == render_figure(overview_of(kept, choice)));
     }
   }
 }

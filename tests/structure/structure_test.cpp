@@ -52,12 +52,12 @@ TEST_CASE("structure: every source keeps to its room and to its size") {
 }
 
 TEST_CASE("structure: a room may include itself and what is below") {
-  CHECK(first_fault("lib/attnviz/picture/png.cpp", "#include \"attnviz/core/tensor.h\"\n") == "");
-  CHECK(first_fault("lib/attnviz/picture/png.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp", "#include \"attnviz/core/tensor.h\"\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/formats/npy.h\"\n") == "");
   CHECK(first_fault("app/main.cpp", "#include \"commands/show.h\"\n") == "");
-  CHECK(first_fault("app/commands/a.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
-  CHECK(first_fault("tests/core/a.cpp", "#include \"attnviz/picture/png.h\"\n") == "");
+  CHECK(first_fault("app/commands/a.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");
+  CHECK(first_fault("tests/core/a.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");
 }
 
 TEST_CASE("structure: a room that includes something above is a fault, with its place") {

@@ -6,8 +6,8 @@
 namespace attnviz::app {
 
 std::span<const Format> all_formats() {
-  static const std::array formats = {png_format(), json_format(), npy_format(), csv_format(),
-                                     text_format()};
+  static const std::array formats = {png_format(), svg_format(), json_format(),
+                                     npy_format(), csv_format(), text_format()};
   return formats;
 }
 

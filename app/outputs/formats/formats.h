@@ -93,6 +93,7 @@ struct Format {
 /// The table, whose rows stand beside their writers.
 std::span<const Format> all_formats();
 Format png_format();
+Format svg_format();
 Format json_format();
 Format npy_format();
 Format csv_format();

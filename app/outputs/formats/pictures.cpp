@@ -1,7 +1,7 @@
-// Formats that draw: figures as PNG, and text.
+// Formats that draw: figures, and text.
 #include "attnviz/document/json/attention_json.h"
+#include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/inspection_figure.h"
-#include "attnviz/picture/png.h"
 #include "attnviz/terminal/bars_view.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/inspection_text.h"
@@ -45,24 +45,28 @@ void add_next_tokens(Page& page, std::span<const AttentionDocument> documents,
   }
 }
 
-void write_attention_png(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+template <FigureFormat format>
+void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
   if (!shown.overview()) {
-    return sink(render_png(shown.heatmap(), look.figure, attention_facts(shown.first())));
+    return sink(
+        render_figure(shown.heatmap(), look.figure, attention_facts(shown.first()), format));
   }
   AttentionDocument drawn = shown.first();
   drawn.drawing.overview = HeadChoice{shown.overview()->chosen, shown.overview()->sentence};
-  sink(render_png(*shown.overview(), look.figure, attention_facts(drawn)));
+  sink(render_figure(*shown.overview(), look.figure, attention_facts(drawn), format));
 }
 
-void write_inspection_png(const ShownInspection& shown, const Look& look, const ByteSink& sink) {
-  sink(render_inspection_figure(shown.page, look.figure));
+template <FigureFormat format>
+void write_inspection_figure(const ShownInspection& shown, const Look& look, const ByteSink& sink) {
+  sink(render_inspection_figure(shown.page, look.figure, format));
 }
 
-void write_heads_png(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
-  sink(render_png(shown.map.value(), look.figure));
+template <FigureFormat format>
+void write_heads_figure(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
+  sink(render_figure(shown.map.value(), look.figure, {}, format));
 }
 
-OverviewCells png_cells(const ShownAttention& shown, const Look& look) {
+OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
   return shown.overview() ? figure_cells(*shown.overview(), look.figure)
                           : OverviewCells{figure_grid(shown.heatmap(), look.figure), {}};
 }
@@ -89,16 +93,25 @@ OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
                           : OverviewCells{terminal_grid(shown.heatmap(), look.terminal), {}};
 }
 
+template <FigureFormat format>
+Format figure_format(std::string_view word, bool is_text) {
+  return {.word = word,
+          .content = Content::kFigure,
+          .is_text = is_text,
+          .attention = write_attention_figure<format>,
+          .inspection = write_inspection_figure<format>,
+          .heads = write_heads_figure<format>,
+          .cells = figure_cells_of};
+}
+
 }  // namespace
 
 Format png_format() {
-  return {.word = "png",
-          .content = Content::kFigure,
-          .is_text = false,
-          .attention = write_attention_png,
-          .inspection = write_inspection_png,
-          .heads = write_heads_png,
-          .cells = png_cells};
+  return figure_format<FigureFormat::kPng>("png", /*is_text=*/false);
+}
+
+Format svg_format() {
+  return figure_format<FigureFormat::kSvg>("svg", /*is_text=*/true);
 }
 
 Format text_format() {

@@ -6,7 +6,7 @@
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/document/json/attention_reader.h"
-#include "attnviz/picture/png.h"
+#include "attnviz/picture/figure_file.h"
 #include "attnviz/terminal/heatmap_view.h"
 
 namespace attnviz {
@@ -39,7 +39,7 @@ std::string Picture::text(const TerminalOptions& options) const {
 }
 
 std::string Picture::png() const {
-  return render_png(attention_heatmap(*document_), {}, attention_facts(*document_));
+  return render_figure(attention_heatmap(*document_), {}, attention_facts(*document_));
 }
 
 }  // namespace attnviz

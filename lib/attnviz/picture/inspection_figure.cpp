@@ -15,7 +15,6 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_sheet.h"
-#include "attnviz/picture/raster/scene_painter.h"
 
 namespace attnviz {
 
@@ -258,14 +257,15 @@ class Figure {
 
 }  // namespace
 
-std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style) {
+std::string render_inspection_figure(const InspectionPage& page, const FigureStyle& style,
+                                     FigureFormat format) {
   const InspectionDocument document =
       inspection_document(page, InspectionDetail::kColored, /*ascii=*/false);
-  return scene_png(Figure(page, style).scene(document), *style.fonts,
-                   {{"Title", printable_message(document.title)},
-                    {"Software", "attnviz"},
-                    {"attnviz", page.facts},
-                    {"attnviz-figure", figure_facts(page, document)}});
+  return scene_file(Figure(page, style).scene(document), style, format,
+                    {{"Title", printable_message(document.title)},
+                     {"Software", "attnviz"},
+                     {"attnviz", page.facts},
+                     {"attnviz-figure", figure_facts(page, document)}});
 }
 
 }  // namespace attnviz

@@ -24,10 +24,6 @@ namespace {
 
 constexpr std::size_t kBoxColumns = 2;
 
-// Printable labels show a space as ␠, which the embedded font lacks; ␣ says the same.
-constexpr char32_t kSymbolForSpace = 0x2420;
-constexpr char32_t kOpenBox = 0x2423;
-
 // What order_text leaves of a letter that became part of a ligature.
 constexpr char32_t kJoinedLetter = 0xFEFF;
 

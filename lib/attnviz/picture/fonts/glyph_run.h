@@ -8,6 +8,10 @@
 
 namespace attnviz {
 
+/// Printable labels show a space as ␠, which many fonts lack; ␣ says the same.
+inline constexpr char32_t kSymbolForSpace = 0x2420;
+inline constexpr char32_t kOpenBox = 0x2423;
+
 class FontFace;
 class FontFallback;
 

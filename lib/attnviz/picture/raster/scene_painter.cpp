@@ -15,27 +15,7 @@ class Painter {
  public:
   Painter(Canvas& canvas, const FontSet& fonts) : canvas_(canvas), text_(fonts) {}
 
-  void operator()(const CellImage& image) {
-    const CellColors& colors = *image.colors;
-    const std::uint8_t* number = colors.numbers.data();
-    for (std::size_t row = 0; row < colors.rows; ++row) {
-      const PixelRect first = image.cell(row, 0);
-      // Cells of one colour that touch each other, as masked ones do, are painted at once.
-      PixelRect run{first.x, first.y, 0, 1};
-      std::uint8_t run_number = 0;
-      int x = first.x;
-      for (std::size_t col = 0; col < colors.cols; ++col, ++number, x += image.pitch_x) {
-        if (*number != run_number || run.right() != x) {
-          canvas_.fill(run, colors.palette[run_number]);
-          run = {x, first.y, 0, 1};
-          run_number = *number;
-        }
-        run.width = x + first.width - run.x;
-      }
-      canvas_.fill(run, colors.palette[run_number]);
-      canvas_.repeat_top_row({first.x, first.y, image.rect.width, first.height});
-    }
-  }
+  void operator()(const CellImage& image) { paint_cells(image, canvas_); }
 
   void operator()(const Rectangle& item) { canvas_.fill(item.rect, item.color); }
 
@@ -54,6 +34,28 @@ class Painter {
 };
 
 }  // namespace
+
+void paint_cells(const CellImage& image, Canvas& canvas) {
+  const CellColors& colors = *image.colors;
+  const std::uint8_t* number = colors.numbers.data();
+  for (std::size_t row = 0; row < colors.rows; ++row) {
+    const PixelRect first = image.cell(row, 0);
+    // Cells of one colour that touch each other, as masked ones do, are painted at once.
+    PixelRect run{first.x, first.y, 0, 1};
+    std::uint8_t run_number = 0;
+    int x = first.x;
+    for (std::size_t col = 0; col < colors.cols; ++col, ++number, x += image.pitch_x) {
+      if (*number != run_number || run.right() != x) {
+        canvas.fill(run, colors.palette[run_number]);
+        run = {x, first.y, 0, 1};
+        run_number = *number;
+      }
+      run.width = x + first.width - run.x;
+    }
+    canvas.fill(run, colors.palette[run_number]);
+    canvas.repeat_top_row({first.x, first.y, image.rect.width, first.height});
+  }
+}
 
 Canvas paint(Scene scene, const FontSet& fonts) {
   Canvas canvas(scene.width, scene.height, scene.background);

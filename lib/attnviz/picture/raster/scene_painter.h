@@ -11,6 +11,9 @@
 
 namespace attnviz {
 
+/// The cells at their places.
+void paint_cells(const CellImage& image, Canvas& canvas);
+
 /// Every item over those before it, texts in these fonts. Throws as Canvas.
 Canvas paint(Scene scene, const FontSet& fonts);
 

@@ -1,4 +1,4 @@
-#include "attnviz/picture/png.h"
+#include "attnviz/picture/figure_file.h"
 
 #include <doctest/doctest.h>
 
@@ -64,7 +64,7 @@ bool has_ink(const test::DecodedPng& image, const TextRun& text) {
 
 }  // namespace
 
-TEST_CASE("render_png: cells have the colour of their value, masked cells one of their own") {
+TEST_CASE("render_figure: cells have the colour of their value, masked cells one of their own") {
   for (const std::size_t n : {1u, 3u, 12u, 60u, 300u}) {
     for (const std::size_t n_panels : {1u, 4u, 12u}) {
       CAPTURE(n);
@@ -72,7 +72,7 @@ TEST_CASE("render_png: cells have the colour of their value, masked cells one of
       const test::SampleHeatmap sample(n, n_panels);
       const Heatmap& heatmap = sample.heatmap;
       const FigureLayout layout = lay_out_figure(heatmap);
-      const test::DecodedPng image = test::decode_png(render_png(heatmap));
+      const test::DecodedPng image = test::decode_png(render_figure(heatmap));
       REQUIRE(image.width == layout.width);
       REQUIRE(image.height == layout.height);
       CHECK(image.channels == 3);
@@ -97,11 +97,11 @@ TEST_CASE("render_png: cells have the colour of their value, masked cells one of
   }
 }
 
-TEST_CASE("render_png: a masked cell looks different from a weight of zero") {
+TEST_CASE("render_figure: a masked cell looks different from a weight of zero") {
   test::SampleHeatmap sample(3, 1);
   sample.values[0] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
   const FigureLayout layout = lay_out_figure(sample.heatmap);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
   const Corner zero = cell_corner(layout, 0, 2, 1);
   const Corner masked = cell_corner(layout, 0, 0, 1);
   CHECK(image.at(zero.x, zero.y) == Colormap()(0.0f));
@@ -121,7 +121,8 @@ TEST_CASE("render_png: a masked cell looks different from a weight of zero") {
   CHECK(colors_in(layout.masked_swatch.x, layout.masked_swatch.y, 12) == hatched);
 }
 
-TEST_CASE("render_png: masked cells have no colour of the scale, in either theme, hatched or not") {
+TEST_CASE(
+    "render_figure: masked cells have no colour of the scale, in either theme, hatched or not") {
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
     for (const std::string_view name : colormap_names()) {
       for (const std::size_t n : {4u, 120u}) {
@@ -133,7 +134,7 @@ TEST_CASE("render_png: masked cells have no colour of the scale, in either theme
         FigureStyle style;
         style.theme = theme;
         const FigureLayout layout = lay_out_figure(sample.heatmap, style);
-        const test::DecodedPng image = test::decode_png(render_png(sample.heatmap, style));
+        const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap, style));
         // The upper right corner of the panel, a few cells wide: what it is painted with is either
         // one grey that no value has, or two in stripes.
         const PixelRect& panel = layout.panels[0];
@@ -156,11 +157,11 @@ TEST_CASE("render_png: masked cells have no colour of the scale, in either theme
   }
 }
 
-TEST_CASE("render_png: numbers are light on dark cells and dark on light ones") {
+TEST_CASE("render_figure: numbers are light on dark cells and dark on light ones") {
   test::SampleHeatmap sample(2, 1);
   sample.values[0] = {1, 0, 0, 1};
   const FigureLayout layout = lay_out_figure(sample.heatmap);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
   const auto extremes = [&](std::size_t query, std::size_t key) {
     const Corner corner = cell_corner(layout, 0, query, key);
     int least = 765;
@@ -178,12 +179,12 @@ TEST_CASE("render_png: numbers are light on dark cells and dark on light ones") 
   CHECK(extremes(1, 0).second > 700);  // on dark violet
 }
 
-TEST_CASE("render_png: the dark theme has a dark background, and cells as in the light one") {
+TEST_CASE("render_figure: the dark theme has a dark background, and cells as in the light one") {
   const test::SampleHeatmap sample(12, 4);
   FigureStyle style;
   style.theme = FigureTheme::kDark;
   const FigureLayout layout = lay_out_figure(sample.heatmap, style);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap, style));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap, style));
   const Rgb background = image.at(0, 0);
   CHECK(luminance(background) < 0.02);
   CHECK(image.is_filled(0, 0, image.width, kFigureMargin - 2, background));
@@ -191,12 +192,12 @@ TEST_CASE("render_png: the dark theme has a dark background, and cells as in the
   CHECK(image.at(corner.x, corner.y) == Colormap()(sample.heatmap.panels[2].values(7, 3)));
 }
 
-TEST_CASE("render_png: the file tells resolution, title, program and facts") {
+TEST_CASE("render_figure: the file tells resolution, title, program and facts") {
   test::SampleHeatmap sample(3, 1);
   sample.heatmap.title = "猫 attention";
   FigureStyle style;
   style.dpi = 150;
-  const std::string bytes = render_png(sample.heatmap, style, "{\"text\":\"猫\"}");
+  const std::string bytes = render_figure(sample.heatmap, style, "{\"text\":\"猫\"}");
   CHECK(test::has_sound_chunks(bytes));
   std::map<std::string, std::string> texts;
   for (const test::PngChunk& chunk : test::chunks_of(bytes)) {
@@ -213,13 +214,13 @@ TEST_CASE("render_png: the file tells resolution, title, program and facts") {
   CHECK(test::chunks_of(bytes)[1].type == "pHYs");
 }
 
-TEST_CASE("render_png: every text leaves ink and the margin none, with hard labels too") {
+TEST_CASE("render_figure: every text leaves ink and the margin none, with hard labels too") {
   for (const std::size_t n : {1u, 3u, 15u, 60u}) {
     for (const std::size_t n_panels : {1u, 4u, 7u, 12u}) {
       CAPTURE(n);
       CAPTURE(n_panels);
       const test::SampleHeatmap sample(n, n_panels, test::Labels::kHard);
-      const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+      const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
       CHECK(margin_is_white(image));
       const FigureLayout layout = lay_out_figure(sample.heatmap);
       for (const TextRun& text : layout.texts) {
@@ -230,13 +231,13 @@ TEST_CASE("render_png: every text leaves ink and the margin none, with hard labe
   }
 }
 
-TEST_CASE("render_png: the colour scale runs from low to high") {
+TEST_CASE("render_figure: the colour scale runs from low to high") {
   test::SampleHeatmap sample(3, 1);
   sample.heatmap.scale.low = -2.0f;
   sample.heatmap.scale.high = 6.0f;
   sample.values[0] = {-2, 0, 0, 6, 2, 0, 100, -100, 0};
   const FigureLayout layout = lay_out_figure(sample.heatmap);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
   const auto color = [&](std::size_t query, std::size_t key) {
     const Corner corner = cell_corner(layout, 0, query, key);
     return image.at(corner.x, corner.y);
@@ -251,44 +252,44 @@ TEST_CASE("render_png: the colour scale runs from low to high") {
   CHECK(image.at(bar.x + 2, bar.bottom() - 1) == Colormap()(0.0f));
 }
 
-TEST_CASE("render_png: NaN weights are drawn and stand out") {
+TEST_CASE("render_figure: NaN weights are drawn and stand out") {
   test::SampleHeatmap sample(2, 1);
   sample.values[0][0] = std::numeric_limits<float>::quiet_NaN();
   const FigureLayout layout = lay_out_figure(sample.heatmap);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
   CHECK(image.at(layout.panels[0].x, layout.panels[0].y) == kNanColor);
   REQUIRE_FALSE(layout.nan_swatch.empty());
   CHECK(image.at(layout.nan_swatch.x + 2, layout.nan_swatch.y + 2) == kNanColor);
 }
 
-TEST_CASE("render_png: a matrix too large for the picture keeps its largest weights") {
+TEST_CASE("render_figure: a matrix too large for the picture keeps its largest weights") {
   constexpr std::size_t kTokens = 2500;
   test::SampleHeatmap sample(kTokens, 1);
   std::fill(sample.values[0].begin(), sample.values[0].end(), 0.0f);
   sample.values[0][2001 * kTokens + 999] = 1.0f;
   const FigureLayout layout = lay_out_figure(sample.heatmap);
   REQUIRE(layout.grid.keys.tokens.block == 2);
-  const test::DecodedPng image = test::decode_png(render_png(sample.heatmap));
+  const test::DecodedPng image = test::decode_png(render_figure(sample.heatmap));
   CHECK(margin_is_white(image));
   const Corner peak = cell_corner(layout, 0, 1000, 499);
   CHECK(image.at(peak.x, peak.y) == Colormap()(1.0f));
   CHECK(image.at(peak.x, peak.y + layout.grid.queries.pitch) == Colormap()(0.0f));
 }
 
-TEST_CASE("render_png: the same heatmap gives the same bytes") {
+TEST_CASE("render_figure: the same heatmap gives the same bytes") {
   const test::SampleHeatmap sample(20, 4, test::Labels::kHard);
-  CHECK(render_png(sample.heatmap) == render_png(sample.heatmap));
+  CHECK(render_figure(sample.heatmap) == render_figure(sample.heatmap));
 }
 
-TEST_CASE("render_png: heatmaps that cannot be drawn are usage errors") {
-  CHECK_THROWS_AS(render_png(Heatmap{}), Error);
+TEST_CASE("render_figure: heatmaps that cannot be drawn are usage errors") {
+  CHECK_THROWS_AS(render_figure(Heatmap{}), Error);
   test::SampleHeatmap no_scale(3, 1);
   no_scale.heatmap.scale.high = no_scale.heatmap.scale.low;
-  CHECK_THROWS_WITH_AS(render_png(no_scale.heatmap),
+  CHECK_THROWS_WITH_AS(render_figure(no_scale.heatmap),
                        "picture: a colour scale from 0 to 0 cannot be drawn", Error);
   test::SampleHeatmap other_shape(3, 1);
   other_shape.heatmap.key_labels.pop_back();
-  CHECK_THROWS_WITH_AS(render_png(other_shape.heatmap),
+  CHECK_THROWS_WITH_AS(render_figure(other_shape.heatmap),
                        "picture: L0H0: expected [3, 2] weights, found [3, 3]", Error);
 }
 

@@ -1,0 +1,62 @@
+#include "attnviz/picture/figure_file.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/overview.h"
+#include "attnviz/picture/layout/figure_layout.h"
+#include "attnviz/picture/layout/figure_scene.h"
+#include "attnviz/picture/layout/overview_layout.h"
+#include "attnviz/picture/raster/scene_painter.h"
+#include "attnviz/picture/vector/svg_writer.h"
+
+namespace attnviz {
+
+namespace {
+
+std::string figure_file(Scene scene, const std::string& title, const FigureStyle& style,
+                        std::string facts, FigureFormat format) {
+  const std::string figure =
+      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}}})", word_for(kThemes, style.theme),
+                  style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi);
+  return scene_file(std::move(scene), style, format,
+                    {{"Title", printable_message(title)},
+                     {"Software", "attnviz"},
+                     {"attnviz", std::move(facts)},
+                     {"attnviz-figure", figure}});
+}
+
+}  // namespace
+
+std::string scene_file(Scene scene, const FigureStyle& style, FigureFormat format,
+                       std::vector<std::pair<std::string, std::string>> texts) {
+  return format == FigureFormat::kSvg ? scene_svg(scene, texts)
+                                      : scene_png(std::move(scene), *style.fonts, std::move(texts));
+}
+
+std::string render_figure(const Heatmap& heatmap, const FigureStyle& style, std::string facts,
+                          FigureFormat format) {
+  return figure_file(figure_scene(heatmap, style), heatmap.title, style, std::move(facts), format);
+}
+
+std::string render_figure(const Overview& overview, const FigureStyle& style, std::string facts,
+                          FigureFormat format) {
+  return figure_file(overview_scene(overview, style), overview.thumbnails.title, style,
+                     std::move(facts), format);
+}
+
+PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  const FigureGrid grid = heatmap_grid(heatmap, style);
+  return {grid.queries.tokens, grid.keys.tokens};
+}
+
+OverviewCells figure_cells(const Overview& overview, const FigureStyle& style) {
+  const OverviewGrid places(overview.heads);
+  const FigureGrid grid =
+      thumbnail_figure_grid(places.layers.size(), places.heads.size(), overview.thumbnails, style);
+  return {{grid.queries.tokens, grid.keys.tokens}, figure_grid(overview.large, style)};
+}
+
+}  // namespace attnviz

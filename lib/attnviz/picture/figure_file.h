@@ -1,0 +1,49 @@
+// Pictures as the bytes of files.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/document/heatmap.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/picture/scene/scene.h"
+
+namespace attnviz {
+
+struct Overview;       // document/overview.h
+struct OverviewCells;  // the same
+
+enum class FigureFormat { kPng, kSvg };
+
+/// A heatmap as the bytes of a picture's file: a grid of panels with titles, query labels on the
+/// left, key labels, named axes, one colour bar. At most about 4096 pixels a side at 96 dpi; more
+/// cells than that are pooled (each pixel the largest weight under it, or the mean) and the picture
+/// says so. Cells that do not exist are grey, hatched where there is room; NaN has a colour of its
+/// own.
+///
+/// The file tells its resolution and, as iTXt chunks or in its <metadata>, `Title`, `Software`, the
+/// style as JSON in `attnviz-figure` and, where `facts` is not empty, these (what the picture was
+/// made from, as JSON) as `attnviz`. The same heatmap, style and facts give the same bytes.
+///
+/// Throws Error{kUsage} for a heatmap or a style that check() refuses, and for a picture of more
+/// than kMostPixels, before memory is taken.
+std::string render_figure(const Heatmap& heatmap, const FigureStyle& style = {},
+                          std::string facts = {}, FigureFormat format = FigureFormat::kPng);
+
+/// The same of an overview: the grid of thumbnails with the numbers of layers and heads, the chosen
+/// one framed, and that head as a heatmap's picture draws one, with the colour bar of both.
+std::string render_figure(const Overview& overview, const FigureStyle& style = {},
+                          std::string facts = {}, FigureFormat format = FigureFormat::kPng);
+
+/// Any scene in the style's fonts, with keywords of its own and what stands under each.
+std::string scene_file(Scene scene, const FigureStyle& style, FigureFormat format,
+                       std::vector<std::pair<std::string, std::string>> texts);
+
+/// How render_figure() cuts the panels into cells; looks at no weight. Throws Error{kUsage} for a
+/// picture that is too large.
+PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style = {});
+OverviewCells figure_cells(const Overview& overview, const FigureStyle& style = {});
+
+}  // namespace attnviz

@@ -1,0 +1,224 @@
+// Scenes as SVG, against the same scenes as pixels.
+#include "attnviz/picture/vector/svg_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "attnviz/picture/figure_file.h"
+#include "attnviz/picture/raster/scene_painter.h"
+#include "attnviz/text/tokenizers/charsmap.h"
+#include "picture/decoded_png.h"
+#include "support/run_program.h"
+#include "support/sample_heatmap.h"
+
+namespace attnviz {
+namespace {
+
+constexpr Rgb kSheetPaper{250, 250, 240};
+constexpr Rgb kSheetInk{200, 10, 20};
+
+Scene svg_sheet(int width, int height) {
+  Scene scene;
+  scene.width = width;
+  scene.height = height;
+  scene.background = kSheetPaper;
+  return scene;
+}
+
+// The paths of rectangles, painted; in `skipped` those that are filled with something else.
+Canvas painted_paths(const std::string& svg, int width, int height, int& n_skipped) {
+  Canvas canvas(width, height, {1, 2, 3});
+  const std::regex path(R"x(<path fill="([^"]*)" d="([^"]*)"/>)x");
+  const std::regex rect(R"(M(\d+) (\d+)h(\d+)v(\d+)h-(\d+)z)");
+  const std::regex color("#(..)(..)(..)");
+  for (std::sregex_iterator one(svg.begin(), svg.end(), path), end; one != end; ++one) {
+    const std::string paint = (*one)[1];
+    const std::string rects = (*one)[2];
+    std::smatch parts;
+    if (!std::regex_match(paint, parts, color)) {
+      ++n_skipped;
+      continue;
+    }
+    const auto channel = [&](std::size_t i) {
+      return static_cast<std::uint8_t>(std::stoi(parts[i], nullptr, 16));
+    };
+    std::size_t n_used = 0;
+    for (std::sregex_iterator part(rects.begin(), rects.end(), rect); part != end; ++part) {
+      CHECK((*part)[3] == (*part)[5]);
+      canvas.fill({std::stoi((*part)[1]), std::stoi((*part)[2]), std::stoi((*part)[3]),
+                   std::stoi((*part)[4])},
+                  {channel(1), channel(2), channel(3)});
+      n_used += (*part)[0].str().size();
+    }
+    CHECK(n_used == rects.size());
+  }
+  return canvas;
+}
+
+bool is_same(const Canvas& one, const Canvas& other) {
+  for (int y = 0; y < one.height(); ++y) {
+    for (int x = 0; x < one.width(); ++x) {
+      if (!(one.at(x, y) == other.at(x, y))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+CellImage cells(std::size_t rows, std::size_t cols, int pitch, int gap) {
+  auto colors = std::make_shared<CellColors>();
+  colors->rows = rows;
+  colors->cols = cols;
+  colors->palette = {{200, 10, 20}, {10, 20, 200}, {0, 0, 0}};
+  for (std::size_t i = 0; i < rows * cols; ++i) {
+    colors->numbers.push_back(static_cast<std::uint8_t>(i * i % 7 % 3));
+  }
+  const auto side = [&](std::size_t n) { return static_cast<int>(n) * pitch - gap; };
+  return {{3, 5, side(cols), side(rows)}, pitch, pitch, gap, gap, colors};
+}
+
+TextRun run_of(const std::string& text, std::size_t columns, TextAngle angle) {
+  return {TextRole::kPlain, text, columns, 7, angle, 40, 30, {0x33, 0x44, 0x55}};
+}
+
+}  // namespace
+
+TEST_CASE("SVG: rectangles and cells cover the pixels that they cover in a PNG") {
+  for (const int gap : {0, 1, 2}) {
+    CAPTURE(gap);
+    Scene scene = svg_sheet(60, 50);
+    scene.items.emplace_back(Rectangle{{0, 1, 9, 9}, kSheetInk});
+    scene.items.emplace_back(Rectangle{{20, 1, 9, 9}, kSheetInk});
+    scene.items.emplace_back(Rectangle{{4, 4, 0, 9}, {0, 0, 0}});
+    scene.items.emplace_back(cells(4, 6, 7, gap));
+    scene.items.emplace_back(Rectangle{{10, 10, 30, 3}, kSheetInk});
+    int n_skipped = 0;
+    const Canvas found = painted_paths(scene_svg(scene, {}), 60, 50, n_skipped);
+    CHECK(n_skipped == 0);
+    CHECK(is_same(found, paint(scene, FontSet::embedded())));
+  }
+}
+
+TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
+  for (const int gap : {0, 2}) {
+    CAPTURE(gap);
+    Scene scene = svg_sheet(300, 300);
+    scene.items.emplace_back(cells(40, 40, 7, gap));
+    const std::string svg = scene_svg(scene, {});
+    const std::string front = "base64,";
+    const std::size_t begin = svg.find(front) + front.size();
+    const std::size_t end = svg.find('"', begin);
+    REQUIRE(end != std::string::npos);
+    const test::DecodedPng png =
+        test::decode_png(decoded_base64(svg.substr(begin, end - begin), "image: "));
+    CHECK(png.width == 280 - gap);
+    CHECK(png.height == png.width);
+    const std::string side = std::to_string(png.width);
+    CHECK(svg.find("<image x=\"3\" y=\"5\" width=\"" + side + "\" height=\"" + side + "\"") !=
+          std::string::npos);
+    const bool is_masked = svg.find("mask=\"url(#cells1)\"") != std::string::npos;
+    CHECK(is_masked == (gap > 0));
+    const Canvas painted = paint(scene, FontSet::embedded());
+    for (int row = 0; row < 40; ++row) {
+      for (int col = 0; col < 40; ++col) {
+        REQUIRE(png.is_filled(7 * col, 7 * row, 7 - gap, 7 - gap,
+                              painted.at(3 + 7 * col, 5 + 7 * row)));
+      }
+    }
+  }
+}
+
+TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern for all alike") {
+  Scene scene = svg_sheet(40, 40);
+  scene.items.emplace_back(Hatch{{2, 3, 20, 20}, kSheetInk, 6, 2});
+  scene.items.emplace_back(Hatch{{22, 3, 10, 20}, kSheetInk, 6, 2});
+  const std::string svg = scene_svg(scene, {});
+  std::smatch lines;
+  REQUIRE(std::regex_search(
+      svg, lines,
+      std::regex(R"x(<pattern id="hatch0" x="0.5" width="6" height="6")x"
+                 R"x([^>]*><path [^>]*d="M0 0h(\d)L0 \dzM6 0v(\d)L\d 6h-\dz")x")));
+  CHECK(lines[1] == "2");
+  CHECK(lines[2] == "2");
+  CHECK(svg.find("hatch1") == std::string::npos);
+  CHECK(svg.find(R"x(<path fill="url(#hatch0)" d="M2 3h20v20h-20zM22 3h10v20h-10z"/>)x") !=
+        std::string::npos);
+  // By its own words: a pixel is inked where its centre, half a pixel to the left, lies between the
+  // pattern's lines.
+  const Canvas painted = paint(scene, FontSet::embedded());
+  for (int y = 3; y < 23; ++y) {
+    for (int x = 2; x < 32; ++x) {
+      const int sum = (x + y + 1) * 2 - 1;  // in halves of pixels
+      REQUIRE((painted.at(x, y) == kSheetInk) == (sum % 12 < 4));
+    }
+  }
+}
+
+TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the scene") {
+  Scene scene = svg_sheet(200, 100);
+  scene.items.emplace_back(run_of("</text><script>&", 16, TextAngle::kLevel));
+  scene.items.emplace_back(run_of("up", 2, TextAngle::kUp));
+  scene.items.emplace_back(run_of("\xE2\x90\xA0rising", 7, TextAngle::kRising));
+  scene.items.emplace_back(run_of(std::string("a\x01\xEF\xBF\xBF"), 3, TextAngle::kLevel));
+  const std::string svg = scene_svg(scene, {{"Title", "a < b"}, {"attnviz", "{\"a\": \"</\"}"}});
+  const auto has = [&](const std::string& part) {
+    CAPTURE(part);
+    CHECK(svg.find(part) != std::string::npos);
+  };
+  // DejaVu Sans Mono: columns of 7 pixels are 1233/2048 of its size; its ascent is 1901/2048.
+  has(R"x(<text x="40" y="41" font-size="11.63" fill="#334455" textLength="112")x");
+  has(">&lt;/text&gt;&lt;script&gt;&amp;</text>");
+  has(R"x(<text y="11" transform="translate(40 30) rotate(-90)" font-size)x");
+  has(R"x(<text y="11" transform="translate(40 30) rotate(-45)" font-size)x");
+  has(">\xE2\x90\xA3rising</text>");
+  has(">a\xEF\xBF\xBD\xEF\xBF\xBD</text>");
+  has("<title>a &lt; b</title>");
+  has("<metadata>attnviz: {\"a\": \"&lt;/\"}");
+  CHECK(svg.find("<script") == std::string::npos);
+}
+
+TEST_CASE("SVG: a picture of more pixels an inch is as large on paper") {
+  Scene scene = svg_sheet(300, 150);
+  scene.dpi = 300;
+  CHECK(scene_svg(scene, {}).find(R"(width="96" height="48" viewBox="0 0 300 150")") !=
+        std::string::npos);
+}
+
+TEST_CASE("SVG: another program draws the picture that the PNG shows") {
+  const std::filesystem::path program = "/usr/bin/rsvg-convert";
+  if (!std::filesystem::exists(program)) {
+    MESSAGE("SKIPPED: no " << program.string());
+    return;
+  }
+  const test::SampleHeatmap sample(9, 2);
+  for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
+    FigureStyle style;
+    style.theme = theme;
+    const test::TemporaryFolder folder;
+    test::write_file(folder.file("a.svg"),
+                     render_figure(sample.heatmap, style, {}, FigureFormat::kSvg));
+    test::ProgramRun how;
+    how.arguments = {folder.file("a.svg"), "-o", folder.file("a.png")};
+    REQUIRE(test::run_program(program, how).exit_code == 0);
+    const test::DecodedPng found = test::decode_png(test::read_file(folder.file("a.png")));
+    const test::DecodedPng expected = test::decode_png(render_figure(sample.heatmap, style));
+    REQUIRE(found.width == expected.width);
+    REQUIRE(found.height == expected.height);
+    // Edges of letters and of hatched lines are smoothed in another way.
+    int n_other = 0;
+    for (std::size_t i = 0; i < found.rgb.size(); ++i) {
+      n_other += std::abs(found.rgb[i] - expected.rgb[i]) > 64 ? 1 : 0;
+    }
+    CHECK(static_cast<double>(n_other) < 0.01 * static_cast<double>(found.rgb.size()));
+  }
+}
+
+}  // namespace attnviz
