@@ -84,9 +84,16 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   input.ids = std::span(text).subspan(input.first_position);
   check_request(model_, input, request_);
   memory_.rotations.clear();
+  if (request_.interventions != nullptr && ids_.empty()) {
+    changes_ = std::make_unique<Intervener>(model_, input, request_, *request_.interventions);
+  }
+  std::vector<RunObserver*> observers{&observer_};
+  if (changes_ != nullptr) {
+    observers.insert(observers.begin(), changes_.get());
+  }
+  ObserverGroup all(std::move(observers));
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
-  const MatrixBuffer stream =
-      run_layers(model_, embed(model_, input), end, request_, observer_, memory_);
+  const MatrixBuffer stream = run_layers(model_, embed(model_, input), end, request_, all, memory_);
   logits_ =
       run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
   ids_ = std::move(text);

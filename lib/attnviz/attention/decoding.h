@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "attnviz/attention/attention_layer.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
@@ -23,7 +25,8 @@ void check_continues(const Model& model, const AttentionRequest& request);
 /// The forward pass of a text that grows: each token is computed once, and attends to the kept keys
 /// and values of those before it. The logits are those of run() and run_output_head() over the
 /// whole text. An observer is told of the new tokens alone, and may change what becomes of them:
-/// what it did to those before stays in their keys and values.
+/// what it did to those before stays in their keys and values. So do interventions; the means that
+/// stand in place of what they take out are those of the tokens that are fed first.
 ///
 /// Rotary frequencies that change with the text's length (dynamic scaling, longrope) change what
 /// all tokens before would have had: where they do, the whole text is computed anew. So the logits
@@ -51,6 +54,7 @@ class Decoding {
   AttentionRequest request_;
   RunObserver nobody_;
   RunObserver& observer_;
+  std::unique_ptr<Intervener> changes_;  // made of the first tokens that are fed
   KeyValueCache cache_;
   LayerMemory memory_;
   std::vector<std::uint32_t> ids_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 
 namespace attnviz {
@@ -23,11 +24,8 @@ double work(const Model& model, std::size_t n_heads, std::size_t n_tokens,
   return static_cast<double>(n_heads) * pairs;
 }
 
-}  // namespace
-
-void run(const Model& model, const ModelInput& input, const AttentionRequest& request,
-         RunObserver& observer) {
-  check_request(model, input, request);
+void run_observed(const Model& model, const ModelInput& input, const AttentionRequest& request,
+                  RunObserver& observer) {
   const RunEnd end = run_end(model, observer);
   if (end.reach == LayerReach::kNothing) {
     return;
@@ -39,6 +37,19 @@ void run(const Model& model, const ModelInput& input, const AttentionRequest& re
   Progress progress(request.report, work(model, n_heads, input.size(), request));
   LayerMemory memory;
   run_layers(model, embed(model, input), end, request, observer, memory, &progress);
+}
+
+}  // namespace
+
+void run(const Model& model, const ModelInput& input, const AttentionRequest& request,
+         RunObserver& observer) {
+  check_request(model, input, request);
+  if (request.interventions == nullptr) {
+    return run_observed(model, input, request, observer);
+  }
+  Intervener changes(model, input, request, *request.interventions);
+  ObserverGroup both({&changes, &observer});
+  run_observed(model, input, request, both);
 }
 
 void run(const Model& model, const ModelInput& input, const AttentionRequest& request,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "attnviz/model/mask.h"
@@ -12,6 +13,7 @@ namespace attnviz {
 
 struct Model;
 struct ModelInput;
+struct Interventions;
 
 /// Told the share of the work that is done, in [0, 1]: one call at a time, from any thread.
 ///
@@ -34,6 +36,8 @@ struct AttentionRequest {
   std::uint64_t dropout_seed = 0;
   std::size_t n_threads = 1;
   ProgressReport report;  // told the share of the attention that is done; may be empty
+  /// What the run leaves out, before an observer looks; null: nothing.
+  std::shared_ptr<const Interventions> interventions;
 };
 
 /// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}

@@ -1,0 +1,165 @@
+#include "attnviz/attention/interventions.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+
+namespace attnviz {
+
+namespace {
+
+void require(bool is_there, std::size_t number, std::string_view what, std::size_t count,
+             std::string_view of) {
+  if (!is_there) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} {}: expected at most {}, for {} {}", what,
+                                               number, count - 1, of, counted(count, what)));
+  }
+}
+
+std::size_t width(const HeadWeights& head) {
+  return head.value.d_out();
+}
+
+}  // namespace
+
+void check_interventions(const Model& model, const Interventions& interventions) {
+  for (const Ablation& one : interventions.ablations) {
+    require(one.layer < model.n_layers(), one.layer, "layer", model.n_layers(), "the model has");
+    const LayerWeights& layer = model.layers[one.layer];
+    if (one.head) {
+      require(*one.head < layer.heads.size(), *one.head, "head", layer.heads.size(),
+              "the layer has");
+    }
+    if (one.mlp && model.config.order == LayerOrder::kAttentionOnly) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("layer {}: {} has no MLPs", one.layer, model.config.name));
+    }
+  }
+}
+
+// Takes the mean of what is to be replaced by it.
+class Intervener::Means : public RunObserver {
+ public:
+  explicit Means(std::vector<Replaced*> wanted) : wanted_(std::move(wanted)) {}
+
+  bool wants(std::size_t layer, LayerStep step) const override {
+    return std::ranges::any_of(
+        wanted_, [&](const Replaced* one) { return one->layer == layer && one->step == step; });
+  }
+  void contexts(const RunPlace& at, Matrix z) override { take(at, z); }
+  void mlp(const RunPlace& at, Matrix y) override { take(at, y); }
+
+ private:
+  void take(const RunPlace& at, Matrix values) {
+    for (Replaced* one : wanted_) {
+      if (one->layer != at.layer || one->step != at.step) {
+        continue;
+      }
+      std::vector<double> sums(one->count, 0.0);
+      for (std::size_t row = 0; row < values.rows; ++row) {
+        for (std::size_t i = 0; i < one->count; ++i) {
+          sums[i] += static_cast<double>(values.row(row)[one->first + i]);
+        }
+      }
+      for (std::size_t i = 0; i < one->count; ++i) {
+        one->by[i] = static_cast<float>(sums[i] / static_cast<double>(values.rows));
+      }
+    }
+  }
+
+  std::vector<Replaced*> wanted_;
+};
+
+Intervener::Intervener(const Model& model, const ModelInput& input, const AttentionRequest& request,
+                       const Interventions& interventions)
+    : interventions_(interventions) {
+  check_interventions(model, interventions);
+  const auto add = [this](const Ablation& one, LayerStep step, std::size_t first,
+                          std::size_t count) {
+    replaced_.push_back(
+        {one.layer, step, first, count, std::vector<float>(one.by_mean ? count : 0)});
+  };
+  for (const Ablation& one : interventions.ablations) {
+    if (one.mlp) {
+      add(one, LayerStep::kMlp, 0, model.config.d_model);
+      continue;
+    }
+    std::size_t first = 0;
+    const std::vector<HeadWeights>& heads = model.layers[one.layer].heads;
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+      if (!one.head || *one.head == head) {
+        add(one, LayerStep::kContexts, first, width(heads[head]));
+      }
+      first += width(heads[head]);
+    }
+  }
+  std::vector<Replaced*> by_mean;
+  for (Replaced& one : replaced_) {
+    if (!one.by.empty()) {
+      by_mean.push_back(&one);
+    }
+  }
+  if (!by_mean.empty()) {
+    AttentionRequest unchanged = request;
+    unchanged.interventions = nullptr;
+    unchanged.report = nullptr;
+    Means means(std::move(by_mean));
+    run(model, input, unchanged, means);
+  }
+}
+
+bool Intervener::wants(std::size_t layer, LayerStep step) const {
+  return std::ranges::any_of(
+      replaced_, [&](const Replaced& one) { return one.layer == layer && one.step == step; });
+}
+
+void Intervener::replace(const RunPlace& at, Matrix values) const {
+  for (const Replaced& one : replaced_) {
+    if (one.layer != at.layer || one.step != at.step) {
+      continue;
+    }
+    for (std::size_t row = 0; row < values.rows; ++row) {
+      const std::span<float> there = values.row(row).subspan(one.first, one.count);
+      if (one.by.empty()) {
+        std::ranges::fill(there, 0.0F);
+      } else {
+        std::ranges::copy(one.by, there.begin());
+      }
+    }
+  }
+}
+
+void Intervener::contexts(const RunPlace& at, Matrix z) {
+  replace(at, z);
+}
+
+void Intervener::mlp(const RunPlace& at, Matrix y) {
+  replace(at, y);
+}
+
+bool Intervener::hides(HeadId head) const {
+  return std::ranges::any_of(interventions_.knock_outs, [&](const KnockOut& one) {
+    return one.layers.has(head.layer) && one.heads.has(head.head);
+  });
+}
+
+void Intervener::hide(HeadId head, EdgeBlock& edges) const {
+  for (const KnockOut& one : interventions_.knock_outs) {
+    if (!one.layers.has(head.layer) || !one.heads.has(head.head)) {
+      continue;
+    }
+    const std::size_t end_query = std::min(one.queries.end, edges.end_query());
+    const std::size_t end_key = std::min(one.keys.end, edges.end_key());
+    for (std::size_t q = std::max(one.queries.first, edges.first_query()); q < end_query; ++q) {
+      for (std::size_t k = std::max(one.keys.first, edges.first_key()); k < end_key; ++k) {
+        edges.hide(q, k);
+      }
+    }
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,82 @@
+// What a run is asked to leave out, and what stands in its place.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "attnviz/attention/request.h"
+#include "attnviz/attention/run_observer.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// A head, all heads of a layer, or its MLP, taken out at every position. What a head mixes (its
+/// context, before W_O: the output's bias stays) or what an MLP gives (its bias goes, too) becomes
+/// 0, or the mean over all positions of the same text in a run in which nothing is taken out.
+struct Ablation {
+  std::size_t layer = 0;
+  std::optional<std::size_t> head;  // absent: all
+  bool mlp = false;                 // in place of heads
+  bool by_mean = false;
+};
+
+/// [first, end).
+struct IndexRange {
+  std::size_t first = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+
+  bool has(std::size_t index) const noexcept { return index >= first && index < end; }
+};
+
+/// Edges that do not exist: as a mask would, they get the weight 0, and what a query still sees is
+/// shared out anew. A query that sees nothing more gets a row of zeros.
+///
+/// Source  Geva et al. 2023, "Dissecting Recall of Factual Associations": attention knockout.
+struct KnockOut {
+  IndexRange queries, keys, layers, heads;
+};
+
+struct Interventions {
+  std::vector<Ablation> ablations;
+  std::vector<KnockOut> knock_outs;
+
+  bool empty() const noexcept { return ablations.empty() && knock_outs.empty(); }
+};
+
+/// Throws Error{kUsage} for a layer, a head or an MLP that the model does not have.
+void check_interventions(const Model& model, const Interventions& interventions);
+
+/// Makes them in a run.
+class Intervener : public RunObserver {
+ public:
+  /// Of a run over this text, whose means are taken first where they are wanted. `model` and
+  /// `interventions` must outlive it. Throws as check_interventions() and run() do.
+  Intervener(const Model& model, const ModelInput& input, const AttentionRequest& request,
+             const Interventions& interventions);
+
+  bool wants(std::size_t layer, LayerStep step) const override;
+  void contexts(const RunPlace& at, Matrix z) override;
+  void mlp(const RunPlace& at, Matrix y) override;
+  bool hides(HeadId head) const override;
+  void hide(HeadId head, EdgeBlock& edges) const override;
+
+ private:
+  // Columns of a layer's contexts, or of what its MLP gives.
+  struct Replaced {
+    std::size_t layer = 0;
+    LayerStep step = LayerStep::kContexts;
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::vector<float> by;  // [count]; empty: zeros
+  };
+  class Means;
+
+  void replace(const RunPlace& at, Matrix values) const;
+
+  const Interventions& interventions_;
+  std::vector<Replaced> replaced_;
+};
+
+}  // namespace attnviz

@@ -1,0 +1,284 @@
+// Heads, MLPs and edges that are taken out, against edited weights, masks and float64 numbers.
+#include "attnviz/attention/interventions.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/decoding.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/hugging_face.h"
+#include "support/json.h"
+#include "support/model_builder.h"
+
+namespace attnviz {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Ids = std::vector<std::uint32_t>;
+using test::ModelBuilder;
+using test::OutputForm;
+
+const fs::path kWhy = ATTNVIZ_SOURCE_DIR "/../shared/reference/why";
+
+AttentionRequest with(Interventions interventions) {
+  AttentionRequest request;
+  request.interventions = std::make_shared<const Interventions>(std::move(interventions));
+  return request;
+}
+
+Interventions hidden(std::vector<KnockOut> knock_outs) {
+  return {{}, std::move(knock_outs)};
+}
+
+// ln p of every token behind every token, [n][n_vocab].
+std::vector<std::vector<double>> log_probabilities(const Model& model, const Ids& ids,
+                                                   const AttentionRequest& request) {
+  ModelInput input;
+  input.ids = ids;
+  OutputRows last(model, 0, ids.size());
+  run(model, input, request, last);
+  const MatrixBuffer logits = run_output_head(model, last.rows(), 1);
+  std::vector<std::vector<double>> all;
+  for (std::size_t row = 0; row < ids.size(); ++row) {
+    const std::span<const float> numbers = logits.view().row(row);
+    std::vector<double> logs(numbers.begin(), numbers.end());
+    const double most = *std::ranges::max_element(logs);
+    double sum = 0.0;
+    for (const double one : logs) {
+      sum += std::exp(one - most);
+    }
+    for (double& one : logs) {
+      one -= most + std::log(sum);
+    }
+    all.push_back(std::move(logs));
+  }
+  return all;
+}
+
+double kl_bits(const std::vector<double>& base, const std::vector<double>& changed) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    sum += std::exp(base[i]) * (base[i] - changed[i]);
+  }
+  return sum / std::log(2.0);
+}
+
+void check_close(double found, double expected) {
+  CHECK(std::abs(found - expected) <= 1e-4 * std::max(1.0, std::abs(expected)));
+}
+
+// One reference file.
+class Case {
+ public:
+  Case(Model model, const std::string& file)
+      : model_(std::move(model)),
+        numbers_(test::read_json(kWhy / file)),
+        ids_(numbers_["ids"].get<Ids>()),
+        base_(log_probabilities(model_, ids_, {})) {}
+
+  void check_ablations() const {
+    for (const bool by_mean : {false, true}) {
+      CAPTURE(by_mean);
+      const json& expected = numbers_["ablation"][by_mean ? "mean" : "zero"];
+      for (std::size_t layer = 0; layer < model_.n_layers(); ++layer) {
+        CAPTURE(layer);
+        check({{{layer, {}, false, by_mean}}, {}}, expected["layers"][layer]);
+        check({{{layer, {}, true, by_mean}}, {}}, expected["mlps"][layer]);
+        for (std::size_t head = 0; head < model_.layers[layer].heads.size(); ++head) {
+          CAPTURE(head);
+          json effect;
+          for (const auto& [key, values] : expected["heads"].items()) {
+            effect[key] = values[layer][head];
+          }
+          check({{{layer, head, false, by_mean}}, {}}, effect);
+        }
+      }
+      for (const json& set : expected["sets"]) {
+        Interventions several;
+        for (const std::string name : set["heads"]) {
+          const HeadId head = head_of(name);
+          several.ablations.push_back({head.layer, head.head, false, by_mean});
+        }
+        check(several, set);
+      }
+    }
+  }
+
+  void check_knock_outs() const {
+    for (const json& one : numbers_["knock_out"]) {
+      CAPTURE(one["what"].get<std::string>());
+      const Interventions changes = hidden(knock_outs_of(one));
+      check(changes, one);
+      const Ids shown = one["show"].get<Ids>();
+      const HeadId head{shown[0], shown[1]};
+      ModelInput input;
+      input.ids = ids_;
+      PatternStore store({head}, ids_.size());
+      run(model_, input, with(changes), store);
+      const auto row = store.pattern(head).row(shown[2]);
+      const auto expected = one["row"].get<std::vector<double>>();
+      for (std::size_t key = 0; key < expected.size(); ++key) {
+        CHECK(static_cast<double>(row[key]) == doctest::Approx(expected[key]).epsilon(1e-4));
+      }
+    }
+    std::size_t last = 0;
+    for (const json& one : numbers_["leave_one_out"]) {
+      if (one["target_change_nats"].is_null()) {
+        continue;
+      }
+      const std::size_t first = one["span"][0];
+      last = one["span"][1];
+      check(hidden({{{last}, {first, last}, {}, {}}}), one);
+    }
+    CHECK(last > 0);
+  }
+
+ private:
+  static HeadId head_of(const std::string& name) {
+    const std::size_t dot = name.find('.');
+    return {std::stoul(name.substr(0, dot)), std::stoul(name.substr(dot + 1))};
+  }
+
+  // Null: all there are.
+  static std::vector<IndexRange> ranges_of(const json& numbers) {
+    if (numbers.is_null()) {
+      return {{}};
+    }
+    std::vector<IndexRange> all;
+    for (const std::size_t number : numbers) {
+      all.push_back({number, number + 1});
+    }
+    return all;
+  }
+
+  static std::vector<KnockOut> knock_outs_of(const json& one) {
+    std::vector<KnockOut> all;
+    for (const json& edge : one["edges"]) {
+      const std::vector<IndexRange> ends = ranges_of(edge);
+      for (const IndexRange layers : ranges_of(one["layers"])) {
+        for (const IndexRange heads : ranges_of(one["heads"])) {
+          all.push_back({ends[0], ends[1], layers, heads});
+        }
+      }
+    }
+    return all;
+  }
+
+  void check(const Interventions& changes, const json& expected) const {
+    const auto changed = log_probabilities(model_, ids_, with(changes));
+    double sum = 0.0;
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      sum += kl_bits(base_[i], changed[i]);
+    }
+    const std::size_t target = numbers_["target"];
+    check_close(kl_bits(base_.back(), changed.back()), expected["kl_bits"]);
+    check_close(sum / static_cast<double>(changed.size()), expected["kl_bits_mean"]);
+    check_close(changed.back()[target] - base_.back()[target], expected["target_change_nats"]);
+    const auto top = std::ranges::max_element(changed.back()) - changed.back().begin();
+    CHECK(top == expected["top"].get<std::ptrdiff_t>());
+  }
+
+  Model model_;
+  json numbers_;
+  Ids ids_;
+  std::vector<std::vector<double>> base_;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  if (!fs::exists(kWhy)) {
+    MESSAGE("SKIPPED: no ../shared/reference/why");
+    return all;
+  }
+  const fs::path models = kWhy / ".." / "models";
+  all.emplace_back(demo_model(), "demo.json");
+  all.emplace_back(demo_model(), "demo-induction.json");
+  all.emplace_back(load_hugging_face(models / "stories260k"), "stories260k.json");
+  all.emplace_back(load_hugging_face(models / "gpt-nano-sort"), "gpt-nano-sort.json");
+  all.emplace_back(load_hugging_face(kWhy / "models" / "gpt2-tiny"), "gpt2-tiny.json");
+  all.emplace_back(load_hugging_face(kWhy / "models" / "qwen2-tiny"), "qwen2-tiny.json");
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("interventions: taking heads, layers and MLPs out has the effects of float64 numbers") {
+  for (const Case& one : cases()) {
+    one.check_ablations();
+  }
+}
+
+TEST_CASE("interventions: hiding edges and spans has the effects of float64 numbers") {
+  for (const Case& one : cases()) {
+    one.check_knock_outs();
+  }
+}
+
+TEST_CASE("interventions: a text that grows sees what a text at once sees") {
+  const Model model = demo_model();
+  const Ids ids = {0, 3991, 3877, 3969, 3758, 3523, 3873, 3310};
+  const std::vector<Interventions> all = {
+      {{{2, 1, false, false}, {1, {}, true, false}}, {}},
+      hidden({{{5, 8}, {1, 3}, {1, 3}, {}}}),
+      {{{0, {}, false, false}}, {{{}, {2, 3}, {}, {0, 2}}}},
+  };
+  for (const Interventions& changes : all) {
+    const auto at_once = log_probabilities(model, ids, with(changes));
+    Decoding decoding(model, with(changes), ids.size());
+    const auto all_ids = std::span(ids);
+    decoding.feed(all_ids.first(5));
+    decoding.feed(all_ids.subspan(5, 1));
+    const std::span<const float> logits = decoding.feed(all_ids.subspan(6));
+    for (const std::size_t id : {0U, 777U, 3873U}) {
+      const double found = static_cast<double>(logits[id]) - static_cast<double>(logits[1]);
+      CHECK(std::abs(found - (at_once.back()[id] - at_once.back()[1])) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("interventions: means of a text that grows are those of the tokens that came first") {
+  const Model model = demo_model();
+  const Ids ids = {0, 3991, 3877, 3969, 3758};
+  const AttentionRequest request = with({{{1, 2, false, true}}, {}});
+  Decoding decoding(model, request, ids.size());
+  const std::span<const float> logits = decoding.feed(ids);
+  const auto at_once = log_probabilities(model, ids, request);
+  const double found = static_cast<double>(logits[9]) - static_cast<double>(logits[1]);
+  CHECK(std::abs(found - (at_once.back()[9] - at_once.back()[1])) < 1e-4);
+}
+
+TEST_CASE("interventions: what the model does not have is refused by name") {
+  const Model model = demo_model();
+  const auto refusal = [&](const Interventions& changes) {
+    try {
+      check_interventions(model, changes);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUsage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal({{{3, 3, false, false}, {3, {}, true, true}}, {}}).empty());
+  CHECK(refusal({{{4, {}, false, false}}, {}}) ==
+        "layer 4: expected at most 3, for the model has 4 layers");
+  CHECK(refusal({{{0, 7, false, false}}, {}}) ==
+        "head 7: expected at most 3, for the layer has 4 heads");
+  ModelBuilder builder(3, 8);
+  builder.add_layer({{4, 4}}, OutputForm::kPerLayer);
+  CHECK_THROWS_WITH_AS(check_interventions(builder.model, {{{0, {}, true, false}}, {}}),
+                       doctest::Contains("has no MLPs"), Error);
+}
+
+}  // namespace attnviz
