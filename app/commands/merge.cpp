@@ -47,6 +47,11 @@ void run(const MergeOptions& options) {
       throw Error(ErrorKind::kUsage, fmt::format("{}: does not go with {}: {}", file.string(),
                                                  options.files.front().string(), difference));
     }
+    if (sum->shares_lines(scores)) {
+      tell(options.talk,
+           fmt::format("{}: counts the same lines as a file before it: they count twice",
+                       file.string()));
+    }
     sum->add(scores);
   }
   tell(options.talk, fmt::format("{} of {}", counted(sum->raw.n_texts(), "text"),

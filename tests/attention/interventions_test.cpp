@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,17 +19,15 @@
 #include "attnviz/model/hugging_face.h"
 #include "support/json.h"
 #include "support/model_builder.h"
+#include "support/why_cases.h"
 
 namespace attnviz {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
 using test::ModelBuilder;
 using test::OutputForm;
-
-const fs::path kWhy = ATTNVIZ_SOURCE_DIR "/../shared/reference/why";
 
 AttentionRequest with(Interventions interventions) {
   AttentionRequest request;
@@ -75,17 +72,13 @@ double kl_bits(const std::vector<double>& base, const std::vector<double>& chang
   return sum / std::log(2.0);
 }
 
-void check_close(double found, double expected) {
-  CHECK(std::abs(found - expected) <= 1e-4 * std::max(1.0, std::abs(expected)));
-}
-
 // One reference file.
 class Case {
  public:
-  Case(Model model, const std::string& file)
-      : model_(std::move(model)),
-        numbers_(test::read_json(kWhy / file)),
-        ids_(numbers_["ids"].get<Ids>()),
+  explicit Case(test::WhyCase given)
+      : model_(std::move(given.model)),
+        numbers_(std::move(given.numbers)),
+        ids_(std::move(given.ids)),
         base_(log_probabilities(model_, ids_, {})) {}
 
   void check_ablations() const {
@@ -183,9 +176,9 @@ class Case {
       sum += kl_bits(base_[i], changed[i]);
     }
     const std::size_t target = numbers_["target"];
-    check_close(kl_bits(base_.back(), changed.back()), expected["kl_bits"]);
-    check_close(sum / static_cast<double>(changed.size()), expected["kl_bits_mean"]);
-    check_close(changed.back()[target] - base_.back()[target], expected["target_change_nats"]);
+    test::check_why(kl_bits(base_.back(), changed.back()), expected["kl_bits"]);
+    test::check_why(sum / static_cast<double>(changed.size()), expected["kl_bits_mean"]);
+    test::check_why(changed.back()[target] - base_.back()[target], expected["target_change_nats"]);
     const auto top = std::ranges::max_element(changed.back()) - changed.back().begin();
     CHECK(top == expected["top"].get<std::ptrdiff_t>());
   }
@@ -196,33 +189,17 @@ class Case {
   std::vector<std::vector<double>> base_;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  if (!fs::exists(kWhy)) {
-    MESSAGE("SKIPPED: no ../shared/reference/why");
-    return all;
-  }
-  const fs::path models = kWhy / ".." / "models";
-  all.emplace_back(demo_model(), "demo.json");
-  all.emplace_back(demo_model(), "demo-induction.json");
-  all.emplace_back(load_hugging_face(models / "stories260k"), "stories260k.json");
-  all.emplace_back(load_hugging_face(models / "gpt-nano-sort"), "gpt-nano-sort.json");
-  all.emplace_back(load_hugging_face(kWhy / "models" / "gpt2-tiny"), "gpt2-tiny.json");
-  all.emplace_back(load_hugging_face(kWhy / "models" / "qwen2-tiny"), "qwen2-tiny.json");
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("interventions: taking heads, layers and MLPs out has the effects of float64 numbers") {
-  for (const Case& one : cases()) {
-    one.check_ablations();
+  for (const test::WhyCase& one : test::why_cases()) {
+    Case(one).check_ablations();
   }
 }
 
 TEST_CASE("interventions: hiding edges and spans has the effects of float64 numbers") {
-  for (const Case& one : cases()) {
-    one.check_knock_outs();
+  for (const test::WhyCase& one : test::why_cases()) {
+    Case(one).check_knock_outs();
   }
 }
 

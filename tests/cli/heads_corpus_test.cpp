@@ -30,6 +30,7 @@ std::string lines(std::size_t first, std::size_t end) {
 void forget_lines(json& sums) {
   sums.erase("n_lines");
   sums.erase("lines_fingerprint");
+  sums.erase("merged_fingerprints");
   sums["reading"].erase("format");
   sums["reading"].erase("pair");
 }
@@ -49,6 +50,24 @@ struct Corpus {
 
 }  // namespace
 
+TEST_CASE("merge tells which lines count twice, under whatever names they come") {
+  const Corpus corpus;
+  REQUIRE(corpus.score(lines(0, 5), "a.json").exit_code == 0);
+  REQUIRE(corpus.score(lines(5, 8), "b.json").exit_code == 0);
+  write_file(corpus.file("copy.json"), read_file(corpus.file("a.json")));
+  const auto told = [&](const char* one, const char* other, const char* merged) {
+    const ProgramResult run =
+        attnviz({"merge", corpus.file(one), corpus.file(other), "-o", corpus.file(merged)});
+    CHECK(run.exit_code == 0);
+    return run.err;
+  };
+  const std::string twice = ": counts the same lines as a file before it: they count twice";
+  CHECK_FALSE(contains(told("a.json", "b.json", "both.json"), twice));
+  CHECK(contains(told("a.json", "copy.json", "m1.json"), corpus.file("copy.json") + twice));
+  CHECK(contains(told("both.json", "copy.json", "m2.json"), corpus.file("copy.json") + twice));
+  CHECK(contains(told("b.json", "both.json", "m3.json"), corpus.file("both.json") + twice));
+}
+
 TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the byte") {
   const Corpus corpus;
   REQUIRE(corpus.score(lines(0, 12), "whole.json").exit_code == 0);
@@ -63,6 +82,7 @@ TEST_CASE("heads over a corpus: parts merged in any order are the whole, to the 
   json parts = read_json(corpus.file("m.json"));
   CHECK(whole["n_lines"] == 12);
   CHECK(!parts.contains("lines_fingerprint"));
+  CHECK(parts["merged_fingerprints"].size() == 3);
   forget_lines(whole);
   forget_lines(parts);
   CHECK(whole == parts);

@@ -270,7 +270,7 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"llama-mha-untied", "architectures", json{"LlamaForCausalLM", "TFLlamaModel"},
        json{"LlamaBiModel"}},
       {"llama-mha-untied", "architectures", json{"LLaMAForCausalLM"}, json{"MistralForCausalLM"}},
-      {"gemma3-multimodal", "architectures", json{"Gemma3ForConditionalGeneration"}, "Gemma3Model"},
+      {"gemma3-multimodal", "architectures", json{"Gemma3ForConditionalGeneration"}, "Gemma3Mode"},
       {"llama-mha-untied", "auto_map",
        json{{"AutoConfig", "configuration.AnyConfig"}, {"AutoModel", "a/b--code.LlamaModel"}},
        json{{"AutoModel", "modeling_llama_encoder.LlamaEncoderModel"}}},
@@ -296,6 +296,19 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
 }
 
 TEST_CASE("Hugging Face: what is refused is told with its place and its value") {
+  CHECK(
+      refusal([] {
+        test::with_settings("llama-mha-untied", {{"architectures", json{"LlamaBiModel"}},
+                                                 {"logit_scale", 0.5},
+                                                 {"invented", 1},
+                                                 {"is_causal", false}});
+      })
+          .ends_with("config.json: architectures [\"LlamaBiModel\"]: expected LlamaModel, "
+                     "LlamaForCausalLM or another class that transformers has for this family: "
+                     "others may run it in another way; invented 1, logit_scale 0.5: attnviz does "
+                     "not know what this changes in a model of this family; is_causal false: a "
+                     "model of this family is read from left to right (a key that only notes "
+                     "something may be left out of a copy)"));
   CHECK(refusal([] {
           with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
         }).ends_with("config.json: rope_scaling.factor: expected rope_type beside it, found none"));

@@ -59,6 +59,11 @@ std::string change_of_tokens(const CorpusReading& ours, const CorpusReading& the
        })});
 }
 
+std::vector<std::string> prints_of(const CorpusScores& scores) {
+  const bool is_one_input = scores.n_lines > 0 && !scores.lines_print.empty();
+  return is_one_input ? std::vector{scores.lines_print} : scores.merged_prints;
+}
+
 }  // namespace
 
 std::string CorpusScores::difference(const CorpusScores& other) const {
@@ -86,7 +91,17 @@ std::string CorpusScores::input_difference(const CorpusScores& other) const {
   return reading && other.reading ? change_of_input(*reading, *other.reading) : "";
 }
 
+bool CorpusScores::shares_lines(const CorpusScores& other) const {
+  const std::vector<std::string> ours = prints_of(*this);
+  const std::vector<std::string> theirs = prints_of(other);
+  return std::ranges::find_first_of(ours, theirs) != ours.end();
+}
+
 void CorpusScores::add(const CorpusScores& other) {
+  std::vector<std::string> prints = prints_of(*this);
+  const std::vector<std::string> more = prints_of(other);
+  prints.insert(prints.end(), more.begin(), more.end());
+  merged_prints = std::move(prints);
   n_lines = 0;
   lines_print.clear();
   if (!other.reading) {

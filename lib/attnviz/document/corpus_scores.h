@@ -48,6 +48,7 @@ struct CorpusScores {
   std::size_t band = kUsualBand;
   std::size_t n_lines = 0;  // of the input, that have been read; of several inputs 0
   std::string lines_print;  // LinesRead::fingerprint() of these; of several inputs empty
+  std::vector<std::string> merged_prints;     // of several inputs: of the lines of each
   std::optional<CorpusReading> reading = {};  // absent: not known, in files that do not say it
   std::vector<HeadId> heads;
   ScoreMeans raw;
@@ -59,6 +60,8 @@ struct CorpusScores {
   /// Why the other's lines are no beginning of this input's even where they have the same bytes;
   /// empty when nothing speaks against it.
   std::string input_difference(const CorpusScores& other) const;
+  /// Whether both count the lines of one input, which would then count twice.
+  bool shares_lines(const CorpusScores& other) const;
   /// Adds the other's texts. Precondition: no difference.
   void add(const CorpusScores& other);
 

@@ -28,6 +28,20 @@ double checked_positive(const JsonNode& node) {
   return value;
 }
 
+// Of few names; else only what it is.
+std::string list_text(const JsonNode& node) {
+  constexpr std::size_t kMost = 3;
+  const std::vector<JsonNode> items = node.as_list("a list");
+  std::string text;
+  for (const JsonNode& item : items) {
+    if (items.size() > kMost || item.kind() != JsonKind::kString) {
+      return "a list";
+    }
+    text += (text.empty() ? "" : ", ") + quoted(item.as_string());
+  }
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string value_text(const JsonNode& node) {
@@ -42,6 +56,8 @@ std::string value_text(const JsonNode& node) {
       return "an object";
     case JsonKind::kNull:
       return "null";
+    case JsonKind::kList:
+      return list_text(node);
     default:
       return "a list";
   }

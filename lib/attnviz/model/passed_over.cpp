@@ -1,6 +1,7 @@
 #include "attnviz/model/passed_over.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -198,7 +199,7 @@ constexpr HarmlessKey kRopeKeys[] = {
 // Why a key is harmless, or else what is said of it.
 struct Verdict {
   std::string_view why;
-  std::string_view problem = "attnviz does not know what this changes in a model of this family";
+  std::string problem = "attnviz does not know what this changes in a model of this family";
 };
 
 // Of flags that say who sees whom, which a family decides.
@@ -254,7 +255,11 @@ std::optional<double> plain_number(const JsonNode& node) {
                                             : std::nullopt;
 }
 
+// Also of a text that stands in place of a list of one.
 bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& is_so) {
+  if (list.kind() == JsonKind::kString) {
+    return is_so(list.as_string());
+  }
   return list.kind() == JsonKind::kList &&
          std::ranges::all_of(list.as_list("a list of names"), [&](const JsonNode& one) {
            return one.kind() == JsonKind::kString && is_so(one.as_string());
@@ -298,7 +303,10 @@ std::optional<Verdict> judge_classes(const JsonNode& node, std::string_view fami
   if (node.key() == "architectures") {
     return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
                ? Verdict{"model_type says it"}
-               : Verdict{"", "expected classes of this family: others may run it in another way"};
+               : Verdict{"", fmt::format("expected {}Model, {}ForCausalLM or another class that "
+                                         "transformers has for this family: others may run it in "
+                                         "another way",
+                                         family, family)};
   }
   if (node.key() == "auto_map" && node.kind() == JsonKind::kObject) {
     const std::vector<JsonNode> members = node.as_object();
@@ -334,19 +342,56 @@ Verdict judge(const JsonNode& node, std::string_view family, const Model& model)
                           : judge(kConfigKeys, node.key(), plain_number(node), text, model);
 }
 
-void pass_over(std::string_view where, std::string_view key, std::string_view value,
-               const Verdict& verdict, ModelConfig& config) {
-  if (verdict.why.empty()) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: {} {}: {}", where, shown_name(key), value, verdict.problem));
+// Keeps what is harmless; of the rest, what is to be said.
+class Judgement {
+ public:
+  explicit Judgement(ModelConfig& config) : config_(config) {}
+
+  void add(std::string_view key, std::string_view value, const Verdict& verdict) {
+    if (!verdict.why.empty()) {
+      config_.passed_over.push_back({std::string(key), verdict.why});
+      return;
+    }
+    const std::string named = fmt::format("{} {}", shown_name(key), value);
+    if (const auto known = std::ranges::find(problems_, verdict.problem, &Problem::said);
+        known == problems_.end()) {
+      problems_.push_back({verdict.problem, {named}});
+    } else {
+      known->keys.push_back(named);
+    }
   }
-  config.passed_over.push_back({std::string(key), verdict.why});
-}
+
+  /// All of them at once, or who mends one meets the next.
+  void finish(std::string_view where, std::string_view advice) const {
+    constexpr std::size_t kMost = 8;
+    std::string message;
+    for (Problem problem : problems_) {
+      const std::size_t n_more = problem.keys.size() - std::min(problem.keys.size(), kMost);
+      problem.keys.resize(problem.keys.size() - n_more);
+      message +=
+          fmt::format("{}{}{}: {}", message.empty() ? "" : "; ", fmt::join(problem.keys, ", "),
+                      n_more > 0 ? fmt::format(" and {} more", n_more) : "", problem.said);
+    }
+    if (!message.empty()) {
+      throw Error(ErrorKind::kUnsupported, fmt::format("{}: {}{}", where, message, advice));
+    }
+  }
+
+ private:
+  struct Problem {
+    std::string said;
+    std::vector<std::string> keys;
+  };
+
+  ModelConfig& config_;
+  std::vector<Problem> problems_;
+};
 
 }  // namespace
 
 void pass_over_keys(const GgufMetadata& metadata, Model& model) {
   const std::string prefix = std::string(metadata.text("general.architecture")) + ".";
+  Judgement judgement(model.config);
   for (const std::string_view key : metadata.unread_keys()) {
     if (key.starts_with("split.") || key.starts_with("tokenizer.")) {
       continue;
@@ -356,15 +401,18 @@ void pass_over_keys(const GgufMetadata& metadata, Model& model) {
         key.starts_with(prefix)
             ? judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, model)
             : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
-    pass_over(metadata.gguf().file(), key, value.text(), verdict, model.config);
+    judgement.add(key, value.text(), verdict);
   }
+  judgement.finish(metadata.gguf().file(), "");
 }
 
 void pass_over_keys(const HfConfig& source, std::string_view where, std::string_view class_name,
                     Model& model) {
+  Judgement judgement(model.config);
   for (const JsonNode& node : source.unread()) {
-    pass_over(where, node.path(), value_text(node), judge(node, class_name, model), model.config);
+    judgement.add(node.path(), value_text(node), judge(node, class_name, model));
   }
+  judgement.finish(where, " (a key that only notes something may be left out of a copy)");
 }
 
 void pass_over_tensors(Model& model) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,6 +134,9 @@ void write_corpus_scores(const CorpusScores& scores, const ByteSink& sink) {
   if (!scores.lines_print.empty()) {
     json.member("lines_fingerprint", scores.lines_print);
   }
+  if (!scores.merged_prints.empty()) {
+    json.list("merged_fingerprints", scores.merged_prints, std::identity{});
+  }
   json.member("n_texts", scores.raw.n_texts());
   json.begin_object("uniform");
   write_sums(json, scores.uniform, 0);
@@ -181,6 +185,11 @@ CorpusScores read_corpus_scores(std::string_view bytes, std::string_view name) {
   scores.n_lines = root.at("n_lines").as_unsigned();
   if (const auto print = root.find("lines_fingerprint")) {
     scores.lines_print = print->as_string();
+  }
+  if (const auto prints = root.find("merged_fingerprints")) {
+    for (const JsonNode& print : prints->as_list("a list of fingerprints")) {
+      scores.merged_prints.emplace_back(print.as_string());
+    }
   }
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     read_sums(nodes[i].at("raw"), i, scores.raw);

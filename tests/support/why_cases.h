@@ -1,0 +1,24 @@
+// Models and texts of ../shared/reference/why, and what is known of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attnviz/model/model.h"
+#include "support/json.h"
+
+namespace attnviz::test {
+
+struct WhyCase {
+  Model model;
+  nlohmann::json numbers;
+  std::vector<std::uint32_t> ids;
+};
+
+/// Skips loudly, and is empty, where they are not there.
+std::vector<WhyCase> why_cases();
+
+/// Within 1e-4 · max(1, |expected|), as the references ask.
+void check_why(double found, double expected);
+
+}  // namespace attnviz::test
