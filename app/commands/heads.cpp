@@ -61,21 +61,18 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   });
 }
 
-void refuse_name(const HeadName& name) {
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("--expect: {} is not judged here: names are earned on probes of {} tokens "
-                  "or more, on which a head that looks at all it sees alike stays below {}; "
-                  "a score can be asked for: {}>={}",
-                  name.name, kShortestNamedProbe, name.largest_random,
-                  word_for(kScoreNames, name.score), name.at_least));
+void refuse_name(const HeadName& name, std::string_view why) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("--expect: {} is not judged here: {}; a score can be asked for: {}>={}",
+                          name.name, why, word_for(kScoreNames, name.score), name.at_least));
 }
 
 // Before slow work.
 void check_expected_names(const HeadsOptions& options) {
   for (const Expectation& expected : options.expected) {
     if (expected.name() != nullptr && (options.patterns || options.input.is_given())) {
-      refuse_name(*expected.name());
+      refuse_name(*expected.name(), fmt::format("names are earned on probes of {} tokens or more",
+                                                kShortestNamedProbe));
     }
   }
 }
@@ -88,7 +85,7 @@ void check_expected(const HeadsOptions& options, const HeadsDocument& document) 
   std::string failures;
   for (const Expectation& expected : options.expected) {
     if (expected.name() != nullptr && !document.judges(*expected.name())) {
-      refuse_name(*expected.name());
+      refuse_name(*expected.name(), unearned_note(document));
     }
     const std::string failure = expected.failure(document.heads, scores);
     failures += failure.empty() || failures.empty() ? failure : "; " + failure;

@@ -70,7 +70,7 @@ Outputs::Outputs(OutputPlan plan)
     throw Error(ErrorKind::kUsage,
                 "--side-by-side: an .npy array has no place for several patterns; .json has");
   }
-  tell_unused();
+  tell_unused_look();
 }
 
 void Outputs::open(const std::string& name) {
@@ -130,7 +130,7 @@ void Outputs::refuse_endless(const WeightsToCome& weights) {
   }
 }
 
-void Outputs::tell_unused() const {
+void Outputs::tell_unused_look() const {
   if (writes(Content::kFigure)) {
     return;
   }
@@ -139,7 +139,7 @@ void Outputs::tell_unused() const {
                                                   {figure_.cell != usual.cell, "--cell"},
                                                   {figure_.dpi != usual.dpi, "--dpi"},
                                                   {!plan_.look.fonts.empty(), "--font"}};
-  attnviz::app::tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
+  tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
 }
 
 bool Outputs::has_file(const Format& format) const {

@@ -86,7 +86,7 @@ class Outputs {
   };
 
   void open(const std::string& name);
-  void tell_unused() const;
+  void tell_unused_look() const;
   bool has_file(const Format& format) const;
   bool goes_to_stdout(const Format& format) const;
   void unless_closed(const std::function<void()>& write);

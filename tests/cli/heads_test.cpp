@@ -128,7 +128,8 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
     CHECK(head["names"].empty());
   }
   const std::string note = seen["notes"].back();
-  CHECK(note.starts_with("names not judged here: previous-token, current-token and sink (a head"));
+  CHECK(
+      note.starts_with("names not judged here: previous-token, current-token and sink (so little"));
   CHECK(note.ends_with("; duplicate-token and induction (what these look for is out of sight)"));
   const std::string screen = attnviz(windowed).out;
   CHECK(contains(screen, "\nnames not judged here: previous-token, current-token and sink"));
@@ -141,7 +142,8 @@ TEST_CASE("heads: nobody is named where chance, or looking at all alike, would e
     refused.insert(refused.end(), {"-q", "--expect", "any sink"});
     const ProgramResult result = attnviz(refused);
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, "--expect: sink is not judged here"));
+    CHECK(contains(result.err, "--expect: sink is not judged here: names "));
+    CHECK(contains(result.err, "so little is visible") == (refused[1] == "--mask"));
   }
 }
 

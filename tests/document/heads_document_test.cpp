@@ -79,8 +79,8 @@ TEST_CASE("heads: the reason why a name cannot be earned: too short, chance, not
   CHECK(unearned_note(document).empty());
   document.uniform = test::score_values({{Score::kPrevious, 0.1}, {Score::kSinkAlpha, 0.3}});
   CHECK(unearned_note(document) ==
-        "names not judged here: previous-token and sink (a head that looks at all it sees "
-        "alike has as much there as any with random weights)");
+        "names not judged here: previous-token and sink (so little is visible that looking at all "
+        "of it alike scores as much as random weights ever did)");
   HeadsDocument blind = test::heads_document(
       test::one_probe(),
       {{{0, 0}, {{Score::kPrevious, 0.9}, {Score::kSelf, 0.1}, {Score::kSinkAlpha, 0.5}}}});

@@ -272,8 +272,23 @@ TEST_CASE("Hugging Face: a setting is harmless with the value that changes nothi
       {"llama-mha-untied", "architectures", json{"LLaMAForCausalLM"}, json{"MistralForCausalLM"}},
       {"gemma3-multimodal", "architectures", json{"Gemma3ForConditionalGeneration"}, "Gemma3Mode"},
       {"llama-mha-untied", "auto_map",
-       json{{"AutoConfig", "configuration.AnyConfig"}, {"AutoModel", "a/b--code.LlamaModel"}},
+       json{{"AutoConfig", "configuration.AnyConfig"},
+            {"AutoModel", "a/b--modeling_llama.LlamaModel"}},
        json{{"AutoModel", "modeling_llama_encoder.LlamaEncoderModel"}}},
+      {"qwen2-bias", "auto_map", json{{"AutoConfig", "a.B"}},
+       json{{"AutoModel", "modeling_qwen.Qwen2Model"}}},
+      {"llama-mha-untied", "architectures", json{"FlaxLlamaForCausalLM"}, json{"LlamaForMaskedLM"}},
+      {"qwen2-bias", "architectures", json{"Qwen2ForSequenceClassification"},
+       json{"Qwen2ForMaskedLM"}},
+      {"qwen3-qk-norm", "architectures", json{"Qwen3Model"},
+       json{"Qwen3ForNextSentencePrediction"}},
+      {"mistral-window", "architectures", json{"MistralForCausalLM"},
+       json{"MistralForConditionalGeneration"}},
+      {"bert-pair", "architectures", json{"BertForMaskedLM"}, json{"BertForCausalLM"}},
+      {"bert-pair", "architectures", json{"HF_ColBERT"}, json{"RobertaModel"}},
+      {"gemma3-local-global", "architectures", json{"Gemma3TextModel"}, json{"TFFlaxGemma3Model"}},
+      {"qwen2-bias", "attention_bias", true, nullptr},
+      {"gemma2-softcap-window", "sliding_window_size", nullptr, 1234},
       {"llama-mha-untied", "emb_size", 12, 9},
       {"gpt-neox-parallel", "rotary_pct", 0.5, nullptr},
       {"llama-mha-untied", "rotary_pct", nullptr, 0.5},
@@ -303,12 +318,13 @@ TEST_CASE("Hugging Face: what is refused is told with its place and its value") 
                                                  {"invented", 1},
                                                  {"is_causal", false}});
       })
-          .ends_with("config.json: architectures [\"LlamaBiModel\"]: expected LlamaModel, "
-                     "LlamaForCausalLM or another class that transformers has for this family: "
-                     "others may run it in another way; invented 1, logit_scale 0.5: attnviz does "
-                     "not know what this changes in a model of this family; is_causal false: a "
-                     "model of this family is read from left to right (a key that only notes "
-                     "something may be left out of a copy)"));
+          .ends_with(
+              "config.json: architectures [\"LlamaBiModel\"]: expected LlamaModel or another class "
+              "that transformers has for this family: "
+              "others may run it in another way; invented 1, logit_scale 0.5: attnviz does "
+              "not know what this changes in a model of this family; is_causal false: a "
+              "model of this family is read from left to right (a key that only notes "
+              "something may be left out of a copy)"));
   CHECK(refusal([] {
           with_setting("llama-mha-untied", "rope_scaling", json{{"factor", 2}});
         }).ends_with("config.json: rope_scaling.factor: expected rope_type beside it, found none"));

@@ -70,6 +70,8 @@ TEST_CASE("Hugging Face: tensors that nobody reads are refused by name, but for 
       {"llama-mha-untied", "lm_head.decoder.weight", false},
       {"llama-mha-untied", "v.blk.0.weight", false},
       {"gpt2-tied", "h.0.attn.masked_bias", true},
+      {"gpt-neox-parallel", "gpt_neox.layers.0.attention.rotary_emb.cos_cached", true},
+      {"bert-pair", "linear.weight", true},
       {"gpt2-tied", "lm_head.weight", true},
       {"gpt2-tied", "h.0.attention.bias", false},
       {"gpt2-untied-inverse-layer", "embed_out.weight", false},

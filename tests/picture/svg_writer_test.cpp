@@ -73,7 +73,7 @@ bool is_same(const Canvas& one, const Canvas& other) {
   return true;
 }
 
-CellImage cells(std::size_t rows, std::size_t cols, int pitch, int gap) {
+CellImage cells(std::size_t rows, std::size_t cols, int pitch, int gap, int left = 3) {
   auto colors = std::make_shared<CellColors>();
   colors->rows = rows;
   colors->cols = cols;
@@ -82,7 +82,7 @@ CellImage cells(std::size_t rows, std::size_t cols, int pitch, int gap) {
     colors->numbers.push_back(static_cast<std::uint8_t>(i * i % 7 % 3));
   }
   const auto side = [&](std::size_t n) { return static_cast<int>(n) * pitch - gap; };
-  return {{3, 5, side(cols), side(rows)}, pitch, pitch, gap, gap, colors};
+  return {{left, 5, side(cols), side(rows)}, pitch, pitch, gap, gap, colors};
 }
 
 TextRun run_of(const std::string& text, std::size_t columns, TextAngle angle) {
@@ -95,10 +95,10 @@ TEST_CASE("SVG: rectangles and cells cover the pixels that they cover in a PNG")
   for (const int gap : {0, 1, 2}) {
     CAPTURE(gap);
     Scene scene = svg_sheet(60, 50);
-    scene.items.emplace_back(Rectangle{{0, 1, 9, 9}, kSheetInk});
+    scene.items.emplace_back(Rectangle{{0, 1, 9, 3}, kSheetInk});
     scene.items.emplace_back(Rectangle{{20, 1, 9, 9}, kSheetInk});
     scene.items.emplace_back(Rectangle{{4, 4, 0, 9}, {0, 0, 0}});
-    scene.items.emplace_back(cells(4, 6, 7, gap));
+    scene.items.emplace_back(cells(4, 6, 7, gap, gap == 1 ? 0 : 3));
     scene.items.emplace_back(Rectangle{{10, 10, 30, 3}, kSheetInk});
     int n_skipped = 0;
     const Canvas found = painted_paths(scene_svg(scene, {}), 60, 50, n_skipped);
@@ -136,6 +136,47 @@ TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
   }
 }
 
+TEST_CASE("SVG: an image is cut into parts that every XML library reads") {
+  constexpr std::size_t kSide = 3000;
+  auto colors = std::make_shared<CellColors>();
+  colors->rows = colors->cols = kSide;
+  for (int i = 0; i < 256; ++i) {
+    colors->palette.push_back({static_cast<std::uint8_t>(i), 0, 0});
+  }
+  std::uint32_t state = 1;
+  for (std::size_t i = 0; i < kSide * kSide; ++i) {
+    state = state * 1664525 + 1013904223;
+    colors->numbers.push_back(static_cast<std::uint8_t>(state >> 24));
+  }
+  Scene scene = svg_sheet(kSide + 2, kSide + 2);
+  constexpr int kPixels = static_cast<int>(kSide);
+  scene.items.emplace_back(CellImage{{1, 2, kPixels, kPixels}, 1, 1, 0, 0, colors});
+  const std::string svg = scene_svg(scene, {});
+  const std::string front = "base64,";
+  int y = 2;
+  std::size_t begin = svg.find("<image");
+  for (; begin != std::string::npos; begin = svg.find("<image", begin + 1)) {
+    const std::size_t bytes = svg.find(front, begin) + front.size();
+    const std::string coded = svg.substr(bytes, svg.find('"', bytes) - bytes);
+    CHECK(coded.size() < 10'000'000);
+    const test::DecodedPng png = test::decode_png(decoded_base64(coded, "image: "));
+    const std::string place = "<image x=\"1\" y=\"" + std::to_string(y) +
+                              "\" width=\"3000\" height=\"" + std::to_string(png.height) + "\"";
+    CHECK(svg.compare(begin, place.size(), place) == 0);
+    bool is_same = true;
+    for (int row = 0; row < png.height; ++row) {
+      for (int x = 0; x < png.width; ++x) {
+        const std::uint8_t expected =
+            colors->number(static_cast<std::size_t>(y - 2 + row), static_cast<std::size_t>(x));
+        is_same = is_same && png.at(x, row).r == expected;
+      }
+    }
+    CHECK(is_same);
+    y += png.height;
+  }
+  CHECK(y == 2 + kPixels);
+}
+
 TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern for all alike") {
   Scene scene = svg_sheet(40, 40);
   scene.items.emplace_back(Hatch{{2, 3, 20, 20}, kSheetInk, 6, 2});
@@ -168,7 +209,8 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   scene.items.emplace_back(run_of("up", 2, TextAngle::kUp));
   scene.items.emplace_back(run_of("\xE2\x90\xA0rising", 7, TextAngle::kRising));
   scene.items.emplace_back(run_of(std::string("a\x01\xEF\xBF\xBF"), 3, TextAngle::kLevel));
-  const std::string svg = scene_svg(scene, {{"Title", "a < b"}, {"attnviz", "{\"a\": \"</\"}"}});
+  const std::string svg = scene_svg(
+      scene, {{"Title", "a < b"}, {"attnviz", "{\"a\": \"</\xE2\x90\xA0\xEF\xBF\xBE\"}"}});
   const auto has = [&](const std::string& part) {
     CAPTURE(part);
     CHECK(svg.find(part) != std::string::npos);
@@ -181,7 +223,7 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   has(">\xE2\x90\xA3rising</text>");
   has(">a\xEF\xBF\xBD\xEF\xBF\xBD</text>");
   has("<title>a &lt; b</title>");
-  has("<metadata>attnviz: {\"a\": \"&lt;/\"}");
+  has("<metadata>attnviz: {\"a\": \"&lt;/\xE2\x90\xA0\\ufffe\"}");
   CHECK(svg.find("<script") == std::string::npos);
 }
 

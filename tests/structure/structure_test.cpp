@@ -52,8 +52,10 @@ TEST_CASE("structure: every source keeps to its room and to its size") {
 }
 
 TEST_CASE("structure: a room may include itself and what is below") {
-  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp", "#include \"attnviz/core/tensor.h\"\n") == "");
-  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp",
+                    "#include \"attnviz/core/tensor.h\"\n") == "");
+  CHECK(first_fault("lib/attnviz/picture/figure_file.cpp",
+                    "#include \"attnviz/picture/figure_file.h\"\n") == "");
   CHECK(first_fault("lib/attnviz/model/a.cpp", "#include \"attnviz/formats/npy.h\"\n") == "");
   CHECK(first_fault("app/main.cpp", "#include \"commands/show.h\"\n") == "");
   CHECK(first_fault("app/commands/a.cpp", "#include \"attnviz/picture/figure_file.h\"\n") == "");

@@ -114,7 +114,8 @@ std::string unearned_note(const HeadsDocument& document) {
   std::string reasons;
   if (!alike.empty()) {
     reasons = fmt::format(
-        "{} (a head that looks at all it sees alike has as much there as any with random weights)",
+        "{} (so little is visible that looking at all of it alike scores as much as random weights "
+        "ever did)",
         joined(alike, "and"));
   }
   if (!unseen.empty()) {

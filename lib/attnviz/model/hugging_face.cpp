@@ -187,7 +187,7 @@ class ModelFile {
       end_of_text = read_end_of_text(config_);
     }
     model.config.end_of_text = std::move(end_of_text).value_or(std::vector<std::uint32_t>());
-    pass_over_keys(config_, name_, family_.class_name, model);
+    pass_over_keys(config_, name_, family_, model);
     pass_over_tensors(model);
     model.config.kind = ModelKind::kTransformer;
     model.config.family = family_.model_type;

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/family_classes.h"
 
 namespace attnviz {
 
@@ -153,7 +153,6 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"sentence_transformers", kOtherTask},
     {"seq_length", "the longest text is said elsewhere"},
     {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
-    {"sliding_window_size", "the window is said elsewhere", 4096.0},
     {"summary_*", kOtherTask},
     {"task_specific_params", kOtherTask},
     {"temperature", kGenerating},
@@ -266,58 +265,26 @@ bool all_are(const JsonNode& list, const std::function<bool(std::string_view)>& 
          });
 }
 
-// One of the classes that transformers has for a family: "LlamaForCausalLM". Other classes of a
-// family run it in other ways: LLM2Vec's LlamaBiModel sees all tokens (BehnamGhader et al. 2024).
-bool is_class_of(std::string_view family, std::string_view name) {
-  static constexpr std::string_view kTasks[] = {
-      "Model",
-      "LMHeadModel",
-      "DoubleHeadsModel",
-      "ForCausalLM",
-      "ForConditionalGeneration",
-      "ForMaskedLM",
-      "ForMultipleChoice",
-      "ForNextSentencePrediction",
-      "ForPreTraining",
-      "ForQuestionAnswering",
-      "ForSequenceClassification",
-      "ForTokenClassification",
-  };
-  for (const std::string_view framework : {"TF", "Flax"}) {
-    name.remove_prefix(name.starts_with(framework) ? framework.size() : 0);
-  }
-  if (ascii_lower(name.substr(0, family.size())) != ascii_lower(family)) {  // LLaMAForCausalLM
-    return false;
-  }
-  name.remove_prefix(family.size());
-  name.remove_prefix(name.starts_with("Text") ? 4 : 0);
-  return std::ranges::find(kTasks, name) != std::end(kTasks);
-}
-
-// "modeling_phi3.Phi3ForCausalLM", also behind "owner/repository--".
-bool is_code_of(std::string_view family, std::string_view reference) {
-  return is_class_of(family, reference.substr(reference.rfind('.') + 1));
-}
-
-std::optional<Verdict> judge_classes(const JsonNode& node, std::string_view family) {
+std::optional<Verdict> judge_classes(const JsonNode& node, const FamilyNames& family) {
   if (node.key() == "architectures") {
     return all_are(node, [&](std::string_view name) { return is_class_of(family, name); })
                ? Verdict{"model_type says it"}
-               : Verdict{"", fmt::format("expected {}Model, {}ForCausalLM or another class that "
-                                         "transformers has for this family: others may run it in "
-                                         "another way",
-                                         family, family)};
+               : Verdict{"", fmt::format("expected {}Model or another class that transformers has "
+                                         "for this family: others may run it in another way",
+                                         family.class_name)};
   }
   if (node.key() == "auto_map" && node.kind() == JsonKind::kObject) {
-    const std::vector<JsonNode> members = node.as_object();
-    const bool is_known = std::ranges::all_of(members, [&](const JsonNode& one) {
-      return !one.key().starts_with("AutoModel") ||
-             (one.kind() == JsonKind::kString && is_code_of(family, one.as_string()));
-    });
-    return is_known ? Verdict{"code beside a model is not run: it is read as its family says"}
-                    : Verdict{"",
-                              "code beside a model is not run, and this is no class of its "
-                              "family"};
+    for (const JsonNode& one : node.as_object()) {
+      const bool is_model = one.key().starts_with("AutoModel");
+      const std::string_view code =
+          one.kind() == JsonKind::kString ? one.as_string() : std::string_view();
+      if (is_model && !is_code_of(family, code)) {
+        return Verdict{"", fmt::format("code beside a model is not run, and {} is not what "
+                                       "transformers has for this family",
+                                       value_text(one))};
+      }
+    }
+    return Verdict{"code beside a model is not run: it is read as its family says"};
   }
   return std::nullopt;
 }
@@ -328,7 +295,7 @@ bool is_of_rope(const JsonNode& node) {
          path.find("rope_parameters.") != std::string::npos;
 }
 
-Verdict judge(const JsonNode& node, std::string_view family, const Model& model) {
+Verdict judge(const JsonNode& node, const FamilyNames& family, const Model& model) {
   if (const auto classes = judge_classes(node, family)) {
     return *classes;
   }
@@ -406,11 +373,13 @@ void pass_over_keys(const GgufMetadata& metadata, Model& model) {
   judgement.finish(metadata.gguf().file(), "");
 }
 
-void pass_over_keys(const HfConfig& source, std::string_view where, std::string_view class_name,
+void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model) {
+  const FamilyNames names{family.class_name, family.model_type,
+                          model.config.mask.kind != MaskKind::kNone};
   Judgement judgement(model.config);
   for (const JsonNode& node : source.unread()) {
-    judgement.add(node.path(), value_text(node), judge(node, class_name, model));
+    judgement.add(node.path(), value_text(node), judge(node, names, model));
   }
   judgement.finish(where, " (a key that only notes something may be left out of a copy)");
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/model/families/families.h"
 #include "attnviz/model/hf_config.h"
 #include "attnviz/model/model.h"
 
@@ -14,9 +15,8 @@ namespace attnviz {
 /// known: it may change what is computed.
 void pass_over_keys(const GgufMetadata& metadata, Model& model);
 
-/// The same of a config.json, at all depths that were read; `where` stands in front of messages,
-/// `class_name` in front of the names of the family's classes: "Llama".
-void pass_over_keys(const HfConfig& source, std::string_view where, std::string_view class_name,
+/// The same of a config.json, at all depths that were read; `where` stands in front of messages.
+void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model);
 
 /// The same of tensors.

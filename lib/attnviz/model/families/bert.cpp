@@ -97,7 +97,8 @@ WeightReader open_weights(TensorFiles files, std::string_view prefix) {
                      {"embeddings.token_type_ids", kBuffer},
                      {"pooler.*", kOtherTask},
                      {"pre_classifier.*", kOtherTask},
-                     {"cls.seq_relationship.*", kOtherTask}});
+                     {"cls.seq_relationship.*", kOtherTask},
+                     {"linear.weight", kOtherTask}});  // ColBERT's
   return weights;
 }
 

@@ -249,9 +249,10 @@ Model read_decoder(const DecoderTraits& traits, WeightReader weights) {
 }
 
 Model read_hf_decoder(TensorFiles files, const DecoderTraits& traits) {
-  WeightReader weights(std::move(files),
-                       {"model.", "language_model.model.", "model.language_model.", ""},
-                       fmt::format("{}.weight", traits.names.embeddings));
+  WeightReader weights(
+      std::move(files),
+      {"model.", "language_model.model.", "model.language_model.", "transformer.", ""},
+      fmt::format("{}.weight", traits.names.embeddings));
   weights.pass_over(heads_of_other_tasks());
   weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
                      {"rotary_emb_local.inv_freq", kBuffer},

@@ -78,6 +78,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   rotate_all(config, traits);
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
+  require_same(config.find("sliding_window_size"), config.find("sliding_window"));
   slide(
       config, sliding_window(config, kWindow), [](std::size_t layer) { return layer % 2 == 0; },
       traits);

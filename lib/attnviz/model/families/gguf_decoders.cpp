@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/gguf_families.h"
 #include "attnviz/model/families/gguf_keys.h"
@@ -177,6 +178,7 @@ Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
   DecoderTraits traits = gguf_traits(metadata, weights);
   traits.query_key_norm = Presence::kYes;
   rotate_all(metadata, weights, traits);
+  weights.pass_over({{"cls.output.*", kOtherTask}});  // rerankers
   return read_decoder(traits, std::move(weights));
 }
 

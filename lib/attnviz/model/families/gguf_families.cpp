@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/encoder.h"
 #include "attnviz/model/families/gguf_keys.h"
 #include "attnviz/model/families/gpt.h"
@@ -84,6 +85,10 @@ Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights) {
   traits.n_positions = weights.rows_of("position_embd.weight");
   traits.n_segments = weights.has("token_types.weight") ? weights.rows_of("token_types.weight") : 0;
   traits.epsilon = metadata.positive(key("attention.layer_norm_epsilon"));
+  weights.pass_over({{"cls.weight", kOtherTask},
+                     {"cls.bias", kOtherTask},
+                     {"cls.output.*", kOtherTask},
+                     {"cls.norm.*", kOtherTask}});
   Model model = read_encoder(traits, std::move(weights));
   model.config.n_ctx =
       std::min(model.config.n_ctx, metadata.size_or(key("context_length"), model.config.n_ctx));

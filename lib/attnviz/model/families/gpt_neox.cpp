@@ -49,6 +49,8 @@ Model read_gpt_neox(const HfConfig& config, TensorFiles files) {
   weights.pass_over(heads_of_other_tasks());
   weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
                      {"layers.#.attention.rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.attention.rotary_emb.cos_cached", kBuffer},
+                     {"layers.#.attention.rotary_emb.sin_cached", kBuffer},
                      {"layers.#.attention.bias", kBuffer},
                      {"layers.#.attention.masked_bias", kBuffer}});
   if (traits.tied) {

@@ -67,6 +67,7 @@ DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
 Model read_qwen2(const HfConfig& config, TensorFiles files) {
   DecoderTraits traits = qwen_traits(config);
   traits.qkv_bias = Presence::kYes;
+  config.find("attention_bias");  // whatever it says
   return read_hf_decoder(std::move(files), traits);
 }
 

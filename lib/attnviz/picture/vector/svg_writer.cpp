@@ -42,7 +42,34 @@ std::string escaped(std::string_view text) {
     } else if (next.value == '>') {
       out += "&gt;";
     } else {
-      append_utf8(out, next.value == kSymbolForSpace ? kOpenBox : next.value);
+      append_utf8(out, next.value);
+    }
+    i += next.length;
+  }
+  return out;
+}
+
+// Labels.
+std::string shown(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint next = decode_utf8(text, i);
+    const bool is_space = next.valid && next.value == kSymbolForSpace;
+    is_space ? append_utf8(out, kOpenBox) : void(out += text.substr(i, next.length));
+    i += next.length;
+  }
+  return escaped(out);
+}
+
+// What JSON may hold as it is, and XML may not.
+std::string xml_safe_json(std::string_view json) {
+  std::string out;
+  for (std::size_t i = 0; i < json.size();) {
+    const CodePoint next = decode_utf8(json, i);
+    if (next.valid && (next.value == 0xFFFE || next.value == 0xFFFF)) {
+      out += next.value == 0xFFFE ? "\\ufffe" : "\\uffff";
+    } else {
+      out += json.substr(i, next.length);
     }
     i += next.length;
   }
@@ -134,7 +161,7 @@ class SvgWriter {
     add(R"( font-size="{:.2f}" fill="{}" textLength="{}" lengthAdjust="spacingAndGlyphs">{}</text>)"
         "\n",
         item.column_width * kSizeOfColumns, hex(item.color),
-        item.columns * static_cast<std::size_t>(item.column_width), escaped(item.text));
+        item.columns * static_cast<std::size_t>(item.column_width), shown(item.text));
   }
 
  private:
@@ -149,7 +176,7 @@ class SvgWriter {
       if (keyword == "Title") {
         add("<title>{}</title>\n", escaped(text));
       } else if (!text.empty()) {
-        facts += fmt::format("{}: {}\n", keyword, text);
+        facts += fmt::format("{}: {}\n", keyword, xml_safe_json(text));
       }
     }
     add("<metadata>{}</metadata>\n", escaped(facts));
@@ -194,8 +221,9 @@ class SvgWriter {
     const CellColors& colors = *image.colors;
     std::vector<std::string> paths(colors.palette.size());
     for (std::size_t row = 0; row < colors.rows; ++row) {
-      PixelRect run;
-      std::size_t run_number = 0;
+      PixelRect run = image.cell(row, 0);
+      run.width = 0;
+      std::size_t run_number = colors.number(row, 0);
       for (std::size_t col = 0; col < colors.cols; ++col) {
         const PixelRect cell = image.cell(row, col);
         const std::size_t number = colors.number(row, col);
@@ -219,10 +247,6 @@ class SvgWriter {
   // out.
   void write_pixels(const CellImage& image) {
     const PixelRect& rect = image.rect;
-    CellImage alone = image;
-    alone.rect.x = alone.rect.y = 0;
-    Canvas canvas(rect.width, rect.height);
-    paint_cells(alone, canvas);
     const bool has_gaps = image.gap_x > 0 || image.gap_y > 0;
     if (has_gaps) {
       ++n_masks_;
@@ -235,11 +259,32 @@ class SvgWriter {
           n_masks_, rect.x, rect.y, image.pitch_x, image.pitch_y, image.pitch_x - image.gap_x,
           image.pitch_y - image.gap_y, size_of(rect));
     }
+    write_rows(image, 0, image.colors->rows,
+               has_gaps ? fmt::format(" mask=\"url(#cells{})\"", n_masks_) : "");
+  }
+
+  // In as many parts as it takes: libxml2 reads no attribute of more than 10 MB.
+  void write_rows(const CellImage& image, std::size_t first, std::size_t count,
+                  const std::string& mask) {
+    constexpr std::size_t kMost = 9'000'000;
+    const PixelRect& all = image.rect;
+    const PixelRect top = image.cell(first, 0);
+    const bool is_last = first + count == image.colors->rows;
+    const int bottom = is_last ? all.bottom() : image.cell(first + count, 0).y;
+    Canvas canvas(all.width, bottom - top.y);
+    CellImage alone = image;
+    alone.rect.x = 0;
+    alone.rect.y = all.y - top.y;
+    paint_cells(alone, canvas);
+    const std::string bytes = base64(encode_png(canvas));
+    if (bytes.size() > kMost && count > 1) {
+      write_rows(image, first, count / 2, mask);
+      return write_rows(image, first + count / 2, count - count / 2, mask);
+    }
     add(R"(<image {} preserveAspectRatio="none" style="image-rendering:pixelated"{} )"
         R"(xlink:href="data:image/png;base64,{}"/>)"
         "\n",
-        size_of(rect), has_gaps ? fmt::format(" mask=\"url(#cells{})\"", n_masks_) : "",
-        base64(encode_png(canvas)));
+        size_of({all.x, top.y, canvas.width(), canvas.height()}), mask, bytes);
   }
 
   using HatchKey = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, int, int>;

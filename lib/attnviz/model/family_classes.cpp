@@ -1,0 +1,58 @@
+#include "attnviz/model/family_classes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "attnviz/core/ascii.h"
+
+namespace attnviz {
+
+bool is_class_of(const FamilyNames& family, std::string_view name) {
+  enum class Of { kAll, kCausal, kBothWays };
+  struct Task {
+    std::string_view name;
+    Of of = Of::kAll;
+    std::string_view only = {};  // one family's
+  };
+  static constexpr Task kTasks[] = {
+      {"Model"},
+      {"ForQuestionAnswering"},
+      {"ForSequenceClassification"},
+      {"ForTokenClassification"},
+      {"ForCausalLM", Of::kCausal},
+      {"LMHeadModel", Of::kCausal, "GPT2"},
+      {"DoubleHeadsModel", Of::kCausal, "GPT2"},
+      {"ForConditionalGeneration", Of::kCausal, "Gemma3"},
+      {"TextModel", Of::kCausal, "Gemma3"},
+      {"TextForSequenceClassification", Of::kCausal, "Gemma3"},
+      {"ForMaskedLM", Of::kBothWays},
+      {"ForMultipleChoice", Of::kBothWays},
+      {"ForNextSentencePrediction", Of::kBothWays, "Bert"},
+      {"ForPreTraining", Of::kBothWays, "Bert"},
+  };
+  if (family.class_name == "Bert" && name == "HF_ColBERT") {  // and a layer behind it
+    return true;
+  }
+  name.remove_prefix(name.starts_with("TF") ? 2 : name.starts_with("Flax") ? 4 : 0);
+  const std::size_t size = family.class_name.size();
+  if (ascii_lower(name.substr(0, size)) != ascii_lower(family.class_name)) {  // LLaMAForCausalLM
+    return false;
+  }
+  const auto* const task = std::ranges::find(kTasks, name.substr(size), &Task::name);
+  return task != std::end(kTasks) &&
+         (task->of == Of::kAll || (task->of == Of::kCausal) == family.is_causal) &&
+         (task->only.empty() || task->only == family.class_name);
+}
+
+bool is_code_of(const FamilyNames& family, std::string_view reference) {
+  if (const std::size_t repository = reference.find("--"); repository != std::string_view::npos) {
+    reference.remove_prefix(repository + 2);
+  }
+  const std::string module = fmt::format("modeling_{}.", family.model_type);
+  return reference.starts_with(module) && is_class_of(family, reference.substr(module.size()));
+}
+
+}  // namespace attnviz

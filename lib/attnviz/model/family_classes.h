@@ -1,0 +1,24 @@
+// The classes that transformers has for a family of models.
+#pragma once
+
+#include <string_view>
+
+namespace attnviz {
+
+/// What a family's classes are called, and where its code lies.
+struct FamilyNames {
+  std::string_view class_name;
+  std::string_view model_type;
+  bool is_causal = false;
+};
+
+/// One of the classes that transformers has for a family: "LlamaForCausalLM". Other classes run it
+/// in other ways: LLM2Vec's LlamaBiModel sees all tokens (BehnamGhader et al. 2024).
+bool is_class_of(const FamilyNames& family, std::string_view name);
+
+/// "modeling_phi3.Phi3ForCausalLM", also behind "owner/repository--": transformers' own file,
+/// before it was part of it. Under other names lies what runs in other ways, also with the family's
+/// classes: gte-Qwen2's modeling_qwen.Qwen2Model sees all tokens.
+bool is_code_of(const FamilyNames& family, std::string_view reference);
+
+}  // namespace attnviz
