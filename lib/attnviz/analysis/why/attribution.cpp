@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -223,10 +224,9 @@ class Collector : public RunObserver, public PatternSink {
  private:
   static std::vector<double> in_all(const std::vector<Functional>& directions,
                                     std::span<const float> x, double scale = 1.0) {
-    std::vector<double> products;
-    for (const Functional& f : directions) {
-      products.push_back(scale * product(x, f));
-    }
+    std::vector<double> products(directions.size());
+    std::ranges::transform(directions, products.begin(),
+                           [&](const Functional& f) { return scale * product(x, f); });
     return products;
   }
 
