@@ -168,7 +168,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .talk = options.talk,
                .fonts = *fonts,
                .read_files = read_files(options, origin),
-               .many_results = options.input.many_texts() && result != Result::kHeads,
+               .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
       model(open_model(origin, options.model)) {
   tell_passed_over(model.config.passed_over, options.talk);

@@ -16,6 +16,9 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
+#include "attnviz/document/json/heads_json.h"
+#include "attnviz/terminal/heads_view.h"
+#include "attnviz/terminal/heatmap_view.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/partial_file.h"
@@ -56,8 +59,14 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
     map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
     map->title = options.drawing.title.value_or(map->title);
   }
+  const ShownReport report{[&](const TerminalOptions& terminal) {
+                             return options.map ? heatmap_page(*map, terminal)
+                                                : heads_page(document, options.table, terminal);
+                           },
+                           [&](const ByteSink& sink) { write_heads_json(document, sink); },
+                           [&](const ByteSink& sink) { write_heads_csv(document, sink); }, map};
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.heads({document, options.table, map, options.map.has_value()}, look, sink);
+    format.report(report, look, sink);
   });
 }
 
@@ -322,7 +331,7 @@ HeadsDocument score_corpus(const HeadsOptions& options, AttentionSetup& setup,
 void run_file(const HeadsOptions& options) {
   Phases phases(options.talk);
   const auto fonts = open_fonts(options.look.fonts);
-  Outputs outputs({.result = Result::kHeads,
+  Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,
                    .talk = options.talk,
@@ -343,7 +352,7 @@ void run(const HeadsOptions& options) {
   if (options.patterns) {
     return run_file(options);
   }
-  AttentionSetup setup(options, options.look, Result::kHeads);
+  AttentionSetup setup(options, options.look, Result::kReport);
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
   const std::vector<HeadId> heads =

@@ -122,7 +122,7 @@ void define_heads(OptionList& list, HeadsOptions& options) {
   define_attention(list, options, "all");
   define_probe(list, options);
   define_scores(list, options);
-  define_files(list, options.output, Result::kHeads);
+  define_files(list, options.output, Result::kReport);
   define_text_style(list, options.look);
   define_colormap(list, options.drawing);
   define_figure(list, options.drawing, options.look);

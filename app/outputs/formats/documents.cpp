@@ -11,7 +11,6 @@
 #include "attnviz/attention/row_stream.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/attention_json.h"
-#include "attnviz/document/json/heads_json.h"
 #include "attnviz/document/json/inspection_json.h"
 #include "attnviz/formats/json_numbers.h"
 #include "attnviz/formats/npy.h"
@@ -61,12 +60,12 @@ void write_inspection_json(const ShownInspection& shown, const Look& /*look*/,
   attnviz::write_inspection_json(shown.model, shown.text, shown.page.heads, sink);
 }
 
-void write_heads_json(const ShownHeads& shown, const Look& /*look*/, const ByteSink& sink) {
-  attnviz::write_heads_json(shown.document, sink);
+void write_report_json(const ShownReport& shown, const Look& /*look*/, const ByteSink& sink) {
+  shown.json(sink);
 }
 
-void write_heads_csv(const ShownHeads& shown, const Look& /*look*/, const ByteSink& sink) {
-  attnviz::write_heads_csv(shown.document, sink);
+void write_report_csv(const ShownReport& shown, const Look& /*look*/, const ByteSink& sink) {
+  shown.csv(sink);
 }
 
 RowFile begin_json_rows(const AttentionDocument& document, const ByteSink& sink) {
@@ -104,7 +103,7 @@ Format json_format() {
           .is_text = true,
           .attention = write_attention_json,
           .inspection = write_inspection_json,
-          .heads = write_heads_json,
+          .report = write_report_json,
           .begin_rows = begin_json_rows,
           .row_bytes = 2.0 * kNumberAsText,  // made ready, and on the way
           .weight_bytes = kNumberAsText,
@@ -124,7 +123,7 @@ Format npy_format() {
 }
 
 Format csv_format() {
-  return {.word = "csv", .content = Content::kNumbers, .is_text = true, .heads = write_heads_csv};
+  return {.word = "csv", .content = Content::kNumbers, .is_text = true, .report = write_report_csv};
 }
 
 }  // namespace attnviz::app

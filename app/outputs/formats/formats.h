@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -10,11 +11,11 @@
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/core/choices.h"
-#include "attnviz/document/heads_document.h"
+#include "attnviz/document/heatmap.h"
 #include "attnviz/document/inspection_document.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/layout/figure_style.h"
-#include "attnviz/terminal/heads_view.h"
+#include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 #include "attnviz/text/tokenized_text.h"
 #include "outputs/formats/shown_attention.h"
@@ -22,7 +23,12 @@
 namespace attnviz::app {
 
 /// What a command may have to show.
-enum class Result { kAttention, kInspection, kHeads };
+enum class Result {
+  kAttention,
+  kInspection,
+  kReport,      // tables, with a picture of some of their numbers
+  kTextReport,  // tables alone
+};
 
 /// What of a result a format holds.
 enum class Content {
@@ -45,12 +51,12 @@ struct ShownInspection {
   const TokenizedText& text;
 };
 
-/// Scores of heads, and what of them is shown.
-struct ShownHeads {
-  const HeadsDocument& document;
-  const HeadsTableChoice& table;
-  const std::optional<Heatmap>& map;  // of one score, where there is a picture
-  bool has_map_on_screen = false;     // in place of the table
+/// Numbers that are told in tables. What the result has no place for may be empty.
+struct ShownReport {
+  std::function<Page(const TerminalOptions& terminal)> page;
+  std::function<void(const ByteSink& sink)> json;
+  std::function<void(const ByteSink& sink)> csv;
+  std::optional<Heatmap> picture = {};
 };
 
 /// What is written of one text while its weights come.
@@ -68,7 +74,7 @@ struct Format {
   void (*attention)(const ShownAttention& shown, const Look& look, const ByteSink& sink) = nullptr;
   void (*inspection)(const ShownInspection& shown, const Look& look,
                      const ByteSink& sink) = nullptr;
-  void (*heads)(const ShownHeads& shown, const Look& look, const ByteSink& sink) = nullptr;
+  void (*report)(const ShownReport& shown, const Look& look, const ByteSink& sink) = nullptr;
 
   /// Of a picture: how it is cut into cells, panels as thumbnails; looks at no weight.
   OverviewCells (*cells)(const ShownAttention& shown, const Look& look) = nullptr;
@@ -84,9 +90,10 @@ struct Format {
   double hidden_bytes = 0.0;
 
   bool takes(Result result) const noexcept {
-    return result == Result::kAttention    ? attention != nullptr
-           : result == Result::kInspection ? inspection != nullptr
-                                           : heads != nullptr;
+    return result == Result::kAttention ? attention != nullptr
+           : result == Result::kInspection
+               ? inspection != nullptr
+               : report != nullptr && (result == Result::kReport || content != Content::kFigure);
   }
 };
 

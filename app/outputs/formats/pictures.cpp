@@ -62,8 +62,8 @@ void write_inspection_figure(const ShownInspection& shown, const Look& look, con
 }
 
 template <FigureFormat format>
-void write_heads_figure(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
-  sink(render_figure(shown.map.value(), look.figure, {}, format));
+void write_report_figure(const ShownReport& shown, const Look& look, const ByteSink& sink) {
+  sink(render_figure(shown.picture.value(), look.figure, {}, format));
 }
 
 OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
@@ -81,11 +81,8 @@ void write_inspection_text(const ShownInspection& shown, const Look& look, const
   sink(render_inspection(shown.page, look.terminal));
 }
 
-void write_heads_text(const ShownHeads& shown, const Look& look, const ByteSink& sink) {
-  const Page page = shown.has_map_on_screen
-                        ? heatmap_page(*shown.map, look.terminal)
-                        : heads_page(shown.document, shown.table, look.terminal);
-  sink(to_ansi(page, look.terminal.color));
+void write_report_text(const ShownReport& shown, const Look& look, const ByteSink& sink) {
+  sink(to_ansi(shown.page(look.terminal), look.terminal.color));
 }
 
 OverviewCells text_cells(const ShownAttention& shown, const Look& look) {
@@ -100,7 +97,7 @@ Format figure_format(std::string_view word, bool is_text) {
           .is_text = is_text,
           .attention = write_attention_figure<format>,
           .inspection = write_inspection_figure<format>,
-          .heads = write_heads_figure<format>,
+          .report = write_report_figure<format>,
           .cells = figure_cells_of};
 }
 
@@ -120,7 +117,7 @@ Format text_format() {
           .is_text = true,
           .attention = write_attention_text,
           .inspection = write_inspection_text,
-          .heads = write_heads_text,
+          .report = write_report_text,
           .cells = text_cells};
 }
 
