@@ -1,4 +1,5 @@
-// Scoring all heads of a GPT-2 small's shape on a probe, over a pass of the same tokens through it.
+// Scoring all heads of a GPT-2 small's shape on a probe, over a pass of the same tokens through it;
+// and runs without each of them.
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_run.h"
+#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/input_columns.h"
@@ -82,22 +84,42 @@ void score(benchmark::State& state, bool weighted) {
   });
 }
 
+struct Gpt2SmallWithOutput : Gpt2Small {
+  Gpt2SmallWithOutput() {
+    constexpr std::size_t kVocabulary = 50257;
+    const std::size_t d_model = model.config.d_model;
+    embeddings = random_matrix(kVocabulary, d_model, 1);
+    model.embeddings = std::as_const(embeddings).view();
+    model.head.unembedding.weight = {embeddings.view().data, d_model, kVocabulary, d_model,
+                                     StoredType::kF32,
+                                     /*is_transposed=*/true};
+    model.head.norm.weight = ones;
+  }
+
+  MatrixBuffer embeddings;
+};
+
 void copying(benchmark::State& state) {
-  constexpr std::size_t kVocabulary = 50257;
-  Gpt2Small gpt;
-  const std::size_t d_model = gpt.model.config.d_model;
-  const MatrixBuffer embeddings = random_matrix(kVocabulary, d_model, 1);
-  gpt.model.embeddings = embeddings.view();
-  gpt.model.head.unembedding.weight = {embeddings.view().data, d_model, kVocabulary, d_model,
-                                       StoredType::kF32,
-                                       /*is_transposed=*/true};
-  gpt.model.head.norm.weight = gpt.ones;
+  const Gpt2SmallWithOutput gpt;
   const std::vector<HeadId> heads = select_heads(gpt.model, "", "");
   repeat(state,
          [&] { benchmark::DoNotOptimize(copying_scores(gpt.model, heads, kThreads).data()); });
 }
 
+void ablate(benchmark::State& state) {
+  const Gpt2SmallWithOutput gpt;
+  TokenizedText text = gpt.probe;
+  text.tokens.resize(64);
+  AttentionRequest request;
+  request.n_threads = kThreads;
+  constexpr AblatedPart kParts[] = {AblatedPart::kHeads, AblatedPart::kMlps};
+  repeat(state, [&] {
+    benchmark::DoNotOptimize(ablate_each(gpt.model, text, request, 0, kParts, false).data());
+  });
+}
+
 void register_all() {
+  add("why/ablate_each", ablate);
   add("heads/pass", pass);
   add("heads/scores", [](benchmark::State& state) { score(state, false); });
   add("heads/copying", copying);
@@ -110,6 +132,8 @@ void report(const Times& times, Figures& figures) {
                     times.ratio(what, "heads/pass"), 1.25, "x");
   }
   figures.at_most("copying scores of GPT-2 small's 144 heads", times("heads/copying"), 3.0, "s");
+  figures.at_most("taking out each of its heads and MLPs, 64 tokens", times("why/ablate_each"),
+                  12.0, "s");
 }
 
 }  // namespace

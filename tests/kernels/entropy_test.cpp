@@ -65,4 +65,34 @@ TEST_CASE("entropy_sums: a single share has no entropy, the least of numbers nea
   });
 }
 
+TEST_CASE("log_sum_exp, divergence: those of plain loops, of logits however large") {
+  test::for_each_target([] {
+    for (const std::size_t n : {1u, 2u, 3u, 7u, 8u, 9u, 100u, 1023u}) {
+      for (const float offset : {0.0f, -3000.0f, 3000.0f}) {
+        CAPTURE(n);
+        CAPTURE(offset);
+        std::vector<float> x = test::random_values(n, 1), y = test::random_values(n, 2);
+        double x_sum = 0.0, y_sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+          x[i] *= 30.0f;
+          y[i] = 30.0f * y[i] + offset;
+          x_sum += std::exp(static_cast<double>(x[i]));
+          y_sum += std::exp(static_cast<double>(y[i]) - static_cast<double>(offset));
+        }
+        const double log_x = std::log(x_sum);
+        const double log_y = std::log(y_sum) + static_cast<double>(offset);
+        double nats = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+          const double log_p = static_cast<double>(x[i]) - log_x;
+          nats += std::exp(log_p) * (log_p - (static_cast<double>(y[i]) - log_y));
+        }
+        CHECK(kernels::log_sum_exp(x) == doctest::Approx(log_x).epsilon(1e-13));
+        CHECK(kernels::log_sum_exp(y) == doctest::Approx(log_y).epsilon(1e-13));
+        CHECK(std::abs(kernels::divergence(x, log_x, y, log_y) - nats) < 1e-11);
+        CHECK(kernels::divergence(x, log_x, x, log_x) == 0.0);
+      }
+    }
+  });
+}
+
 }  // namespace attnviz

@@ -35,6 +35,14 @@ std::vector<WhyCase> why_cases() {
   return all;
 }
 
+TokenizedText text_of(const std::vector<std::uint32_t>& ids) {
+  TokenizedText text;
+  for (const std::uint32_t id : ids) {
+    text.tokens.emplace_back().id = id;
+  }
+  return text;
+}
+
 void check_why(double found, double expected) {
   CAPTURE(found);
   CAPTURE(expected);

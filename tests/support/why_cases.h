@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
 #include "support/json.h"
 
 namespace attnviz::test {
@@ -17,6 +18,9 @@ struct WhyCase {
 
 /// Skips loudly, and is empty, where they are not there.
 std::vector<WhyCase> why_cases();
+
+/// Nothing but ids.
+TokenizedText text_of(const std::vector<std::uint32_t>& ids);
 
 /// Within 1e-4 · max(1, |expected|), as the references ask.
 void check_why(double found, double expected);

@@ -16,14 +16,6 @@ namespace attnviz {
 
 namespace {
 
-std::shared_ptr<const MatrixBuffer> copy_of(ConstMatrix matrix) {
-  auto copy = std::make_shared<MatrixBuffer>(matrix.rows, matrix.cols);
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    std::copy_n(matrix.row_data(row), matrix.cols, copy->view().row_data(row));
-  }
-  return copy;
-}
-
 // Follows the query through heads while their layers run.
 class Follower : public RunObserver {
  public:
@@ -42,7 +34,7 @@ class Follower : public RunObserver {
   }
 
   void stream(const RunPlace& at, ConstMatrix x) override {
-    trace_.input = copy_of(x);
+    trace_.input = std::make_shared<const MatrixBuffer>(copy_of(x));
     trace_.look = trace_.input;
     if (norms_first(model_, at.layer)) {
       auto look = std::make_shared<MatrixBuffer>(x.rows, x.cols);

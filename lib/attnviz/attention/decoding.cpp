@@ -93,7 +93,8 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   }
   ObserverGroup all(std::move(observers));
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
-  const MatrixBuffer stream = run_layers(model_, embed(model_, input), end, request_, all, memory_);
+  const MatrixBuffer stream =
+      run_layers(model_, 0, embed(model_, input), end, request_, all, memory_);
   logits_ =
       run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
   ids_ = std::move(text);

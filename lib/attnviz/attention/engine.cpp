@@ -36,7 +36,7 @@ void run_observed(const Model& model, const ModelInput& input, const AttentionRe
   }
   Progress progress(request.report, work(model, n_heads, input.size(), request));
   LayerMemory memory;
-  run_layers(model, embed(model, input), end, request, observer, memory, &progress);
+  run_layers(model, 0, embed(model, input), end, request, observer, memory, &progress);
 }
 
 }  // namespace

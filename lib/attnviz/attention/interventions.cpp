@@ -78,21 +78,21 @@ Intervener::Intervener(const Model& model, const ModelInput& input, const Attent
                        const Interventions& interventions)
     : interventions_(interventions) {
   check_interventions(model, interventions);
-  const auto add = [this](const Ablation& one, LayerStep step, std::size_t first,
-                          std::size_t count) {
-    replaced_.push_back(
-        {one.layer, step, first, count, std::vector<float>(one.by_mean ? count : 0)});
-  };
-  for (const Ablation& one : interventions.ablations) {
+  for (std::size_t index = 0; index < interventions.ablations.size(); ++index) {
+    const Ablation& one = interventions.ablations[index];
+    const auto add = [&](LayerStep step, std::size_t first, std::size_t count) {
+      replaced_.push_back(
+          {index, one.layer, step, first, count, std::vector<float>(one.by_mean ? count : 0)});
+    };
     if (one.mlp) {
-      add(one, LayerStep::kMlp, 0, model.config.d_model);
+      add(LayerStep::kMlp, 0, model.config.d_model);
       continue;
     }
     std::size_t first = 0;
     const std::vector<HeadWeights>& heads = model.layers[one.layer].heads;
     for (std::size_t head = 0; head < heads.size(); ++head) {
       if (!one.head || *one.head == head) {
-        add(one, LayerStep::kContexts, first, width(heads[head]));
+        add(LayerStep::kContexts, first, width(heads[head]));
       }
       first += width(heads[head]);
     }
@@ -113,13 +113,13 @@ Intervener::Intervener(const Model& model, const ModelInput& input, const Attent
 }
 
 bool Intervener::wants(std::size_t layer, LayerStep step) const {
-  return std::ranges::any_of(
-      replaced_, [&](const Replaced& one) { return one.layer == layer && one.step == step; });
+  return std::ranges::any_of(replaced_,
+                             [&](const Replaced& one) { return is_made(one, layer, step); });
 }
 
 void Intervener::replace(const RunPlace& at, Matrix values) const {
   for (const Replaced& one : replaced_) {
-    if (one.layer != at.layer || one.step != at.step) {
+    if (!is_made(one, at.layer, at.step)) {
       continue;
     }
     for (std::size_t row = 0; row < values.rows; ++row) {

@@ -62,9 +62,13 @@ class Intervener : public RunObserver {
   bool hides(HeadId head) const override;
   void hide(HeadId head, EdgeBlock& edges) const override;
 
+  /// From now on only these of the ablations are made, by their place in the list; at first all.
+  void make_only(IndexRange ablations) noexcept { made_ = ablations; }
+
  private:
   // Columns of a layer's contexts, or of what its MLP gives.
   struct Replaced {
+    std::size_t ablation = 0;  // that it belongs to
     std::size_t layer = 0;
     LayerStep step = LayerStep::kContexts;
     std::size_t first = 0;
@@ -73,10 +77,14 @@ class Intervener : public RunObserver {
   };
   class Means;
 
+  bool is_made(const Replaced& one, std::size_t layer, LayerStep step) const noexcept {
+    return one.layer == layer && one.step == step && made_.has(one.ablation);
+  }
   void replace(const RunPlace& at, Matrix values) const;
 
   const Interventions& interventions_;
   std::vector<Replaced> replaced_;
+  IndexRange made_;
 };
 
 }  // namespace attnviz

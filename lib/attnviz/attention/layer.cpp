@@ -197,10 +197,10 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
   return output;
 }
 
-MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, const RunEnd& end,
-                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
-                        Progress* progress) {
-  for (std::size_t layer = 0; layer <= end.layer; ++layer) {
+MatrixBuffer run_layers(const Model& model, std::size_t first, MatrixBuffer stream,
+                        const RunEnd& end, const AttentionRequest& request, RunObserver& observer,
+                        LayerMemory& memory, Progress* progress) {
+  for (std::size_t layer = first; layer <= end.layer; ++layer) {
     const LayerReach reach = layer < end.layer ? LayerReach::kWhole : end.reach;
     memory.output =
         std::exchange(stream, run_layer(model, layer, reach, std::as_const(stream).view(), request,

@@ -42,11 +42,11 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                        Progress* progress = nullptr);
 
-/// run_layer() for all layers up to the end, one after the other. `stream` [n_tokens, d_model] is
-/// what enters the first one.
-MatrixBuffer run_layers(const Model& model, MatrixBuffer stream, const RunEnd& end,
-                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
-                        Progress* progress = nullptr);
+/// run_layer() for all layers from `first` up to the end, one after the other. `stream` [n_tokens,
+/// d_model] is what enters the first one.
+MatrixBuffer run_layers(const Model& model, std::size_t first, MatrixBuffer stream,
+                        const RunEnd& end, const AttentionRequest& request, RunObserver& observer,
+                        LayerMemory& memory, Progress* progress = nullptr);
 
 /// Whether attention looks at a norm of the stream in layer `layer`, not at the stream itself.
 bool norms_first(const Model& model, std::size_t layer) noexcept;

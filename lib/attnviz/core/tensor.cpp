@@ -47,6 +47,14 @@ void MatrixBuffer::Free::operator()(float* data) const noexcept {
   free_zeroed(data, bytes);
 }
 
+MatrixBuffer copy_of(ConstMatrix rows) {
+  MatrixBuffer copy(rows.rows, rows.cols);
+  for (std::size_t row = 0; row < rows.rows; ++row) {
+    std::ranges::copy(rows.row(row), copy.view().row_data(row));
+  }
+  return copy;
+}
+
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols) {
   if (kept.rows() != rows || kept.cols() != cols) {
     kept = {};  // before more is taken

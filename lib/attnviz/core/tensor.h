@@ -87,6 +87,9 @@ class MatrixBuffer {
   std::size_t cols_ = 0;
 };
 
+/// The same rows, in memory of its own. Throws as MatrixBuffer does.
+MatrixBuffer copy_of(ConstMatrix rows);
+
 /// The view of `kept`, made anew, after it is given back, unless it has this shape; with anything
 /// in it. Throws as MatrixBuffer does.
 Matrix shaped(MatrixBuffer& kept, std::size_t rows, std::size_t cols);

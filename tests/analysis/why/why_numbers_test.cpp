@@ -18,16 +18,7 @@ namespace attnviz {
 namespace {
 
 using nlohmann::json;
-
-TokenizedText text_of(const std::vector<std::uint32_t>& ids) {
-  TokenizedText text;
-  for (const std::uint32_t id : ids) {
-    Token token;
-    token.id = id;
-    text.tokens.push_back(token);
-  }
-  return text;
-}
+using test::text_of;
 
 std::string name_of(const LensPoint& point, std::size_t n_layers) {
   return point.step == LayerStep::kBefore   ? "before layer " + std::to_string(point.layer)

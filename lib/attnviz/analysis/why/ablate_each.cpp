@@ -1,0 +1,84 @@
+#include "attnviz/analysis/why/ablate_each.h"
+
+#include <utility>
+
+#include "attnviz/attention/input_columns.h"
+#include "attnviz/attention/layer.h"
+
+namespace attnviz {
+
+namespace {
+
+void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ablation>& all) {
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    switch (part) {
+      case AblatedPart::kHeads:
+        for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
+          all.push_back({layer, head, false, by_mean});
+        }
+        break;
+      case AblatedPart::kMlps:
+        if (model.config.order != LayerOrder::kAttentionOnly) {
+          all.push_back({layer, {}, true, by_mean});
+        }
+        break;
+      case AblatedPart::kLayers:
+        all.push_back({layer, {}, false, by_mean});
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText& text,
+                                        const AttentionRequest& request, std::uint32_t target,
+                                        std::span<const AblatedPart> parts, bool by_mean) {
+  const InputColumns columns(text);
+  const ModelInput input = columns.view();
+  check_request(model, input, request);
+  Interventions each;
+  for (const AblatedPart part : parts) {
+    add_part(model, part, by_mean, each.ablations);
+  }
+  const Interventions given = request.interventions ? *request.interventions : Interventions{};
+  Intervener unchanged(model, input, request, given);
+  Intervener one(model, input, request, each);
+  ObserverGroup changed({&unchanged, &one});
+
+  LayerMemory memory;
+  MatrixBuffer stream = embed(model, input);
+  const RunEnd end{model.n_layers() - 1, LayerReach::kWhole};
+  const auto run_from = [&](std::size_t layer, RunObserver& observer) {
+    return run_layers(model, layer, copy_of(std::as_const(stream).view()), end, request, observer,
+                      memory);
+  };
+  const UnchangedPrediction prediction(model, run_from(0, unchanged).view(), target,
+                                       request.n_threads);
+  std::vector<AblationEffect> effects(each.ablations.size());
+  std::size_t n_done = 0;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    for (std::size_t i = 0; i < effects.size(); ++i) {
+      if (each.ablations[i].layer != layer) {
+        continue;
+      }
+      one.make_only({i, i + 1});
+      effects[i] = {each.ablations[i], prediction.change_to(run_from(layer, changed).view())};
+      if (request.report) {
+        request.report(static_cast<double>(++n_done) / static_cast<double>(effects.size()));
+      }
+    }
+    memory.output =
+        std::exchange(stream, run_layer(model, layer, LayerReach::kWhole,
+                                        std::as_const(stream).view(), request, unchanged, memory));
+  }
+  return effects;
+}
+
+double ablation_bytes(const Model& model, std::size_t n_tokens) noexcept {
+  const double stream = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float)) *
+                        static_cast<double>(model.config.d_model);
+  return layer_bytes(model, n_tokens) + 2.0 * stream + UnchangedPrediction::bytes(model, n_tokens);
+}
+
+}  // namespace attnviz
