@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using Words = std::vector<std::string>;
 
 const char* const kPngSignature = "\x89PNG\r\n\x1a\n";
 

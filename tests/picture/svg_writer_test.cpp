@@ -2,6 +2,7 @@
 #include "attnviz/picture/vector/svg_writer.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdlib>
@@ -121,9 +122,9 @@ TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
         test::decode_png(decoded_base64(svg.substr(begin, end - begin), "image: "));
     CHECK(png.width == 280 - gap);
     CHECK(png.height == png.width);
-    const std::string side = std::to_string(png.width);
-    CHECK(svg.find("<image x=\"3\" y=\"5\" width=\"" + side + "\" height=\"" + side + "\"") !=
-          std::string::npos);
+    const std::string place =
+        fmt::format("<image x=\"3\" y=\"5\" width=\"{0}\" height=\"{0}\"", png.width);
+    CHECK(svg.find(place) != std::string::npos);
     const bool is_masked = svg.find("mask=\"url(#cells1)\"") != std::string::npos;
     CHECK(is_masked == (gap > 0));
     const Canvas painted = paint(scene, FontSet::embedded());
@@ -167,7 +168,8 @@ TEST_CASE("SVG: an image is cut into parts that every XML library reads") {
     for (int row = 0; row < png.height; ++row) {
       for (int x = 0; x < png.width; ++x) {
         const std::uint8_t expected =
-            colors->number(static_cast<std::size_t>(y - 2 + row), static_cast<std::size_t>(x));
+            colors->number(static_cast<std::size_t>(y) - 2 + static_cast<std::size_t>(row),
+                           static_cast<std::size_t>(x));
         is_same = is_same && png.at(x, row).r == expected;
       }
     }
