@@ -32,7 +32,8 @@ enum class LogitPartKind {
   kOutputBias,  // b_O, of a layer that has one
   kMlp,         // with its biases
   kNormBias,    // that of the last norm
-  kLogitBias
+  kLogitBias,
+  kBias,  // of a query or a key: split_score() has it
 };
 
 /// Shares are in the logits' unit, one for each direction.

@@ -1,0 +1,306 @@
+#include "attnviz/analysis/why/score_split.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/input_columns.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/kernels/stored_numbers.h"
+
+namespace attnviz {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+Vector doubles(std::span<const float> x) {
+  return {x.begin(), x.end()};
+}
+
+void add_to(Vector& sum, std::span<const float> x) {
+  std::transform(x.begin(), x.end(), sum.begin(), sum.begin(),
+                 [](float one, double other) { return static_cast<double>(one) + other; });
+}
+
+Vector times(const Vector& x, ConstMatrix w) {
+  Vector product(w.cols);
+  for (std::size_t i = 0; i < w.rows; ++i) {
+    for (std::size_t j = 0; j < w.cols; ++j) {
+      product[j] += x[i] * static_cast<double>(w(i, j));
+    }
+  }
+  return product;
+}
+
+// What the norm makes of a part of what it divides by `divisor`; its bias belongs to no part.
+void pass_norm(const Norm& norm, double divisor, Vector& part) {
+  if (!norm.present()) {
+    return;
+  }
+  const double mean =
+      norm.kind == NormKind::kLayer
+          ? std::accumulate(part.begin(), part.end(), 0.0) / static_cast<double>(part.size())
+          : 0.0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const double weight =
+        static_cast<double>(norm.weight[i]) + static_cast<double>(norm.weight_offset);
+    part[i] = (part[i] - mean) * weight / divisor;
+  }
+}
+
+// The parts of one token's stream in front of a layer.
+class StreamOfToken {
+ public:
+  StreamOfToken(const Model& model, std::size_t token, ConstMatrix embedded, ConstMatrix unplaced)
+      : model_(model), token_(token) {
+    Vector position = doubles(embedded.row(token));
+    Vector embedding = doubles(unplaced.row(token));
+    std::ranges::transform(position, embedding, position.begin(), std::minus());
+    add({LogitPartKind::kEmbedding, 0, 0}, std::move(embedding));
+    if (std::ranges::any_of(position, [](double one) { return one != 0.0; })) {
+      add({LogitPartKind::kPosition, 0, 0}, std::move(position));
+    }
+  }
+
+  void take_contexts(std::size_t layer, ConstMatrix z) {
+    const LayerWeights& weights = model_.layers[layer];
+    if (!adds_stream_first(model_, layer) && !weights.after_attention_norm.present()) {
+      parts.clear();
+      vectors.clear();
+    }
+    of_layer_ = parts.size();
+    std::size_t first = 0;
+    for (std::size_t head = 0; head < weights.heads.size(); ++head) {
+      const std::size_t count = weights.heads[head].d_value();
+      const MatrixBuffer output = to_floats(head_output(weights, head));
+      add({LogitPartKind::kHead, layer, head},
+          times(doubles(z.row(token_).subspan(first, count)), output.view()));
+      first += count;
+    }
+    if (!weights.output.bias.empty()) {
+      add({LogitPartKind::kOutputBias, layer, 0}, doubles(weights.output.bias));
+    }
+  }
+
+  // What the heads added passes a norm.
+  void take_attention(std::size_t layer, ConstMatrix a) {
+    const Norm& norm = model_.layers[layer].after_attention_norm;
+    const double divisor = norm_numbers(norm, a.row(token_)).divisor;
+    for (std::size_t i = of_layer_; i < vectors.size(); ++i) {
+      pass_norm(norm, divisor, vectors[i]);
+    }
+    if (norm.bias.empty()) {
+      return;
+    }
+    if (model_.layers[layer].output.bias.empty()) {
+      add({LogitPartKind::kOutputBias, layer, 0}, Vector(norm.bias.size()));
+    }
+    add_to(vectors.back(), norm.bias);
+  }
+
+  void take_mlp(std::size_t layer, ConstMatrix y) {
+    const Norm& norm = model_.layers[layer].after_mlp_norm;
+    Vector part = doubles(y.row(token_));
+    pass_norm(norm, norm_numbers(norm, y.row(token_)).divisor, part);
+    add_to(part, norm.bias);
+    add({LogitPartKind::kMlp, layer, 0}, std::move(part));
+  }
+
+  // Each part becomes its share of a query, or of a key, of the head.
+  void read(const HeadId head, const Projection& projection, const Norm& own_norm,
+            std::span<const float> x, const Rotation& rotation) {
+    const Norm norm =
+        norms_first(model_, head.layer) ? model_.layers[head.layer].attention_norm : Norm{};
+    const MatrixBuffer weights = to_floats(projection.weight);
+    const double divisor = norm_numbers(norm, x).divisor;
+    for (Vector& part : vectors) {
+      pass_norm(norm, divisor, part);
+      part = times(part, weights.view());
+    }
+    if (!norm.bias.empty() || !projection.bias.empty() || !own_norm.bias.empty()) {
+      Vector bias(projection.d_out());
+      if (!norm.bias.empty()) {
+        bias = times(doubles(norm.bias), weights.view());
+      }
+      add_to(bias, projection.bias);
+      add({LogitPartKind::kBias, head.layer, head.head}, std::move(bias));
+    }
+    if (own_norm.present()) {
+      pass_own_norm(own_norm);
+    }
+    for (Vector& part : vectors) {
+      turn(head, rotation, part);
+    }
+  }
+
+  std::vector<StreamPart> parts;
+  std::vector<Vector> vectors;  // [d_model] each, or once read() [d_head]
+
+ private:
+  void add(const StreamPart& part, Vector vector) {
+    parts.push_back(part);
+    vectors.push_back(std::move(vector));
+  }
+
+  void pass_own_norm(const Norm& norm) {
+    std::vector<float> whole;
+    for (std::size_t i = 0; i < vectors.front().size(); ++i) {
+      whole.push_back(static_cast<float>(
+          std::accumulate(vectors.begin(), vectors.end(), 0.0,
+                          [i](double sum, const Vector& part) { return sum + part[i]; })));
+    }
+    const double divisor = norm_numbers(norm, whole).divisor;
+    for (Vector& part : vectors) {
+      pass_norm(norm, divisor, part);
+    }
+    add_to(vectors.back(), norm.bias);  // the biases' part, if the norm has one
+  }
+
+  void turn(const HeadId head, const Rotation& rotation, Vector& x) const {
+    const Rope* rope = model_.layers[head.layer].rope.get();
+    const std::vector<double> frequencies = rotation.frequencies(x.size());
+    const double length = rope == nullptr ? 1.0 : static_cast<double>(rope->magnitude);
+    for (std::size_t pair = 0; pair < frequencies.size(); ++pair) {
+      const auto [first, second] = kernels::rope_pair(
+          rope == nullptr ? RopePairing::kHalves : rope->pairing, pair, frequencies.size());
+      const double angle = static_cast<double>(token_) * frequencies[pair];
+      const double cosine = length * std::cos(angle);
+      const double sine = length * std::sin(angle);
+      const double before = x[first];
+      x[first] = before * cosine - x[second] * sine;
+      x[second] = before * sine + x[second] * cosine;
+    }
+  }
+
+  const Model& model_;
+  std::size_t token_;
+  std::size_t of_layer_ = 0;  // where what the layer's heads added begins
+};
+
+// Of both tokens, up to the weight that the head has for them.
+class ScoreParts : public RunObserver, public PatternSink {
+ public:
+  ScoreParts(const Model& model, HeadId head, std::size_t query, std::size_t key,
+             std::array<StreamOfToken, 2>& streams)
+      : RunObserver(static_cast<PatternSink&>(*this)),
+        model_(model),
+        head_(head),
+        query_(query),
+        key_(key),
+        streams_(streams) {}
+
+  bool wants(std::size_t layer, LayerStep step) const override {
+    if (layer >= head_.layer) {
+      return layer == head_.layer && step == LayerStep::kBefore;
+    }
+    return step == LayerStep::kContexts || step == LayerStep::kMlp ||
+           (step == LayerStep::kAttention && model_.layers[layer].after_attention_norm.present());
+  }
+  void contexts(const RunPlace& at, Matrix z) override {
+    for (StreamOfToken& stream : streams_) {
+      stream.take_contexts(at.layer, z);
+    }
+  }
+  void attention(const RunPlace& at, Matrix a) override {
+    for (StreamOfToken& stream : streams_) {
+      stream.take_attention(at.layer, a);
+    }
+  }
+  void mlp(const RunPlace& at, Matrix y) override {
+    for (StreamOfToken& stream : streams_) {
+      stream.take_mlp(at.layer, y);
+    }
+  }
+  void stream(const RunPlace& /*at*/, ConstMatrix x) override {
+    const LayerWeights& layer = model_.layers[head_.layer];
+    const HeadWeights& head = layer.heads[head_.head];
+    const Rotation rotation(model_, layer, x.rows);
+    streams_[0].read(head_, head.query, layer.query_norm, x.row(query_), rotation);
+    streams_[1].read(head_, head.key, layer.key_norm, x.row(key_), rotation);
+  }
+
+  bool wants(HeadId head) const override { return head == head_; }
+  void rows(HeadId /*head*/, std::size_t first_query, std::size_t first_key,
+            ConstMatrix weights) override {
+    if (query_ >= first_query && query_ < first_query + weights.rows && key_ >= first_key &&
+        key_ < first_key + weights.cols) {
+      weight = static_cast<double>(weights(query_ - first_query, key_ - first_key));
+    }
+  }
+
+  double weight = 0.0;
+
+ private:
+  const Model& model_;
+  HeadId head_;
+  std::size_t query_, key_;
+  std::array<StreamOfToken, 2>& streams_;
+};
+
+// What enters layer 0 without what says where tokens stand; the same where a norm comes behind.
+MatrixBuffer embed_unplaced(const Model& model, const ModelInput& input) {
+  Model unplaced = model;
+  if (!model.embedding_norm.present()) {
+    unplaced.position_embeddings = {};
+    unplaced.config.positions = Positions::kNone;
+  }
+  return embed(unplaced, input);
+}
+
+}  // namespace
+
+ScoreSplit split_score(const Model& model, const TokenizedText& text,
+                       const AttentionRequest& request, HeadId head, std::size_t query,
+                       std::size_t key) {
+  const InputColumns columns(text);
+  const ModelInput input = columns.view();
+  check_request(model, input, request);
+  if (const std::size_t last = std::max(query, key); last >= input.size()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("token {}: the text has {}", last, counted(input.size(), "token")));
+  }
+  if (model.config.order == LayerOrder::kPostNorm) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: its layers end in norms, so that a score is no sum of what they "
+                            "wrote",
+                            model.config.name));
+  }
+  const MatrixBuffer embedded = embed(model, input);
+  const MatrixBuffer unplaced = embed_unplaced(model, input);
+  std::array streams = {StreamOfToken(model, query, embedded.view(), unplaced.view()),
+                        StreamOfToken(model, key, embedded.view(), unplaced.view())};
+  ScoreParts run_parts(model, head, query, key, streams);
+  run(model, input, request, static_cast<RunObserver&>(run_parts));
+
+  const RowRule rule = row_rule(model, head, request);
+  const std::size_t distance = std::max(query, key) - std::min(query, key);
+  ScoreSplit split;
+  split.position_bias = -static_cast<double>(rule.distance_penalty) * static_cast<double>(distance);
+  split.score = split.position_bias;
+  for (const Vector& q : streams[0].vectors) {
+    for (const Vector& k : streams[1].vectors) {
+      split.products.push_back(static_cast<double>(rule.factor) *
+                               std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
+      split.score += split.products.back();
+    }
+  }
+  split.query_parts = std::move(streams[0].parts);
+  split.key_parts = std::move(streams[1].parts);
+  split.weight = run_parts.weight;
+  return split;
+}
+
+}  // namespace attnviz
