@@ -15,6 +15,9 @@ void run(const InspectOptions& options);
 /// earns.
 void run(const HeadsOptions& options);
 
+/// attnviz why: which tokens, heads and layers a prediction, or a score, rests on.
+void run(const WhyOptions& options);
+
 /// attnviz render: attention that any tool computed, drawn.
 void run(const RenderOptions& options);
 

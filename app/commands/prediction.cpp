@@ -26,15 +26,6 @@ bool fills_gaps(const Model& model) noexcept {
   return model.config.mask.kind == MaskKind::kNone;
 }
 
-// As it stands in documents; a model may have more ids than its tokenizer.
-std::string token_of(const Tokenizer& tokenizer, TokenId id) {
-  try {
-    return valid_utf8(tokenizer.from_ids({&id, 1}).tokens.front().text);
-  } catch (const Error&) {
-    return fmt::format("<{}>", id);
-  }
-}
-
 // Appends what the ids behind the text's own decode to; returns it.
 std::string append(const Tokenizer& tokenizer, const std::vector<TokenId>& ids,
                    TokenizedText& text) {
@@ -71,11 +62,15 @@ std::size_t likely_gap(const TokenizedText& text) {
 
 }  // namespace
 
-void check_next_tokens(const ShowOptions& options, const Model& model) {
-  const char* const option = options.generate > 0 ? "--generate" : "--predict";
-  if (options.generate == 0 && options.predict == 0) {
-    return;
+std::string token_text(const Tokenizer& tokenizer, TokenId id) {
+  try {
+    return valid_utf8(tokenizer.from_ids({&id, 1}).tokens.front().text);
+  } catch (const Error&) {
+    return fmt::format("<{}>", id);
   }
+}
+
+void require_predictions(std::string_view option, const Model& model) {
   if (!model.config.is_transformer()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: {} no tokens: there is attention, but no output head "
@@ -90,6 +85,13 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
                 fmt::format("{}: {} has no output head (unembedding): it predicts no tokens",
                             option, model.config.name));
   }
+}
+
+void check_next_tokens(const ShowOptions& options, const Model& model) {
+  if (options.generate == 0 && options.predict == 0) {
+    return;
+  }
+  require_predictions(options.generate > 0 ? "--generate" : "--predict", model);
   if (options.generate > 0 && fills_gaps(model)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("--generate: {} is a {} model: it fills gaps and does not continue "
@@ -120,7 +122,7 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
   continuation.end = continued.end;
   continuation.end_of_text = continued.end_of_text;
   if (continued.end_of_text) {
-    continuation.end_token = token_of(tokenizer, *continued.end_of_text);
+    continuation.end_token = token_text(tokenizer, *continued.end_of_text);
   }
   ids.insert(ids.end(), continued.ids.begin(), continued.ids.end());
   continuation.ids = std::move(continued.ids);
@@ -164,7 +166,7 @@ void Predictor::add_to(AttentionDocument& document) {
   predictions.replaces_it = fills_gaps(model_);
   for (const ProbableToken& token : most_probable(logits.view().row(0), options_.predict)) {
     predictions.top.push_back(
-        {token_of(tokenizer_, token.id), token.id, token.probability, token.logit});
+        {token_text(tokenizer_, token.id), token.id, token.probability, token.logit});
   }
   document.predictions = std::move(predictions);
 }

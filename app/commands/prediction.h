@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
@@ -14,6 +16,12 @@
 #include "options/options.h"
 
 namespace attnviz::app {
+
+/// As it stands in documents; a model may have more ids than its tokenizer. Valid UTF-8.
+std::string token_text(const Tokenizer& tokenizer, TokenId id);
+
+/// Throws Error{kUsage} that begins with `option` for a model without an output head.
+void require_predictions(std::string_view option, const Model& model);
 
 /// Throws Error{kUsage}, saying why, when the model cannot do what the options ask for.
 void check_next_tokens(const ShowOptions& options, const Model& model);

@@ -39,7 +39,6 @@ struct Addition {
 
 constexpr Addition kAdditions[] = {{"--format", "-o", ": it says what is written there"},
                                    {"--as-key", "--focus", ": it says how that token is taken"},
-                                   {"--at", "--predict", ": it says where"},
                                    {"--resume", "--partial", ""},
                                    {"--gated", "--d-ff", ""},
                                    {"--tied", "--vocab", ""}};
@@ -123,6 +122,9 @@ void check_show(const Given& given, ShowOptions& options) {
       conflict("--side-by-side " + variant.name(), same);
     }
   }
+  if (given.has("--at") && !given.has("--predict")) {
+    fail("--at goes with --predict: it says where");
+  }
   check_patterns(options.pattern, options.drawing.style);
 }
 
@@ -172,6 +174,29 @@ void check_heads(const Given& given, HeadsOptions& options) {
     fail("--partial goes with --lines or --json-lines: it keeps sums over many texts");
   }
   options.probe.bos = options.input.bos.value_or(true);
+}
+
+void check_why(const Given& given, WhyOptions& options) {
+  check_attention(given, options);
+  constexpr const char* kOfSplit[] = {"--query", "--key"};
+  constexpr const char* kOfPrediction[] = {"--at",   "--toward", "--versus",      "--tokens",
+                                           "--lens", "--by",     "--attribution", "--ablate-each"};
+  const char* const split = first_given(given, kOfSplit);
+  if (split == nullptr) {
+    if (given.has("--head") || given.has("--layer")) {
+      fail("--head goes with --query and --key: it is the head whose score is split");
+    }
+    return;
+  }
+  for (const char* needed : {"--query", "--key", "--head"}) {
+    if (!given.has(needed)) {
+      fail(fmt::format("{} needs {}, as in: attnviz why TEXT --head 2.1 --query -1 --key cat",
+                       split, needed));
+    }
+  }
+  if (const char* option = first_given(given, kOfPrediction); option != nullptr) {
+    fail(fmt::format("{} is about a prediction, {} about a score", option, split));
+  }
 }
 
 void check_merge(const Given& /*given*/, const MergeOptions& options) {

@@ -15,6 +15,7 @@
 #include "attnviz/analysis/heads/known_heads.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
+#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/inspection_steps.h"
@@ -183,6 +184,24 @@ struct HeadsOptions : AttentionOptions {
   LookOptions look;
 };
 
+struct WhyOptions : AttentionOptions {
+  std::optional<std::string> at;              // behind this token, as choose_token takes it
+  std::optional<std::string> toward, versus;  // tokens; absent: the most probable ones
+  bool tokens = false;                        // these parts alone; none: all of them
+  bool attribution = false;
+  std::vector<AblatedPart> ablate_each;
+  bool lens = false;
+  bool by_mean = false;                   // ablation
+  std::optional<std::string> query, key;  // of the score that is split, as choose_token takes them
+  std::size_t top = 8;                    // rows of a table; 0: all
+  DrawingRequest drawing;                 // of the map
+  LookOptions look;
+
+  bool wants_all() const noexcept {
+    return !tokens && !attribution && ablate_each.empty() && !lens;
+  }
+};
+
 struct RenderOptions {
   std::optional<std::filesystem::path> file;  // "-" or absent is standard input
   GivenTokens tokens;
@@ -240,8 +259,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command =
-    std::variant<ShowOptions, InspectOptions, HeadsOptions, RenderOptions, TokenizeOptions,
-                 InfoOptions, ModelsOptions, WeightsOptions, MergeOptions, TourOptions, PrintText>;
+using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, WhyOptions, RenderOptions,
+                             TokenizeOptions, InfoOptions, ModelsOptions, WeightsOptions,
+                             MergeOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -19,6 +19,7 @@ const std::string kAttention = kSchemas + "attention-1.schema.json";
 const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
 const std::string kHeadsSchema = kSchemas + "heads-1.schema.json";
+const std::string kWhySchema = kSchemas + "why-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
@@ -103,6 +104,20 @@ const std::vector<SchemaCase>& scored_heads() {
        {"heads", "-m", kModels + "gemma2-softcap-window", "--probe-length", "5", "--no-scale"}},
       {"heads-dropout.json",
        {"heads", "--random", "The cat", "--dropout", "0.5", "--temperature", "2"}}};
+  return all;
+}
+
+// The same for attnviz why: a prediction with all parts, one alone, and a score.
+const std::vector<SchemaCase>& explained() {
+  static const std::vector<SchemaCase> all = {
+      {"why.json", {"why", "Harry Potter is a wizard. Harry"}},
+      {"why-mean.json",
+       {"why", "The cat sat", "--ablate-each", "heads,mlps", "--by", "mean", "--at", "cat",
+        "--no-scale", "--temperature", "0.5"}},
+      {"why-biases.json", {"why", "--ids", "5,17,3,5", "-m", kModels + "gpt2-tied"}},
+      {"why-score.json",
+       {"why", "Harry Potter is a wizard. Harry", "--head", "2.1", "--query", "-1", "--key",
+        "Potter"}}};
   return all;
 }
 
@@ -246,6 +261,41 @@ TEST_CASE("the schema describes every key of an inspection document") {
 
 TEST_CASE("every document of scores is valid by its schema") {
   check_valid(kHeadsSchema, scored_heads(), "sink_rate");
+}
+
+TEST_CASE("every explanation is valid by its schema") {
+  check_valid(kWhySchema, explained(), "at");
+}
+
+TEST_CASE("the schema describes every key of an explanation") {
+  const json schema = read_json(kWhySchema);
+  const json& properties = schema["properties"];
+  const auto check_items = [](const json& described, const json& list) {
+    for (const json& item : list) {
+      check_described(described["items"], item);
+    }
+  };
+  const Documents documents(explained());
+  for (const SchemaCase& item : explained()) {
+    const json document = documents[item.name];
+    check_described(schema, document);
+    check_items(properties["tokens_lost"], document.value("tokens_lost", json::array()));
+    check_items(properties["lens"], document.value("lens", json::array()));
+    if (document.contains("attribution")) {
+      check_described(properties["attribution"], document["attribution"]);
+      check_items(properties["attribution"]["properties"]["parts"],
+                  document["attribution"]["parts"]);
+    }
+    if (document.contains("ablation")) {
+      check_described(properties["ablation"], document["ablation"]);
+      for (const json& head : document["ablation"]["heads"]) {
+        check_described(schema["$defs"]["ablated"], head);
+      }
+    }
+    if (document.contains("score")) {
+      check_described(properties["score"], document["score"]);
+    }
+  }
 }
 
 TEST_CASE("sums of scores, also merged ones, are valid by their schema") {

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <numeric>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/color/color_ticks.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/head_map.h"
 
 namespace attnviz {
 
@@ -175,58 +174,22 @@ std::string largest_words(const HeadsDocument& document, Score score) {
 }
 
 Heatmap heads_map(const HeadsDocument& document, Score score) {
-  const auto [first_head, last_head] = std::ranges::minmax(document.heads, {}, &HeadId::head);
-  const std::size_t first_layer = document.heads.front().layer;
-  const std::size_t n_layers = document.heads.back().layer - first_layer + 1;
-  const std::size_t n_heads = last_head.head - first_head.head + 1;
-  struct Cells {
-    MatrixBuffer values;
-    std::vector<bool> is_there;
-  };
-  const auto cells = std::make_shared<Cells>();
-  cells->values = MatrixBuffer(n_layers, n_heads);
-  cells->is_there.resize(n_layers * n_heads);
-  double largest = 0.0;
+  std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < document.heads.size(); ++i) {
-    if (const std::optional<Estimate> found = document.raw.estimate(i, score)) {
-      const std::size_t row = document.heads[i].layer - first_layer;
-      const std::size_t column = document.heads[i].head - first_head.head;
-      cells->values.view()(row, column) = static_cast<float>(found->mean);
-      cells->is_there[row * n_heads + column] = true;
-      largest = std::max(largest, found->mean);
-    }
+    const std::optional<Estimate> found = document.raw.estimate(i, score);
+    values.push_back(found ? std::optional(found->mean) : std::nullopt);
   }
   const std::string_view name = word_for(kScoreNames, score);
-  if (std::ranges::find(cells->is_there, true) == cells->is_there.end()) {
+  if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("score {}: no head has it on {}{}", name, heads_title(document),
                             score == Score::kRetrieval ? "; it is of probes of two copies" : ""),
                 "score");
   }
-  Heatmap map;
-  map.storage = cells;
-  HeatmapPanel panel;
-  panel.title = name;
-  panel.values = std::as_const(cells->values).view();
-  panel.visible = [cells, n_heads](std::size_t row, std::size_t column) {
-    return cells->is_there[row * n_heads + column];
-  };
-  map.panels.push_back(std::move(panel));
-  map.first_query = first_layer;
-  for (std::size_t row = 0; row < n_layers; ++row) {
-    map.query_labels.push_back(fmt::format("L{}", first_layer + row));
-  }
-  map.first_key = first_head.head;
-  for (std::size_t column = 0; column < n_heads; ++column) {
-    map.key_labels.push_back(fmt::format("H{}", first_head.head + column));
-  }
-  map.has_numbered_labels = true;
-  map.query_axis = "layer";
-  map.key_axis = "head";
-  map.value_name = name;
+  Heatmap map = head_map(document.heads, values, name);
   map.masked_name = "no score";
-  constexpr double kShares = 1.0;
-  map.scale.high = static_cast<float>(largest > kShares ? round_step(largest) : kShares);
+  constexpr float kShares = 1.0F;
+  map.scale.high = std::max(map.scale.high, kShares);
   map.title = "heads: " + heads_title(document);
   map.notes = document.notes;
   map.notes.push_back(largest_words(document, score));

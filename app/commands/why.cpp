@@ -1,0 +1,339 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/most_probable.h"
+#include "attnviz/analysis/why/last_row.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/json/why_json.h"
+#include "attnviz/document/why_document.h"
+#include "attnviz/terminal/why_view.h"
+#include "attnviz/text/word_groups.h"
+#include "commands/attention_run.h"
+#include "commands/commands.h"
+#include "commands/prediction.h"
+#include "system/memory.h"
+#include "system/progress_line.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// Logits behind the last token.
+MatrixBuffer last_logits(const Model& model, const TokenizedText& text,
+                         const AttentionRequest& request) {
+  OutputRows output(model, text.size() - 1, 1);
+  run(model, InputColumns(text).view(), request, output);
+  return run_output_head(model, output.rows(), request.n_threads);
+}
+
+attnviz::TokenizeOptions as_text() {
+  attnviz::TokenizeOptions options;
+  options.add_special_tokens = false;
+  options.parse_special = true;
+  return options;
+}
+
+// The one token that `word` is by itself; some tokenizers put a space before a text, and others
+// have most words with one only.
+std::optional<Token> single_token(const std::string& word, const Tokenizer& tokenizer) {
+  std::vector<std::string> ways = {word, " " + word};
+  if (word.starts_with(' ')) {
+    ways.push_back(word.substr(1));
+  }
+  std::optional<Token> nearest;
+  for (const std::string& way : ways) {
+    const TokenizedText text = tokenizer.tokenize(way, as_text());
+    if (text.size() == 1 && text.tokens.front().text == word) {
+      return text.tokens.front();
+    }
+    if (text.size() == 1 && !nearest) {
+      nearest = text.tokens.front();
+    }
+  }
+  return nearest;
+}
+
+// The token that `word` names: "id:301", or a text that is one token.
+TokenId named_token(const char* option, const std::string& word, const Tokenizer& tokenizer,
+                    std::size_t n_vocabulary, const TalkOptions& talk) {
+  constexpr std::string_view kId = "id:";
+  std::optional<TokenId> id;
+  if (word.starts_with(kId)) {
+    id = parse_number<TokenId>(std::string_view(word).substr(kId.size()));
+    if (!id) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: expected a number behind id:, found {}",
+                                                 option, attnviz::quoted(word)));
+    }
+  } else if (const auto token = single_token(word, tokenizer)) {
+    id = token->id;
+    if (token->text != word) {
+      tell(talk, fmt::format("{}: {} is the token {} of this model", option, attnviz::quoted(word),
+                             attnviz::quoted(token->text)));
+    }
+  } else {
+    std::vector<std::string> pieces;
+    for (const Token& piece : tokenizer.tokenize(word, as_text()).tokens) {
+      pieces.push_back(attnviz::quoted(piece.text));
+    }
+    throw Error(ErrorKind::kUsage,
+                pieces.empty()
+                    ? fmt::format("{}: expected a token, found {}", option, attnviz::quoted(word))
+                    : fmt::format("{}: {} is {} of this model: {}; ask about one of them", option,
+                                  attnviz::quoted(word), counted(pieces.size(), "token"),
+                                  joined(pieces, "and")));
+  }
+  if (*id >= n_vocabulary) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected an id below {}, found {}", option, n_vocabulary, *id));
+  }
+  return *id;
+}
+
+WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer& tokenizer,
+                                      std::span<const float> logits) {
+  const auto largest = static_cast<double>(*std::ranges::max_element(logits));
+  double sum = 0.0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(logit) - largest);
+  }
+  const auto with_probability = [&](TokenId id) {
+    return WhyToken{id, static_cast<double>(logits[id]) - largest - std::log(sum)};
+  };
+  const std::vector<ProbableToken> top = most_probable(logits, 2);
+  const auto named = [&](const char* option, const std::optional<std::string>& word) {
+    return word ? std::optional(named_token(option, *word, tokenizer, logits.size(), options.talk))
+                : std::nullopt;
+  };
+  const auto versus = named("--versus", options.versus);
+  const auto first_but = [&](std::optional<TokenId> other) {
+    return other == top.front().id && top.size() > 1 ? top[1].id : top.front().id;
+  };
+  const TokenId target = named("--toward", options.toward).value_or(first_but(versus));
+  return {with_probability(target), with_probability(versus.value_or(first_but(target)))};
+}
+
+// The text up to the token behind which is asked.
+TokenizedText up_to(const WhyOptions& options, TokenizedText text) {
+  const std::size_t at =
+      options.at ? chosen_token(text, *options.at, "--at", options.talk) : text.size() - 1;
+  if (at + 1 < text.size()) {
+    text.notes.push_back(fmt::format("asked behind token {} of {}", at, text.size()));
+    text.tokens.resize(at + 1);
+    text.source.resize(std::min(text.source.size(), text.tokens.back().end));
+  }
+  return text;
+}
+
+std::vector<TokenSpan> word_spans(const TokenizedText& text) {
+  std::vector<TokenSpan> spans;
+  const std::vector<std::size_t> numbers = word_numbers(text);
+  for (std::size_t token = 0; token < numbers.size(); ++token) {
+    if (numbers[token] == spans.size()) {
+      spans.push_back({token, token});
+    }
+    spans.back().end = token + 1;
+  }
+  return spans;
+}
+
+// Computes the parts that were asked for.
+class Explanation {
+ public:
+  Explanation(const WhyOptions& options, AttentionSetup& setup, const Tokenizer& tokenizer,
+              TokenizedText text)
+      : options_(options), setup_(setup), tokenizer_(tokenizer), request_(request_of(options)) {
+    document_.model = model_facts(setup.model, text);
+    document_.run = run_facts(setup.model, request_);
+    document_.text = std::move(text);
+    document_.notes = model_notes(document_.model);
+    for (const auto& more : {run_notes(document_.run), document_.text.notes}) {
+      document_.notes.insert(document_.notes.end(), more.begin(), more.end());
+    }
+  }
+
+  WhyDocument prediction() {
+    const MatrixBuffer logits = last_logits(setup_.model, document_.text, request_);
+    document_.prediction = prediction_of(options_, tokenizer_, logits.view().row(0));
+    name(target().id);
+    name(document_.prediction->versus.id);
+    const bool all = options_.wants_all();
+    if (all || options_.tokens) {
+      words();
+    }
+    if (all || options_.attribution) {
+      attribution();
+    }
+    if (all || !options_.ablate_each.empty()) {
+      ablation();
+    }
+    if (all || options_.lens) {
+      lens();
+    }
+    return std::move(document_);
+  }
+
+  WhyDocument score(HeadId head) {
+    const auto token = [&](const std::string& word, const char* option) {
+      return chosen_token(document_.text, word, option, options_.talk);
+    };
+    const std::size_t query = token(*options_.query, "--query");
+    const std::size_t key = token(*options_.key, "--key");
+    document_.split = WhyDocument::Split{
+        head, query, key, split_score(setup_.model, document_.text, request_, head, query, key)};
+    setup_.phases.done("score");
+    return std::move(document_);
+  }
+
+ private:
+  const WhyToken& target() const { return document_.prediction->target; }
+  void name(TokenId id) { document_.token_texts.try_emplace(id, token_text(tokenizer_, id)); }
+
+  AttentionRequest reporting(ProgressLine& line) const {
+    AttentionRequest request = request_;
+    request.report = line.report();
+    return request;
+  }
+
+  void words() {
+    const TokenizedText& text = document_.text;
+    const std::vector<TokenSpan> spans = word_spans(text);
+    const TokenizedText merged = merged_words(text, word_numbers(text));
+    const std::vector<double> looks = mean_last_row(setup_.model, text, request_);
+    ProgressLine progress("words", options_.talk);
+    const auto lost = leave_one_out(setup_.model, text, reporting(progress), target().id, spans);
+    std::vector<LostWord>& words = document_.words.emplace();
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      double attention = 0.0;
+      for (std::size_t token = spans[i].begin; token < spans[i].end; ++token) {
+        attention += looks[token];
+      }
+      words.push_back({spans[i], valid_utf8(merged.tokens[i].text), lost[i], attention});
+    }
+    setup_.phases.done("words");
+  }
+
+  void attribution() {
+    const LogitDirection directions[] = {
+        logit_direction(setup_.model, target().id),
+        logit_direction(setup_.model, document_.prediction->versus.id)};
+    document_.attribution =
+        attribute(setup_.model, document_.text, request_, document_.text.size() - 1, directions);
+    setup_.phases.done("attribution");
+  }
+
+  void ablation() {
+    WhyDocument::Ablations& ablation = document_.ablation.emplace();
+    ablation.by_mean = options_.by_mean;
+    ablation.parts = options_.ablate_each;
+    if (ablation.parts.empty()) {
+      ablation.parts = {AblatedPart::kHeads, AblatedPart::kLayers};
+      if (setup_.model.config.order != LayerOrder::kAttentionOnly) {
+        ablation.parts.insert(ablation.parts.begin() + 1, AblatedPart::kMlps);
+      }
+    }
+    ProgressLine progress("taking out parts", options_.talk);
+    ablation.effects = ablate_each(setup_.model, document_.text, reporting(progress), target().id,
+                                   ablation.parts, options_.by_mean);
+    for (const AblationEffect& effect : ablation.effects) {
+      name(effect.change.top.id);
+    }
+    setup_.phases.done("ablation");
+  }
+
+  void lens() {
+    constexpr std::size_t kTop = 5;
+    document_.lens = logit_lens(setup_.model, document_.text, request_, document_.text.size() - 1,
+                                target().id, kTop);
+    for (const LensPoint& point : *document_.lens) {
+      for (const ProbableToken& token : point.top) {
+        name(token.id);
+      }
+    }
+    setup_.phases.done("lens");
+  }
+
+  const WhyOptions& options_;
+  AttentionSetup& setup_;
+  const Tokenizer& tokenizer_;
+  AttentionRequest request_;
+  WhyDocument document_;
+};
+
+// What all of it takes beside the model: a layer, and the logits of all tokens a few times.
+void require_memory_for(const Model& model, const TokenizedText& text) {
+  constexpr double kCopies = 4.0;
+  const auto n = static_cast<double>(text.size());
+  const auto n_vocabulary = static_cast<double>(model.head.unembedding.d_out());
+  require_memory(layer_bytes(model, text.size()) +
+                     kCopies * n * n_vocabulary * static_cast<double>(sizeof(float)),
+                 fmt::format("why of {}", counted(text.size(), "token")), "take a shorter text");
+}
+
+HeadId only_head(const Model& model, const WhyOptions& options) {
+  const std::vector<HeadId> heads = select_heads(model, options.heads.heads, options.heads.layers);
+  if (heads.size() != 1) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--head: expected one head whose score is split, found {}",
+                            counted(heads.size(), "head")));
+  }
+  return heads.front();
+}
+
+void require_causal(const Model& model) {
+  if (model.config.mask.kind == MaskKind::kNone) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: its tokens look at those behind them, too: it fills gaps and "
+                            "predicts no next token",
+                            model.config.name));
+  }
+}
+
+}  // namespace
+
+void run(const WhyOptions& options) {
+  AttentionSetup setup(options, options.look, Result::kReport);
+  setup.phases.done("model");
+  const bool is_split = options.query.has_value();
+  if (!is_split) {
+    require_predictions("why", setup.model);
+    require_causal(setup.model);
+  }
+  const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
+  name_heads(options, *tokenizer, setup.model);
+  const std::optional<HeadId> head =
+      is_split ? std::optional(only_head(setup.model, options)) : std::nullopt;
+  const auto input = setup.source.next();
+  if (!input) {
+    return;
+  }
+  TokenizedText text = up_to(options, read_text(setup, options, *tokenizer, *input));
+  require_memory_for(setup.model, text);
+  Explanation explanation(options, setup, *tokenizer, std::move(text));
+  const WhyDocument document = head ? explanation.score(*head) : explanation.prediction();
+  ShownReport report{
+      [&](const TerminalOptions& terminal) { return why_page(document, options.top, terminal); },
+      [&](const ByteSink& sink) { write_why_json(document, sink); },
+      [&](const ByteSink& sink) { write_why_csv(document, sink); }};
+  if (setup.outputs.writes(Content::kFigure)) {
+    report.picture = why_map(document);
+  }
+  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.report(report, look, sink);
+  });
+  setup.phases.done("render");
+}
+
+}  // namespace attnviz::app

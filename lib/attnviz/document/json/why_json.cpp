@@ -1,0 +1,251 @@
+#include "attnviz/document/json/why_json.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/document/json/run_json.h"
+#include "attnviz/formats/json_writer.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::array kPartWords = {Choice{"embedding", LogitPartKind::kEmbedding},
+                                   Choice{"position", LogitPartKind::kPosition},
+                                   Choice{"head", LogitPartKind::kHead},
+                                   Choice{"output_bias", LogitPartKind::kOutputBias},
+                                   Choice{"mlp", LogitPartKind::kMlp},
+                                   Choice{"norm_bias", LogitPartKind::kNormBias},
+                                   Choice{"logit_bias", LogitPartKind::kLogitBias},
+                                   Choice{"bias", LogitPartKind::kBias}};
+
+void write_place(JsonWriter& json, LogitPartKind kind, std::size_t layer, std::size_t head) {
+  json.member("part", word_for(kPartWords, kind));
+  if (kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
+      kind == LogitPartKind::kMlp) {
+    json.member("layer", layer);
+  }
+  if (kind == LogitPartKind::kHead) {
+    json.member("head", head);
+  }
+}
+
+void write_token(JsonWriter& json, const WhyDocument& document, TokenId id) {
+  json.member("id", id);
+  json.member("token", document.token_texts.at(id));
+}
+
+void write_prediction(JsonWriter& json, const WhyDocument& document) {
+  const auto write = [&](std::string_view key, const WhyToken& token) {
+    json.begin_object(key);
+    write_token(json, document, token.id);
+    json.member("logprob", token.log_probability);
+    json.end_object();
+  };
+  write("target", document.prediction->target);
+  write("versus", document.prediction->versus);
+}
+
+void write_attribution(JsonWriter& json, const Attribution& attribution) {
+  json.begin_object("attribution");
+  json.objects("parts", attribution.parts, [&json](const LogitPart& part) {
+    write_place(json, part.kind, part.layer, part.head);
+    json.member("logit", part.shares[0]);
+    json.member("versus", part.shares[1]);
+    if (part.kind == LogitPartKind::kHead) {
+      json.member("bias_share", part.bias_share);
+      json.member("by_key", part.by_key);
+    }
+  });
+  json.member("logit", attribution.logits[0]);
+  json.member("versus", attribution.logits[1]);
+  json.end_object();
+}
+
+void write_ablation(JsonWriter& json, const WhyDocument& document) {
+  json.begin_object("ablation");
+  json.member("kind", document.ablation->by_mean ? "mean" : "zero");
+  for (const AblatedPart part : document.ablation->parts) {
+    json.begin_array(word_for(kAblatedParts, part));
+    for (const AblationEffect& effect : document.ablation->effects) {
+      if (part_of(effect.what) != part) {
+        continue;
+      }
+      json.begin_object();
+      json.member("layer", effect.what.layer);
+      if (effect.what.head) {
+        json.member("head", *effect.what.head);
+      }
+      json.member("logprob_change", effect.change.log_probability);
+      json.member("kl_bits", effect.change.kl_bits);
+      json.member("kl_bits_mean", effect.change.kl_bits_mean);
+      json.begin_object("top");
+      write_token(json, document, effect.change.top.id);
+      json.end_object();
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write_lens(JsonWriter& json, const WhyDocument& document) {
+  json.objects("lens", *document.lens, [&](const LensPoint& point) {
+    json.member("point", point.step == LayerStep::kBefore ? fmt::format("in {}", point.layer)
+                         : point.step == LayerStep::kMiddle
+                             ? fmt::format("attention {}", point.layer)
+                             : "out");
+    json.member("logprob", point.target_log_probability);
+    json.member("rank", point.target_rank);
+    json.objects("top", point.top, [&](const ProbableToken& token) {
+      write_token(json, document, token.id);
+      json.member("logprob", std::log(token.probability));
+    });
+  });
+}
+
+void write_split(JsonWriter& json, const WhyDocument::Split& split) {
+  const ScoreSplit& score = split.score;
+  json.begin_object("score");
+  json.member("layer", split.head.layer);
+  json.member("head", split.head.head);
+  json.member("query", split.query);
+  json.member("key", split.key);
+  json.member("score", score.score);
+  json.member("weight", score.weight);
+  json.member("position_bias", score.position_bias);
+  const auto write_parts = [&json](std::string_view key, const std::vector<StreamPart>& parts) {
+    json.objects(key, parts, [&json](const StreamPart& part) {
+      write_place(json, part.kind, part.layer, part.head);
+    });
+  };
+  write_parts("query_parts", score.query_parts);
+  write_parts("key_parts", score.key_parts);
+  json.begin_array("products");
+  const std::size_t n_keys = score.key_parts.size();
+  for (std::size_t row = 0; row < score.query_parts.size(); ++row) {
+    json.value(std::vector<double>(
+        score.products.begin() + static_cast<std::ptrdiff_t>(row * n_keys),
+        score.products.begin() + static_cast<std::ptrdiff_t>((row + 1) * n_keys)));
+  }
+  json.end_array();
+  json.end_object();
+}
+
+// "head,2,1": what a part is called in three cells.
+std::string csv_place(LogitPartKind kind, std::size_t layer, std::size_t head) {
+  const bool has_layer = kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
+                         kind == LogitPartKind::kMlp;
+  return fmt::format("{},{},{}", word_for(kPartWords, kind), has_layer ? std::to_string(layer) : "",
+                     kind == LogitPartKind::kHead ? std::to_string(head) : "");
+}
+
+void write_split_csv(const ScoreSplit& score, const ByteSink& sink) {
+  sink("query_part,query_layer,query_head,key_part,key_layer,key_head,product\n");
+  const std::size_t n_keys = score.key_parts.size();
+  for (std::size_t row = 0; row < score.query_parts.size(); ++row) {
+    for (std::size_t column = 0; column < n_keys; ++column) {
+      const StreamPart& query = score.query_parts[row];
+      const StreamPart& key = score.key_parts[column];
+      sink(fmt::format("{},{},{}\n", csv_place(query.kind, query.layer, query.head),
+                       csv_place(key.kind, key.layer, key.head),
+                       score.products[row * n_keys + column]));
+    }
+  }
+}
+
+}  // namespace
+
+void write_why_json(const WhyDocument& document, const ByteSink& sink) {
+  JsonWriter json(sink);
+  json.begin_object();
+  json.member("schema", "attnviz.why/1");
+  write_model_member(json, document.model);
+  write_run_members(json, document.run);
+  write_text_members(json, document.text);
+  json.member("at", document.text.size() - 1);
+  json.member_if_any("notes", document.notes);
+  if (document.prediction) {
+    write_prediction(json, document);
+  }
+  if (document.words) {
+    json.objects("tokens_lost", *document.words, [&json](const LostWord& word) {
+      json.member("begin", word.span.begin);
+      json.member("end", word.span.end);
+      json.member("text", word.text);
+      json.member("logprob_change", word.log_probability_change);
+      json.member("attention", word.attention);
+    });
+  }
+  if (document.attribution) {
+    write_attribution(json, *document.attribution);
+  }
+  if (document.ablation) {
+    write_ablation(json, document);
+  }
+  if (document.lens) {
+    write_lens(json, document);
+  }
+  if (document.split) {
+    write_split(json, *document.split);
+  }
+  json.end_object();
+  json.finish();
+}
+
+void write_why_csv(const WhyDocument& document, const ByteSink& sink) {
+  if (document.split) {
+    return write_split_csv(document.split->score, sink);
+  }
+  sink("part,layer,head,logit,versus,bias_share,logprob_change,kl_bits,kl_bits_mean\n");
+  const auto effect_cells = [&document](AblatedPart part, std::size_t layer,
+                                        std::optional<std::size_t> head) -> std::string {
+    if (document.ablation) {
+      for (const AblationEffect& effect : document.ablation->effects) {
+        if (part_of(effect.what) == part && effect.what.layer == layer &&
+            effect.what.head == head) {
+          const PredictionChange& change = effect.change;
+          return fmt::format("{},{},{}", change.log_probability, change.kl_bits,
+                             change.kl_bits_mean);
+        }
+      }
+    }
+    return ",,";
+  };
+  if (document.attribution) {
+    for (const LogitPart& part : document.attribution->parts) {
+      const bool is_head = part.kind == LogitPartKind::kHead;
+      sink(fmt::format("{},{},{},{},{}\n", csv_place(part.kind, part.layer, part.head),
+                       part.shares[0], part.shares[1],
+                       is_head ? fmt::format("{}", part.bias_share) : "",
+                       is_head ? effect_cells(AblatedPart::kHeads, part.layer, part.head)
+                       : part.kind == LogitPartKind::kMlp
+                           ? effect_cells(AblatedPart::kMlps, part.layer, std::nullopt)
+                           : ",,"));
+    }
+  }
+  if (!document.ablation) {
+    return;
+  }
+  for (const AblationEffect& effect : document.ablation->effects) {
+    const AblatedPart part = part_of(effect.what);
+    if (document.attribution && part != AblatedPart::kLayers) {
+      continue;  // stands above
+    }
+    sink(fmt::format("{},{},{},,,,{}\n",
+                     part == AblatedPart::kHeads  ? "head"
+                     : part == AblatedPart::kMlps ? "mlp"
+                                                  : "layer",
+                     effect.what.layer, effect.what.head ? std::to_string(*effect.what.head) : "",
+                     effect_cells(part, effect.what.layer, effect.what.head)));
+  }
+}
+
+}  // namespace attnviz
