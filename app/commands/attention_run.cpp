@@ -10,9 +10,11 @@
 #include "attnviz/analysis/heads/naming.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/kernels/simd.h"
 #include "attnviz/text/vocabulary_fit.h"
@@ -136,6 +138,17 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
       (names.empty() ? "" : "; named " + names));
 }
 
+// Without the edges that are hidden in a text.
+AttentionRequest request_of(const AttentionOptions& options, const Model& model) {
+  AttentionRequest request = options.request;
+  request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
+  if (Interventions interventions = interventions_of(options.what_if, model);
+      !interventions.empty()) {
+    request.interventions = std::make_shared<const Interventions>(std::move(interventions));
+  }
+  return request;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
@@ -172,6 +185,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .side_by_side = side_by_side}),
       model(open_model(origin, options.model)) {
   tell_passed_over(model.config.passed_over, options.talk);
+  interventions_of(options.what_if, model);  // throws for what the model does not have
 }
 
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
@@ -208,10 +222,31 @@ TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
   return text;
 }
 
-AttentionRequest request_of(const AttentionOptions& options) {
-  AttentionRequest request = options.request;
-  request.dropout_seed = options.model.seed.value_or(kDefaultSeed);
+AttentionRequest request_of(const AttentionOptions& options, const Model& model,
+                            const TokenizedText& text) {
+  AttentionRequest request = request_of(options, model);
+  if (options.what_if.hide.empty()) {
+    return request;
+  }
+  Interventions interventions;
+  if (request.interventions != nullptr) {
+    interventions = *request.interventions;
+  }
+  std::vector<std::string> notes;
+  interventions.knock_outs = edges_of(options.what_if, text, notes);
+  request.interventions = std::make_shared<const Interventions>(std::move(interventions));
+  for (const std::string& note : notes) {
+    tell(options.talk, note);
+  }
   return request;
+}
+
+RunFacts facts_of_each(const AttentionOptions& options, const Model& model) {
+  RunFacts facts = run_facts(model, request_of(options, model));
+  for (const HideRule& hidden : options.what_if.hide) {
+    facts.hidden_in_each.push_back(valid_utf8(hidden.rule));
+  }
+  return facts;
 }
 
 void attend(std::string_view what, const Model& model, const TokenizedText& text,

@@ -9,6 +9,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
+#include "attnviz/document/run_facts.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/fonts/font_set.h"
 #include "attnviz/text/tokenized_text.h"
@@ -51,8 +52,8 @@ struct AttentionSetup {
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,
                                             Model& model);
 
-/// Measures what the model's heads are called, where that was asked for. Throws what
-/// measured_names() throws.
+/// Measures what the model's heads are called, where that was asked for: of the model as it is,
+/// whatever a run changes or leaves out. Throws what measured_names() throws.
 void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model);
 
 /// The tokens of a text for this model, cut to its context when that was asked for. What a person
@@ -62,8 +63,15 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
                         const Tokenizer& tokenizer, const InputText& input);
 
-/// The request, with the seed that dropout takes.
-AttentionRequest request_of(const AttentionOptions& options);
+/// The request for one text: with the seed that dropout takes, what is taken out of the model, and
+/// the edges that are hidden in this text, before the model has written behind it. Says how words
+/// were understood, unless quiet. Throws Error{kUsage} for what model or text do not have.
+AttentionRequest request_of(const AttentionOptions& options, const Model& model,
+                            const TokenizedText& text);
+
+/// What is said of a run over several texts, in each of which other tokens may be meant. Throws as
+/// above.
+RunFacts facts_of_each(const AttentionOptions& options, const Model& model);
 
 /// run(), with a line of progress on a terminal that says `what` is under way.
 void attend(std::string_view what, const Model& model, const TokenizedText& text,

@@ -159,22 +159,22 @@ HeadsDocument::Copying copying_of_heads(const Model& model, const std::vector<He
 class Scorer {
  public:
   Scorer(const HeadsOptions& options, const Model& model, const std::vector<HeadId>& heads)
-      : model_(model), sums_(heads) {
-    request_.attention = request_of(options);
+      : options_(options), model_(model), sums_(heads) {
     request_.detect = options.transformer_lens;
     if (options.known) {
       require_known(model, *options.known);
       known_ = options.known;
     }
     if (options.copying) {
-      copying_ = copying_of_heads(model, heads, request_.attention.n_threads);
+      copying_ = copying_of_heads(model, heads, options.request.n_threads);
     }
     sums_.band = options.band;
-    sums_.run = run_facts(model, request_.attention);
+    sums_.run = facts_of_each(options, model);
     sums_.model = model_facts(model, {});
   }
 
   void add(const TokenizedText& text, const ScoredTokens& tokens) {
+    request_.attention = request_of(options_, model_, text);
     const TextScores scores = score_heads(model_, text, tokens, sums_.heads, request_);
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);
@@ -185,6 +185,12 @@ class Scorer {
     if (sums_.raw.n_texts() == 1) {
       sums_.model = model_facts(model_, text);
     }
+  }
+
+  /// As add(), of the only text, whose tokens the facts can name.
+  void add_only(const TokenizedText& text, const ScoredTokens& tokens) {
+    add(text, tokens);
+    sums_.run = run_facts(model_, request_.attention);
   }
 
   CorpusScores& sums() noexcept { return sums_; }
@@ -200,8 +206,9 @@ class Scorer {
   }
 
  private:
+  const HeadsOptions& options_;
   const Model& model_;
-  ScoreRequest request_;
+  ScoreRequest request_;  // for the last text
   CorpusScores sums_;
   std::vector<DetectedScores> detected_;  // of the last text
   std::optional<HeadsDocument::Copying> copying_;
@@ -250,7 +257,7 @@ HeadsDocument score_text(const HeadsOptions& options, AttentionSetup& setup,
   TokenizedText text;
   setup.source.for_each([&](const InputText& input) {
     text = read_text(setup, options, tokenizer, input);
-    scorer.add(text, scored_tokens(options, text));
+    scorer.add_only(text, scored_tokens(options, text));
   });
   return scorer.finish(ScoredText{std::move(text)});
 }

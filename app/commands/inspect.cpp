@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +64,8 @@ TellingHead most_telling_of(const std::vector<HeadId>& heads, const Model& model
 
 // `heads`: those that were asked for, or none.
 Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts& facts,
-                const TokenizedText& text, const InspectOptions& options) {
+                const TokenizedText& text, const AttentionRequest& asked,
+                const InspectOptions& options) {
   Followed followed{std::move(heads),
                     chosen_token(text, options.query.value_or("-1"), "--query", options.talk)};
   if (!followed.heads.empty()) {
@@ -75,7 +77,7 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
     followed.heads = {all.front()};
     return followed;
   }
-  AttentionRequest request = request_of(options);
+  AttentionRequest request = asked;
   request.dropout = 0.0f;  // the same head whatever is dropped
   const AttentionDocument document = attention_document(model, text, request, all);
   const TellingHead best = most_telling_of(all, model, document, text, request, options.talk);
@@ -90,10 +92,11 @@ Followed chosen(std::vector<HeadId> heads, const Model& model, const ModelFacts&
   return followed;
 }
 
-std::vector<std::string> notes(const ModelFacts& facts) {
+std::vector<std::string> notes(const ModelFacts& facts, const RunFacts& run) {
   std::vector<std::string> lines = {facts.random ? "RANDOM WEIGHTS: the numbers mean nothing" : "",
                                     random_embeddings_note(facts)};
   std::erase(lines, "");
+  std::ranges::move(left_out_notes(run), std::back_inserter(lines));
   return lines;
 }
 
@@ -138,7 +141,8 @@ void run(const InspectOptions& options) {
   }
   const TokenizedText text = read_text(setup, options, *tokenizer, *input);
   const ModelFacts facts = model_facts(model, text);
-  const Followed followed = chosen(std::move(heads), model, facts, text, options);
+  const AttentionRequest request = request_of(options, model, text);
+  const Followed followed = chosen(std::move(heads), model, facts, text, request, options);
   if (!followed.why.empty()) {
     setup.phases.done("choosing a head");
   }
@@ -146,13 +150,12 @@ void run(const InspectOptions& options) {
   const bool all_queries = options.full || setup.outputs.writes(Content::kDocument);
   require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
   const std::vector<std::string_view> pieces = text.pieces();
-  const std::vector<Inspection> inspections =
-      inspect_heads(model, InputColumns(text).view(), request_of(options), followed.heads,
-                    followed.query, all_queries);
+  const std::vector<Inspection> inspections = inspect_heads(
+      model, InputColumns(text).view(), request, followed.heads, followed.query, all_queries);
   setup.phases.done("attention");
   tell_missing_steps(options, inspections);
   const InspectionPage page{.title = model_title(facts),
-                            .notes = notes(facts),
+                            .notes = notes(facts, run_facts(model, request)),
                             .remarks = remarks(facts, text, followed),
                             .tokens = pieces,
                             .heads = inspections,

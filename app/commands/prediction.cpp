@@ -102,7 +102,8 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
 }
 
 std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
-                                          const Tokenizer& tokenizer, TokenizedText& text) {
+                                          const Tokenizer& tokenizer,
+                                          const AttentionRequest& request, TokenizedText& text) {
   if (options.generate == 0) {
     return std::nullopt;
   }
@@ -113,9 +114,9 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
   ContinuedIds continued;
   {
     ProgressLine progress("generating", options.talk);
-    AttentionRequest request = request_of(options);
-    request.report = progress.report();
-    continued = continue_greedily(model, ids, options.generate, request);
+    AttentionRequest reporting = request;
+    reporting.report = progress.report();
+    continued = continue_greedily(model, ids, options.generate, reporting);
   }
   Continuation continuation;
   continuation.asked = options.generate;

@@ -30,7 +30,8 @@ void check_next_tokens(const ShowOptions& options, const Model& model);
 /// it. Says why there are fewer, unless quiet. Throws what continue_greedily throws, Error{kUsage}
 /// when memory is short, and Error{kMalformed} for a token that the tokenizer does not have.
 std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
-                                          const Tokenizer& tokenizer, TokenizedText& text);
+                                          const Tokenizer& tokenizer,
+                                          const AttentionRequest& request, TokenizedText& text);
 
 /// What --predict asks for of one text; nothing without it.
 class Predictor {

@@ -12,6 +12,7 @@
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/words/intervention_words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
 #include "commands/shown_text.h"
@@ -45,8 +46,8 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
 }
 
 // One for each of the variants that stand side by side.
-std::vector<AttentionRequest> requests_of(const ShowOptions& options) {
-  const AttentionRequest request = request_of(options);
+std::vector<AttentionRequest> requests_of(const ShowOptions& options,
+                                          const AttentionRequest& request) {
   std::vector<AttentionRequest> requests;
   requests.reserve(options.side_by_side.size());
   for (const Variant& variant : options.side_by_side) {
@@ -79,7 +80,7 @@ void refuse_endless(ShowSetup& setup, const ShownText& text) {
   }
   const auto n = static_cast<double>(text.shown().size());
   WeightsToCome weights{groups.size() * n_runs(setup.options), text.shown().size()};
-  for (const AttentionRequest& request : requests_of(setup.options)) {
+  for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
     std::vector<std::pair<Mask, double>> known;  // layers have few masks
     const auto share_of = [&](const HeadId head) {
       const Mask mask = mask_of(setup.model, head.layer, request);
@@ -149,8 +150,11 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
                         documents[i].patterns.end());
   }
   Drawing drawing = choose_drawing(options.drawing.request, all);
-  for (const Variant& variant : options.side_by_side) {
-    drawing.side_by_side.push_back(variant.name());
+  for (std::size_t i = 0; i < options.side_by_side.size(); ++i) {
+    const Variant& variant = options.side_by_side[i];
+    drawing.side_by_side.push_back(variant.is_ablated.value_or(false)
+                                       ? intervention_title(documents[i].run.interventions)
+                                       : variant.name());
   }
   drawing.focus = focus;
   for (AttentionDocument& document : documents) {
@@ -161,7 +165,7 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
 void show_kept(ShowSetup& setup, ShownText& text) {
   require_memory_for(setup, text);
   std::vector<AttentionDocument> documents;
-  for (const AttentionRequest& request : requests_of(setup.options)) {
+  for (const AttentionRequest& request : requests_of(setup.options, text.request)) {
     documents.push_back(run_document(setup, text, request));
   }
   setup.phases.done("attention");

@@ -9,8 +9,9 @@ namespace attnviz::app {
 
 namespace {
 
-std::optional<Continuation> go_on(ShowSetup& setup, TokenizedText& text) {
-  auto continuation = continue_text(setup.options, setup.model, *setup.tokenizer, text);
+std::optional<Continuation> go_on(ShowSetup& setup, const AttentionRequest& request,
+                                  TokenizedText& text) {
+  auto continuation = continue_text(setup.options, setup.model, *setup.tokenizer, request, text);
   if (continuation) {
     setup.phases.done("generate");
   }
@@ -35,7 +36,8 @@ Words::Words(const TokenizedText& tokens)
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)
     : tokens(read_text(setup, setup.options, *setup.tokenizer, input)),
-      continuation(go_on(setup, tokens)),
+      request(request_of(setup.options, setup.model, tokens)),
+      continuation(go_on(setup, request, tokens)),
       words(setup.options.merge_words ? std::optional<Words>(tokens) : std::nullopt),
       focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),
       predictor(setup.options, setup.model, *setup.tokenizer, shown(),

@@ -46,6 +46,7 @@ struct ShownText {
   const TokenizedText& shown() const noexcept { return words ? words->text : tokens; }
 
   TokenizedText tokens;
+  AttentionRequest request;
   std::optional<Continuation> continuation;
   std::optional<Words> words;  // that patterns are to be over, in place of tokens
   std::optional<Focus> focus;

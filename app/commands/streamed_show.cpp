@@ -32,7 +32,7 @@ class StreamedShow {
   StreamedShow(ShowSetup& setup, ShownText& text)
       : setup_(setup),
         text_(text),
-        request_(request_of(setup.options)),
+        request_(text.request),
         document_(attention_document(setup.model, text.tokens, request_, setup.heads)),
         picture_(setup.heads, streams_overview(setup), setup.outputs) {
     document_.continuation = text.continuation;
@@ -116,7 +116,7 @@ class StreamedShow {
 
   ShowSetup& setup_;
   ShownText& text_;
-  AttentionRequest request_;
+  const AttentionRequest& request_;
   AttentionDocument document_;
   StreamedPicture picture_;
 };

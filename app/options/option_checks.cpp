@@ -118,6 +118,12 @@ void check_given(const Given& given) {
 void check_show(const Given& given, ShowOptions& options) {
   check_attention(given, options);
   for (const Variant& variant : options.side_by_side) {
+    if (variant.is_ablated && options.what_if.empty()) {
+      fail("--side-by-side ablated goes with --ablate or --hide: they say what is left out");
+    }
+    if (variant.is_ablated) {
+      continue;
+    }
     if (const char* same = variant.mask ? "--mask" : "--temperature"; given.has(same)) {
       conflict("--side-by-side " + variant.name(), same);
     }
@@ -144,11 +150,11 @@ void check_heads(const Given& given, HeadsOptions& options) {
     options.patterns = text;
     options.input.text.reset();
     check_output(options.output);
-    constexpr const char* kOfRuns[] = {"--model",       "--random",   "--seed",    "--positions",
-                                       "--tokenizer",   "--truncate", "--mask",    "--no-scale",
-                                       "--temperature", "--dropout",  "--file",    "--pair",
-                                       "--bos",         "--no-bos",   "--special", "--lines",
-                                       "--json-lines",  "--copying",  "--known",   "--partial"};
+    constexpr const char* kOfRuns[] = {
+        "--model", "--random",   "--seed",        "--positions", "--tokenizer",  "--truncate",
+        "--mask",  "--no-scale", "--temperature", "--dropout",   "--file",       "--pair",
+        "--bos",   "--no-bos",   "--special",     "--lines",     "--json-lines", "--copying",
+        "--known", "--partial",  "--ablate",      "--hide"};
     using Names = std::span<const char* const>;
     for (const Names options_of_runs :
          {Names(kOfRuns), Names(kShapeOptions), Names(kProbeOptions)}) {

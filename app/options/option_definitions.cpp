@@ -101,7 +101,8 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_attention(list, options, "all; more than 12 of several layers as an overview");
   define_names(list, options);
   list.add_value("Attention", "--side-by-side", "LIST",
-                 "masks or temperatures beside each other: causal,none or 0.5,1,2",
+                 "masks or temperatures beside each other: causal,none or 0.5,1,2; ablated: the "
+                 "model as it is beside what --ablate and --hide leave of it",
                  options.side_by_side, parse_variants);
   define_patterns(list, options.pattern);
   list.add_choice(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -136,6 +137,30 @@ void define_selection(OptionList& list, HeadOptions& selection, const char* defa
       selection.heads);
 }
 
+void define_what_if(OptionList& list, WhatIf& what_if) {
+  list.add_list(
+      "Attention", "--ablate", "LIST",
+      "run without these: heads (2.1, L2H1, 2.*, *.0, 2.0-1), the attention of layers (L2, L0-1), "
+      "MLPs (L2.mlp); what they add becomes 0, or with =mean behind the list its mean over the "
+      "text (behind an item: of that one); may be repeated",
+      [&what_if](const std::vector<std::string>& lists) {
+        for (const std::string& rules : lists) {
+          std::ranges::move(parse_ablations(rules), std::back_inserter(what_if.ablate));
+        }
+      });
+  list.add_list(
+      "Attention", "--hide", "EDGES",
+      "\"QUERIES>KEYS\": these tokens do not see those, as if the mask hid them; \"sat>cat@1\" in "
+      "layer 1, @0-1 in two, @1.3 in one head. Tokens: cat (each one), cat#2, \"the cat\", 3, -1, "
+      "3-5, 3- (and all behind), *, a list with commas; indices are of the model's tokens of the "
+      "text as given; may be repeated",
+      [&what_if](const std::vector<std::string>& rules) {
+        for (const std::string& rule : rules) {
+          what_if.hide.push_back(parse_hidden(rule));
+        }
+      });
+}
+
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads) {
   AttentionRequest& request = options.request;
   list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B",
@@ -148,6 +173,7 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
   list.add_value("Attention", "--dropout", "P",
                  "drop weights with probability P, seeded; the others grow by 1/(1-P)",
                  request.dropout, parse_dropout);
+  define_what_if(list, options.what_if);
   define_selection(list, options.heads, default_heads);
 }
 

@@ -28,6 +28,7 @@
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
 #include "options/side_by_side.h"
+#include "options/what_if.h"
 
 namespace attnviz::app {
 
@@ -133,6 +134,7 @@ struct AttentionOptions {
   std::optional<std::string> tokenizer;
   std::optional<TruncateSide> truncate;  // of a text that is longer than the model's context
   AttentionRequest request;
+  WhatIf what_if;  // what the request is to leave out
   HeadOptions heads;
   bool names = false;  // of heads are measured first
   OutputOptions output;

@@ -14,6 +14,8 @@ namespace attnviz::app {
 namespace {
 
 constexpr std::string_view kOption = "--side-by-side";
+constexpr std::string_view kUnchanged = "unchanged";
+constexpr std::string_view kAblated = "ablated";
 
 Variant parse_variant(std::string_view word) {
   const bool named = word.starts_with("T=") || word.starts_with("t=");
@@ -27,8 +29,8 @@ Variant parse_variant(std::string_view word) {
   try {
     variant.mask = parse_mask(word);
   } catch (const Error& error) {
-    throw Error(error.kind(),
-                fmt::format("{}: {}, or a temperature such as 0.5", kOption, error.what()));
+    throw Error(error.kind(), fmt::format("{}: {}, a temperature such as 0.5, or ablated", kOption,
+                                          error.what()));
   }
   return variant;
 }
@@ -36,6 +38,9 @@ Variant parse_variant(std::string_view word) {
 }  // namespace
 
 std::string Variant::name() const {
+  if (is_ablated) {
+    return *is_ablated ? "ablated" : "as it is";
+  }
   return mask ? mask->name() : fmt::format("T {}", temperature.value_or(1.0f));
 }
 
@@ -44,12 +49,29 @@ AttentionRequest Variant::applied_to(AttentionRequest request) const {
     request.mask = mask;
   }
   request.temperature = temperature.value_or(request.temperature);
+  if (!is_ablated.value_or(true)) {
+    request.interventions = nullptr;
+  }
   return request;
 }
 
 std::vector<Variant> parse_variants(std::string_view list) {
+  using Parts = std::vector<std::string_view>;
   std::vector<Variant> variants;
-  for (const std::string_view part : list_parts(list)) {
+  const Parts parts = list_parts(list);
+  if (parts == Parts{kAblated} || parts == Parts{kUnchanged, kAblated}) {
+    variants.resize(2);
+    variants[0].is_ablated = false;
+    variants[1].is_ablated = true;
+    return variants;
+  }
+  if (std::ranges::any_of(
+          parts, [](std::string_view part) { return part == kAblated || part == kUnchanged; })) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: ablated stands alone, for {},{}; found {}", kOption, kUnchanged,
+                            kAblated, attnviz::quoted(list)));
+  }
+  for (const std::string_view part : parts) {
     const Variant variant = parse_variant(part);
     const auto same = [&variant](const Variant& other) { return other.name() == variant.name(); };
     if (std::any_of(variants.begin(), variants.end(), same)) {

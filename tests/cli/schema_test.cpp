@@ -46,6 +46,9 @@ const std::vector<SchemaCase>& cases() {
       {"what-if.json",
        {"--random", "The cat", "--no-scale", "--temperature", "0.5", "--dropout", "0.5", "--mask",
         "none"}},
+      {"left-out.json",
+       {"The cat sat", "--ablate", "2.1,L3,L0.mlp=mean", "--hide", "sat>cat@1-2.0", "--hide",
+        "2->*"}},
       {"drawing.json",
        {"--random", "The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues",
         "--title", "t", "--positions", "rope"}},
@@ -80,6 +83,7 @@ const std::vector<SchemaCase>& inspections() {
       {"inspect-bert.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "bert-pair"}},
       {"inspect-yarn.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "llama-rope-yarn"}},
       {"inspect-gpt2.json", {"inspect", "--ids", "5,17", "-m", kModels + "gpt2-tied"}},
+      {"inspect-left-out.json", {"inspect", "The cat sat", "--ablate", "2.1", "--hide", "sat>cat"}},
       {"inspect-what-if.json",
        {"inspect", "--random", "The cat", "--no-scale", "--dropout", "0.5", "--positions", "alibi",
         "--query", "0"}}};
@@ -102,6 +106,8 @@ const std::vector<SchemaCase>& scored_heads() {
       {"heads-bert.json", {"heads", "--ids", "5,17,3,5", "-m", kModels + "bert-pair"}},
       {"heads-gemma2.json",
        {"heads", "-m", kModels + "gemma2-softcap-window", "--probe-length", "5", "--no-scale"}},
+      {"heads-left-out.json",
+       {"heads", "--lines", "-f", "lines.txt", "--ablate", "L0=mean", "--hide", "*>0"}},
       {"heads-dropout.json",
        {"heads", "--random", "The cat", "--dropout", "0.5", "--temperature", "2"}}};
   return all;
@@ -309,7 +315,7 @@ TEST_CASE("sums of scores, also merged ones, are valid by their schema") {
   REQUIRE(in_folder(folder, {"merge", "a.json", "b.json", "-o", "all.json"}).exit_code == 0);
   REQUIRE(in_folder(folder, {"heads", "--lines", "-f", "a.txt", "--partial", "c.json", "-q", "-o",
                              "scores.json", "--no-bos", "--special", "--truncate", "left",
-                             "--punctuation", "0,1"})
+                             "--punctuation", "0,1", "--ablate", "2.1", "--hide", "*>0@1"})
               .exit_code == 0);
   json broken = read_json(folder.file("a.json"));
   broken["heads"][0]["raw"]["previous"] = 0.5;

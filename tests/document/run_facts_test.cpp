@@ -9,8 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/document/json/run_json.h"
+#include "attnviz/formats/json_tree.h"
 #include "support/sample_inspection.h"
+#include "support/screen_text.h"
 
 namespace attnviz {
 namespace {
@@ -104,6 +107,63 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
   CHECK(read[0].soft_cap == 50.0f);
   CHECK(read[1].layer == 1);
   CHECK(read[1].window == 0);
+}
+
+TEST_CASE("run notes: what was left out is told in few lines, and documents keep it") {
+  RunFacts facts;
+  std::vector<Ablation>& ablations = facts.interventions.ablations;
+  for (std::size_t layer = 0; layer < 9; ++layer) {
+    ablations.push_back({layer, 0, false, false});
+  }
+  ablations.push_back({2, {}, false, true});
+  ablations.push_back({3, {}, true, false});
+  facts.interventions.knock_outs = {{{5, 6}, {1, 2}, {}, {}},    {{5, 6}, {7, 9}, {}, {}},
+                                    {{8, 10}, {1, 2}, {}, {}},   {{8, 10}, {7, 9}, {}, {}},
+                                    {{}, {3}, {1, 3}, {}},       {{4, 5}, {}, {2, 3}, {0, 2}},
+                                    {{6, 7}, {0, 1}, {}, {1, 2}}};
+  facts.hidden_in_each = {"cat>\x1b\"the dog\""};
+  CHECK(run_notes(facts) == Lines{"without heads 0.0, 1.0, 2.0, 3.0, 4.0, 5.0 and 3 more",
+                                  "without the MLP of layer 3",
+                                  "without the attention of layer 2 (its mean in its place)",
+                                  "hidden from tokens 5, 8-9: tokens 1, 7-8",
+                                  "hidden from all tokens: tokens 3 to the last, in layers 1-2",
+                                  "hidden from token 4: all tokens, in heads 0-1 of layer 2",
+                                  "hidden from token 6: token 0, in head 1 of all layers",
+                                  "hidden in each text: cat>\\x1B\"the dog\""});
+  std::string written;
+  JsonWriter json([&written](std::string_view bytes) { written += bytes; });
+  json.begin_object();
+  write_run_members(json, facts);
+  json.end_object();
+  json.finish();
+  const JsonTree tree = JsonTree::parse(written, "run");
+  const RunFacts read = read_run(tree.root());
+  CHECK(read.interventions == facts.interventions);
+  CHECK(run_notes(read) == run_notes(facts));
+}
+
+TEST_CASE("run facts: interventions that are none of ours are refused by their place") {
+  const auto refusal = [](std::string_view intervention) {
+    const std::string text = "{\"interventions\": [" + std::string(intervention) + "]}";
+    try {
+      const JsonTree tree = JsonTree::parse(text, "run");
+      read_run(tree.root());
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kMalformed);
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  using test::contains;
+  CHECK(refusal(R"({"ablate": "head", "layer": 1, "head": 0})") == "none");
+  CHECK(contains(refusal(R"({"ablate": "head", "layer": 1})"), "head"));
+  CHECK(contains(refusal(R"({"ablate": "toe", "layer": 1})"), "interventions[0].ablate"));
+  CHECK(contains(refusal(R"({})"), "ablate"));
+  CHECK(contains(refusal("3"), "interventions"));
+  CHECK(contains(refusal(R"({"hide": {"keys": [3, 3]}})"), "interventions[0].hide.keys"));
+  CHECK(contains(refusal(R"({"hide": {"keys": []}})"), "interventions[0].hide.keys"));
+  CHECK(contains(refusal(R"({"hide": {"keys": [-1]}})"), "interventions[0].hide.keys"));
+  CHECK(contains(refusal(R"({"hide": 7})"), "interventions[0].hide"));
 }
 
 }  // namespace attnviz

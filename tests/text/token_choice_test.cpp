@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/tokenizer.h"
@@ -145,6 +146,39 @@ TEST_CASE("what a terminal could obey does not reach the messages") {
       "a\x1b");
   CHECK(choose_token(text, "\x1b", "query").note.find('\x1b') == std::string::npos);
   CHECK(failure(text, "\x1b[2J").find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a word that several tokens have can mean all of them") {
+  using Indices = std::vector<std::size_t>;
+  const TokenizedText text = words("the cat saw the dog and the cat");
+  const TokenChoices all = choose_tokens(text, "the", "hide");
+  CHECK(all.indices == Indices{0, 3, 6});
+  CHECK(all.note == "\"the\" occurs at 0, 3 and 6: taking all of them (the#1 is the first)");
+  const TokenChoices second = choose_tokens(text, "cat#2", "hide");
+  CHECK(second.indices == Indices{7});
+  CHECK(second.note.empty());
+  CHECK(choose_tokens(text, "-2", "hide").indices == Indices{6});
+  CHECK(choose_tokens(text, "saw", "hide").note.empty());
+  CHECK_THROWS_AS(choose_tokens(text, "cow", "hide"), Error);
+}
+
+TEST_CASE("words of a text are the tokens they lie in, whatever these are") {
+  using Indices = std::vector<std::size_t>;
+  TokenizedText text{"The catfish saw the cat; the cat ran", {}};
+  text.tokens = {{0, "<s>", 0, 0},    {1, "The", 0, 3},    {2, " cat", 3, 7},   {3, "fish", 7, 11},
+                 {4, " saw", 11, 15}, {5, " the", 15, 19}, {6, " ca", 19, 22},  {7, "t;", 22, 24},
+                 {8, " the", 24, 28}, {9, " cat", 28, 32}, {10, " ran", 32, 36}};
+  const TokenChoices cats = tokens_of_words(text, "the cat", "hide");
+  CHECK(cats.indices == Indices{5, 6, 7, 8, 9});
+  CHECK(cats.note == "\"the cat\" is tokens 5, 6, 7, 8 and 9");
+  CHECK(tokens_of_words(text, "cat", "hide").indices == Indices{6, 7, 9});  // not in catfish
+  CHECK(tokens_of_words(text, " catfish ", "hide").indices == Indices{2, 3});
+  CHECK(tokens_of_words(text, ";", "hide").note == "\";\" is token 7");
+  CHECK_THROWS_WITH_AS(tokens_of_words(text, "dog", "hide"), "hide: the text does not say \"dog\"",
+                       Error);
+  CHECK_THROWS_AS(tokens_of_words(text, "", "hide"), Error);
+  CHECK(tokens_of_words(make_tokenizer("chars")->tokenize("猫坐在垫"), "坐在", "hide").indices ==
+        Indices{1, 2});
 }
 
 }  // namespace attnviz

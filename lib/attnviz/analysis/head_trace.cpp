@@ -31,11 +31,22 @@ ConstMatrix one_row(std::span<const float> values) noexcept {
   return {values.data(), 1, values.size(), values.size()};
 }
 
+// Which of the keys are hidden from one query beside those that the mask hides; empty: none.
+std::vector<std::uint8_t> hidden_from(const RowRule& rule, std::size_t query, std::size_t n_keys) {
+  std::vector<std::uint8_t> hidden(rule.observer == nullptr ? 0 : n_keys);
+  if (rule.observer != nullptr) {
+    EdgeBlock edges(query, 1, 0, n_keys, hidden);
+    rule.observer->hide(rule.head, edges);
+  }
+  return hidden;
+}
+
 // Scores as they are for one query, mask and ALiBi's bias put in as the engine does.
-void hide_masked(const RowRule& rule, std::size_t query, std::span<float> scores) noexcept {
+void hide_masked(const RowRule& rule, std::size_t query, std::span<float> scores) {
+  const std::vector<std::uint8_t> hidden = hidden_from(rule, query, scores.size());
   for (std::size_t key = 0; key < scores.size(); ++key) {
     const std::size_t distance = key < query ? query - key : key - query;
-    if (!rule.mask.visible(query, key)) {
+    if (!rule.mask.visible(query, key) || (!hidden.empty() && hidden[key] != 0)) {
       scores[key] = -std::numeric_limits<float>::infinity();
     } else if (rule.distance_penalty != 0.0f) {
       scores[key] -= rule.distance_penalty * static_cast<float>(distance);
@@ -48,7 +59,7 @@ class HeadTrace {
  public:
   HeadTrace(const Model& model, HeadId head, const LayerTrace& layer,
             const AttentionRequest& request, std::size_t query)
-      : model_(model), layer_(model.layers[head.layer]) {
+      : model_(model), layer_(model.layers[head.layer]), hider_(layer.hider) {
     trace_.attended = layer.attended;
     trace_.head = head;
     trace_.query = query;
@@ -64,6 +75,12 @@ class HeadTrace {
     trace_.input = layer.input;
     trace_.look = layer.look;
     take_weights();
+    take_ablations();
+    if (trace_.ablation) {
+      const std::span<const float> contexts(layer.contexts);
+      const auto own = contexts.subspan(trace_.context_in_result, this->head().d_value());
+      trace_.context.assign(own.begin(), own.end());
+    }
   }
 
   Inspection follow(bool all_queries) && {
@@ -81,7 +98,11 @@ class HeadTrace {
  private:
   std::size_t n_tokens() const noexcept { return trace_.input->rows(); }
   const HeadWeights& head() const noexcept { return layer_.heads[trace_.head.head]; }
-  RowRule rule() const noexcept { return row_rule(model_, trace_.head, trace_.request); }
+  RowRule rule() const {
+    RowRule rule = row_rule(model_, trace_.head, trace_.request);
+    rule.observer = hider_ != nullptr && hider_->hides(rule.head) ? hider_ : nullptr;
+    return rule;
+  }
 
   ConstMatrix floats(const StoredMatrix& weights) {
     if (weights.is_floats()) {
@@ -111,6 +132,21 @@ class HeadTrace {
     trace_.after_norm = layer_.after_attention_norm;
     trace_.own_scale = layer_.score_scale;
     trace_.soft_cap = layer_.soft_cap;
+  }
+
+  // Of several the last: it is made last.
+  void take_ablations() {
+    if (trace_.request.interventions == nullptr) {
+      return;
+    }
+    for (const Ablation& one : trace_.request.interventions->ablations) {
+      if (one.layer == trace_.head.layer && one.mlp) {
+        trace_.mlp_ablation = one;
+      } else if (one.layer == trace_.head.layer &&
+                 one.head.value_or(trace_.head.head) == trace_.head.head) {
+        trace_.ablation = one;
+      }
+    }
   }
 
   void project() {
@@ -181,6 +217,7 @@ class HeadTrace {
     trace_.masked.resize(n_tokens());
     trace_.capped.resize(rule.soft_cap > 0.0f ? n_tokens() : 0);
     fill_stages(trace_.query, trace_.scores, {trace_.scaled, trace_.capped, trace_.masked});
+    trace_.knocked_out = hidden_from(rule, trace_.query, n_tokens());
     if (model_.config.positions == Positions::kAlibi) {
       trace_.bias.resize(n_tokens());
       for (std::size_t key = 0; key < n_tokens(); ++key) {
@@ -206,10 +243,13 @@ class HeadTrace {
     undropped.dropout.rate = 0.0f;
     trace_.probabilities.resize(n_tokens());
     trace_.weights.resize(n_tokens());
-    trace_.context.resize(head().d_value());
     attend(undropped, trace_.query, one_row(std::span<float>(trace_.probabilities)), {});
+    std::vector<float> mixture(head().d_value());
     attend(rule(), trace_.query, one_row(std::span<float>(trace_.weights)),
-           one_row(std::span<float>(trace_.context)));
+           one_row(std::span<float>(mixture)));
+    if (!trace_.ablation) {
+      trace_.context = std::move(mixture);
+    }
   }
 
   // q·k on all keys, masked ones too, in whole panels: the columns past the last key are 0.
@@ -320,6 +360,9 @@ class HeadTrace {
       attend(rule(), first, all->weights.view().row_block(first, count),
              all->context.view().row_block(first, count));
     }
+    for (std::size_t query = 0; trace_.ablation && query < n; ++query) {
+      std::ranges::copy(trace_.context, all->context.view().row_data(query));
+    }
     if (trace_.has_output()) {
       all->output = MatrixBuffer(n, trace_.w_output.cols);
       kernels::matmul(std::as_const(all->context).view(), trace_.w_output, {}, all->output.view());
@@ -329,6 +372,7 @@ class HeadTrace {
 
   const Model& model_;
   const LayerWeights& layer_;
+  const RunObserver* hider_;  // null: no edges are hidden
   kernels::KeyPanels keys_;
   Inspection trace_;
 };

@@ -9,6 +9,7 @@
 
 #include "attnviz/analysis/head_trace.h"
 #include "attnviz/attention/engine.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 
@@ -26,11 +27,17 @@ class Follower : public RunObserver {
         request_(request),
         heads_(heads),
         query_(query),
-        all_queries_(all_queries) {}
+        all_queries_(all_queries) {
+    if (request.interventions != nullptr && !request.interventions->knock_outs.empty()) {
+      edges_.knock_outs = request.interventions->knock_outs;
+      trace_.hider = &hider_.emplace(model, input, request, edges_);
+    }
+  }
 
   bool wants(std::size_t layer, LayerStep step) const override {
-    return (step == LayerStep::kBefore || step == LayerStep::kAttention) &&
-           std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end();
+    const bool is_step = step == LayerStep::kBefore || step == LayerStep::kAttention ||
+                         (step == LayerStep::kContexts && request_.interventions != nullptr);
+    return is_step && std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end();
   }
 
   void stream(const RunPlace& at, ConstMatrix x) override {
@@ -41,6 +48,12 @@ class Follower : public RunObserver {
       apply_norm(model_.layers[at.layer].attention_norm, x, look->view());
       trace_.look = std::move(look);
     }
+  }
+
+  // As interventions have left them.
+  void contexts(const RunPlace& /*at*/, Matrix z) override {
+    const std::span<const float> row = z.row(query_);
+    trace_.contexts.assign(row.begin(), row.end());
   }
 
   void attention(const RunPlace& at, Matrix a) override {
@@ -71,6 +84,8 @@ class Follower : public RunObserver {
   std::span<const HeadId> heads_;
   std::size_t query_;
   bool all_queries_;
+  Interventions edges_;  // without ablations, which the run makes
+  std::optional<Intervener> hider_;
   LayerTrace trace_;
 };
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/core/tensor.h"
@@ -45,9 +47,9 @@ struct InspectedMatrices {
   MatrixBuffer scores;   // q·k, [n_tokens, n_tokens]
   MatrixBuffer scaled;   // · factor
   MatrixBuffer capped;   // by the soft cap; empty without one
-  MatrixBuffer masked;   // with ALiBi's bias; -infinity where the mask hides the key
+  MatrixBuffer masked;   // with ALiBi's bias; -infinity where the key is hidden
   MatrixBuffer weights;  // after softmax and dropout
-  MatrixBuffer context;  // [n_tokens, d_value]
+  MatrixBuffer context;  // [n_tokens, d_value]; or what stands in its place
   MatrixBuffer output;   // context · W_O, [n_tokens, d_model]; empty without W_O
 };
 
@@ -66,6 +68,10 @@ struct Inspection {
   // What was asked for.
   AttentionRequest request;
   Mask mask;
+  std::vector<std::uint8_t> knocked_out;  // [n_keys], 1: hidden from the query as the mask hides
+                                          // others; empty: none is
+  std::optional<Ablation> ablation;       // of this head: what stands in place of its context
+  std::optional<Ablation> mlp_ablation;   // of its layer's MLP
   Positions positions = Positions::kNone;
   LayerOrder order = LayerOrder::kAttentionOnly;
   bool residual = true;
@@ -100,7 +106,7 @@ struct Inspection {
   std::vector<float> capped;        // c · tanh(scaled / c); empty without a soft cap c
   std::vector<float> bias;          // ALiBi: added to what is scaled; empty without it
   std::vector<float> masked;        // scaled, or capped · capped_factor, and bias; -infinity where
-                                    // the mask hides the key
+                                    // the key is hidden
   std::vector<float> exponentials;  // exp(masked - max); 0 for masked keys
   std::vector<float> probabilities;  // exponentials / sum: the softmax
   std::vector<float> weights;        // the same after dropout
@@ -112,7 +118,7 @@ struct Inspection {
   float sum = 0.0f;            // of the exponentials
 
   MatrixBuffer shares;          // weights[k] · v[k], [n_keys, d_value]
-  std::vector<float> context;   // the shares' sum, [d_value]
+  std::vector<float> context;   // the shares' sum, or what stands in its place, [d_value]
   std::vector<float> output;    // context · w_output, [d_model]; empty without W_O
   std::vector<float> others;    // what the layer's other heads add, [d_model]; empty if none
   std::vector<float> attended;  // output + others + b_O, and x unless a norm comes between or the
@@ -131,7 +137,12 @@ struct Inspection {
   std::size_t d_value() const noexcept { return v.cols(); }
   bool has_output() const noexcept { return !w_output.empty(); }
   bool norms_queries() const noexcept { return query_norm.present() || key_norm.present(); }
-  bool is_visible(std::size_t key) const noexcept { return mask.visible(query, key); }
+  bool is_knocked_out(std::size_t key) const noexcept {
+    return !knocked_out.empty() && knocked_out[key] != 0;
+  }
+  bool is_visible(std::size_t key) const noexcept {
+    return mask.visible(query, key) && !is_knocked_out(key);
+  }
   std::span<const float> x() const noexcept { return input->view().row(query); }
   std::span<const float> y() const noexcept { return look->view().row(query); }
 

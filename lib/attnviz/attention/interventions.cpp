@@ -20,6 +20,12 @@ void require(bool is_there, std::size_t number, std::string_view what, std::size
   }
 }
 
+void require_last(const IndexRange& range, std::string_view what, std::size_t count,
+                  std::string_view of) {
+  const std::size_t last = range.end == IndexRange::kNoEnd ? range.first : range.end - 1;
+  require(range.end > 0 && last < count, last, what, count, of);
+}
+
 std::size_t width(const HeadWeights& head) {
   return head.value.d_out();
 }
@@ -38,6 +44,15 @@ void check_interventions(const Model& model, const Interventions& interventions)
       throw Error(ErrorKind::kUsage,
                   fmt::format("layer {}: {} has no MLPs", one.layer, model.config.name));
     }
+  }
+  for (const KnockOut& one : interventions.knock_outs) {
+    require_last(one.layers, "layer", model.n_layers(), "the model has");
+    std::size_t n_heads = 0;
+    for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+      n_heads =
+          one.layers.has(layer) ? std::max(n_heads, model.layers[layer].heads.size()) : n_heads;
+    }
+    require_last(one.heads, "head", n_heads, "the layer has");
   }
 }
 

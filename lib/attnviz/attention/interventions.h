@@ -20,13 +20,19 @@ struct Ablation {
   std::optional<std::size_t> head;  // absent: all
   bool mlp = false;                 // in place of heads
   bool by_mean = false;
+
+  bool operator==(const Ablation&) const = default;
 };
 
 /// [first, end).
 struct IndexRange {
-  std::size_t first = 0;
-  std::size_t end = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
 
+  std::size_t first = 0;
+  std::size_t end = kNoEnd;
+
+  bool operator==(const IndexRange&) const = default;
+  bool is_all() const noexcept { return *this == IndexRange{}; }
   bool has(std::size_t index) const noexcept { return index >= first && index < end; }
 };
 
@@ -36,16 +42,20 @@ struct IndexRange {
 /// Source  Geva et al. 2023, "Dissecting Recall of Factual Associations": attention knockout.
 struct KnockOut {
   IndexRange queries, keys, layers, heads;
+
+  bool operator==(const KnockOut&) const = default;
 };
 
 struct Interventions {
   std::vector<Ablation> ablations;
   std::vector<KnockOut> knock_outs;
 
+  bool operator==(const Interventions&) const = default;
   bool empty() const noexcept { return ablations.empty() && knock_outs.empty(); }
 };
 
-/// Throws Error{kUsage} for a layer, a head or an MLP that the model does not have.
+/// Throws Error{kUsage} for a layer, a head or an MLP that the model does not have; where layers or
+/// heads of edges have no end, that is the model's.
 void check_interventions(const Model& model, const Interventions& interventions);
 
 /// Makes them in a run.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
@@ -150,7 +152,16 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
       return std::find(others.begin(), others.end(), line) == others.end();
     });
   }
-  if (documents.size() > 1) {
+  if (documents.size() > 1 &&
+      documents.front().run.interventions != documents.back().run.interventions) {
+    const std::vector<std::string>& names = documents.front().drawing.side_by_side;
+    const std::string changes =
+        fmt::format("{}", fmt::join(left_out_notes(documents.back().run), "; "));
+    shared.push_back(
+        names.back().starts_with("without")
+            ? fmt::format("side by side: {}, {}", names.front(), changes)
+            : fmt::format("side by side: {}, {}: {}", names.front(), names.back(), changes));
+  } else if (documents.size() > 1) {
     const bool temperatures = std::any_of(
         documents.begin(), documents.end(),
         [](const AttentionDocument& document) { return document.run.temperature != 1.0f; });
@@ -159,6 +170,19 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
                     temperatures ? " (T: temperature, which divides the scores)" : " (masks)"));
   }
   return shared;
+}
+
+// Edges of one head that are hidden beside those that a mask hides. Means have what other heads
+// see, and words what other tokens do.
+std::vector<KnockOut> hidden_edges(const AttentionDocument& document, HeadId head) {
+  std::vector<KnockOut> edges;
+  if (!document.average && !document.words) {
+    std::ranges::copy_if(document.run.interventions.knock_outs, std::back_inserter(edges),
+                         [head](const KnockOut& one) {
+                           return one.layers.has(head.layer) && one.heads.has(head.head);
+                         });
+  }
+  return edges;
 }
 
 HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
@@ -172,6 +196,17 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
         return mask.visible(query, key);
       };
     }
+  }
+  if (const std::vector<KnockOut> edges = hidden_edges(document, pattern.head); !edges.empty()) {
+    panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
+                              fmt::join(intervention_notes({{}, edges}), "; "));
+    panel.visible = [edges, visible = std::move(panel.visible)](std::size_t query,
+                                                                std::size_t key) {
+      const auto hides = [&](const KnockOut& one) {
+        return one.queries.has(query) && one.keys.has(key);
+      };
+      return (!visible || visible(query, key)) && std::ranges::none_of(edges, hides);
+    };
   }
   return panel;
 }

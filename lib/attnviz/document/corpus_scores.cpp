@@ -17,6 +17,11 @@ bool are_alike(const RunFacts& a, const RunFacts& b) {
          a.dropout == b.dropout && (a.dropout == 0.0f || a.dropout_seed == b.dropout_seed);
 }
 
+std::string left_out_words(const RunFacts& run) {
+  const std::vector<std::string> notes = left_out_notes(run);
+  return notes.empty() ? "none" : fmt::format("{}", fmt::join(notes, "; "));
+}
+
 // `words` says what a value is; what differs may look alike in words, such as long texts.
 template <class Value, class Words>
 std::string change_of(std::string_view what, const Value& ours, const Value& theirs,
@@ -83,6 +88,11 @@ std::string CorpusScores::difference(const CorpusScores& other) const {
   }
   if (!are_alike(run, other.run)) {
     return "another mask, temperature, scale or dropout";
+  }
+  if (run.interventions != other.run.interventions ||
+      run.hidden_in_each != other.run.hidden_in_each) {
+    return fmt::format("other interventions: {} in place of {}", left_out_words(other.run),
+                       left_out_words(run));
   }
   return reading && other.reading ? change_of_tokens(*reading, *other.reading) : "";
 }

@@ -67,11 +67,29 @@ void values_blocks(const Inspection& head, StepBlocks& to) {
 }
 
 StepFormula context_formula(const Inspection& head) {
+  if (head.ablation) {
+    return {head.ablation->by_mean
+                ? "context = its mean over all queries, in place of the sum of all weight · v"
+                : "context = 0, in place of the sum of all weight · v",
+            fmt::format("[{}]", head.d_value())};
+  }
   return {"context = sum of all weight · v",
           fmt::format("[{0}] · [{0}, {1}] → [{1}]", head.n_tokens(), head.d_value())};
 }
 
+std::string context_note(const Inspection& head) {
+  return !head.ablation ? ""
+         : head.ablation->by_mean
+             ? "This head is taken out (ablated): it says the same to every token, the mean of "
+               "what "
+               "it says in a run without changes."
+             : "This head is taken out (ablated): whatever it looks at, it says nothing.";
+}
+
 std::string context_sentence(const Inspection& head, const KeyWords& words) {
+  if (head.ablation) {
+    return "What the weights would have mixed is not used.";
+  }
   constexpr std::size_t kMostParts = 3;
   Keys taken;
   for (const std::size_t key : words.visible()) {
@@ -152,6 +170,10 @@ StepFormula residual_formula(const Inspection& head) {
 }
 
 std::string residual_note(const Inspection& head) {
+  if (head.mlp_ablation) {
+    return fmt::format("The layer's MLP is taken out (ablated): {} is added in its place.",
+                       head.mlp_ablation->by_mean ? "its mean over all tokens" : "0");
+  }
   switch (head.order) {
     case LayerOrder::kAttentionOnly:
       return {};
@@ -234,7 +256,7 @@ void residual_blocks(const Inspection& head, StepBlocks& to) {
 constexpr StepDefinition kOutputSteps[] = {
     {Step::kValues, "values", "v", nullptr, values_formula, nullptr, values_sentence,
      values_blocks},
-    {Step::kContext, "context", "", nullptr, context_formula, nullptr, context_sentence,
+    {Step::kContext, "context", "", nullptr, context_formula, context_note, context_sentence,
      context_blocks},
     {Step::kOutput, "output", "", nullptr, output_formula, nullptr, output_sentence, output_blocks},
     {Step::kResidual, "residual", "", nullptr, residual_formula, residual_note, residual_sentence,

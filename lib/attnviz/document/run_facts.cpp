@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/words/intervention_words.h"
 
 namespace attnviz {
 
@@ -162,6 +164,8 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
                  request.scale,
                  request.dropout,
                  request.dropout_seed,
+                 {},
+                 request.interventions == nullptr ? Interventions{} : *request.interventions,
                  {}};
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const Mask mask = mask_of(model, layer, request);
@@ -248,6 +252,15 @@ std::vector<std::string> run_notes(const RunFacts& facts) {
   }
   if (facts.dropout > 0.0f) {
     lines.push_back(fmt::format("dropout {} (seed {})", facts.dropout, facts.dropout_seed));
+  }
+  std::ranges::move(left_out_notes(facts), std::back_inserter(lines));
+  return lines;
+}
+
+std::vector<std::string> left_out_notes(const RunFacts& facts) {
+  std::vector<std::string> lines = intervention_notes(facts.interventions);
+  for (const std::string& edges : facts.hidden_in_each) {
+    lines.push_back("hidden in each text: " + printable(edges));
   }
   return lines;
 }

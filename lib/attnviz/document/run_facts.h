@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/model/mask.h"
@@ -48,6 +49,10 @@ struct RunFacts {
   float dropout = 0.0f;
   std::uint64_t dropout_seed = 0;
   std::vector<LayerFacts> layers = {};  // in order; those that have something to tell
+  Interventions interventions = {};     // what the run left out
+  /// Of several texts, in place of edges between tokens of one: what named the edges that are
+  /// hidden in each, "cat>the@1".
+  std::vector<std::string> hidden_in_each = {};
 };
 
 ModelFacts model_facts(const Model& model, const TokenizedText& text);
@@ -69,10 +74,12 @@ std::string origin_note(const ModelFacts& facts);
 /// "RANDOM EMBEDDINGS (seed 42): w.json has none for "cat"", or nothing.
 std::string random_embeddings_note(const ModelFacts& facts);
 
-/// What a reader of a picture must know, one line each: "RANDOM WEIGHTS: …", "temperature 0.5". The
-/// mask is not among them.
+/// What a reader of a picture must know, one line each: "RANDOM WEIGHTS: …", "temperature 0.5",
+/// "without head 2.1". The mask is not among them.
 std::vector<std::string> model_notes(const ModelFacts& facts);
 std::vector<std::string> run_notes(const RunFacts& facts);
+/// The last of these: what the run left out.
+std::vector<std::string> left_out_notes(const RunFacts& facts);
 
 /// The same of the layers that are drawn, in order: "layer 0: window 4096, soft cap 50"; those that
 /// attend alike stand in one line.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -169,13 +170,25 @@ std::string mask_rule(const Mask& mask) {
   return fmt::format("mask {}: −∞ for keys it hides", mask.name());
 }
 
+// Keys that the mask would let the query see.
+Keys hidden_on_request(const Inspection& head) {
+  Keys keys;
+  for (std::size_t key = 0; key < head.n_tokens(); ++key) {
+    if (head.mask.visible(head.query, key) && head.is_knocked_out(key)) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
 StepFormula mask_formula(const Inspection& head) {
   const std::string from = head.soft_cap > 0.0f ? "capped" : "scaled";
   const std::string bias = head.bias.empty() ? "" : from + " + alibi, ";
-  return {bias + mask_rule(head.mask), fmt::format("[{}]", head.n_tokens())};
+  const char* const more = hidden_on_request(head).empty() ? "" : "; −∞ for keys hidden on request";
+  return {bias + mask_rule(head.mask) + more, fmt::format("[{}]", head.n_tokens())};
 }
 
-std::string mask_note(const Inspection& head) {
+std::string window_note(const Inspection& head) {
   if (head.mask.kind != MaskKind::kWindow) {
     return {};
   }
@@ -192,14 +205,35 @@ std::string mask_note(const Inspection& head) {
   return parts.empty() ? "" : fmt::format("Hidden: {}.", joined(parts, "and"));
 }
 
-// With a window there are two reasons to be hidden.
+std::string mask_note(const Inspection& head) {
+  constexpr std::size_t kMostNamed = 8;
+  std::string note = window_note(head);
+  const Keys keys = hidden_on_request(head);
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < std::min(keys.size(), kMostNamed); ++i) {
+    named.push_back(std::to_string(keys[i]));
+  }
+  if (keys.size() > kMostNamed) {
+    named.back() = fmt::format("{} more", keys.size() - kMostNamed + 1);
+  }
+  if (!keys.empty()) {
+    note += fmt::format("{}Hidden on request: {} {}.", note.empty() ? "" : " ",
+                        keys.size() == 1 ? "key" : "keys", joined(named, "and"));
+  }
+  return note;
+}
+
+// With a window there are two reasons to be hidden, beside requests.
 std::string hidden(const Inspection& head, const KeyWords& words) {
   if (head.mask.kind != MaskKind::kWindow) {
     return words.named(words.hidden(), true);
   }
   Keys outside, later;
+  const Keys requested = hidden_on_request(head);
   for (const std::size_t key : words.hidden()) {
-    (key < head.query ? outside : later).push_back(key);
+    if (std::ranges::find(requested, key) == requested.end()) {
+      (key < head.query ? outside : later).push_back(key);
+    }
   }
   std::vector<std::string> parts;
   if (!outside.empty()) {
@@ -208,6 +242,9 @@ std::string hidden(const Inspection& head, const KeyWords& words) {
   }
   if (!later.empty()) {
     parts.push_back(fmt::format("{}, after it", words.named(later)));
+  }
+  if (!requested.empty()) {
+    parts.push_back(fmt::format("{}, hidden on request", words.named(requested, true)));
   }
   return fmt::format("{}", fmt::join(parts, ", nor "));
 }

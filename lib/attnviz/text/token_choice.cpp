@@ -120,17 +120,20 @@ TokenChoice by_index(const TokenizedText& text, std::string_view word, std::stri
                                         word, index, quoted(text.tokens[index].text), as_text)};
 }
 
-TokenChoice last_of(const Indices& found, std::string_view word) {
-  if (found.size() == 1) {
-    return {found.front(), {}};
+std::vector<std::string> in_words(const Indices& indices) {
+  std::vector<std::string> words;
+  words.reserve(indices.size());
+  for (const std::size_t index : indices) {
+    words.push_back(std::to_string(index));
   }
-  std::vector<std::string> places;
-  places.reserve(found.size());
-  for (const std::size_t index : found) {
-    places.push_back(std::to_string(index));
-  }
-  return {found.back(), fmt::format("{} occurs at {}: taking {} ({}#1 is the first)", quoted(word),
-                                    enumerated(places), found.back(), printable_message(word))};
+  return words;
+}
+
+// "the occurs at 0 and 4: taking "; of one token nothing.
+std::string several_note(const Indices& found, std::string_view word) {
+  return found.size() == 1
+             ? std::string()
+             : fmt::format("{} occurs at {}: taking ", quoted(word), enumerated(in_words(found)));
 }
 
 [[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
@@ -146,7 +149,7 @@ TokenChoice last_of(const Indices& found, std::string_view word) {
 }
 
 // "cat#2", when there are tokens "cat".
-std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_view word,
+std::optional<std::size_t> by_occurrence(const TokenizedText& text, std::string_view word,
                                          std::string_view parameter) {
   const std::size_t hash = word.rfind('#');
   if (hash == std::string_view::npos || hash == 0 || !looks_like_an_index(word.substr(hash + 1))) {
@@ -167,22 +170,37 @@ std::optional<TokenChoice> by_occurrence(const TokenizedText& text, std::string_
                         ? fmt::format("{}#1", printable_message(name))
                         : fmt::format("{0}#1 to {0}#{1}", printable_message(name), found.size())));
   }
-  return TokenChoice{found[*which - 1], {}};
+  return found[*which - 1];
 }
 
-TokenChoice by_text(const TokenizedText& text, std::string_view word, std::string_view parameter) {
+// All of them, in order.
+Indices by_text(const TokenizedText& text, std::string_view word, std::string_view parameter) {
   // A token that itself looks like "cat#2" goes before the second cat.
-  if (const Indices found = tokens_named(text, word, /*fold=*/false); !found.empty()) {
-    return last_of(found, word);
+  if (Indices found = tokens_named(text, word, /*fold=*/false); !found.empty()) {
+    return found;
   }
   if (const auto found = by_occurrence(text, word, parameter)) {
-    return *found;
+    return {*found};
   }
-  const Indices found = tokens_named(text, word);
+  Indices found = tokens_named(text, word);
   if (found.empty()) {
     fail_unknown(text, word, parameter);
   }
-  return last_of(found, word);
+  return found;
+}
+
+std::string_view without_equals_sign(std::string_view word) {
+  return word.size() > 1 && word.starts_with('=') ? word.substr(1) : word;
+}
+
+// Whether a word goes on over this place of the text, as far as ASCII tells: scripts without spaces
+// have words everywhere.
+bool is_inside_of_word(std::string_view source, std::size_t place) {
+  const auto goes_on = [&](std::size_t at) {
+    const char c = source[at];
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return place > 0 && place < source.size() && goes_on(place - 1) && goes_on(place);
 }
 
 }  // namespace
@@ -192,10 +210,59 @@ TokenChoice choose_token(const TokenizedText& text, std::string_view word,
   if (looks_like_an_index(word)) {
     return by_index(text, word, parameter);
   }
-  if (word.size() > 1 && word.starts_with('=')) {
-    return by_text(text, word.substr(1), parameter);
+  const std::string_view name = without_equals_sign(word);
+  const Indices found = by_text(text, name, parameter);
+  std::string note = several_note(found, name);
+  if (!note.empty()) {
+    note += fmt::format("{} ({}#1 is the first)", found.back(), printable_message(name));
   }
-  return by_text(text, word, parameter);
+  return {found.back(), std::move(note)};
+}
+
+TokenChoices choose_tokens(const TokenizedText& text, std::string_view word,
+                           std::string_view parameter) {
+  if (looks_like_an_index(word)) {
+    TokenChoice one = by_index(text, word, parameter);
+    return {{one.index}, std::move(one.note)};
+  }
+  const std::string_view name = without_equals_sign(word);
+  Indices found = by_text(text, name, parameter);
+  std::string note = several_note(found, name);
+  if (!note.empty()) {
+    note += fmt::format("all of them ({}#1 is the first)", printable_message(name));
+  }
+  return {std::move(found), std::move(note)};
+}
+
+TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
+                             std::string_view parameter) {
+  const std::string_view wanted = without_spaces(words);
+  const std::string_view source = text.source;
+  Indices found;
+  std::size_t token = 0;
+  for (std::size_t at = wanted.empty() ? std::string_view::npos : source.find(wanted);
+       at != std::string_view::npos; at = source.find(wanted, at + 1)) {
+    const std::size_t end = at + wanted.size();
+    if (is_inside_of_word(source, at) || is_inside_of_word(source, end)) {
+      continue;
+    }
+    // Tokens stand in the order of the text; those of a place may begin before it, with a space.
+    while (token < text.size() && text.tokens[token].end <= at) {
+      ++token;
+    }
+    for (std::size_t i = token; i < text.size() && text.tokens[i].begin < end; ++i) {
+      const bool is_new = found.empty() || found.back() < i;
+      if (is_new && text.tokens[i].end > at && text.tokens[i].end > text.tokens[i].begin) {
+        found.push_back(i);
+      }
+    }
+  }
+  if (found.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: the text does not say {}", parameter, quoted(words)));
+  }
+  return {found, fmt::format("{} is {} {}", quoted(wanted), found.size() == 1 ? "token" : "tokens",
+                             enumerated(in_words(found)))};
 }
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/text/tokenized_text.h"
 
@@ -28,5 +29,21 @@ struct TokenChoice {
 /// tokens there are. Precondition: the text has tokens.
 TokenChoice choose_token(const TokenizedText& text, std::string_view word,
                          std::string_view parameter);
+
+/// Tokens, and what is to be said of how they were chosen.
+struct TokenChoices {
+  std::vector<std::size_t> indices;  // rising
+  std::string note;
+};
+
+/// The same where a word that several tokens have means all of these.
+TokenChoices choose_tokens(const TokenizedText& text, std::string_view word,
+                           std::string_view parameter);
+
+/// The tokens that any of `words` lies in, whatever these are cut into, wherever it stands in the
+/// text as a word or several: "the cat". The note says which these are. Throws Error{kUsage} that
+/// begins with `parameter` when the text does not say it.
+TokenChoices tokens_of_words(const TokenizedText& text, std::string_view words,
+                             std::string_view parameter);
 
 }  // namespace attnviz

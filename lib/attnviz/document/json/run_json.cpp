@@ -3,7 +3,13 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "attnviz/core/choices.h"
+#include "attnviz/core/utf8.h"
 
 namespace attnviz {
 
@@ -22,6 +28,104 @@ constexpr std::string_view kRandomWeightsNote =
 constexpr std::array kEnds = {Choice{"length", ContinuationEnd::kLength},
                               Choice{"end_of_text", ContinuationEnd::kEndOfText},
                               Choice{"context", ContinuationEnd::kContext}};
+
+// What an ablation takes out: the heads of a layer, one of them, or the MLP.
+enum class Ablated { kHead, kLayer, kMlp };
+
+constexpr std::array kAblated = {Choice{"head", Ablated::kHead}, Choice{"layer", Ablated::kLayer},
+                                 Choice{"mlp", Ablated::kMlp}};
+constexpr std::array kByMean = {Choice{"zero", false}, Choice{"mean", true}};
+
+void write_ablation(JsonWriter& json, const Ablation& ablation) {
+  json.begin_object();
+  json.member("ablate", word_for(kAblated, ablation.mlp    ? Ablated::kMlp
+                                           : ablation.head ? Ablated::kHead
+                                                           : Ablated::kLayer));
+  json.member("layer", ablation.layer);
+  if (ablation.head) {
+    json.member("head", *ablation.head);
+  }
+  json.member("by", word_for(kByMean, ablation.by_mean));
+  json.end_object();
+}
+
+constexpr std::pair<std::string_view, IndexRange KnockOut::*> kEdgeRanges[] = {
+    {"queries", &KnockOut::queries},
+    {"keys", &KnockOut::keys},
+    {"layers", &KnockOut::layers},
+    {"heads", &KnockOut::heads}};
+
+// [first, end), or [first] without an end; a range that is everything is left out.
+void write_knock_out(JsonWriter& json, const KnockOut& knock_out) {
+  json.begin_object();
+  json.begin_object("hide");
+  for (const auto& [name, range] : kEdgeRanges) {
+    const IndexRange& indices = knock_out.*range;
+    if (!indices.is_all()) {
+      json.member(name, indices.end == IndexRange::kNoEnd
+                            ? std::vector{indices.first}
+                            : std::vector{indices.first, indices.end});
+    }
+  }
+  json.end_object();
+  json.end_object();
+}
+
+void write_interventions(JsonWriter& json, const RunFacts& facts) {
+  if (facts.interventions.empty() && facts.hidden_in_each.empty()) {
+    return;
+  }
+  json.begin_array("interventions");
+  for (const Ablation& ablation : facts.interventions.ablations) {
+    write_ablation(json, ablation);
+  }
+  for (const KnockOut& knock_out : facts.interventions.knock_outs) {
+    write_knock_out(json, knock_out);
+  }
+  for (const std::string& edges : facts.hidden_in_each) {
+    json.begin_object();
+    json.member("hide", edges);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+IndexRange read_range(const JsonNode& node) {
+  const std::vector<std::size_t> ends = read_indices(node);
+  const bool is_range = ends.size() == 1 || (ends.size() == 2 && ends[0] < ends[1]);
+  if (!is_range) {
+    node.fail("expected [first, end) with an end beyond the first, or [first]");
+  }
+  return {ends.front(), ends.size() == 2 ? ends.back() : IndexRange::kNoEnd};
+}
+
+void read_intervention(const JsonNode& node, RunFacts& facts) {
+  if (const auto hidden = node.find("hide")) {
+    if (hidden->kind() == JsonKind::kString) {
+      facts.hidden_in_each.push_back(valid_utf8(hidden->as_string()));
+      return;
+    }
+    KnockOut& knock_out = facts.interventions.knock_outs.emplace_back();
+    for (const auto& [name, range] : kEdgeRanges) {
+      if (const auto indices = hidden->find(name)) {
+        knock_out.*range = read_range(*indices);
+      }
+    }
+    return;
+  }
+  Ablated what{};
+  node.at("ablate");
+  read_if_there(node, "ablate", what,
+                [](std::string_view word) { return parse_choice("ablate", word, kAblated); });
+  Ablation& ablation = facts.interventions.ablations.emplace_back();
+  ablation.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
+  ablation.mlp = what == Ablated::kMlp;
+  if (what == Ablated::kHead) {
+    ablation.head = static_cast<std::size_t>(node.at("head").as_unsigned());
+  }
+  read_if_there(node, "by", ablation.by_mean,
+                [](std::string_view word) { return parse_choice("by", word, kByMean); });
+}
 
 // Learned ones cannot be asked for, but be said of a model.
 Positions positions_named(std::string_view name) {
@@ -151,16 +255,16 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
     json.member("dropout", facts.dropout);
     json.member("dropout_seed", facts.dropout_seed);
   }
-  if (facts.layers.empty()) {
-    return;
+  if (!facts.layers.empty()) {
+    json.objects("layer_facts", facts.layers, [&](const LayerFacts& layer) {
+      json.member("layer", layer.layer);
+      json.member_if_any("window", layer.window);
+      if (layer.soft_cap > 0.0f) {
+        json.member("soft_cap", layer.soft_cap);
+      }
+    });
   }
-  json.objects("layer_facts", facts.layers, [&](const LayerFacts& layer) {
-    json.member("layer", layer.layer);
-    json.member_if_any("window", layer.window);
-    if (layer.soft_cap > 0.0f) {
-      json.member("soft_cap", layer.soft_cap);
-    }
-  });
+  write_interventions(json, facts);
 }
 
 RunFacts read_run(const JsonNode& root) {
@@ -181,6 +285,11 @@ RunFacts read_run(const JsonNode& root) {
       layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
       read_if_there(node, "window", layer.window);
       read_if_there(node, "soft_cap", layer.soft_cap);
+    }
+  }
+  if (const auto interventions = root.find("interventions")) {
+    for (const JsonNode& node : interventions->as_list("a list of what was left out")) {
+      read_intervention(node, facts);
     }
   }
   return facts;

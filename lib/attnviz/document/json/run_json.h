@@ -30,8 +30,8 @@ TokenMarks read_marks(const JsonNode& node, std::size_t n_tokens);
 void write_model_member(JsonWriter& json, const ModelFacts& facts);
 ModelFacts read_model(const JsonNode& node);
 
-/// The members `mask` (when known) and `temperature`, and `scale`, `dropout`, `dropout_seed` and
-/// `layer_facts` where they are not as usual.
+/// The members `mask` (when known) and `temperature`, and `scale`, `dropout`, `dropout_seed`,
+/// `layer_facts` and `interventions` where they are not as usual.
 void write_run_members(JsonWriter& json, const RunFacts& facts);
 /// From the members of the document itself.
 RunFacts read_run(const JsonNode& root);

@@ -1,0 +1,294 @@
+#include "options/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "attnviz/core/choices.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
+#include "attnviz/document/words/intervention_words.h"
+#include "attnviz/text/token_choice.h"
+
+namespace attnviz::app {
+
+namespace {
+
+constexpr std::string_view kAblate = "--ablate";
+constexpr std::string_view kHide = "--hide";
+
+constexpr std::array kReplacements = {Choice{"zero", false}, Choice{"mean", true}};
+
+[[noreturn]] void fail_item(std::string_view option, std::string_view expected,
+                            std::string_view found) {
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{}: expected {}, found {}", option, expected, attnviz::quoted(found)));
+}
+
+// *, 3 or 3-5; nothing for other words.
+std::optional<IndexRange> range_of(std::string_view word) {
+  if (word == "*") {
+    return IndexRange{};
+  }
+  const std::size_t dash = word.find('-');
+  const auto first = parse_number<std::size_t>(word.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<std::size_t>(word.substr(dash + 1));
+  if (!first || !last || *last < *first || *last == IndexRange::kNoEnd) {
+    return std::nullopt;
+  }
+  return IndexRange{*first, *last + 1};
+}
+
+// L2, 2, L1-3, 2.1, L2H1, 1-3.*: layers, and heads where they are said.
+struct Places {
+  IndexRange layers;
+  std::optional<IndexRange> heads;
+  bool has_letter = false;  // the L in front
+};
+
+std::optional<Places> places_of(std::string_view word) {
+  Places places;
+  places.has_letter = word.starts_with('L') || word.starts_with('l');
+  word.remove_prefix(places.has_letter ? 1 : 0);
+  const std::size_t split = word.find_first_of(places.has_letter ? ".hH" : ".");
+  const auto layers = range_of(word.substr(0, split));
+  if (!layers) {
+    return std::nullopt;
+  }
+  places.layers = *layers;
+  if (split != std::string_view::npos) {
+    places.heads = range_of(word.substr(split + 1));
+    return places.heads ? std::optional(places) : std::nullopt;
+  }
+  return places;
+}
+
+AblationRule parse_item(std::string_view item, bool by_mean) {
+  AblationRule rule;
+  rule.item = item;
+  rule.by_mean = by_mean;
+  constexpr std::string_view kMlp = ".mlp";
+  rule.mlps = item.ends_with(kMlp);
+  const auto places = places_of(rule.mlps ? item.substr(0, item.size() - kMlp.size()) : item);
+  const bool is_clear =
+      places && (rule.mlps ? !places->heads : places->heads || places->has_letter);
+  if (!is_clear) {
+    fail_item(kAblate, "a head as in 2.1, a layer's attention as in L2, or its MLP as in L2.mlp",
+              item);
+  }
+  rule.layers = places->layers;
+  rule.heads = places->heads.value_or(IndexRange{});
+  return rule;
+}
+
+// Where `sign` stands outside of double quotes; npos where it does not.
+std::size_t find_unquoted(std::string_view text, char sign, std::size_t from = 0) {
+  bool is_quoted = false;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    is_quoted = is_quoted != (text[i] == '"');
+    if (!is_quoted && text[i] == sign) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+TokenPart token_part(std::string_view word, std::string_view rule) {
+  if (word.empty() || word == "\"\"") {
+    fail_item(kHide, "tokens on both sides of >, as in \"sat>cat\" or \"3-5>0\"", rule);
+  }
+  if (word.front() == '"') {
+    if (word.size() < 2 || word.find('"', 1) != word.size() - 1) {
+      fail_item(kHide, "a closing quote behind the words", word);
+    }
+    return NamedTokens{std::string(word.substr(1, word.size() - 2)), true};
+  }
+  const std::size_t dash = word.find('-', 1);
+  const std::size_t stop = word.find_first_not_of("0123456789-");
+  if (word == "*" || (dash != std::string_view::npos && stop == std::string_view::npos)) {
+    const bool has_end = dash + 1 != word.size();
+    const auto range = range_of(word == "*" || has_end ? word : word.substr(0, dash));
+    if (!range) {
+      fail_item(kHide, "a range as in 3-5 or 3-", word);
+    }
+    return has_end ? *range : IndexRange{range->first, IndexRange::kNoEnd};
+  }
+  return NamedTokens{std::string(word), false};
+}
+
+std::vector<TokenPart> token_parts(std::string_view list, std::string_view rule) {
+  std::vector<TokenPart> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(find_unquoted(list, ',', begin), list.size());
+    parts.push_back(token_part(list_parts(list.substr(begin, end - begin), '\0').front(), rule));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// The same error, which says of what.
+template <class Check>
+void check_about(std::string_view option, std::string_view word, const Check& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{} {}: {}", option, word, error.what()));
+  }
+}
+
+void add_ablations(const AblationRule& rule, const Model& model, std::vector<Ablation>& ablations) {
+  check_interventions(model, {{}, {{{}, {}, rule.layers, rule.heads}}});
+  const std::size_t end_layer = std::min(rule.layers.end, model.n_layers());
+  for (std::size_t layer = rule.layers.first; layer < end_layer; ++layer) {
+    if (rule.mlps || rule.heads.is_all()) {
+      ablations.push_back({layer, std::nullopt, rule.mlps, rule.by_mean});
+      check_interventions(model, {{ablations.back()}, {}});
+      continue;
+    }
+    const std::size_t end_head = std::min(rule.heads.end, model.layers[layer].heads.size());
+    for (std::size_t head = rule.heads.first; head < end_head; ++head) {
+      ablations.push_back({layer, head, false, rule.by_mean});
+    }
+  }
+}
+
+// Heads stand behind their layer: what is said of one is made last.
+auto in_order(const Ablation& ablation) {
+  return std::tuple(ablation.layer, ablation.mlp, ablation.head);
+}
+
+// Indices of tokens, rising.
+std::vector<std::size_t> indices_of(const NamedTokens& named, const TokenizedText& text,
+                                    std::vector<std::string>& notes) {
+  TokenChoices choices = named.quoted ? tokens_of_words(text, named.words, kHide)
+                                      : choose_tokens(text, named.words, kHide);
+  if (!choices.note.empty() && std::ranges::find(notes, choices.note) == notes.end()) {
+    notes.push_back(std::move(choices.note));
+  }
+  return std::move(choices.indices);
+}
+
+std::vector<IndexRange> ranges_in(const std::vector<TokenPart>& parts, const TokenizedText& text,
+                                  std::vector<std::string>& notes) {
+  std::vector<IndexRange> ranges;
+  for (const TokenPart& part : parts) {
+    if (const auto* const named = std::get_if<NamedTokens>(&part)) {
+      for (const std::size_t index : indices_of(*named, text, notes)) {
+        ranges.push_back({index, index + 1});
+      }
+      continue;
+    }
+    const IndexRange& range = std::get<IndexRange>(part);
+    const std::size_t last = range.end == IndexRange::kNoEnd ? range.first : range.end - 1;
+    if (last >= text.size()) {
+      throw Error(ErrorKind::kUsage, fmt::format("{}: expected indices from 0 to {}, found {}",
+                                                 kHide, text.size() - 1, last));
+    }
+    ranges.push_back(range);
+  }
+  std::ranges::sort(ranges, {}, &IndexRange::first);
+  std::vector<IndexRange> merged;
+  for (const IndexRange& range : ranges) {
+    if (!merged.empty() && range.first <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+}  // namespace
+
+std::vector<AblationRule> parse_ablations(std::string_view list) {
+  std::vector<AblationRule> rules;
+  const auto by_mean = [](std::string_view item) -> std::optional<bool> {
+    const std::size_t sign = item.find('=');
+    return sign == std::string_view::npos
+               ? std::nullopt
+               : std::optional(parse_choice(kAblate, item.substr(sign + 1), kReplacements));
+  };
+  const std::vector<std::string_view> items = list_parts(list);
+  const bool usual = by_mean(items.back()).value_or(false);
+  for (const std::string_view item : items) {
+    rules.push_back(parse_item(item.substr(0, item.find('=')), by_mean(item).value_or(usual)));
+  }
+  return rules;
+}
+
+HideRule parse_hidden(std::string_view rule) {
+  HideRule parsed;
+  parsed.rule = rule;
+  const std::size_t at = find_unquoted(rule, '@');
+  const std::string_view edges = rule.substr(0, at);
+  const std::size_t arrow = find_unquoted(edges, '>');
+  if (arrow == std::string_view::npos ||
+      find_unquoted(edges, '>', arrow + 1) != std::string_view::npos) {
+    fail_item(kHide,
+              "QUERIES>KEYS as in \"sat>cat\" or \"3-5>0@1\", with words that have such "
+              "signs in double quotes",
+              rule);
+  }
+  parsed.queries = token_parts(edges.substr(0, arrow), rule);
+  parsed.keys = token_parts(edges.substr(arrow + 1), rule);
+  if (at != std::string_view::npos) {
+    const auto places = places_of(rule.substr(at + 1));
+    if (!places) {
+      fail_item(kHide, "layers behind @ as in @1, @0-2 or @2.1, with a head", rule);
+    }
+    parsed.layers = places->layers;
+    parsed.heads = places->heads.value_or(IndexRange{});
+  }
+  return parsed;
+}
+
+Interventions interventions_of(const WhatIf& what_if, const Model& model) {
+  Interventions interventions;
+  std::vector<Ablation>& all = interventions.ablations;
+  for (const AblationRule& rule : what_if.ablate) {
+    check_about(kAblate, rule.item, [&] { add_ablations(rule, model, all); });
+  }
+  std::ranges::stable_sort(all, {}, in_order);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  const auto twice = std::ranges::adjacent_find(all, {}, in_order);
+  if (twice != all.end()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{}: {} is to become both 0 and its mean", kAblate,
+                                               ablation_name(*twice)));
+  }
+  for (const HideRule& rule : what_if.hide) {
+    check_about(kHide, attnviz::quoted(rule.rule), [&] {
+      check_interventions(model, {{}, {{{}, {}, rule.layers, rule.heads}}});
+    });
+  }
+  return interventions;
+}
+
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+                               std::vector<std::string>& notes) {
+  constexpr std::size_t kMost = 10'000;
+  std::vector<KnockOut> edges;
+  for (const HideRule& rule : what_if.hide) {
+    const std::vector<IndexRange> queries = ranges_in(rule.queries, text, notes);
+    const std::vector<IndexRange> keys = ranges_in(rule.keys, text, notes);
+    if (queries.size() * keys.size() > kMost - edges.size()) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} {}: {} times {} places are too many: take ranges", kHide,
+                              attnviz::quoted(rule.rule), queries.size(), keys.size()));
+    }
+    for (const IndexRange& query : queries) {
+      for (const IndexRange& key : keys) {
+        edges.push_back({query, key, rule.layers, rule.heads});
+      }
+    }
+  }
+  return edges;
+}
+
+}  // namespace attnviz::app

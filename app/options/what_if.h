@@ -1,0 +1,64 @@
+// --ablate and --hide: what a run is to leave out, before there is a model or a text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "attnviz/attention/interventions.h"
+#include "attnviz/model/model.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz::app {
+
+/// An item of --ablate.
+struct AblationRule {
+  std::string item;  // as it was given
+  IndexRange layers, heads;
+  bool mlps = false;  // in place of heads
+  bool by_mean = false;
+};
+
+/// Tokens of a text by their indices, or by what the text says.
+struct NamedTokens {
+  std::string words;
+  bool quoted =
+      false;  // words of the text, whatever they are cut into; else one token or its index
+};
+using TokenPart = std::variant<IndexRange, NamedTokens>;
+
+/// One --hide.
+struct HideRule {
+  std::string rule;  // as it was given
+  std::vector<TokenPart> queries, keys;
+  IndexRange layers, heads;
+};
+
+struct WhatIf {
+  std::vector<AblationRule> ablate;
+  std::vector<HideRule> hide;
+
+  bool empty() const noexcept { return ablate.empty() && hide.empty(); }
+};
+
+/// "5.1,L7,L7.mlp=mean": heads (5.1, L5H1, 5.*, *.0, 5.0-2), the attention of layers (L7, L0-3) and
+/// their MLPs. =zero or =mean behind the last item is of all that say nothing themselves. Throws
+/// Error{kUsage}.
+std::vector<AblationRule> parse_ablations(std::string_view list);
+
+/// "QUERIES>KEYS[@LAYERS[.HEADS]]": tokens are *, 3, -1, 3-5, 3- (and all behind), cat, cat#2,
+/// "the cat" in double quotes, or a list of these with commas; layers and heads *, 2 or 1-3. Throws
+/// Error{kUsage}.
+HideRule parse_hidden(std::string_view rule);
+
+/// What is taken out of the model: in order, each once; edges only have a meaning in a text. Throws
+/// Error{kUsage} for what the model does not have, also where edges are to be hidden.
+Interventions interventions_of(const WhatIf& what_if, const Model& model);
+
+/// The edges that are hidden in one text. What is to be said of how words were understood is
+/// appended to `notes`. Throws Error{kUsage} for what the text does not have.
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+                               std::vector<std::string>& notes);
+
+}  // namespace attnviz::app
