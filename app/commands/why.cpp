@@ -154,7 +154,10 @@ class Explanation {
  public:
   Explanation(const WhyOptions& options, AttentionSetup& setup, const Tokenizer& tokenizer,
               TokenizedText text)
-      : options_(options), setup_(setup), tokenizer_(tokenizer), request_(request_of(options)) {
+      : options_(options),
+        setup_(setup),
+        tokenizer_(tokenizer),
+        request_(request_of(options, setup.model, text)) {
     document_.model = model_facts(setup.model, text);
     document_.run = run_facts(setup.model, request_);
     document_.text = std::move(text);
