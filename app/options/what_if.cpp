@@ -23,8 +23,6 @@ namespace {
 constexpr std::string_view kAblate = "--ablate";
 constexpr std::string_view kHide = "--hide";
 
-constexpr std::array kReplacements = {Choice{"zero", false}, Choice{"mean", true}};
-
 [[noreturn]] void fail_item(std::string_view option, std::string_view expected,
                             std::string_view found) {
   throw Error(ErrorKind::kUsage,

@@ -1,16 +1,21 @@
 // --ablate and --hide: what a run is to leave out, before there is a model or a text.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "attnviz/attention/interventions.h"
+#include "attnviz/core/choices.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
+
+/// What stands in the place of what is taken out: whether it is its mean.
+inline constexpr std::array kReplacements = {Choice{"zero", false}, Choice{"mean", true}};
 
 /// An item of --ablate.
 struct AblationRule {

@@ -15,8 +15,6 @@ namespace attnviz::app {
 
 namespace {
 
-constexpr std::array kReplacements = {Choice{"zero", false}, Choice{"mean", true}};
-
 std::vector<AblatedPart> parse_parts(std::string_view option, const std::string& word) {
   std::vector<AblatedPart> parts;
   for (const std::string_view item : list_parts(word)) {
