@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "attnviz/analysis/heads/value_norms.h"
+#include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
@@ -270,10 +270,7 @@ void require_unembedding(const Model& model) {
 LogitDirection logit_direction(const Model& model, std::uint32_t id) {
   require_unembedding(model);
   const Projection& unembedding = model.head.unembedding;
-  if (id >= unembedding.d_out()) {
-    throw Error(ErrorKind::kUsage, fmt::format("token {}: expected less than {}", id,
-                                               counted(unembedding.d_out(), "token")));
-  }
+  require_id(id, unembedding.d_out());
   const MatrixBuffer column = to_floats(unembedding.weight.col_block(id, 1));
   LogitDirection direction;
   for (std::size_t i = 0; i < column.rows(); ++i) {
@@ -313,10 +310,7 @@ Attribution attribute(const Model& model, const TokenizedText& text,
                       const AttentionRequest& request, std::size_t at,
                       std::span<const LogitDirection> directions) {
   require_unembedding(model);
-  if (at >= text.tokens.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("token {}: the text has {}", at, counted(text.tokens.size(), "token")));
-  }
+  require_token(at, text.size());
   if (model.config.order == LayerOrder::kPostNorm || !model.head.transform.weight.empty()) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: its layers end in norms, so that a logit is no sum of what they "

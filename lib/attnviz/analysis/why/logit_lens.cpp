@@ -1,16 +1,13 @@
 #include "attnviz/analysis/why/logit_lens.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 
 namespace attnviz {
 
@@ -58,18 +55,12 @@ void look(std::span<const float> logits, std::uint32_t target, std::size_t n_top
 std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
                                   const AttentionRequest& request, std::size_t at,
                                   std::uint32_t target, std::size_t n_top) {
-  if (at >= text.tokens.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("token {}: the text has {}", at, counted(text.tokens.size(), "token")));
-  }
+  require_token(at, text.size());
   const InputColumns input(text);
   StreamRows rows(model, at);
   run(model, input.view(), request, rows);
   const MatrixBuffer logits = run_output_head(model, rows.rows(), request.n_threads);
-  if (target >= logits.cols()) {
-    throw Error(ErrorKind::kUsage, fmt::format("token {}: expected less than {}", target,
-                                               counted(logits.cols(), "token")));
-  }
+  require_id(target, logits.cols());
   std::vector<LensPoint> points = rows.take();
   for (std::size_t i = 0; i < points.size(); ++i) {
     look(logits.view().row(i), target, n_top, points[i]);

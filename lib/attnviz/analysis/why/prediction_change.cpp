@@ -1,17 +1,14 @@
 #include "attnviz/analysis/why/prediction_change.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <functional>
 #include <numbers>
 #include <numeric>
 #include <span>
 
+#include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/logits.h"
-#include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/entropy.h"
 
@@ -21,13 +18,6 @@ namespace {
 
 // Logits that lie in memory at once, a row for each token.
 constexpr std::size_t kLogitRows = kBlockRows;
-
-void require_target(std::uint32_t target, std::size_t n_vocab) {
-  if (target >= n_vocab) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("token {}: expected less than {}", target, counted(n_vocab, "token")));
-  }
-}
 
 // work(index of the row, its logits) for all rows, in no order.
 void for_each_logits(const Model& model, ConstMatrix last, std::size_t n_threads,
@@ -50,7 +40,7 @@ UnchangedPrediction::UnchangedPrediction(const Model& model, ConstMatrix last, s
       n_threads_(n_threads),
       logits_(run_output_head(model, last, n_threads)),
       log_sums_(last.rows) {
-  require_target(target, logits_.cols());
+  require_id(target, logits_.cols());
   for (std::size_t row = 0; row < last.rows; ++row) {
     log_sums_[row] = kernels::log_sum_exp(logits_.view().row(row));
   }
@@ -86,7 +76,7 @@ std::vector<double> log_probabilities(const Model& model, ConstMatrix last, std:
                                       std::size_t n_threads) {
   std::vector<double> all(last.rows);
   for_each_logits(model, last, n_threads, [&](std::size_t row, std::span<const float> logits) {
-    require_target(target, logits.size());
+    require_id(target, logits.size());
     all[row] = static_cast<double>(logits[target]) - kernels::log_sum_exp(logits);
   });
   return all;

@@ -12,12 +12,12 @@
 
 #include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/analysis/inspection.h"
+#include "attnviz/analysis/why/asked_tokens.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
-#include "attnviz/core/message.h"
 #include "attnviz/kernels/stored_numbers.h"
 
 namespace attnviz {
@@ -268,10 +268,7 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
   const InputColumns columns(text);
   const ModelInput input = columns.view();
   check_request(model, input, request);
-  if (const std::size_t last = std::max(query, key); last >= input.size()) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("token {}: the text has {}", last, counted(input.size(), "token")));
-  }
+  require_token(std::max(query, key), input.size());
   if (model.config.order == LayerOrder::kPostNorm) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: its layers end in norms, so that a score is no sum of what they "
