@@ -12,6 +12,12 @@
 namespace attnviz {
 
 MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads) {
+  MatrixBuffer logits(stream.rows, model.head.unembedding.d_out());
+  run_output_head(model, stream, n_threads, logits.view());
+  return logits;
+}
+
+void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads, Matrix logits) {
   const OutputHead& head = model.head;
   if (head.unembedding.weight.empty()) {
     throw Error(
@@ -27,19 +33,17 @@ MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t
     apply_norm(head.transform_norm, transformed.view(), transformed.view());
     normed = std::move(transformed);
   }
-  MatrixBuffer logits(stream.rows, head.unembedding.d_out());
-  blocked_product(std::as_const(normed).view(), head.unembedding, n_threads, logits.view());
+  blocked_product(std::as_const(normed).view(), head.unembedding, n_threads, logits);
   if (head.soft_cap > 0.0f) {
-    for (std::size_t row = 0; row < logits.rows(); ++row) {
-      kernels::soft_cap(logits.view().row(row), head.soft_cap);
+    for (std::size_t row = 0; row < logits.rows; ++row) {
+      kernels::soft_cap(logits.row(row), head.soft_cap);
     }
   }
-  if (!all_finite(std::as_const(logits).view())) {
+  if (!all_finite(logits)) {
     throw Error(
         ErrorKind::kMalformed,
         fmt::format("{}: a logit is not a finite number (weights too large?)", model.config.name));
   }
-  return logits;
 }
 
 }  // namespace attnviz

@@ -15,4 +15,7 @@ namespace attnviz {
 /// is not finite.
 MatrixBuffer run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads);
 
+/// The same into `logits`, [rows, n_vocab].
+void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threads, Matrix logits);
+
 }  // namespace attnviz

@@ -1,5 +1,6 @@
 #include "attnviz/analysis/why/ablate_each.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "attnviz/attention/input_columns.h"
@@ -53,9 +54,18 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
     return run_layers(model, layer, copy_of(std::as_const(stream).view()), end, request, observer,
                       memory);
   };
-  const UnchangedPrediction prediction(model, run_from(0, unchanged).view(), target,
-                                       request.n_threads);
+  UnchangedPrediction prediction(model, run_from(0, unchanged).view(), target, request.n_threads);
   std::vector<AblationEffect> effects(each.ablations.size());
+  std::vector<std::size_t> waiting;  // those whose runs stand in `lasts`, one behind the other
+  MatrixBuffer lasts(prediction.runs_at_once() * stream.rows(), stream.cols());
+  const auto measure = [&] {
+    const std::size_t rows = waiting.size() * stream.rows();
+    const auto changes = prediction.changes_to(std::as_const(lasts).view().row_block(0, rows));
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      effects[waiting[i]].change = changes[i];
+    }
+    waiting.clear();
+  };
   std::size_t n_done = 0;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     for (std::size_t i = 0; i < effects.size(); ++i) {
@@ -63,7 +73,14 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
         continue;
       }
       one.make_only({i, i + 1});
-      effects[i] = {each.ablations[i], prediction.change_to(run_from(layer, changed).view())};
+      effects[i].what = each.ablations[i];
+      const MatrixBuffer last = run_from(layer, changed);
+      std::copy_n(last.view().data, last.rows() * last.cols(),
+                  lasts.view().row_data(waiting.size() * last.rows()));
+      waiting.push_back(i);
+      if (waiting.size() == prediction.runs_at_once()) {
+        measure();
+      }
       if (request.report) {
         request.report(static_cast<double>(++n_done) / static_cast<double>(effects.size()));
       }
@@ -72,6 +89,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
         std::exchange(stream, run_layer(model, layer, LayerReach::kWhole,
                                         std::as_const(stream).view(), request, unchanged, memory));
   }
+  measure();
   return effects;
 }
 

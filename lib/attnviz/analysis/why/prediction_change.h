@@ -29,17 +29,21 @@ class UnchangedPrediction {
   UnchangedPrediction(const Model& model, ConstMatrix last, std::uint32_t target,
                       std::size_t n_threads);
 
-  /// Of a run that gives `last`, of as many tokens. Throws what run_output_head() throws.
-  PredictionChange change_to(ConstMatrix last) const;
+  /// Of each run whose last layer gives n_tokens rows of `lasts`, [n_runs · n_tokens, d_model].
+  /// Throws what run_output_head() throws.
+  std::vector<PredictionChange> changes_to(ConstMatrix lasts);
 
-  /// Bytes that both take, beside `last`; an estimate.
+  /// How many short ones are best told at once: their logits are one product.
+  std::size_t runs_at_once() const noexcept;
+
+  /// Bytes that it takes, with as many runs as are told at once; an estimate.
   static double bytes(const Model& model, std::size_t n_tokens) noexcept;
 
  private:
   const Model& model_;
   std::uint32_t target_;
   std::size_t n_threads_;
-  MatrixBuffer logits_;
+  MatrixBuffer logits_, memory_;
   std::vector<double> log_sums_;  // by token
 };
 
