@@ -173,8 +173,9 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
 }
 
 // Edges of one head that are hidden beside those that a mask hides. Means have what other heads
-// see, and words what other tokens do.
+// see, and words what other tokens do. Each cell asks for all of them: very many stay weights of 0.
 std::vector<KnockOut> hidden_edges(const AttentionDocument& document, HeadId head) {
+  constexpr std::size_t kMost = 256;
   std::vector<KnockOut> edges;
   if (!document.average && !document.words) {
     std::ranges::copy_if(document.run.interventions.knock_outs, std::back_inserter(edges),
@@ -182,7 +183,7 @@ std::vector<KnockOut> hidden_edges(const AttentionDocument& document, HeadId hea
                            return one.layers.has(head.layer) && one.heads.has(head.head);
                          });
   }
-  return edges;
+  return edges.size() > kMost ? std::vector<KnockOut>() : edges;
 }
 
 HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {

@@ -260,7 +260,7 @@ std::vector<std::string> run_notes(const RunFacts& facts) {
 std::vector<std::string> left_out_notes(const RunFacts& facts) {
   std::vector<std::string> lines = intervention_notes(facts.interventions);
   for (const std::string& edges : facts.hidden_in_each) {
-    lines.push_back("hidden in each text: " + printable(edges));
+    lines.push_back("hidden in each text: " + safe_message(edges, false));
   }
   return lines;
 }
