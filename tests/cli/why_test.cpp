@@ -61,7 +61,7 @@ TEST_CASE("why: the embedded model's numbers are those of float64, through the p
     for (const char* part : {"mlps", "layers"}) {
       for (const json& one : found["ablation"][part]) {
         check_why(one["logprob_change"],
-                  zero[part]["target_change_nats"][one["layer"].get<std::size_t>()]);
+                  zero[part][one["layer"].get<std::size_t>()]["target_change_nats"]);
       }
     }
     const json& lens = expected["lens"];
