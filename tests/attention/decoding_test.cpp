@@ -233,6 +233,43 @@ TEST_CASE("frequencies that change with the text's length are those of the whole
   }
 }
 
+TEST_CASE(
+    "a text that is taken back and grows otherwise: the logits of a fresh one, at each token") {
+  for (const char* name : {"llama-gqa-bias", "gemma2-softcap-window", "llama-rope-dynamic",
+                           "phi3-longrope-short", "gpt2-tied"}) {
+    CAPTURE(name);
+    const Model model = load_hugging_face(kFamilies / name);
+    const std::size_t n = std::min<std::size_t>(model.config.n_ctx, 40);
+    const Ids ids = some_ids(model, n);
+    Decoding decoding(model, {}, n);
+    decoding.feed(ids);
+    // Kept tokens, and other ones behind them, up to a text that is shorter or as long.
+    for (const auto& [kept, end] :
+         {std::pair<std::size_t, std::size_t>{n - 3, n}, {n / 2, n}, {5, n - 2}, {2, 9}, {0, n}}) {
+      CAPTURE(kept);
+      CAPTURE(end);
+      Ids other = first_of(ids, end);
+      std::reverse(other.begin() + static_cast<std::ptrdiff_t>(kept), other.end());
+      decoding.rewind(kept);
+      CHECK(decoding.n_tokens() == kept);
+      std::vector<std::vector<float>> found;
+      decoding.feed(std::span(other).subspan(kept),
+                    [&](std::size_t index, std::span<const float> logits) {
+                      CHECK(index == found.size());
+                      found.emplace_back(logits.begin(), logits.end());
+                    });
+      REQUIRE(found.size() == end - kept);
+      CHECK(relative_difference(found.back(), logits_of_whole(model, other, {})) < 1e-5);
+      if (model.layers.front().rope == nullptr || model.layers.front().rope->short_text == 0) {
+        CHECK(relative_difference(found.front(),
+                                  logits_of_whole(model, first_of(other, kept + 1), {})) < 1e-5);
+      }
+      decoding.rewind(kept);
+      decoding.feed(std::span(ids).subspan(kept));
+    }
+  }
+}
+
 TEST_CASE("tokens that cannot be read do not become part of the text") {
   for (const char* name : {"llama-gqa-bias", "llama-rope-dynamic"}) {
     CAPTURE(name);

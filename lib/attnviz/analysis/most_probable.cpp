@@ -29,4 +29,13 @@ std::vector<ProbableToken> most_probable(std::span<const float> logits, std::siz
   return tokens;
 }
 
+double log_probability(std::span<const float> logits, std::uint32_t id) {
+  const auto largest = static_cast<double>(*std::ranges::max_element(logits));
+  double sum = 0.0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(logit) - largest);
+  }
+  return static_cast<double>(logits[id]) - largest - std::log(sum);
+}
+
 }  // namespace attnviz

@@ -19,4 +19,7 @@ struct ProbableToken {
 /// precision, each at least 0 and at most 1. Precondition: logits are finite, and not empty.
 std::vector<ProbableToken> most_probable(std::span<const float> logits, std::size_t count);
 
+/// ln p of one token, likewise. Precondition: there is such a logit.
+double log_probability(std::span<const float> logits, std::uint32_t id);
+
 }  // namespace attnviz

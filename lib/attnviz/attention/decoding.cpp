@@ -68,7 +68,7 @@ Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max
   memory_.cache = &cache_;
 }
 
-std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
+MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   if (cache_.max_tokens() - ids_.size() < ids.size()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: no room is kept for more than {}", model_.config.name,
@@ -76,7 +76,7 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   }
   std::vector<std::uint32_t> text = ids_;  // they become part of it when nothing fails
   text.insert(text.end(), ids.begin(), ids.end());
-  if (cache_.n_tokens() > 0 && !turns_alike(model_, cache_.n_tokens(), text.size())) {
+  if (cache_.n_tokens() > 0 && !turns_alike(model_, turned_for_, text.size())) {
     cache_.set_tokens(0);
   }
   ModelInput input;
@@ -93,18 +93,42 @@ std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
   }
   ObserverGroup all(std::move(observers));
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
-  const MatrixBuffer stream =
-      run_layers(model_, 0, embed(model_, input), end, request_, all, memory_);
-  logits_ =
-      run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
+  MatrixBuffer stream = run_layers(model_, 0, embed(model_, input), end, request_, all, memory_);
   ids_ = std::move(text);
   cache_.set_tokens(ids_.size());
+  turned_for_ = ids_.size();
+  return stream;
+}
+
+std::span<const float> Decoding::feed(std::span<const std::uint32_t> ids) {
+  const MatrixBuffer stream = append(ids);
+  logits_ =
+      run_output_head(model_, stream.view().row_block(stream.rows() - 1, 1), request_.n_threads);
   return std::as_const(logits_).view().row(0);
+}
+
+void Decoding::feed(std::span<const std::uint32_t> ids, const EachLogits& each) {
+  constexpr std::size_t kRows = 32;  // of vocabularies of 256 K: 32 MB
+  const MatrixBuffer stream = append(ids);
+  const std::size_t n_before = stream.rows() - ids.size();
+  for (std::size_t first = 0; first < ids.size(); first += kRows) {
+    const std::size_t count = std::min(kRows, ids.size() - first);
+    const MatrixBuffer logits = run_output_head(
+        model_, stream.view().row_block(n_before + first, count), request_.n_threads);
+    for (std::size_t row = 0; row < count; ++row) {
+      each(first + row, logits.view().row(row));
+    }
+  }
+}
+
+void Decoding::rewind(std::size_t n_tokens) {
+  ids_.resize(std::min(n_tokens, ids_.size()));
+  cache_.set_tokens(std::min(n_tokens, cache_.n_tokens()));
 }
 
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
                                std::size_t n_tokens, const AttentionRequest& request,
-                               RunObserver* observer) {
+                               RunObserver* observer, const StopsText& stops) {
   ContinuedIds continued;
   Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens), observer);
   std::span<const std::uint32_t> next = prompt;
@@ -121,6 +145,10 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       continued.end = ContinuationEnd::kEndOfText;
       continued.end_of_text = id;
+      break;
+    }
+    if (stops && stops(id)) {
+      continued.end = ContinuationEnd::kStop;
       break;
     }
     continued.ids.push_back(id);

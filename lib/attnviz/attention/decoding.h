@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,15 +48,29 @@ class Decoding {
   /// Error{kUsage} past max_tokens; the text is as it was then.
   std::span<const float> feed(std::span<const std::uint32_t> ids);
 
+  /// Told the place of a token among those that are fed, and the logits of the one that follows it,
+  /// [n_vocab]; valid during the call.
+  using EachLogits = std::function<void(std::size_t index, std::span<const float> logits)>;
+  /// The same, with the logits behind each of the tokens, in their order. Throws what `each`
+  /// throws, and then the text has grown.
+  void feed(std::span<const std::uint32_t> ids, const EachLogits& each);
+
   std::size_t n_tokens() const noexcept { return ids_.size(); }
 
+  /// Forgets the tokens from `n_tokens` on, of n_tokens(): other ones can follow those before.
+  void rewind(std::size_t n_tokens);
+
  private:
+  // The text with `ids` behind it; returns the last layer's stream of at least these.
+  MatrixBuffer append(std::span<const std::uint32_t> ids);
+
   const Model& model_;
   AttentionRequest request_;
   RunObserver nobody_;
   RunObserver& observer_;
   std::unique_ptr<Intervener> changes_;  // made of the first tokens that are fed
   KeyValueCache cache_;
+  std::size_t turned_for_ = 0;  // the length of the text whose rotations the cached keys have
   LayerMemory memory_;
   std::vector<std::uint32_t> ids_;
   MatrixBuffer logits_;
@@ -66,6 +81,7 @@ enum class ContinuationEnd {
   kLength,     // as long as was asked for
   kEndOfText,  // the model says that the text ends
   kContext,    // the model's context is full
+  kStop,       // before a token that was not wanted
 };
 
 struct ContinuedIds {
@@ -74,12 +90,16 @@ struct ContinuedIds {
   std::optional<std::uint32_t> end_of_text;  // the token that ended it
 };
 
+/// Asked of each token before it is taken, in order.
+using StopsText = std::function<bool(std::uint32_t id)>;
+
 /// Up to `n_tokens` tokens after `prompt`, each the most probable one (of several the one with the
-/// smallest id). request.report is told the share that is done, `observer` what Decoding tells it.
-/// Throws as Decoding does, and Error{kUsage} for an empty prompt.
+/// smallest id), before one that `stops` (empty: none does). request.report is told the share that
+/// is done, `observer` what Decoding tells it. Throws as Decoding does, and Error{kUsage} for an
+/// empty prompt.
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
                                std::size_t n_tokens, const AttentionRequest& request,
-                               RunObserver* observer = nullptr);
+                               RunObserver* observer = nullptr, const StopsText& stops = {});
 
 /// Bytes that continue_greedily takes; an estimate.
 double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens);

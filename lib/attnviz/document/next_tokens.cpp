@@ -10,6 +10,7 @@ std::string continuation_note(const Continuation& continuation) {
   const std::string count = counted(continuation.ids.size(), "token");
   switch (continuation.end) {
     case ContinuationEnd::kLength:
+    case ContinuationEnd::kStop:
       break;
     case ContinuationEnd::kEndOfText:
       return continuation.ids.empty()

@@ -61,6 +61,10 @@ bool is_number(char32_t point) noexcept {
   return is_between(category(point), UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
 }
 
+bool is_lower_case(char32_t point) noexcept {
+  return category(point) == UTF8PROC_CATEGORY_LL;
+}
+
 bool is_mark(char32_t point) noexcept {
   return is_between(category(point), UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME);
 }

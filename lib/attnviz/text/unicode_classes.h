@@ -9,6 +9,7 @@ namespace attnviz {
 bool is_white_space(char32_t point) noexcept;  // the property White_Space
 bool is_punctuation(char32_t point) noexcept;  // P, and every ASCII sign that is no letter or digit
 bool is_number(char32_t point) noexcept;       // N
+bool is_lower_case(char32_t point) noexcept;   // Ll
 bool is_mark(char32_t point) noexcept;         // M
 bool is_spacing_free_mark(char32_t point) noexcept;  // Mn
 bool is_control(char32_t point) noexcept;            // Cc, Cf, Co: controls, formats, private use

@@ -1,0 +1,32 @@
+// A text cut into sentences.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+
+/// Bytes [begin, end) of a text, without white space at either end; not empty.
+struct Sentence {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool begins_line = false;  // of a paragraph, a heading, an item of a list or a row of a table
+
+  bool operator==(const Sentence&) const = default;
+};
+
+/// The sentences, in order. One ends
+///   at . ! ? … and their like in other scripts, and closing quotes and brackets behind them, where
+///   white space or the text's end follows (after 。！？ and other wide marks anywhere), but not at
+///   a full stop before a word in lower case, nor at the number of an item of a list; at a blank
+///   line, and before and after a heading, an item of a list and a row of a table as Markdown has
+///   them. Other line ends are white space.
+/// Abbreviations before a capital letter ("Dr. Who") are not known: they end one. With `most_words`
+/// above 0, longer sentences are cut behind so many words, between white space.
+std::vector<Sentence> sentences(std::string_view text, std::size_t most_words = 0);
+
+/// The line of a byte, from 1 on.
+std::size_t line_of(std::string_view text, std::size_t byte);
+
+}  // namespace attnviz

@@ -1,0 +1,90 @@
+#include "attnviz/text/sentences.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+// What begins a line has a | before it.
+Parts cut(std::string_view text, std::size_t most_words = 0) {
+  Parts parts;
+  std::size_t end = 0;
+  for (const Sentence& one : sentences(text, most_words)) {
+    CHECK(one.begin >= end);
+    CHECK(one.end > one.begin);
+    CHECK(one.end <= text.size());
+    end = one.end;
+    parts.push_back((one.begins_line ? "|" : "") +
+                    std::string(text.substr(one.begin, one.end - one.begin)));
+  }
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE("sentences end at their marks, with the quotes and brackets behind them") {
+  CHECK(cut("One. Two!  Three?\nFour") == Parts{"|One.", "Two!", "Three?", "Four"});
+  CHECK(cut("He said \"Go!\" And went. (She too.) “So?” Yes") ==
+        Parts{"|He said \"Go!\"", "And went.", "(She too.)", "“So?”", "Yes"});
+  CHECK(cut("What?! No... Well.") == Parts{"|What?!", "No...", "Well."});
+  CHECK(cut("  No end\n") == Parts{"|No end"});
+  CHECK(cut("*Bold.* Then") == Parts{"|*Bold.*", "Then"});
+}
+
+TEST_CASE("a full stop inside of a number or a name, or before lower case, ends no sentence") {
+  CHECK(cut("It is 3.5 m, as in a.txt or e.g. here. Yes") ==
+        Parts{"|It is 3.5 m, as in a.txt or e.g. here.", "Yes"});
+  CHECK(cut("Really? yes") == Parts{"|Really?", "yes"});
+  CHECK(cut("Dr. Who came.") == Parts{"|Dr.", "Who came."});  // abbreviations are not known
+}
+
+TEST_CASE("marks of other scripts; the wide ones need no space behind them") {
+  CHECK(cut("猫は寝た。犬も！「そう？」と。") ==
+        Parts{"|猫は寝た。", "犬も！", "「そう？」", "と。"});
+  CHECK(cut("यह है। वह है। هل؟ نعم") == Parts{"|यह है।", "वह है।", "هل؟", "نعم"});
+  CHECK(cut("Fine 😀. 😀 Next") == Parts{"|Fine 😀.", "😀 Next"});
+}
+
+TEST_CASE("blank lines, headings, items of lists and rows of tables stand for themselves") {
+  CHECK(cut("# The title\nOne goes\non here. Two\n\nThree\n \nFour") ==
+        Parts{"|# The title", "|One goes\non here.", "Two", "|Three", "|Four"});
+  CHECK(cut("Before\n- an item. And more\n- another\n  that goes on\n1. first\n2) second") ==
+        Parts{"|Before", "|- an item.", "And more", "|- another\n  that goes on", "|1. first",
+              "|2) second"});
+  CHECK(cut("| a | b |\n|---|---|\n| 1. | 2 |") ==
+        Parts{"|| a | b |", "||---|---|", "|| 1. | 2 |"});
+  CHECK(cut("## 1. Title\nText") == Parts{"|## 1. Title", "|Text"});
+  CHECK(cut("#hashtag stays. - so\n-and this") == Parts{"|#hashtag stays.", "- so\n-and this"});
+  CHECK(cut("Line\r\n\r\nOther.\r\n") == Parts{"|Line", "|Other."});
+}
+
+TEST_CASE("long sentences are cut behind so many words") {
+  CHECK(cut("a b  c d\ne. F g", 2) == Parts{"|a b", "c d", "e.", "F g"});
+  CHECK(cut("a b c", 3) == Parts{"|a b c"});
+}
+
+TEST_CASE("nothing, white space and bytes that are no text") {
+  CHECK(cut("").empty());
+  CHECK(cut(" \n\t \n").empty());
+  CHECK(cut(".") == Parts{"|."});
+  CHECK(cut("\xff. \xfe!\xc3") == Parts{"|\xff.", "\xfe!\xc3"});
+  CHECK(cut("\xe3\x80") == Parts{"|\xe3\x80"});
+  CHECK(cut("a\xc2\xa0") == Parts{"|a"});
+}
+
+TEST_CASE("marks without end are read once") {
+  CHECK(cut(std::string(1 << 20, '.') + " a").size() == 1);
+}
+
+TEST_CASE("lines count from 1") {
+  CHECK(line_of("a\nb\n\nc", 0) == 1);
+  CHECK(line_of("a\nb\n\nc", 2) == 2);
+  CHECK(line_of("a\nb\n\nc", 5) == 4);
+}
+
+}  // namespace attnviz
