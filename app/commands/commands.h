@@ -18,6 +18,9 @@ void run(const HeadsOptions& options);
 /// attnviz why: which tokens, heads and layers a prediction, or a score, rests on.
 void run(const WhyOptions& options);
 
+/// attnviz cite: the sentences of documents, by what an answer loses when it cannot see them.
+void run(const CiteOptions& options);
+
 /// attnviz render: attention that any tool computed, drawn.
 void run(const RenderOptions& options);
 

@@ -101,14 +101,15 @@ void check_next_tokens(const ShowOptions& options, const Model& model) {
   }
 }
 
-std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
-                                          const Tokenizer& tokenizer,
-                                          const AttentionRequest& request, TokenizedText& text) {
-  if (options.generate == 0) {
+std::optional<Continuation> continue_text(const AttentionOptions& options, std::size_t n_tokens,
+                                          const Model& model, const Tokenizer& tokenizer,
+                                          const AttentionRequest& request, TokenizedText& text,
+                                          const StopsText& stops) {
+  if (n_tokens == 0) {
     return std::nullopt;
   }
-  require_memory(continuation_bytes(model, text.size(), options.generate),
-                 fmt::format("generating {}", counted(options.generate, "token")),
+  require_memory(continuation_bytes(model, text.size(), n_tokens),
+                 fmt::format("generating {}", counted(n_tokens, "token")),
                  "take fewer, or a shorter text");
   std::vector<TokenId> ids = InputColumns(text).ids;
   ContinuedIds continued;
@@ -116,10 +117,10 @@ std::optional<Continuation> continue_text(const ShowOptions& options, const Mode
     ProgressLine progress("generating", options.talk);
     AttentionRequest reporting = request;
     reporting.report = progress.report();
-    continued = continue_greedily(model, ids, options.generate, reporting);
+    continued = continue_greedily(model, ids, n_tokens, reporting, nullptr, stops);
   }
   Continuation continuation;
-  continuation.asked = options.generate;
+  continuation.asked = n_tokens;
   continuation.end = continued.end;
   continuation.end_of_text = continued.end_of_text;
   if (continued.end_of_text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "attnviz/attention/decoding.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/next_tokens.h"
@@ -26,12 +27,14 @@ void require_predictions(std::string_view option, const Model& model);
 /// Throws Error{kUsage}, saying why, when the model cannot do what the options ask for.
 void check_next_tokens(const ShowOptions& options, const Model& model);
 
-/// Appends the tokens that --generate asks for to the text, marked as generated; nothing without
-/// it. Says why there are fewer, unless quiet. Throws what continue_greedily throws, Error{kUsage}
-/// when memory is short, and Error{kMalformed} for a token that the tokenizer does not have.
-std::optional<Continuation> continue_text(const ShowOptions& options, const Model& model,
-                                          const Tokenizer& tokenizer,
-                                          const AttentionRequest& request, TokenizedText& text);
+/// Appends up to `n_tokens` tokens, as continue_greedily chooses them, to the text, marked as
+/// generated; nothing without any. Says why there are fewer, unless quiet. Throws what
+/// continue_greedily throws, Error{kUsage} when memory is short, and Error{kMalformed} for a token
+/// that the tokenizer does not have.
+std::optional<Continuation> continue_text(const AttentionOptions& options, std::size_t n_tokens,
+                                          const Model& model, const Tokenizer& tokenizer,
+                                          const AttentionRequest& request, TokenizedText& text,
+                                          const StopsText& stops = {});
 
 /// What --predict asks for of one text; nothing without it.
 class Predictor {

@@ -11,7 +11,8 @@ namespace {
 
 std::optional<Continuation> go_on(ShowSetup& setup, const AttentionRequest& request,
                                   TokenizedText& text) {
-  auto continuation = continue_text(setup.options, setup.model, *setup.tokenizer, request, text);
+  auto continuation = continue_text(setup.options, setup.options.generate, setup.model,
+                                    *setup.tokenizer, request, text);
   if (continuation) {
     setup.phases.done("generate");
   }

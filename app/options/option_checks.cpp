@@ -205,6 +205,22 @@ void check_why(const Given& given, WhyOptions& options) {
   }
 }
 
+void check_cite(const Given& given, const CiteOptions& options) {
+  const auto n_stdin = std::ranges::count(options.documents, "-");
+  const InputOptions& input = options.input;
+  const bool asks_stdin = input.text == "-" || input.file == "-" || !input.is_given();
+  if (n_stdin > 1 || (n_stdin == 1 && asks_stdin)) {
+    fail("--doc -: standard input is read once; give the question as a TEXT");
+  }
+  if (options.answer && options.answer->find_first_not_of(" \t\r\n\v\f") == std::string::npos) {
+    fail("--answer: empty or blank: there is nothing to score");
+  }
+  if (options.answer && given.has("--generate")) {
+    conflict("--answer", "--generate");
+  }
+  check_output(options.output);
+}
+
 void check_merge(const Given& /*given*/, const MergeOptions& options) {
   if (options.files.empty()) {
     fail("merge needs FILEs, as in: attnviz merge a.json b.json -o all.json");

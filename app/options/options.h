@@ -204,6 +204,20 @@ struct WhyOptions : AttentionOptions {
   }
 };
 
+/// Which sentence of a text, or of documents before a question, an answer rests on.
+struct CiteOptions : AttentionOptions {
+  std::vector<std::filesystem::path> documents;  // "-" is standard input
+  std::optional<std::string> answer;             // absent: the model's
+  std::size_t generate = 32;                     // tokens of it
+  std::size_t span_words = 0;                    // longer sentences are cut; 0: none
+  bool print_prompt = false;                     // and nothing else
+  bool retrieval_heads = false;                  // are measured first
+  std::size_t top = 10;                          // rows of the table; 0: all
+  float least_factor = 2.0f;                     // from which on a sentence matters
+  DrawingRequest drawing;
+  LookOptions look;
+};
+
 struct RenderOptions {
   std::optional<std::filesystem::path> file;  // "-" or absent is standard input
   GivenTokens tokens;
@@ -261,8 +275,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, WhyOptions, RenderOptions,
-                             TokenizeOptions, InfoOptions, ModelsOptions, WeightsOptions,
-                             MergeOptions, TourOptions, PrintText>;
+using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, WhyOptions, CiteOptions,
+                             RenderOptions, TokenizeOptions, InfoOptions, ModelsOptions,
+                             WeightsOptions, MergeOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -244,8 +244,10 @@ TEST_CASE(
     Decoding decoding(model, {}, n);
     decoding.feed(ids);
     // Kept tokens, and other ones behind them, up to a text that is shorter or as long.
-    for (const auto& [kept, end] :
-         {std::pair<std::size_t, std::size_t>{n - 3, n}, {n / 2, n}, {5, n - 2}, {2, 9}, {0, n}}) {
+    using Part = std::pair<std::size_t, std::size_t>;
+    for (const Part& part : {Part{n - 3, n}, {n / 2, n}, {5, n - 2}, {2, 9}, {0, n}}) {
+      const std::size_t kept = part.first;
+      const std::size_t end = part.second;
       CAPTURE(kept);
       CAPTURE(end);
       Ids other = first_of(ids, end);

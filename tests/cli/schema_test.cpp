@@ -20,6 +20,7 @@ const std::string kInspection = kSchemas + "inspection-1.schema.json";
 const std::string kInfo = kSchemas + "info-1.schema.json";
 const std::string kHeadsSchema = kSchemas + "heads-1.schema.json";
 const std::string kWhySchema = kSchemas + "why-1.schema.json";
+const std::string kCite = kSchemas + "cite-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
@@ -124,6 +125,15 @@ const std::vector<SchemaCase>& explained() {
       {"why-score.json",
        {"why", "Harry Potter is a wizard. Harry", "--head", "2.1", "--query", "-1", "--key",
         "Potter"}}};
+  return all;
+}
+
+// The same for attnviz cite: documents and a prompt, answers of the model and given ones.
+const std::vector<SchemaCase>& citations() {
+  static const std::vector<SchemaCase> all = {
+      {"cite-written.json", {"cite", "The cat sat. It was tired. The cat", "--generate", "3"}},
+      {"cite-given.json",
+       {"cite", "--doc", "lines.txt", "Who sat?", "--answer", "The cat", "--retrieval-heads"}}};
   return all;
 }
 
@@ -262,6 +272,19 @@ TEST_CASE("the schema describes every key of an inspection document") {
       check_described(schema["$defs"]["head"], head);
       check_described(schema["$defs"]["steps"], head["for_query"]);
     }
+  }
+}
+
+TEST_CASE("every document of citations is valid by its schema, which describes every key") {
+  check_valid(kCite, citations(), "answer");
+  const json schema = read_json(kCite);
+  const Documents documents(citations());
+  for (const SchemaCase& item : citations()) {
+    const json document = documents[item.name];
+    check_described(schema, document);
+    check_described(schema["properties"]["answer"], document["answer"]);
+    check_described(schema["properties"]["model"], document["model"]);
+    check_described(schema["$defs"]["sentence"], document["documents"][0]["sentences"][0]);
   }
 }
 

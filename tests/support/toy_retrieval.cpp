@@ -15,7 +15,7 @@ constexpr std::size_t kPairs = 24;  // keys, and values
 constexpr std::size_t kPositions = 160;
 
 std::vector<std::string> vocabulary() {
-  std::vector<std::string> words = {"[UNK]", "the", "a", "of", "is", "."};
+  std::vector<std::string> words = {"[UNK]", "The", "A", "of", "is", "."};
   for (const char* kind : {"k", "v"}) {
     for (std::size_t i = 0; i < kPairs; ++i) {
       words.push_back(kind + std::to_string(i));
@@ -72,7 +72,7 @@ NeedleText needle_text(std::uint64_t seed) {
   text.ids.push_back(keys[text.needle]);
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
     text.words += words[text.ids[i]];
-    text.words += i + 2 == text.ids.size() ? "\n" : " ";
+    text.words += i + 2 == text.ids.size() ? "\n\n" : " ";
   }
   text.words.pop_back();
   return text;

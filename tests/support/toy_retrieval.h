@@ -9,14 +9,14 @@
 
 namespace attnviz::test {
 
-/// Sentences "the k3 of v7 .": each names a key and its value. Asked with a key the model says the
+/// Sentences "The k3 v7 is .": each names a key and its value. Asked with a key the model says the
 /// value that some sentence gives it.
 struct NeedleText {
   std::vector<std::uint32_t> ids;      // the sentences, then the key that is asked for
   std::vector<std::size_t> sentences;  // where each begins, and the end of the last one
   std::size_t needle = 0;              // the sentence with that key
   std::uint32_t answer = 0;            // its value
-  std::string words;                   // the same as text, a line feed behind the last sentence
+  std::string words;                   // the same as text, the key behind a blank line
 };
 
 inline constexpr std::size_t kNeedleSentences = 20;

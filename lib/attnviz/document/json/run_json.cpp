@@ -25,9 +25,9 @@ constexpr std::pair<std::string_view, std::vector<std::size_t> TokenMarks::*> kM
 constexpr std::string_view kRandomWeightsNote =
     "The weights are random: the patterns mean nothing. The same seed gives the same numbers.";
 
-constexpr std::array kEnds = {Choice{"length", ContinuationEnd::kLength},
-                              Choice{"end_of_text", ContinuationEnd::kEndOfText},
-                              Choice{"context", ContinuationEnd::kContext}};
+constexpr std::array kEnds = {
+    Choice{"length", ContinuationEnd::kLength}, Choice{"end_of_text", ContinuationEnd::kEndOfText},
+    Choice{"context", ContinuationEnd::kContext}, Choice{"stop", ContinuationEnd::kStop}};
 
 // What an ablation takes out: the heads of a layer, one of them, or the MLP.
 enum class Ablated { kHead, kLayer, kMlp };

@@ -1,0 +1,234 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/heads/retrieval_heads.h"
+#include "attnviz/analysis/why/citation.h"
+#include "attnviz/attention/decoding.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/input_columns.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/cite_document.h"
+#include "attnviz/document/json/cite_json.h"
+#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/terminal/cite_view.h"
+#include "attnviz/text/unicode_classes.h"
+#include "commands/attention_run.h"
+#include "commands/commands.h"
+#include "commands/prediction.h"
+#include "outputs/output_file.h"
+#include "system/memory.h"
+#include "system/progress_line.h"
+
+namespace attnviz::app {
+
+namespace {
+
+std::string whole_text(TextSource& source) {
+  const std::optional<InputText> text = source.next();
+  return std::get<std::string>(text->content);
+}
+
+// Called by their files; by their paths where that is not enough.
+std::vector<CitedText> cited_documents(const CiteOptions& options) {
+  std::map<std::string, std::size_t> times;
+  for (const std::filesystem::path& file : options.documents) {
+    ++times[file.filename().string()];
+  }
+  std::vector<CitedText> documents;
+  for (const std::filesystem::path& file : options.documents) {
+    InputOptions input;
+    input.file = file;
+    TextSource source(input, options.talk);
+    const std::string name = file.filename().string();
+    documents.push_back({.name = file == "-"        ? "standard input"
+                                 : times[name] == 1 ? name
+                                                    : file.string(),
+                         .text = whole_text(source)});
+  }
+  return documents;
+}
+
+// What stands between a prompt and an answer: a space, unless one is there, or the script has none.
+std::string_view space_between(std::string_view prompt, std::string_view answer) {
+  constexpr char32_t kFirstWide = 0x2E80;  // of Chinese and Japanese characters and their signs
+  constexpr char32_t kHangul = 0xAC00;
+  constexpr char32_t kBehindHangul = 0xD7B0;
+  const auto wants_none = [](std::string_view cluster) {
+    const CodePoint point = decode_utf8(cluster, 0);
+    return !point.valid || is_white_space(point.value) ||
+           (point.value >= kFirstWide && (point.value < kHangul || point.value >= kBehindHangul));
+  };
+  std::size_t last = prompt.size() - 1;
+  while (last > 0 && (static_cast<unsigned char>(prompt[last]) & 0xC0u) == 0x80u) {
+    --last;
+  }
+  return wants_none(prompt.substr(last)) || wants_none(answer) ? "" : " ";
+}
+
+// The end of a line ends an answer, once it has begun.
+class EndOfLine {
+ public:
+  explicit EndOfLine(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+  bool operator()(TokenId id) {
+    const std::string text = tokenizer_.from_ids({&id, 1}).tokens.front().text;
+    const std::size_t line_end = text.find('\n');
+    const bool has_words = text.substr(0, line_end).find_first_not_of(" \t\r") != std::string::npos;
+    if (is_over_ || (has_begun_ && !has_words && line_end != std::string::npos)) {
+      return true;
+    }
+    has_begun_ = has_begun_ || has_words;
+    is_over_ = has_begun_ && line_end != std::string::npos;
+    return false;
+  }
+
+ private:
+  const Tokenizer& tokenizer_;
+  bool has_begun_ = false;
+  bool is_over_ = false;
+};
+
+void require_context(const Model& model, std::size_t n_tokens) {
+  if (model.config.is_too_long(n_tokens)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("prompt and answer have {} tokens, and {} takes {} at most: give "
+                            "fewer or shorter documents",
+                            grouped(n_tokens), model.config.name, grouped(model.config.n_ctx)));
+  }
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr const char* kBlanks = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return valid_utf8(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
+}
+
+// The prompt's tokens, and behind them those of the answer; the document is told of both.
+TokenizedText read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup,
+                                     const Tokenizer& tokenizer, const std::string& prompt,
+                                     CiteDocument& document) {
+  std::string whole = prompt;
+  if (options.answer) {
+    whole += space_between(prompt, *options.answer);
+    whole += *options.answer;
+  }
+  TokenizedText text = read_text(setup, options, tokenizer, {whole});
+  while (!text.tokens.empty() && text.tokens.back().added && text.size() > 1) {
+    text.tokens.pop_back();  // an end that tokenizers put there: more comes behind the prompt
+  }
+  if (options.answer) {
+    const auto answer = std::ranges::find_if(
+        text.tokens, [&](const Token& token) { return !token.added && token.end > prompt.size(); });
+    document.n_prompt_tokens = static_cast<std::size_t>(answer - text.tokens.begin());
+    document.answer = trimmed(*options.answer);
+    require_context(setup.model, text.size());
+    return text;
+  }
+  require_context(setup.model, text.size() + 1);
+  document.n_prompt_tokens = text.size();
+  document.continuation =
+      continue_text(options, options.generate, setup.model, tokenizer, text, EndOfLine(tokenizer));
+  document.answer = trimmed(document.continuation->text);
+  if (document.continuation->ids.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} writes nothing behind the prompt: there is no answer to look at; "
+                            "--answer TEXT gives one",
+                            setup.model.config.name));
+  }
+  return text;
+}
+
+void measure(const CiteOptions& options, const Model& model, const Tokenizer& tokenizer,
+             const TokenizedText& text, CiteDocument& document) {
+  AttentionRequest request = request_of(options);
+  std::vector<HeadId> chosen;
+  if (options.retrieval_heads) {
+    ProgressLine progress("probes", options.talk);
+    request.report = progress.report();
+    chosen = retrieval_heads(model, dynamic_cast<const ModelTokenizer*>(&tokenizer), request);
+    document.retrieval_heads = chosen;
+  }
+  const std::vector<IndexRange> spans = spans_of(document);
+  require_memory(citation_bytes(model, text.size()),
+                 fmt::format("reading {}", counted(text.size(), "token")),
+                 "give fewer or shorter documents");
+  ProgressLine progress("hiding sentences", options.talk);
+  request.report = progress.report();
+  add_citation(document, cite(model, InputColumns(text).ids, document.n_prompt_tokens, spans,
+                              request, chosen));
+}
+
+std::vector<std::string> cite_notes(const CiteDocument& document, const TokenizedText& text) {
+  std::vector<std::string> notes = model_notes(document.model);
+  for (const std::vector<std::string>& more : {run_notes(document.run), text.notes}) {
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
+  if (document.retrieval_heads) {
+    std::vector<std::string> names;
+    for (const HeadId head : *document.retrieval_heads) {
+      names.push_back(head_name(head));
+    }
+    notes.push_back(names.empty() ? "retrieval heads: none copies a needle from random tokens"
+                                  : fmt::format("retrieval heads: {}", joined(names, "and")));
+  }
+  return notes;
+}
+
+}  // namespace
+
+void run(const CiteOptions& options) {
+  for (const std::string& output : options.output.files) {
+    for (const std::filesystem::path& file : options.documents) {
+      refuse_to_overwrite("-o", output, file);
+    }
+  }
+  AttentionSetup setup(options, options.look, Result::kTextReport);
+  CiteDocument document;
+  document.least_factor = static_cast<double>(options.least_factor);
+  document.documents = cited_documents(options);
+  std::string prompt = whole_text(setup.source);
+  if (document.documents.empty()) {
+    document.documents.push_back({.name = setup.source.name(), .text = prompt});
+  } else {
+    document.question = valid_utf8(prompt);
+    prompt = question_prompt(document.documents, prompt);
+  }
+  if (options.print_prompt) {
+    return write_to_stdout(prompt + "\n");
+  }
+  check_continues(setup.model, request_of(options));
+  setup.phases.done("model");
+  const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
+  const TokenizedText text = read_prompt_and_answer(options, setup, *tokenizer, prompt, document);
+  TokenizedText of_prompt = text;
+  of_prompt.tokens.resize(document.n_prompt_tokens);
+  cut_into_sentences(document.documents, of_prompt, options.span_words);
+  for (std::size_t i = document.n_prompt_tokens; i < text.size(); ++i) {
+    document.tokens.push_back({text.tokens[i].text, text.tokens[i].id});
+  }
+  document.model = model_facts(setup.model, text);
+  document.run = run_facts(setup.model, request_of(options));
+  setup.phases.done("answer");
+  measure(options, setup.model, *tokenizer, text, document);
+  document.notes = cite_notes(document, text);
+  setup.phases.done("sentences");
+  const Colormap colormap(options.drawing.colormap.value_or(Colormap().name()));
+  const ShownReport report{[&](const TerminalOptions& terminal) {
+                             return cite_page(document, options.top, colormap, terminal);
+                           },
+                           [&](const ByteSink& sink) { write_cite_json(document, sink); },
+                           [&](const ByteSink& sink) { write_cite_csv(document, sink); }};
+  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.report(report, look, sink);
+  });
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,194 @@
+#include "attnviz/document/cite_document.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz {
+
+namespace {
+
+// The first byte of a token that is no white space; its end where there is none.
+std::size_t begin_of_word(const TokenizedText& text, const Token& token) {
+  std::size_t i = token.begin;
+  while (i < token.end) {
+    const CodePoint point = decode_utf8(text.source, i);
+    if (!point.valid || !is_white_space(point.value)) {
+      return i;
+    }
+    i += point.length;
+  }
+  return token.end;
+}
+
+// The byte of the source that a token counts for: white space for what stands before it.
+std::size_t byte_told_by(const TokenizedText& text, const Token& token) {
+  const std::size_t begin = begin_of_word(text, token);
+  return begin < token.end ? begin : token.begin;
+}
+
+}  // namespace
+
+std::string question_prompt(std::vector<CitedText>& documents, std::string_view question) {
+  std::string prompt;
+  for (CitedText& document : documents) {
+    prompt += document.name + ":\n";
+    document.begin = prompt.size();
+    prompt += document.text + "\n\n";
+  }
+  return prompt + fmt::format("Question: {}\nAnswer:", question);
+}
+
+void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& prompt,
+                        std::size_t most_words) {
+  std::size_t token = 0;
+  for (CitedText& document : documents) {
+    document.sentences.clear();
+    const std::vector<Sentence> cut = sentences(document.text, most_words);
+    std::size_t line = 1;
+    std::size_t counted_to = 0;
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+      const std::size_t end = i + 1 < cut.size() ? cut[i + 1].begin : document.text.size();
+      CitedSentence sentence;
+      static_cast<Sentence&>(sentence) = cut[i];
+      line +=
+          line_of(std::string_view(document.text).substr(counted_to), cut[i].begin - counted_to) -
+          1;
+      counted_to = cut[i].begin;
+      sentence.line = line;
+      const auto is_before = [&](std::size_t byte) {
+        const Token& next = prompt.tokens[token];
+        return next.added || byte_told_by(prompt, next) < document.begin + byte;
+      };
+      while (token < prompt.size() && is_before(cut[i].begin)) {
+        ++token;
+      }
+      sentence.tokens.first = token;
+      while (token < prompt.size() && is_before(end)) {
+        ++token;
+      }
+      sentence.tokens.end = token;
+      if (sentence.tokens.first < sentence.tokens.end) {
+        document.sentences.push_back(sentence);
+      } else if (!document.sentences.empty()) {
+        document.sentences.back().end = sentence.end;
+      }
+    }
+  }
+}
+
+double CiteDocument::log_probability() const noexcept {
+  return std::accumulate(
+      tokens.begin(), tokens.end(), 0.0,
+      [](double sum, const AnswerToken& token) { return sum + token.log_probability; });
+}
+
+bool CiteDocument::matters(double log_probability_change) const noexcept {
+  return log_probability_change <= -std::log(least_factor);
+}
+
+const CitedSentence& CiteDocument::at(const Place& place) const {
+  return documents[place.document].sentences[place.sentence];
+}
+
+std::string_view CiteDocument::text_at(const Place& place) const {
+  const CitedSentence& sentence = at(place);
+  return std::string_view(documents[place.document].text)
+      .substr(sentence.begin, sentence.end - sentence.begin);
+}
+
+std::vector<CiteDocument::Place> CiteDocument::ranked() const {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    for (std::size_t k = 0; k < documents[i].sentences.size(); ++k) {
+      places.push_back({i, k});
+    }
+  }
+  std::ranges::stable_sort(
+      places, {}, [this](const Place& place) { return at(place).effect.log_probability_change; });
+  return places;
+}
+
+void add_citation(CiteDocument& document, const Citation& citation) {
+  for (std::size_t i = 0; i < document.tokens.size(); ++i) {
+    document.tokens[i].log_probability = citation.token_log_probabilities[i];
+  }
+  std::size_t i = 0;
+  for (CitedText& text : document.documents) {
+    for (CitedSentence& sentence : text.sentences) {
+      sentence.effect = citation.spans[i++];
+    }
+  }
+  document.change_without_all = citation.change_without_all;
+}
+
+std::vector<IndexRange> spans_of(const CiteDocument& document) {
+  std::vector<IndexRange> spans;
+  for (const CitedText& text : document.documents) {
+    for (const CitedSentence& sentence : text.sentences) {
+      spans.push_back(sentence.tokens);
+    }
+  }
+  return spans;
+}
+
+std::string cite_conclusion(const CiteDocument& document, bool ascii) {
+  const std::vector<CiteDocument::Place> places = document.ranked();
+  const auto n_matter = std::ranges::count_if(places, [&](const CiteDocument::Place& place) {
+    return document.matters(document.at(place).effect.log_probability_change);
+  });
+  const std::string times =
+      fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
+  const double all = document.change_without_all;
+  if (n_matter > 0) {
+    const CiteDocument::Place best = places.front();
+    return fmt::format(
+        "The answer rests most on {}:{}: without that sentence it is {} probable. {} of {} {} "
+        "({}, or more); without all of them it is {} probable.",
+        document.documents[best.document].name, document.at(best).line,
+        factor_words(document.at(best).effect.log_probability_change, ascii), n_matter,
+        counted(places.size(), "sentence"), n_matter == 1 ? "matters" : "matter", times,
+        factor_words(all, ascii));
+  }
+  if (document.matters(all)) {
+    return fmt::format(
+        "No single sentence matters: the answer does not become {} without any one of the {}. "
+        "Without all of them it is {} probable: it rests on several together.",
+        times, places.size(), factor_words(all, ascii));
+  }
+  return fmt::format(
+      "No sentence matters: the answer does not become {} without any one of the {}, and "
+      "without all of them it is {} probable.",
+      times, places.size(), factor_words(all, ascii));
+}
+
+std::string factor_words(double log_probability_change, bool ascii) {
+  constexpr double kSame = 0.05;  // in the factor
+  constexpr double kMostDigits = 1e6;
+  const double factor = std::exp(std::abs(log_probability_change));
+  if (!(factor >= 1.0 + kSame)) {
+    return "equally";
+  }
+  const char* const times = ascii ? "x" : "×";
+  const char* const direction = log_probability_change < 0.0 ? "less" : "more";
+  if (factor >= kMostDigits) {
+    return fmt::format("10^{:.0f} {} {}", std::abs(log_probability_change) / std::log(10.0), times,
+                       direction);
+  }
+  if (factor < 10.0) {
+    return fmt::format("{:.1f} {} {}", factor, times, direction);
+  }
+  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1.0);  // two digits
+  return fmt::format("{} {} {}",
+                     grouped(static_cast<std::size_t>(std::round(factor / unit) * unit + 0.5)),
+                     times, direction);
+}
+
+}  // namespace attnviz

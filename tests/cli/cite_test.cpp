@@ -1,0 +1,179 @@
+// attnviz cite: which sentence an answer rests on.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/toy_retrieval.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kStory =
+    "The teacher opened the window. Lily gave the ball to the dog. The king wore a crown.\n"
+    "Anna found an old map in the attic. The sailor lost his hat at sea.\n";
+
+const json* sentence_of_rank(const json& document, std::size_t rank) {
+  for (const json& text : document["documents"]) {
+    for (const json& sentence : text["sentences"]) {
+      if (sentence["rank"] == rank) {
+        return &sentence;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("cite: the model's answer to a key rests on the sentence that names it") {
+  const TemporaryFolder folder;
+  write_retrieval_model(folder.path() / "model");
+  const NeedleText text = needle_text(7);
+  write_file(folder.file("prompt.txt"), text.words + "\n");
+  const ProgramResult result =
+      in_folder(folder, {"cite", "-m", "model", "-f", "prompt.txt", "--generate", "1", "--json"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json document = parse_json(result.out);
+  CHECK(document["answer"]["tokens"][0]["id"] == text.answer);
+  CHECK(document["answer"]["given"] == false);
+  CHECK(document["n_prompt_tokens"] == text.ids.size());
+  const json* first = sentence_of_rank(document, 1);
+  REQUIRE(first != nullptr);
+  CHECK((*first)["first_token"] == text.sentences[text.needle]);
+  CHECK((*first)["n_tokens"] == text.sentences[text.needle + 1] - text.sentences[text.needle]);
+  CHECK((*first)["matters"] == true);
+  CHECK((*first)["logprob_change"] < -2.0);
+  CHECK((*sentence_of_rank(document, 2))["matters"] == false);
+}
+
+TEST_CASE("cite: a given answer, the demo model's documents, and the same in every format") {
+  const TemporaryFolder folder;
+  write_file(folder.file("story.txt"), kStory);
+  write_file(folder.file("other.md"), "# Nothing\n\nThe boy ate.\n");
+  const std::vector<std::string> words = {
+      "cite",     "--doc",      "other.md", "--doc",    "story.txt", "What did Anna find?",
+      "--answer", "an old map", "-o",       "all.json", "-o",        "all.csv"};
+  const ProgramResult result = in_folder(folder, words);
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.out, "The answer rests most on story.txt:2"));
+  CHECK(contains(result.out, "[1] Anna found an old map in the attic."));
+  const json document = read_json(folder.file("all.json"));
+  CHECK(document["question"] == "What did Anna find?");
+  CHECK(document["documents"][0]["name"] == "other.md");
+  const json& first = *sentence_of_rank(document, 1);
+  const std::string story = kStory;
+  const std::size_t begin = first["begin"];
+  const std::size_t end = first["end"];
+  CHECK(story.substr(begin, end - begin) == "Anna found an old map in the attic.");
+  double sum = 0.0;
+  std::string answer;
+  for (const json& token : document["answer"]["tokens"]) {
+    sum += token["logprob"].get<double>();
+    answer += token["token"];
+  }
+  CHECK(sum == doctest::Approx(document["answer"]["logprob"].get<double>()));
+  CHECK(answer == " an old map");
+  const std::vector<std::string> rows = lines_of(read_file(folder.file("all.csv")));
+  REQUIRE(rows.size() == 1 + 2 + 5);
+  CHECK(rows[0] == "rank,document,line,begin,end,n_tokens,logprob_change,attention,text\r");
+  CHECK(rows[1].starts_with("1,\"story.txt\",2,"));
+  CHECK(rows[1].ends_with(",\"Anna found an old map in the attic.\"\r"));
+}
+
+TEST_CASE("cite: --print-prompt prints what the model is given") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.md"), "One.\n");
+  CHECK(in_folder(folder, {"cite", "--doc", "a.md", "Why?", "--print-prompt"}).out ==
+        "a.md:\nOne.\n\nQuestion: Why?\nAnswer:\n");
+  CHECK(in_folder(folder, {"cite", "Why not?", "--print-prompt"}).out == "Why not?\n");
+  // Two of one name are told apart.
+  std::filesystem::create_directory(folder.path() / "b");
+  write_file(folder.file("b/a.md"), "Two.");
+  CHECK(in_folder(folder, {"cite", "--doc", "a.md", "--doc", "b/a.md", "-", "--print-prompt"},
+                  "Why?\n")
+            .out == "a.md:\nOne.\n\nb/a.md:\nTwo.\n\nQuestion: Why?\nAnswer:\n");
+  CHECK(in_folder(folder, {"cite", "--doc", "-", "Why?", "--print-prompt"}, "One.").out ==
+        "standard input:\nOne.\n\nQuestion: Why?\nAnswer:\n");
+}
+
+TEST_CASE("cite: the space before an answer is put where there is none and scripts have one") {
+  const auto first_token = [](const std::string& prompt, const std::string& answer) {
+    const json document = attnviz_json({"cite", prompt, "--answer", answer});
+    return document["answer"]["tokens"][0]["token"].get<std::string>();
+  };
+  CHECK(first_token("The cat", "sat") == " sat");
+  CHECK(first_token("The cat", " sat") == " sat");
+  CHECK(first_token("The cat ", "sat") == " sat");  // a token of the answer
+  CHECK_FALSE(first_token("猫は", "寝た").starts_with(' '));
+}
+
+TEST_CASE("cite: an answer of the model ends at the end of a line; long sentences can be cut") {
+  const json document =
+      attnviz_json({"cite", "The cat sat on the mat because it was tired", "--span-words", "4"});
+  CHECK(document["documents"][0]["sentences"].size() == 3);
+  CHECK(document["answer"]["tokens"].size() <= 32);
+  CHECK_FALSE(contains(document["answer"]["text"].get<std::string>(), "\n"));
+  const json few = attnviz_json({"cite", "The cat sat. The dog", "--generate", "2"});
+  CHECK(few["answer"]["tokens"].size() == 2);
+  CHECK(few["generated"]["ended_by"] == "length");
+}
+
+TEST_CASE("cite: retrieval heads are measured when asked for, and told by themselves") {
+  const json document = attnviz_json(
+      {"cite", "The cat sat. The dog ran. The cat", "--generate", "1", "--retrieval-heads"});
+  REQUIRE(document["retrieval_heads"].is_array());
+  const std::vector<std::string> heads = document["retrieval_heads"];
+  // The demo model's induction heads are among them.
+  CHECK(std::ranges::find(heads, "2.1") != heads.end());
+  CHECK(std::ranges::find(heads, "2.3") != heads.end());
+  CHECK(sentence_of_rank(document, 1)->contains("retrieval_attention"));
+  CHECK_FALSE(
+      attnviz_json({"cite", "The cat sat. The", "--generate", "1"}).contains("retrieval_heads"));
+}
+
+TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
+  const TemporaryFolder folder;
+  write_file(folder.file("a.md"), "One. Two.");
+  write_file(folder.file("blank.md"), " \n");
+  std::string text = "One.";
+  for (std::size_t i = 0; i < 3000; ++i) {
+    text += " cat";
+  }
+  write_file(folder.file("long.md"), text);
+  struct Refusal {
+    std::vector<std::string> words;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Refusal> refusals = {
+      {{"--doc", "none.md", "Why?"}, 1, "none.md"},
+      {{"--doc", "blank.md", "Why?"}, 2, "blank.md: empty or blank"},
+      {{"--doc", "-", "-"}, 2, "--doc -: standard input is read once"},
+      {{"--doc", "a.md", "Why?", "--answer", " "}, 2, "--answer: empty or blank"},
+      {{"Why?", "--answer", "a", "--generate", "3"}, 2, "exclude each other"},
+      {{"Why?", "--matters", "1"}, 2, "--matters: expected a number above 1"},
+      {{"--doc", "a.md", "Why?", "-o", "a.md", "--format", "json"}, 2, "a.md"},
+      {{"--doc", "long.md", "Why?"}, 2, "give fewer or shorter documents"},
+      {{"Why?", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}, 2, "no output head"},
+      {{"Why?", "-m", kModels + "roberta-mlm"}, 2, "fills gaps"},
+      {{"Why?", "-o", "a.png"}, 2, "png"}};
+  for (const Refusal& refusal : refusals) {
+    std::vector<std::string> words = {"cite"};
+    words.insert(words.end(), refusal.words.begin(), refusal.words.end());
+    const ProgramResult result = in_folder(folder, words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == refusal.exit_code);
+    CHECK(contains(result.err, refusal.message));
+    CHECK(result.out.empty());
+  }
+  CHECK(read_file(folder.file("a.md")) == "One. Two.");
+}
+
+}  // namespace attnviz::test

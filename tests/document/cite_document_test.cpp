@@ -1,0 +1,137 @@
+#include "attnviz/document/cite_document.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attnviz/text/tokenizer.h"
+#include "support/screen_text.h"
+
+namespace attnviz {
+namespace {
+
+using test::contains;
+
+// The tokens of each sentence, one after the other.
+std::vector<std::string> tokens_of(const CiteDocument& document, const TokenizedText& prompt) {
+  std::vector<std::string> all;
+  for (const IndexRange& span : spans_of(document)) {
+    std::string one;
+    for (std::size_t i = span.first; i < span.end; ++i) {
+      one += prompt.tokens[i].text + "/";
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+// One text of sentences whose removal changes ln p by so much.
+CiteDocument with_changes(const std::vector<double>& changes, double without_all) {
+  CiteDocument document;
+  CitedText text{.name = "a.md", .text = ""};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    CitedSentence sentence;
+    sentence.begin = text.text.size();
+    text.text += "Line.\n";
+    sentence.end = text.text.size() - 1;
+    sentence.line = i + 1;
+    sentence.effect.log_probability_change = changes[i];
+    text.sentences.push_back(sentence);
+  }
+  document.documents.push_back(text);
+  document.change_without_all = without_all;
+  return document;
+}
+
+}  // namespace
+
+TEST_CASE("question_prompt: documents under their names, then the question") {
+  std::vector<CitedText> documents = {{.name = "a.md", .text = "One. Two."},
+                                      {.name = "b", .text = "Three"}};
+  const std::string prompt = question_prompt(documents, "Why?");
+  CHECK(prompt == "a.md:\nOne. Two.\n\nb:\nThree\n\nQuestion: Why?\nAnswer:");
+  for (const CitedText& document : documents) {
+    CHECK(prompt.substr(document.begin, document.text.size()) == document.text);
+  }
+}
+
+TEST_CASE("cut_into_sentences: each token counts for the sentence that its word stands in") {
+  CiteDocument document;
+  document.documents = {{.name = "a", .text = " One two.\n\n Four! 五六。七"},
+                        {.name = "b", .text = "Last"}};
+  const std::string text = question_prompt(document.documents, "Q. R?");
+  const TokenizedText chars = make_tokenizer("chars")->tokenize(text);
+  cut_into_sentences(document.documents, chars, 0);
+  CHECK(tokens_of(document, chars) == std::vector<std::string>{"O/n/e/ /t/w/o/./\n/\n/ /",
+                                                               "F/o/u/r/!/ /", "五/六/。/", "七/",
+                                                               "L/a/s/t/"});
+  CHECK(document.documents[0].sentences[1].line == 3);
+  CHECK(document.text_at({0, 2}) == "五六。");
+  const TokenizedText words = make_tokenizer("words")->tokenize(text);
+  cut_into_sentences(document.documents, words, 1);
+  CHECK(tokens_of(document, words).front() == "One/");
+  CHECK(tokens_of(document, words)[1] == "two/./");
+
+  // " Tw" begins with white space of the sentence before; "o.F" holds the beginning of the next.
+  CiteDocument odd;
+  odd.documents = {{.name = "a", .text = "Go. Two.F. End"}};
+  TokenizedText pieces{odd.documents[0].text, {}};
+  for (const auto& [begin, end] :
+       {std::pair<std::size_t, std::size_t>{0, 0}, {0, 3}, {3, 6}, {6, 9}, {9, 10}, {10, 14}}) {
+    Token token;
+    token.text = odd.documents[0].text.substr(begin, end - begin);
+    token.begin = begin;
+    token.end = end;
+    token.added = end == 0;
+    pieces.tokens.push_back(token);
+  }
+  cut_into_sentences(odd.documents, pieces, 0);
+  CHECK(tokens_of(odd, pieces) == std::vector<std::string>{"Go./", " Tw/o.F/./", " End/"});
+}
+
+TEST_CASE("cut_into_sentences: a sentence inside of a token belongs to the one before it") {
+  CiteDocument document;
+  document.documents = {{.name = "a", .text = "A. B. C"}};
+  TokenizedText pieces{"A. B. C", {}};
+  for (const auto& [begin, end] : {std::pair<std::size_t, std::size_t>{0, 5}, {5, 7}}) {
+    Token token;
+    token.begin = begin;
+    token.end = end;
+    pieces.tokens.push_back(token);
+  }
+  cut_into_sentences(document.documents, pieces, 0);
+  REQUIRE(document.documents[0].sentences.size() == 2);
+  CHECK(document.text_at({0, 0}) == "A. B.");
+  CHECK(document.text_at({0, 1}) == "C");
+}
+
+TEST_CASE("factor_words: how many times, in two digits") {
+  CHECK(factor_words(-std::log(1234.0), false) == "1,200 × less");
+  CHECK(factor_words(-std::log(1234.0), true) == "1,200 x less");
+  CHECK(factor_words(std::log(2.0), false) == "2.0 × more");
+  CHECK(factor_words(-std::log(15.4), false) == "15 × less");
+  CHECK(factor_words(-std::log(2e7), false) == "10^7 × less");
+  CHECK(factor_words(-1e4, false) == "10^4343 × less");
+  CHECK(factor_words(0.0, false) == "equally");
+  CHECK(factor_words(-0.01, false) == "equally");
+}
+
+TEST_CASE("a conclusion says which sentence matters most, or that none does") {
+  const CiteDocument one = with_changes({-0.1, -std::log(50.0), 0.2}, -std::log(100.0));
+  CHECK(one.ranked().front().sentence == 1);
+  CHECK(one.ranked().back().sentence == 2);
+  CHECK(cite_conclusion(one, true) ==
+        "The answer rests most on a.md:2: without that sentence it is 50 x less probable. 1 of 3 "
+        "sentences matters (2 x less probable, or more); without all of them it is 100 x less "
+        "probable.");
+  const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)), true);
+  CHECK(contains(several, "No single sentence matters"));
+  CHECK(contains(several, "Without all of them it is 30 x less probable"));
+  const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0), true);
+  CHECK(contains(none, "No sentence matters"));
+  CHECK(contains(none, "equally probable"));
+}
+
+}  // namespace attnviz
