@@ -123,7 +123,8 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   CHECK(one.ranked().front().sentence == 1);
   CHECK(one.ranked().back().sentence == 2);
   CHECK(cite_conclusion(one, true) ==
-        "The answer rests most on a.md:2: without that sentence it is 50 x less probable. 1 of 3 "
+        "The answer rests most on a.md:2, \"Line.\": without that sentence it is 50 x less "
+        "probable. 1 of 3 "
         "sentences matters (2 x less probable, or more); without all of them it is 100 x less "
         "probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)), true);

@@ -150,9 +150,10 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
-        "The answer rests most on {}:{}: without that sentence it is {} probable. {} of {} {} "
+        "The answer rests most on {}:{}, {}: without that sentence it is {} probable. {} of {} {} "
         "({}, or more); without all of them it is {} probable.",
         document.documents[best.document].name, document.at(best).line,
+        quoted(document.text_at(best)),
         factor_words(document.at(best).effect.log_probability_change, ascii), n_matter,
         counted(places.size(), "sentence"), n_matter == 1 ? "matters" : "matter", times,
         factor_words(all, ascii));
