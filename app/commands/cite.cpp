@@ -111,10 +111,15 @@ std::string trimmed(std::string_view text) {
   return valid_utf8(text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin));
 }
 
-// The prompt's tokens, and behind them those of the answer; the document is told of both.
-TokenizedText read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup,
-                                     const Tokenizer& tokenizer, const std::string& prompt,
-                                     CiteDocument& document) {
+struct Reading {
+  TokenizedText text;        // of the prompt, and behind it the answer
+  AttentionRequest request;  // edges that are hidden are those of the prompt and of a given answer
+};
+
+// The document is told of prompt and answer.
+Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup,
+                               const Tokenizer& tokenizer, const std::string& prompt,
+                               CiteDocument& document) {
   std::string whole = prompt;
   if (options.answer) {
     whole += space_between(prompt, *options.answer);
@@ -124,18 +129,19 @@ TokenizedText read_prompt_and_answer(const CiteOptions& options, AttentionSetup&
   while (!text.tokens.empty() && text.tokens.back().added && text.size() > 1) {
     text.tokens.pop_back();  // an end that tokenizers put there: more comes behind the prompt
   }
+  const AttentionRequest request = request_of(options, setup.model, text);
   if (options.answer) {
     const auto answer = std::ranges::find_if(
         text.tokens, [&](const Token& token) { return !token.added && token.end > prompt.size(); });
     document.n_prompt_tokens = static_cast<std::size_t>(answer - text.tokens.begin());
     document.answer = trimmed(*options.answer);
     require_context(setup.model, text.size());
-    return text;
+    return {std::move(text), request};
   }
   require_context(setup.model, text.size() + 1);
   document.n_prompt_tokens = text.size();
-  document.continuation =
-      continue_text(options, options.generate, setup.model, tokenizer, text, EndOfLine(tokenizer));
+  document.continuation = continue_text(options, options.generate, setup.model, tokenizer, request,
+                                        text, EndOfLine(tokenizer));
   document.answer = trimmed(document.continuation->text);
   if (document.continuation->ids.empty()) {
     throw Error(ErrorKind::kUsage,
@@ -143,12 +149,13 @@ TokenizedText read_prompt_and_answer(const CiteOptions& options, AttentionSetup&
                             "--answer TEXT gives one",
                             setup.model.config.name));
   }
-  return text;
+  return {std::move(text), request};
 }
 
 void measure(const CiteOptions& options, const Model& model, const Tokenizer& tokenizer,
-             const TokenizedText& text, CiteDocument& document) {
-  AttentionRequest request = request_of(options);
+             const Reading& reading, CiteDocument& document) {
+  AttentionRequest request = reading.request;
+  const TokenizedText& text = reading.text;
   std::vector<HeadId> chosen;
   if (options.retrieval_heads) {
     ProgressLine progress("probes", options.talk);
@@ -204,10 +211,11 @@ void run(const CiteOptions& options) {
   if (options.print_prompt) {
     return write_to_stdout(prompt + "\n");
   }
-  check_continues(setup.model, request_of(options));
+  check_continues(setup.model, options.request);
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
-  const TokenizedText text = read_prompt_and_answer(options, setup, *tokenizer, prompt, document);
+  const Reading reading = read_prompt_and_answer(options, setup, *tokenizer, prompt, document);
+  const TokenizedText& text = reading.text;
   TokenizedText of_prompt = text;
   of_prompt.tokens.resize(document.n_prompt_tokens);
   cut_into_sentences(document.documents, of_prompt, options.span_words);
@@ -215,9 +223,9 @@ void run(const CiteOptions& options) {
     document.tokens.push_back({text.tokens[i].text, text.tokens[i].id});
   }
   document.model = model_facts(setup.model, text);
-  document.run = run_facts(setup.model, request_of(options));
+  document.run = run_facts(setup.model, reading.request);
   setup.phases.done("answer");
-  measure(options, setup.model, *tokenizer, text, document);
+  measure(options, setup.model, *tokenizer, reading, document);
   document.notes = cite_notes(document, text);
   setup.phases.done("sentences");
   const Colormap colormap(options.drawing.colormap.value_or(Colormap().name()));

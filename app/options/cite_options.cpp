@@ -55,6 +55,7 @@ void define_cite(OptionList& list, CiteOptions& options) {
       list, options.model.model,
       "a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model on this "
       "machine, as attnviz models lists them (default: demo, the embedded one)");
+  define_what_if(list, options.what_if);
   list.add_flag("Attention", "--retrieval-heads",
                 "find the heads that copy a needle from random tokens first, and tell their "
                 "attention by itself",

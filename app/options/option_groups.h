@@ -47,6 +47,7 @@ void define_sizes(OptionList& list, const std::string& what, const std::string& 
 void define_shape(OptionList& list, ModelOptions& model);
 void define_model(OptionList& list, AttentionOptions& options);
 void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads);
+void define_what_if(OptionList& list, WhatIf& what_if);
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
 void define_names(OptionList& list, AttentionOptions& options);
 void define_talk(OptionList& list, TalkOptions& talk);
