@@ -262,11 +262,12 @@ void add_answer(Page& page, const CiteDocument& document, const Charset& charset
   }
   const double log_probability = document.log_probability();
   page.add(paragraph(charset.sentence("answer: " + document.answer), columns, kBold));
-  page.add(paragraph(fmt::format("{}; {}, ln p = {:.2f}: the model holds it {} probable",
-                                 document.continuation ? "written by the model" : "given",
-                                 counted(document.tokens.size(), "token"), log_probability,
-                                 percentage(static_cast<float>(std::exp(log_probability)))),
-                     columns, kDim, 2));
+  page.add(paragraph(
+      fmt::format("{}; {}, ln p = {:.2f}: the model holds it {} probable",
+                  document.continuation ? "written by the model" : "given",
+                  counted(document.tokens.size(), "token"), log_probability,
+                  percentage(std::max(static_cast<float>(std::exp(log_probability)), 1e-30f))),
+      columns, kDim, 2));
 }
 
 }  // namespace

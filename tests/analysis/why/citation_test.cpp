@@ -157,6 +157,21 @@ TEST_CASE("citation: interventions stay in force, means over prompt and answer a
   check_citation(model, ids, 17, {{0, 4}, {2, 3}, {10, 17}}, request);
 }
 
+TEST_CASE("citation: the same bits with any number of threads") {
+  const Model model = load_hugging_face(kFamilies + "gemma2-softcap-window");
+  const Ids ids = mixed_ids(model, 16);
+  const std::vector<IndexRange> spans = {{0, 4}, {4, 9}, {9, 13}};
+  const Citation one = cite(model, ids, 13, spans, {});
+  AttentionRequest request;
+  request.n_threads = 3;
+  const Citation three = cite(model, ids, 13, spans, request);
+  CHECK(one.token_log_probabilities == three.token_log_probabilities);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    CHECK(one.spans[i].log_probability_change == three.spans[i].log_probability_change);
+    CHECK(one.spans[i].attention == three.spans[i].attention);
+  }
+}
+
 TEST_CASE("citation: the attention of chosen heads is told by itself") {
   const Model model = load_hugging_face(kFamilies + "gpt2-tied");
   const Ids ids = mixed_ids(model, 15);
