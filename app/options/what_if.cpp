@@ -162,11 +162,28 @@ auto in_order(const Ablation& ablation) {
   return std::tuple(ablation.layer, ablation.mlp, ablation.head);
 }
 
+// A word that is no token may be several.
+TokenChoices choices_of(const NamedTokens& named, const TokenizedText& text) {
+  if (named.quoted) {
+    return tokens_of_words(text, named.words, kHide);
+  }
+  try {
+    return choose_tokens(text, named.words, kHide);
+  } catch (const Error&) {
+    if (named.words.find_first_not_of("-0123456789") != std::string::npos) {
+      try {
+        return tokens_of_words(text, named.words, kHide);
+      } catch (const Error&) {  // the text does not say it at all
+      }
+    }
+    throw;
+  }
+}
+
 // Indices of tokens, rising.
 std::vector<std::size_t> indices_of(const NamedTokens& named, const TokenizedText& text,
                                     std::vector<std::string>& notes) {
-  TokenChoices choices = named.quoted ? tokens_of_words(text, named.words, kHide)
-                                      : choose_tokens(text, named.words, kHide);
+  TokenChoices choices = choices_of(named, text);
   if (!choices.note.empty() && std::ranges::find(notes, choices.note) == notes.end()) {
     notes.push_back(std::move(choices.note));
   }
@@ -215,6 +232,7 @@ std::vector<AblationRule> parse_ablations(std::string_view list) {
   };
   const std::vector<std::string_view> items = list_parts(list);
   const bool usual = by_mean(items.back()).value_or(false);
+  rules.reserve(items.size());
   for (const std::string_view item : items) {
     rules.push_back(parse_item(item.substr(0, item.find('=')), by_mean(item).value_or(usual)));
   }
@@ -254,7 +272,7 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model) {
     check_about(kAblate, rule.item, [&] { add_ablations(rule, model, all); });
   }
   std::ranges::stable_sort(all, {}, in_order);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   const auto twice = std::ranges::adjacent_find(all, {}, in_order);
   if (twice != all.end()) {
     throw Error(ErrorKind::kUsage, fmt::format("{}: {} is to become both 0 and its mean", kAblate,

@@ -185,6 +185,21 @@ TEST_CASE(
   CHECK(!contains(attnviz(with({kSentence, "-q"}, asked)).err, "occurs at"));
 }
 
+TEST_CASE("--hide: a word of several tokens is all of these, with or without quotes") {
+  for (const std::string word : {"\xF0\x9F\x98\x80", "\"\xF0\x9F\x98\x80\""}) {
+    const ProgramResult result =
+        attnviz({"The \xF0\x9F\x98\x80 cat", "--hide", word + ">The", "--json"});
+    CHECK(contains(result.err, "is tokens 3, 4, 5 and 6"));
+    CHECK(parse_json(result.out)["interventions"] ==
+          parse_json(R"([{"hide": {"queries": [3, 7], "keys": [1, 2]}}])"));
+  }
+  // Edges of one word are not those of its merged drawing: indices are of the model's tokens.
+  const json merged = attnviz_json({"--random", "ab cd", "--tokenizer", "chars", "--merge", "words",
+                                    "--head", "0.0", "--hide", "4>0,1"});
+  CHECK(merged["interventions"][0]["hide"]["queries"] == json({4, 5}));
+  CHECK(merged["tokens"].size() == 3);
+}
+
 TEST_CASE("--hide: a drawing shows hidden edges as a mask shows them") {
   const auto mask = [](const Words& more) {
     return attnviz(with({"The cat sat", "--no-bos", "--style", "mask", "--head", "0.0"}, more)).out;
