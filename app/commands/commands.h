@@ -5,7 +5,8 @@
 
 namespace attnviz::app {
 
-/// attnviz show: text in, attention out as a drawing, a picture or numbers.
+/// attnviz show: text in, attention out as a drawing, a picture or numbers; attnviz rollout: the
+/// same of what attention comes to through all layers.
 void run(const ShowOptions& options);
 
 /// attnviz inspect: one query of a text, followed through every step of a head.

@@ -7,9 +7,11 @@
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/merge_sink.h"
+#include "attnviz/analysis/rollout.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/words/intervention_words.h"
@@ -35,6 +37,11 @@ std::size_t n_runs(const ShowOptions& options) {
 
 void require_memory_for(const ShowSetup& setup, const ShownText& text) {
   const ShowOptions& options = setup.options;
+  if (options.rollout) {
+    const std::size_t n = text.tokens.size();
+    return require_memory(rollout_bytes(n) + layer_bytes(setup.model, n),
+                          "the rollout over " + counted(n, "token"), "take a shorter text");
+  }
   // A mean needs its sums, of twice the size, and is made while they are still there.
   const std::size_t n_patterns =
       options.pattern.average ? 2 * average_groups(setup.heads, *options.pattern.average).size() + 1
@@ -71,7 +78,9 @@ double visible_share(const Mask& mask, std::size_t n) noexcept {
 void refuse_endless(ShowSetup& setup, const ShownText& text) {
   const auto average = setup.options.pattern.average;
   std::vector<std::vector<HeadId>> groups;
-  if (average) {
+  if (setup.options.rollout) {
+    groups = {setup.heads};
+  } else if (average) {
     groups = average_groups(setup.heads, *average);
   } else {
     for (const HeadId head : setup.heads) {
@@ -119,10 +128,27 @@ void attend_shown(const ShowSetup& setup, ShownText& text, const AttentionReques
   attend(merged);
 }
 
+AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
+                                   const AttentionRequest& request) {
+  const RolloutRequest& asked = *setup.options.rollout;
+  Rollout rollout(setup.model, setup.heads, text.tokens.size(), request, asked);
+  attend_to(setup.heads, setup.model, text.tokens, request, rollout, rollout, setup.options.talk);
+  MatrixBuffer pattern = rollout.take();
+  if (text.words) {
+    AverageSink words({{HeadId{}}}, text.shown().size(), 1.0f);
+    MergeSink(words, text.words->numbers, 1.0f).rows({}, 0, 0, pattern.view());
+    pattern = words.take_mean(0);
+  }
+  return attention_document(setup.model, text.tokens, request, setup.heads, asked,
+                            std::move(pattern));
+}
+
 AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
                                const AttentionRequest& request) {
   AttentionDocument document;
-  if (const auto average = setup.options.pattern.average) {
+  if (setup.options.rollout) {
+    document = rollout_document(setup, text, request);
+  } else if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
                       largest_sum(request));
     attend_shown(setup, text, request, means);

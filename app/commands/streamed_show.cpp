@@ -126,7 +126,7 @@ class StreamedShow {
 bool should_stream(const ShowSetup& setup, const ShownText& text) {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
   const ShowOptions& options = setup.options;
-  if (options.pattern.average || options.merge_words || options.pattern.focus ||
+  if (options.pattern.average || options.rollout || options.merge_words || options.pattern.focus ||
       !options.side_by_side.empty()) {
     return false;
   }

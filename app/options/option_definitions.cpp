@@ -41,16 +41,36 @@ void define_described(OptionList& list, InfoOptions& options) {
                 [model](std::size_t n) { model().n_ctx = n; });
 }
 
-void define_patterns(OptionList& list, PatternOptions& pattern) {
-  list.add_value("Attention", "--average", joined_choices(kAverages),
-                 "the mean over the heads of each layer, over the layers, or over all",
-                 pattern.average, parse_average);
+void define_focus(OptionList& list, PatternOptions& pattern) {
   list.add_value(
       "Output", "--focus", "TOKEN|INDEX",
       "draw only what this token looks at, as bars (also with --style dots or numbers): cat, cat#2 "
       "(the second one), 3, -1",
       pattern.focus);
   list.add_flag("Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
+}
+
+void define_patterns(OptionList& list, PatternOptions& pattern) {
+  list.add_value("Attention", "--average", joined_choices(kAverages),
+                 "the mean over the heads of each layer, over the layers, or over all",
+                 pattern.average, parse_average);
+  define_focus(list, pattern);
+}
+
+void define_merge_words(OptionList& list, ShowOptions& options) {
+  list.add_choice(
+      "Attention", "--merge", std::array{Choice{"words", true}},
+      "pieces of one word as one: weights are summed over its keys and averaged over its "
+      "queries",
+      options.merge_words);
+}
+
+// Of what is drawn as patterns are.
+void define_drawn(OptionList& list, ShowOptions& options) {
+  define_files(list, options.output, Result::kAttention);
+  list.add_flag("Output", "--force", "write weights of more than 10 GB, too", options.output.force);
+  define_drawing(list, options.drawing);
+  define_run(list, options);
 }
 
 void define_next_tokens(OptionList& list, ShowOptions& options) {
@@ -105,16 +125,32 @@ void define_show(OptionList& list, ShowOptions& options) {
                  "model as it is beside what --ablate and --hide leave of it",
                  options.side_by_side, parse_variants);
   define_patterns(list, options.pattern);
-  list.add_choice(
-      "Attention", "--merge", std::array{Choice{"words", true}},
-      "pieces of one word as one: weights are summed over its keys and averaged over its "
-      "queries",
-      options.merge_words);
+  define_merge_words(list, options);
   define_next_tokens(list, options);
-  define_files(list, options.output, Result::kAttention);
-  list.add_flag("Output", "--force", "write weights of more than 10 GB, too", options.output.force);
-  define_drawing(list, options.drawing);
-  define_run(list, options);
+  define_drawn(list, options);
+}
+
+void define_rollout(OptionList& list, ShowOptions& options) {
+  options.rollout.emplace();
+  define_input(list, options.input);
+  define_many_texts(list, options.input);
+  define_model(list, options);
+  define_attention(list, options, "all");
+  list.add_choice(
+      "Attention", "--over", kRolloutOvers,
+      "what of a layer's heads goes on: their mean, or the largest weight (default mean)",
+      options.rollout->over);
+  list.add_value("Attention", "--residual", "SHARE",
+                 "of each layer so much is the residual stream, each token itself; the rest is "
+                 "attention (default 0.5; 0: attention alone)",
+                 options.rollout->residual, parse_share);
+  list.add_flag("Attention", "--weighted",
+                "weigh attention by how much each token would pass on: the norm of its transformed "
+                "value",
+                options.rollout->weighted);
+  define_merge_words(list, options);
+  define_focus(list, options.pattern);
+  define_drawn(list, options);
 }
 
 void define_inspect(OptionList& list, InspectOptions& options) {

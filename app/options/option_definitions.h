@@ -22,6 +22,7 @@ inline constexpr const char* kFile = "FILE";
 // Error{kUsage} from it.
 void define_help(OptionList& list);
 void define_show(OptionList& list, ShowOptions& options);
+void define_rollout(OptionList& list, ShowOptions& options);
 void define_inspect(OptionList& list, InspectOptions& options);
 void define_heads(OptionList& list, HeadsOptions& options);
 void define_why(OptionList& list, WhyOptions& options);

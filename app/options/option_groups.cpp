@@ -32,15 +32,6 @@ std::string parse_tokenizer(std::string_view option, const std::string& word) {
   return word;
 }
 
-float parse_dropout(std::string_view option, std::string_view word) {
-  const float dropout = parse_decimal(option, word);
-  if (!(dropout >= 0.0f && dropout < 1.0f)) {
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: expected a number from 0 to below 1, found \"{}\"", option, word));
-  }
-  return dropout;
-}
-
 }  // namespace
 
 // Options that commands share, group by group.
@@ -172,7 +163,7 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
                 [&request] { request.scale = false; });
   list.add_value("Attention", "--dropout", "P",
                  "drop weights with probability P, seeded; the others grow by 1/(1-P)",
-                 request.dropout, parse_dropout);
+                 request.dropout, parse_share);
   define_what_if(list, options.what_if);
   define_selection(list, options.heads, default_heads);
 }

@@ -46,6 +46,15 @@ float parse_decimal(std::string_view option, std::string_view word) {
   return *number;
 }
 
+float parse_share(std::string_view option, std::string_view word) {
+  const float share = parse_decimal(option, word);
+  if (!(share >= 0.0f && share < 1.0f)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: expected a number from 0 to below 1, found \"{}\"", option, word));
+  }
+  return share;
+}
+
 ValueRange parse_range(std::string_view option, std::string_view word) {
   const std::size_t colon = word.find(':');
   const auto low = parse_number<float>(word.substr(0, colon));

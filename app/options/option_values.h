@@ -30,6 +30,9 @@ inline auto count_between(std::uint64_t low, std::uint64_t high) {
 /// A finite decimal number. Throws Error{kUsage}.
 float parse_decimal(std::string_view option, std::string_view word);
 
+/// A number from 0 to below 1. Throws Error{kUsage}.
+float parse_share(std::string_view option, std::string_view word);
+
 /// "0:0.5": two finite numbers, the first one less. Throws Error{kUsage}.
 ValueRange parse_range(std::string_view option, std::string_view word);
 

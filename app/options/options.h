@@ -15,6 +15,7 @@
 #include "attnviz/analysis/heads/known_heads.h"
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/model_shape.h"
+#include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/document/drawing_choice.h"
@@ -151,6 +152,7 @@ struct PatternOptions {
 
 struct ShowOptions : AttentionOptions {
   PatternOptions pattern;
+  std::optional<RolloutRequest> rollout;  // in place of the patterns
   std::vector<Variant> side_by_side;
   bool merge_words = false;
   std::size_t predict = 0;        // the most probable tokens

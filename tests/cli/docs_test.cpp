@@ -15,8 +15,9 @@ namespace {
 
 const std::string kDocs = ATTNVIZ_DOCS_DIR "/";
 
-constexpr const char* kCommands[] = {"show",     "inspect", "heads",  "why",     "cite",  "render",
-                                     "tokenize", "info",    "models", "weights", "merge", "tour"};
+constexpr const char* kCommands[] = {"show",   "inspect",  "heads",  "why",    "cite",
+                                     "render", "tokenize", "info",   "models", "weights",
+                                     "merge",  "tour",     "rollout"};
 
 std::string help_of(const char* command) {
   return attnviz({command, "--help"}).out;

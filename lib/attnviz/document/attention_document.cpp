@@ -1,6 +1,6 @@
 #include "attnviz/document/attention_document.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +38,7 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
 void take_means(AttentionDocument& document, const std::vector<std::vector<HeadId>>& groups,
                 std::vector<MatrixBuffer> matrices, AverageOver over) {
   const auto owned = std::make_shared<std::vector<MatrixBuffer>>(std::move(matrices));
-  document.average = DocumentAverage{over, {}};
+  document.average = DocumentAverage{over, {}, {}};
   document.patterns.clear();
   for (std::size_t group = 0; group < groups.size(); ++group) {
     const std::vector<HeadId>& heads = groups[group];
@@ -52,6 +52,16 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   name_means(document);
 }
 
+// "rollout through layers 0 to 3 (16 heads)".
+std::string rollout_title(const std::set<std::size_t>& layers, std::size_t n_heads) {
+  const bool in_a_row = *layers.rbegin() - *layers.begin() + 1 == layers.size();
+  return fmt::format("rollout through {} ({})",
+                     layers.size() == 1 ? fmt::format("layer {}", *layers.begin())
+                     : in_a_row ? fmt::format("layers {} to {}", *layers.begin(), *layers.rbegin())
+                                : fmt::format("layers {}", fmt::join(layers, ", ")),
+                     counted(n_heads, "head"));
+}
+
 }  // namespace
 
 Pooling pooling_of(const Drawing& drawing) noexcept {
@@ -59,6 +69,9 @@ Pooling pooling_of(const Drawing& drawing) noexcept {
 }
 
 std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
+  if (is_rollout() && run.mask) {
+    return through_layers(*run.mask);
+  }
   const bool of_one_layer = !average || average->over == AverageOver::kHeads;
   const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
   if (words || !of_one_layer || layer == run.layers.end() || layer->window == 0) {
@@ -117,6 +130,30 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   return document;
 }
 
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads,
+                                     const RolloutRequest& rollout, MatrixBuffer pattern) {
+  AttentionDocument document = facts_of_run(model, text, request);
+  std::vector<MatrixBuffer> patterns;
+  patterns.push_back(std::move(pattern));
+  take_means(document, {heads}, std::move(patterns), AverageOver::kAll);
+  document.average->rollout = rollout;
+  name_means(document);
+  std::set<std::size_t> bare;
+  for (const HeadId head : document.average->heads) {
+    if (!has_residual(model, head.layer)) {
+      bare.insert(head.layer);
+    }
+  }
+  if (!bare.empty() && rollout.residual > 0.0f) {
+    document.notes.push_back(
+        fmt::format("no residual connection in layer{} {}: attention alone there",
+                    bare.size() == 1 ? "" : "s", fmt::join(bare, ", ")));
+  }
+  return document;
+}
+
 void name_words(AttentionDocument& document, const TokenizedText& text,
                 std::span<const std::size_t> numbers) {
   const TokenizedText merged = merged_words(text, numbers);
@@ -141,7 +178,10 @@ void name_words(AttentionDocument& document, const TokenizedText& text,
 
 void average_patterns(AttentionDocument& document, AverageOver over) {
   if (document.average) {
-    throw Error(ErrorKind::kUsage, "average: the patterns are means already", "average");
+    throw Error(ErrorKind::kUsage,
+                fmt::format("average: the pattern{} already",
+                            document.is_rollout() ? " is a rollout" : "s are means"),
+                "average");
   }
   std::map<HeadId, ConstMatrix> weights;
   std::vector<HeadId> all;
@@ -183,7 +223,9 @@ void name_means(AttentionDocument& document) {
             fmt::format("H{} mean of {}", pattern.head.head, counted(layers.size(), "layer"));
         break;
       case AverageOver::kAll:
-        pattern.title = "mean of " + counted(document.average->heads.size(), "head");
+        pattern.title = document.is_rollout()
+                            ? rollout_title(layers, document.average->heads.size())
+                            : "mean of " + counted(document.average->heads.size(), "head");
         break;
     }
   }

@@ -10,6 +10,7 @@
 
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/pooled_patterns.h"
+#include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/telling_search.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
@@ -49,17 +50,18 @@ struct Drawing {
 /// What the cells of a pooled picture are, drawn so.
 Pooling pooling_of(const Drawing& drawing) noexcept;
 
-/// One head's weights, or the mean of several heads'.
+/// One head's weights, or what was made of several heads'.
 struct DocumentPattern {
-  HeadId head;             // of a mean: 0 on the axis that was averaged
+  HeadId head;             // of a mean: 0 on the axis that was averaged; of a rollout: 0.0
   ConstMatrix weights;     // [n_queries, n_keys]
   std::string title = {};  // "L0 mean of 4 heads"; empty: the head's name
 };
 
-/// Says that every pattern is a mean.
+/// Says that every pattern is a mean, or that the only one is a rollout.
 struct DocumentAverage {
   AverageOver over = AverageOver::kHeads;
-  std::vector<HeadId> heads;  // all that went into the means
+  std::vector<HeadId> heads;              // all that went into them
+  std::optional<RolloutRequest> rollout;  // in place of a mean over kAll
 };
 
 /// Says that what is called tokens are words, each of one token or several of the text.
@@ -91,14 +93,22 @@ struct AttentionDocument {
   Drawing drawing;
   std::shared_ptr<const void> storage;
 
+  /// Whom a query sees through several layers that hide what comes behind it, or nothing.
+  static Mask through_layers(const Mask& mask) noexcept {
+    return mask.kind == MaskKind::kNone ? mask : Mask{};
+  }
+
   /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent
-  /// where it is not known. Words and means over layers have that of the run.
+  /// where it is not known. Words and means over layers have that of the run; a rollout reaches
+  /// through several layers, and so all that came before.
   std::optional<Mask> mask_of(HeadId head) const;
 
   /// Whether the mask lets `query` see `key`; true where no mask is known.
   bool sees(std::size_t query, std::size_t key) const noexcept {
-    return !run.mask || run.mask->visible(query, key);
+    return !run.mask || (is_rollout() ? through_layers(*run.mask) : *run.mask).visible(query, key);
   }
+
+  bool is_rollout() const noexcept { return average && average->rollout; }
 };
 
 /// Those of `heads` together that have one mask; without a known one every key is seen.
@@ -125,6 +135,12 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
 AttentionDocument attention_document(const Model& model, const TokenizedText& text,
                                      const AttentionRequest& request, AverageSink& means,
                                      AverageOver over);
+
+/// The same of a rollout over `heads`, by layer, then head. Layers without a residual are noted.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request,
+                                     const std::vector<HeadId>& heads,
+                                     const RolloutRequest& rollout, MatrixBuffer pattern);
 
 /// Names words in place of tokens, for patterns over words: `numbers` are those of the text's
 /// tokens, as word_numbers() gives them. A mask that hides more than what comes behind a query does

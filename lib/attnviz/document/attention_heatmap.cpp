@@ -42,6 +42,17 @@ std::vector<std::size_t> layers_of(const AttentionDocument& document) {
   return {layers.begin(), layers.end()};
 }
 
+// "rollout: each layer 0.5 the residual stream, 0.5 the mean of its heads".
+std::string rollout_note(const RolloutRequest& rollout) {
+  const bool is_mean = rollout.over == RolloutOver::kMean;
+  const std::string heads = fmt::format("the {} of its heads{}", is_mean ? "mean" : "largest",
+                                        rollout.weighted ? ", weighted by value norms" : "");
+  return rollout.residual == 0.0f
+             ? fmt::format("rollout: of each layer {}, without the residual stream", heads)
+             : fmt::format("rollout: each layer {:.3g} the residual stream, {:.3g} {}",
+                           rollout.residual, 1.0f - rollout.residual, heads);
+}
+
 std::vector<std::string> notes(const AttentionDocument& document) {
   std::vector<std::string> lines;
   const auto append = [&lines](std::vector<std::string> more) {
@@ -53,6 +64,9 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   if (document.model && !document.average) {
     lines.push_back(names_note(*document.model, heads_of(document)));
     std::erase(lines, "");
+  }
+  if (document.is_rollout()) {
+    lines.push_back(rollout_note(*document.average->rollout));
   }
   if (document.run.mask) {
     lines.push_back("mask " + document.run.mask->name());
@@ -212,6 +226,10 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
   return panel;
 }
 
+std::string_view subject(const AttentionDocument& document) {
+  return document.is_rollout() ? "attention rollout" : "attention";
+}
+
 // `attention of "cat" (token 1)`, as a key `attention to "cat" (token 1)`.
 std::string focus_title(const AttentionDocument& document) {
   const Focus& focus = *document.drawing.focus;
@@ -220,7 +238,7 @@ std::string focus_title(const AttentionDocument& document) {
     throw Error(ErrorKind::kUsage, fmt::format("focus: expected a token below {}, found {}",
                                                tokens.size(), focus.token));
   }
-  return fmt::format("attention {} {} (token {})", focus.as_key ? "to" : "of",
+  return fmt::format("{} {} {} (token {})", subject(document), focus.as_key ? "to" : "of",
                      attnviz::quoted(tokens[focus.token]), focus.token);
 }
 
@@ -334,9 +352,12 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
     mark_labels(document.marks, heatmap.key_labels);
   }
   heatmap.value_name = word_for(kValueNames, drawing.scale.kind);
+  if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
+    heatmap.value_name.replace(0, subject({}).size(), "rollout");
+  }
   heatmap.scale = drawing.scale;
   heatmap.pool = drawing.pool;
-  heatmap.title = "attention";
+  heatmap.title = subject(document);
   if (drawing.focus) {
     heatmap.title = focus_title(document);
   }

@@ -67,7 +67,15 @@ void write_axes(JsonWriter& json, const AttentionDocument& document) {
   const std::vector<HeadId> heads = document.average ? document.average->heads : heads_of(document);
   const Axes names(heads);
   if (document.average) {
-    json.member("average", average_name(document.average->over));
+    if (const auto& rollout = document.average->rollout) {
+      json.begin_object("rollout");
+      json.member("residual", rollout->residual);
+      json.member("over", word_for(kRolloutOvers, rollout->over));
+      json.member("weighted", rollout->weighted);
+      json.end_object();
+    } else {
+      json.member("average", average_name(document.average->over));
+    }
     if (heads.size() != names.cells()) {
       write_heads(json, "averaged", heads);
     }

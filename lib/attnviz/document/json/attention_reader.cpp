@@ -56,9 +56,28 @@ HeadId read_head(const JsonNode& node) {
   return head;
 }
 
-// What went into the means: the heads in `averaged`, else every head of every layer that is listed.
+RolloutRequest read_rollout(const JsonNode& node) {
+  RolloutRequest rollout;
+  read_if_there(node, "residual", rollout.residual);
+  if (!(rollout.residual >= 0.0f && rollout.residual < 1.0f)) {
+    node.at("residual")
+        .fail(fmt::format("expected a number from 0 to below 1, found {}", rollout.residual));
+  }
+  read_if_there(node, "over", rollout.over,
+                [](std::string_view word) { return parse_choice("rollout", word, kRolloutOvers); });
+  read_if_there(node, "weighted", rollout.weighted);
+  return rollout;
+}
+
+// What `node` says that the patterns are, and what went into them: the heads in `averaged`, else
+// every head of every layer that is listed.
 DocumentAverage read_average(const JsonNode& root, const JsonNode& node) {
-  DocumentAverage average{parsed(node, parse_average), {}};
+  DocumentAverage average;
+  if (node.key() == "rollout") {
+    average = {AverageOver::kAll, {}, read_rollout(node)};
+  } else {
+    average.over = parsed(node, parse_average);
+  }
   if (const auto averaged = root.find("averaged")) {
     for (const JsonNode& entry : averaged->as_list("a list of heads")) {
       const HeadId head = read_head(entry);
@@ -91,8 +110,8 @@ void read_rectangle(const JsonNode& root, const JsonNode& attention, AttentionDo
   if (layers.empty()) {
     attention.fail("expected at least one layer, found none");
   }
-  const auto average = root.find("average");
-  if (average) {
+  const auto rollout = root.find("rollout");
+  if (const auto average = rollout ? rollout : root.find("average")) {
     document.average = read_average(root, *average);
   }
   const auto names = [&root, &document](std::string_view key, std::size_t count,

@@ -1,0 +1,158 @@
+#include "attnviz/analysis/rollout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/layer.h"
+
+namespace attnviz {
+
+namespace {
+
+double sum_of(std::span<const float> row) {
+  return std::accumulate(row.begin(), row.end(), 0.0);
+}
+
+// Each weight times what its key would pass on, in rows that sum to 1.
+MatrixBuffer weighted_rows(ConstMatrix weights, std::span<const double> norms) {
+  MatrixBuffer weighted(weights.rows, weights.cols);
+  std::vector<double> row(weights.cols);
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    std::ranges::transform(weights.row(query), norms, row.begin(), [](float weight, double norm) {
+      return static_cast<double>(weight) * norm;
+    });
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    if (sum > 0.0) {
+      std::ranges::transform(row, weighted.view().row_data(query),
+                             [sum](double value) { return static_cast<float>(value / sum); });
+    }
+  }
+  return weighted;
+}
+
+// In place: (1 - r) · A + r · I, in rows that sum to 1.
+void add_residual(double share, Matrix attention) {
+  for (std::size_t query = 0; query < attention.rows; ++query) {
+    const std::span<float> row = attention.row(query);
+    const double sum = share + (1.0 - share) * sum_of(row);
+    if (!(sum > 0.0)) {
+      continue;
+    }
+    for (std::size_t key = 0; key < row.size(); ++key) {
+      const double weight = (1.0 - share) * static_cast<double>(row[key]);
+      row[key] = static_cast<float>((key == query ? weight + share : weight) / sum);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_residual(const Model& model, std::size_t layer) noexcept {
+  return model.config.order != LayerOrder::kAttentionOnly || adds_stream_first(model, layer);
+}
+
+Rollout::Rollout(const Model& model, const std::vector<HeadId>& heads, std::size_t n_tokens,
+                 const AttentionRequest& request, const RolloutRequest& rollout)
+    : model_(model),
+      n_tokens_(n_tokens),
+      n_threads_(request.n_threads),
+      largest_sum_(1.0f / (1.0f - request.dropout)),
+      rollout_(rollout) {
+  for (const HeadId head : heads) {
+    heads_[head.layer].push_back(head);
+  }
+  if (rollout_.weighted) {
+    norms_.emplace(model, heads, n_threads_, *this);
+  }
+}
+
+bool Rollout::wants(HeadId head) const {
+  const auto layer = heads_.find(head.layer);
+  return layer != heads_.end() && std::ranges::find(layer->second, head) != layer->second.end();
+}
+
+bool Rollout::wants(std::size_t layer, LayerStep step) const {
+  return step == LayerStep::kBefore && heads_.contains(layer);
+}
+
+// The stream itself is of no interest: a layer begins.
+void Rollout::stream(const RunPlace& at, ConstMatrix /*x*/) {
+  finish_layer();
+  layer_ = at.layer;
+  if (rollout_.over == RolloutOver::kMean) {
+    mean_.emplace(average_groups(heads_.at(at.layer), AverageOver::kAll), n_tokens_, largest_sum_);
+  } else {
+    largest_ = MatrixBuffer(n_tokens_, n_tokens_);
+  }
+}
+
+void Rollout::values(std::size_t layer, std::span<const HeadValues> heads) {
+  norms_->values(layer, heads);
+}
+
+void Rollout::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                   ConstMatrix weights) {
+  if (!wants(head)) {
+    return;
+  }
+  if (!norms_) {
+    return add(head, first_query, first_key, weights);
+  }
+  const MatrixBuffer weighted =
+      weighted_rows(weights, norms_->of(head).subspan(first_key, weights.cols));
+  add(head, first_query, first_key, weighted.view());
+}
+
+void Rollout::add(HeadId head, std::size_t first_query, std::size_t first_key,
+                  ConstMatrix weights) {
+  if (mean_) {
+    mean_->rows(head, first_query, first_key, weights);
+  } else {
+    keep_largest(first_query, first_key, weights);
+  }
+}
+
+void Rollout::keep_largest(std::size_t first_query, std::size_t first_key, ConstMatrix weights) {
+  for (std::size_t row = 0; row < weights.rows; ++row) {
+    const std::size_t query = first_query + row;
+    const std::lock_guard lock(row_locks_[query % row_locks_.size()]);
+    float* const largest = largest_.view().row_data(query) + first_key;
+    std::ranges::transform(weights.row(row), std::span(largest, weights.cols), largest,
+                           [](float a, float b) { return std::max(a, b); });
+  }
+}
+
+void Rollout::finish_layer() {
+  if (!layer_) {
+    return;
+  }
+  MatrixBuffer attention = mean_ ? mean_->take_mean(0) : std::move(largest_);
+  mean_.reset();
+  const double share = has_residual(model_, *layer_) ? static_cast<double>(rollout_.residual) : 0.0;
+  add_residual(share, attention.view());
+  if (reached_.rows() == 0) {
+    reached_ = std::move(attention);
+    return;
+  }
+  MatrixBuffer reached(n_tokens_, n_tokens_);
+  blocked_product(attention.view(), {reached_.view(), {}}, n_threads_, reached.view());
+  reached_ = std::move(reached);
+}
+
+MatrixBuffer Rollout::take() {
+  finish_layer();
+  layer_.reset();
+  return std::move(reached_);
+}
+
+double rollout_bytes(std::size_t n_tokens) noexcept {
+  // At a layer's end: its sums, of 8 bytes, become its mean, beside what comes from the layers
+  // before and their product.
+  constexpr double kFloats = 5.0;
+  const auto n = static_cast<double>(n_tokens);
+  return kFloats * n * n * static_cast<double>(sizeof(float));
+}
+
+}  // namespace attnviz
