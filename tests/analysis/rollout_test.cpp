@@ -173,6 +173,27 @@ TEST_CASE("rollout: means, largest and any residual are those of plain loops; ro
   }
 }
 
+TEST_CASE("rollout: texts of several blocks, whether queries look ahead or not") {
+  constexpr std::size_t kTokens = 450;
+  const test::Pieces pieces(kTokens);
+  const ModelInput input{std::span<const std::string_view>(pieces)};
+  Model model = random_model({.n_layers = 3, .n_heads = 1}, /*seed=*/3);
+  for (const MaskKind mask : {MaskKind::kCausal, MaskKind::kNone}) {
+    model.config.mask.kind = mask;
+    const std::vector<double> expected = plain_rollout(model, input, all_heads(model), {});
+    AttentionRequest request;
+    request.n_threads = 2;
+    const MatrixBuffer found = rollout_of(model, input, all_heads(model), request, {});
+    double largest = 0.0;
+    for (std::size_t i = 0; i < kTokens * kTokens; ++i) {
+      largest = std::max(
+          largest,
+          std::abs(static_cast<double>(found.view()(i / kTokens, i % kTokens)) - expected[i]));
+    }
+    CHECK(largest < 1e-6);
+  }
+}
+
 TEST_CASE("rollout: layers without a chosen head are left out") {
   const test::Pieces pieces(9);
   const Model model = random_model({.n_layers = 3, .n_heads = 2}, /*seed=*/5);

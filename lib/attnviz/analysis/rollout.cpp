@@ -6,6 +6,7 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/layer.h"
+#include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
 
@@ -97,6 +98,9 @@ void Rollout::rows(HeadId head, std::size_t first_query, std::size_t first_key,
   if (!wants(head)) {
     return;
   }
+  if (first_key + weights.cols > first_query + weights.rows) {
+    looks_ahead_ = true;
+  }
   if (!norms_) {
     return add(head, first_query, first_key, weights);
   }
@@ -137,7 +141,18 @@ void Rollout::finish_layer() {
     return;
   }
   MatrixBuffer reached(n_tokens_, n_tokens_);
-  blocked_product(attention.view(), {reached_.view(), {}}, n_threads_, reached.view());
+  const auto a = std::as_const(attention).view();
+  const auto before = std::as_const(reached_).view();
+  for_each_block(n_tokens_, n_tokens_, n_tokens_, n_threads_, [&](const OutputBlock& block) {
+    // Where nobody looks ahead, most of both matrices is 0.
+    const std::size_t first = looks_ahead_ ? 0 : block.first_col;
+    const std::size_t end = looks_ahead_ ? n_tokens_ : block.first_row + block.n_rows;
+    if (first < end) {
+      kernels::matmul(a.row_block(block.first_row, block.n_rows).col_block(first, end - first),
+                      before.row_block(first, end - first).col_block(block.first_col, block.n_cols),
+                      {}, block.of(reached.view()));
+    }
+  });
   reached_ = std::move(reached);
 }
 

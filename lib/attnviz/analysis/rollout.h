@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -81,7 +82,8 @@ class Rollout : public PatternSink, public RunObserver {
   std::optional<AverageSink> mean_;   // of it
   MatrixBuffer largest_;              // in place of the mean
   std::array<std::mutex, 64> row_locks_;
-  MatrixBuffer reached_;  // R of the layers before; empty before the first
+  std::atomic<bool> looks_ahead_ = false;  // a query, at what comes behind it
+  MatrixBuffer reached_;                   // R of the layers before; empty before the first
 };
 
 /// What a Rollout takes at most; an estimate.
