@@ -149,6 +149,12 @@ AttentionRequest request_of(const AttentionOptions& options, const Model& model)
   return request;
 }
 
+std::vector<std::filesystem::path> joined_files(std::vector<std::filesystem::path> files,
+                                                const std::vector<std::filesystem::path>& more) {
+  files.insert(files.end(), more.begin(), more.end());
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
@@ -169,7 +175,8 @@ void tell_passed_over(std::span<const PassedOver> all, const TalkOptions& talk) 
 }
 
 AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOptions& look,
-                               Result result, bool side_by_side)
+                               Result result, bool side_by_side,
+                               const std::vector<std::filesystem::path>& also_read)
     : phases(begun(options)),
       teller(options.talk),
       source(options.input, options.talk),
@@ -180,7 +187,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .look = look,
                .talk = options.talk,
                .fonts = *fonts,
-               .read_files = read_files(options, origin),
+               .read_files = joined_files(read_files(options, origin), also_read),
                .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
       model(open_model(origin, options.model)) {

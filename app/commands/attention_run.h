@@ -35,8 +35,10 @@ void tell_passed_over(std::span<const PassedOver> all, const TalkOptions& talk);
 /// and model are opened.
 struct AttentionSetup {
   /// Throws what its parts throw.
+  /// Nor must `also_read` be written over.
   AttentionSetup(const AttentionOptions& options, const LookOptions& look, Result result,
-                 bool side_by_side = false);
+                 bool side_by_side = false,
+                 const std::vector<std::filesystem::path>& also_read = {});
 
   Phases phases;
   Teller teller;

@@ -22,6 +22,9 @@ void run(const WhyOptions& options);
 /// attnviz cite: the sentences of documents, by what an answer loses when it cannot see them.
 void run(const CiteOptions& options);
 
+/// attnviz diff: two texts or two models, head by head.
+void run(const DiffOptions& options);
+
 /// attnviz render: attention that any tool computed, drawn.
 void run(const RenderOptions& options);
 

@@ -112,6 +112,19 @@ const std::vector<CommandEntry>& commands() {
          {"attnviz rollout \"The cat sat\" -o rollout.png", "draw, and write a picture"}},
         {}},
        builder(define_rollout, check_show)},
+      {{"diff",
+        "compare two texts, or two models, head by head",
+        "attnviz diff [OPTIONS] TEXT OTHER_TEXT | -m A -m B TEXT",
+        {{"attnviz diff \"The cat sat\" \"The dog sat\"", "which heads look elsewhere"},
+         {"attnviz diff --text \"The cat sat\" --text \"A big cat sat\"",
+          "of other lengths: at the tokens they share"},
+         {"attnviz diff \"The cat sat\" \"The dog sat\" --head 2.1", "the change of one head"},
+         {"attnviz diff -m base.gguf -m tuned.gguf \"The cat sat\"",
+          "attention, weights, streams, predictions"},
+         {"attnviz diff -m f16.gguf -m q4.gguf \"The cat sat\" -o map.png",
+          "layers and heads as a picture"}},
+        {}},
+       builder(define_diff, check_diff)},
       {{"render",
         "draw attention that any tool computed, from JSON or NumPy",
         "attnviz render [OPTIONS] FILE",
@@ -233,8 +246,10 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
   if (option != parsed.extras.end()) {
     fail_unknown_option(list, *option);
   }
-  if (!parsed.extras.empty() && list.find(kText) == nullptr) {
-    const char* takes = list.find(kFile) == nullptr ? "no TEXT" : "one FILE";
+  if (!parsed.extras.empty() && list.find(kSecondText) == nullptr) {
+    const char* takes = list.find(kOtherText) != nullptr ? "two TEXTs"
+                        : list.find(kFile) == nullptr    ? "no TEXT"
+                                                         : "one FILE";
     throw Error(ErrorKind::kUsage, fmt::format("{} takes {}, found \"{}\"", entry.told.name, takes,
                                                parsed.extras.front()));
   }

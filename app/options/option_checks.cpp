@@ -9,6 +9,7 @@
 
 #include "attnviz/core/error.h"
 #include "options/option_definitions.h"
+#include "options/option_groups.h"
 #include "options/option_values.h"
 
 namespace attnviz::app {
@@ -219,6 +220,21 @@ void check_cite(const Given& given, const CiteOptions& options) {
     conflict("--answer", "--generate");
   }
   check_output(options.output);
+}
+
+void check_diff(const Given& given, DiffOptions& options) {
+  check_attention(given, options);
+  settle_compared(options);
+  constexpr const char* kOfTables[] = {"--map", "--top", "--threshold"};
+  if (const char* option = first_given(given, kOfTables);
+      option != nullptr && options.draws_heads()) {
+    fail(fmt::format("{} goes with what is said of all heads; with --head chosen ones are drawn",
+                     option));
+  }
+  if (options.draws_heads() &&
+      options.drawing.request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kLinear) {
+    fail("--scale: changes go to both sides of 0, and are drawn linearly");
+  }
 }
 
 void check_merge(const Given& /*given*/, const MergeOptions& options) {

@@ -16,6 +16,7 @@ inline constexpr std::array kOptionGroups = {"Input",      "Model",  "Attention"
 /// Names of the positional arguments: the text, and a word after it that nobody expects.
 inline constexpr const char* kText = "TEXT";
 inline constexpr const char* kSecondText = "SECOND_TEXT";
+inline constexpr const char* kOtherText = "OTHER_TEXT";  // that diff expects
 inline constexpr const char* kFile = "FILE";
 
 // Each binds `options`, which must outlive the parsing; values out of range throw
@@ -27,6 +28,7 @@ void define_inspect(OptionList& list, InspectOptions& options);
 void define_heads(OptionList& list, HeadsOptions& options);
 void define_why(OptionList& list, WhyOptions& options);
 void define_cite(OptionList& list, CiteOptions& options);
+void define_diff(OptionList& list, DiffOptions& options);
 void define_render(OptionList& list, RenderOptions& options);
 void define_tokenize(OptionList& list, TokenizeOptions& options);
 void define_info(OptionList& list, InfoOptions& options);
@@ -43,6 +45,7 @@ void check_inspect(const Given& given, InspectOptions& options);
 void check_heads(const Given& given, HeadsOptions& options);
 void check_why(const Given& given, WhyOptions& options);
 void check_cite(const Given& given, const CiteOptions& options);
+void check_diff(const Given& given, DiffOptions& options);
 void check_merge(const Given& given, const MergeOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);

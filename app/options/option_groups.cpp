@@ -44,6 +44,10 @@ void define_text(OptionList& list, InputOptions& input) {
 
 void define_input(OptionList& list, InputOptions& input) {
   define_text(list, input);
+  define_reading(list, input);
+}
+
+void define_reading(OptionList& list, InputOptions& input) {
   list.add_value("Input", "-f,--file", "FILE", "read the text from a file", input.file);
   list.add_value("Input", "--ids", "IDS", "token ids of the model in place of a TEXT: 5,17,3",
                  input.ids, parse_ids);
@@ -100,17 +104,25 @@ void define_shape(OptionList& list, ModelOptions& model) {
                  model.positions, parse_positions);
 }
 
-void define_model(OptionList& list, AttentionOptions& options) {
+void define_cutting(OptionList& list, AttentionOptions& options) {
   define_tokenizer(list, options.tokenizer);
   list.add_choice(
       "Input", "--truncate", kTruncateSides,
       "leave out this end of a text that is longer than the model's context (default: refuse "
       "it)",
       options.truncate);
+}
+
+void define_model(OptionList& list, AttentionOptions& options) {
+  define_cutting(list, options);
   define_named_model(
       list, options.model.model,
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the name of a "
       "model on this machine, as attnviz models lists them (default: demo, the embedded one)");
+  define_random(list, options);
+}
+
+void define_random(OptionList& list, AttentionOptions& options) {
   list.add_flag("Model", "--random",
                 "random weights, whose pattern means nothing; without --model --seed and the "
                 "sizes of a random model ask for them, too (--seed not beside --dropout)",

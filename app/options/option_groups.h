@@ -16,17 +16,21 @@
 
 namespace attnviz::app {
 
+inline GivenModel given_model(const std::string& word) {
+  return word == kDemo ? GivenModel(EmbeddedModel()) : NamedModel{word};
+}
+
 /// A setter of the model of this name.
 template <class Choice>
 OptionList::Setter to_model(Choice& model) {
-  return [&model](const std::string& word) {
-    model = word == kDemo ? GivenModel(EmbeddedModel()) : NamedModel{word};
-  };
+  return [&model](const std::string& word) { model = given_model(word); };
 }
+
+inline constexpr const char* kModelNames = "-m,-w,--model,--weights";
 
 template <class Choice>
 void define_named_model(OptionList& list, Choice& model, const std::string& description) {
-  list.add_value("Model", "-m,-w,--model,--weights", "FILE", description, to_model(model));
+  list.add_value("Model", kModelNames, "FILE", description, to_model(model));
 }
 
 /// What a model in numbers is made of: any of its sizes asks for one.
@@ -40,12 +44,16 @@ using ShapeOf = std::function<RandomShape&()>;
 
 void define_text(OptionList& list, InputOptions& input);
 void define_input(OptionList& list, InputOptions& input);
+void define_reading(OptionList& list, InputOptions& input);
 void define_many_texts(OptionList& list, InputOptions& input);
 void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer);
 void define_sizes(OptionList& list, const std::string& what, const std::string& usual_d_head,
                   const ShapeOf& shape);
 void define_shape(OptionList& list, ModelOptions& model);
 void define_model(OptionList& list, AttentionOptions& options);
+void define_cutting(OptionList& list, AttentionOptions& options);
+void define_random(OptionList& list, AttentionOptions& options);
+
 void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads);
 void define_what_if(OptionList& list, WhatIf& what_if);
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
@@ -59,6 +67,9 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
 void define_drawing(OptionList& list, DrawingOptions& drawing);
 void define_files(OptionList& list, OutputOptions& output, Result result);
 void define_text_style(OptionList& list, StyleOptions& options);
+/// Which two texts or models a command line of diff means. Throws Error{kUsage} for any other
+/// number.
+void settle_compared(DiffOptions& options);
 void define_printed(OptionList& list, PrintOptions& options, const std::string& schema);
 
 }  // namespace attnviz::app

@@ -220,6 +220,21 @@ struct CiteOptions : AttentionOptions {
   LookOptions look;
 };
 
+/// Two texts, or two models.
+struct DiffOptions : AttentionOptions {
+  std::vector<std::string> texts;        // without those of an option: TEXT, and one behind it
+  std::vector<std::string> other_texts;  // of --text
+  std::vector<std::string> models;       // as -m names them
+  std::optional<ModelOptions> second;    // model
+  bool map = false;                      // of all heads, in place of the table
+  std::size_t top = 12;
+  float threshold = 0.05f;  // from where on residual streams are called apart
+  DrawingOptions drawing;
+
+  bool of_models() const noexcept { return second.has_value(); }
+  bool draws_heads() const noexcept { return !heads.heads.empty(); }
+};
+
 struct RenderOptions {
   std::optional<std::filesystem::path> file;  // "-" or absent is standard input
   GivenTokens tokens;
@@ -277,8 +292,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, WhyOptions, CiteOptions,
-                             RenderOptions, TokenizeOptions, InfoOptions, ModelsOptions,
-                             WeightsOptions, MergeOptions, TourOptions, PrintText>;
+using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, DiffOptions, WhyOptions,
+                             CiteOptions, RenderOptions, TokenizeOptions, InfoOptions,
+                             ModelsOptions, WeightsOptions, MergeOptions, TourOptions, PrintText>;
 
 }  // namespace attnviz::app

@@ -29,9 +29,11 @@ TEST_CASE("rollout: one pattern for all layers; title, legend and JSON say what 
   const ProgramResult drawn = attnviz({"rollout", "The cat sat"});
   CHECK(drawn.exit_code == 0);
   CHECK(contains(drawn.out, "attention rollout: demo\n"));
-  CHECK(contains(drawn.out, "rollout through layers 0 to 3 (16 heads)"));
-  CHECK(contains(drawn.out,
-                 "\nrollout: each layer 0.5 the residual stream, 0.5 the mean of its heads\n"));
+  CHECK(contains(drawn.out, " rollout L0-L3\n"));
+  CHECK(
+      contains(drawn.out,
+               "\nrollout through layers 0 to 3 (16 heads): each 0.5 the residual stream, 0.5 the\n"
+               "mean of its heads\n"));
   const json document = attnviz_json({"rollout", "The cat sat"});
   CHECK(document["rollout"] == json{{"residual", 0.5}, {"over", "mean"}, {"weighted", false}});
   CHECK(!document.contains("average"));
@@ -54,9 +56,10 @@ TEST_CASE("rollout: render says the same of what rollout wrote") {
   REQUIRE(in_folder(folder, writing).exit_code == 0);
   const ProgramResult rendered = in_folder(folder, {"render", "r.json"});
   CHECK(rendered.out == in_folder(folder, asked).out);
-  CHECK(contains(rendered.out, "rollout through layers 1 to 2 (8 heads)"));
-  CHECK(
-      contains(rendered.out, "each layer 0.3 the residual stream, 0.7 the largest of its heads,"));
+  CHECK(contains(rendered.out, " rollout L1-L2\n"));
+  CHECK(contains(rendered.out,
+                 "\nrollout through layers 1, 2 (8 heads): each 0.3 the residual stream, 0.7 the\n"
+                 "largest of its heads, weighted by value norms\n"));
   const ProgramResult averaged = in_folder(folder, {"render", "r.json", "--average", "all"});
   CHECK(averaged.exit_code == 2);
   CHECK(contains(averaged.err, "is a rollout already"));
@@ -75,7 +78,8 @@ TEST_CASE("rollout: words, one token, variants that a window cannot hide, and no
   const json reached =
       attnviz_json({"rollout", "--random", "a b c d", "--layers", "3", "--mask", "window:2"});
   CHECK(reached["attention"][0][0][3][0].get<double>() > 0.0);
-  const ProgramResult bare = attnviz({"rollout", "the cat saw", "-m", kFile});
+  const ProgramResult bare =
+      attnviz({"rollout", "the cat saw the dog and the cat ran", "-m", kFile});
   CHECK(bare.exit_code == 0);
   CHECK(contains(bare.out, "no residual connection in layer 0: attention alone there"));
 }

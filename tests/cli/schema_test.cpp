@@ -21,6 +21,7 @@ const std::string kInfo = kSchemas + "info-1.schema.json";
 const std::string kHeadsSchema = kSchemas + "heads-1.schema.json";
 const std::string kWhySchema = kSchemas + "why-1.schema.json";
 const std::string kCite = kSchemas + "cite-1.schema.json";
+const std::string kDiff = kSchemas + "diff-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
@@ -58,6 +59,7 @@ const std::vector<SchemaCase>& cases() {
        {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
       {"rollout.json",
        {"rollout", "The cat sat", "--weighted", "--over", "max", "--residual", "0.25"}},
+      {"difference.json", {"diff", "The cat sat", "The dog sat", "--head", "2.1"}},
       {"rollout-heads.json", {"rollout", "The cat sat", "--head", "0.1,1.2"}},
       {"merged.json",
        {"--random", "ab cd", "--tokenizer", "chars", "--merge", "words", "--mask", "window:2"}},
@@ -137,6 +139,18 @@ const std::vector<SchemaCase>& citations() {
       {"cite-written.json", {"cite", "The cat sat. It was tired. The cat", "--generate", "3"}},
       {"cite-given.json",
        {"cite", "--doc", "lines.txt", "Who sat?", "--answer", "The cat", "--retrieval-heads"}}};
+  return all;
+}
+
+// The same for attnviz diff: texts of one length and of two, models.
+const std::vector<SchemaCase>& comparisons() {
+  static const std::vector<SchemaCase> all = {
+      {"diff-texts.json", {"diff", "The cat sat", "The dog sat"}},
+      {"diff-lengths.json", {"diff", "The cat sat", "The big cat sat", "--temperature", "2"}},
+      {"diff-random.json", {"diff", "--random", "The cat", "A dog", "--mask", "window:1"}},
+      {"diff-models.json", {"diff", "-m", "demo", "-m", "demo", "The cat"}},
+      {"diff-bert.json",
+       {"diff", "-m", kModels + "bert-pair", "-m", kModels + "bert-pair", "--ids", "5,17,3"}}};
   return all;
 }
 
@@ -254,6 +268,21 @@ TEST_CASE("every attention document is valid by its schema") {
 
 TEST_CASE("every info document is valid by its schema") {
   check_valid(kInfo, infos(), "parameters");
+}
+
+TEST_CASE("every comparison is valid by its schema, which describes all of its keys") {
+  check_valid(kDiff, comparisons(), "alignment");
+  const json schema = read_json(kDiff);
+  const Documents documents(comparisons());
+  for (const SchemaCase& item : comparisons()) {
+    const json document = documents[item.name];
+    check_described(schema, document);
+    check_described(schema["$defs"]["side"], document["b"]);
+    check_described(schema["properties"]["heads"]["items"], document["heads"][0]);
+    for (const json& departure : document.value("departures", json::array())) {
+      check_described(schema["$defs"]["departure"], departure);
+    }
+  }
 }
 
 TEST_CASE("every listing of models is valid by its schema") {

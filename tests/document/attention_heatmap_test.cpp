@@ -63,7 +63,8 @@ TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden in its
   CHECK(heatmap.panels.at(2).is_visible(2, 0));
   CHECK(heatmap.panels[0].mask == "window:2");
   CHECK(heatmap.panels[1].mask == "causal");
-  document.average = DocumentAverage{AverageOver::kLayers, {{0, 0}, {1, 0}, {2, 0}}};
+  document.average.emplace().over = AverageOver::kLayers;
+  document.average->heads = {{0, 0}, {1, 0}, {2, 0}};
   CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
 }
 

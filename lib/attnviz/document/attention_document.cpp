@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "attnviz/analysis/compare_patterns.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
@@ -38,7 +39,7 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
 void take_means(AttentionDocument& document, const std::vector<std::vector<HeadId>>& groups,
                 std::vector<MatrixBuffer> matrices, AverageOver over) {
   const auto owned = std::make_shared<std::vector<MatrixBuffer>>(std::move(matrices));
-  document.average = DocumentAverage{over, {}, {}};
+  document.average = DocumentAverage{over, {}};
   document.patterns.clear();
   for (std::size_t group = 0; group < groups.size(); ++group) {
     const std::vector<HeadId>& heads = groups[group];
@@ -50,16 +51,6 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   std::sort(document.average->heads.begin(), document.average->heads.end());
   document.storage = owned;
   name_means(document);
-}
-
-// "rollout through layers 0 to 3 (16 heads)".
-std::string rollout_title(const std::set<std::size_t>& layers, std::size_t n_heads) {
-  const bool in_a_row = *layers.rbegin() - *layers.begin() + 1 == layers.size();
-  return fmt::format("rollout through {} ({})",
-                     layers.size() == 1 ? fmt::format("layer {}", *layers.begin())
-                     : in_a_row ? fmt::format("layers {} to {}", *layers.begin(), *layers.rbegin())
-                                : fmt::format("layers {}", fmt::join(layers, ", ")),
-                     counted(n_heads, "head"));
 }
 
 }  // namespace
@@ -154,6 +145,20 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   return document;
 }
 
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, const PatternStore& a,
+                                     const PatternStore& b, DocumentDifference difference) {
+  AttentionDocument document = attention_document(model, text, request, a);
+  const auto changes = std::make_shared<std::vector<MatrixBuffer>>();
+  for (DocumentPattern& pattern : document.patterns) {
+    changes->push_back(pattern_change(pattern.weights, b.pattern(pattern.head)));
+    pattern.weights = std::as_const(changes->back()).view();
+  }
+  document.storage = changes;
+  document.difference = std::move(difference);
+  return document;
+}
+
 void name_words(AttentionDocument& document, const TokenizedText& text,
                 std::span<const std::size_t> numbers) {
   const TokenizedText merged = merged_words(text, numbers);
@@ -224,7 +229,7 @@ void name_means(AttentionDocument& document) {
         break;
       case AverageOver::kAll:
         pattern.title = document.is_rollout()
-                            ? rollout_title(layers, document.average->heads.size())
+                            ? fmt::format("rollout L{}-L{}", *layers.begin(), *layers.rbegin())
                             : "mean of " + counted(document.average->heads.size(), "head");
         break;
     }

@@ -60,8 +60,15 @@ struct DocumentPattern {
 /// Says that every pattern is a mean, or that the only one is a rollout.
 struct DocumentAverage {
   AverageOver over = AverageOver::kHeads;
-  std::vector<HeadId> heads;              // all that went into them
-  std::optional<RolloutRequest> rollout;  // in place of a mean over kAll
+  std::vector<HeadId> heads;                   // all that went into them
+  std::optional<RolloutRequest> rollout = {};  // in place of a mean over kAll
+};
+
+/// Says that the patterns are those of B less those of A.
+struct DocumentDifference {
+  std::string a;  // what they are: texts or models
+  std::string b;
+  bool of_models = false;
 };
 
 /// Says that what is called tokens are words, each of one token or several of the text.
@@ -88,6 +95,7 @@ struct AttentionDocument {
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   std::optional<DocumentAverage> average;
   std::optional<DocumentWords> words;
+  std::optional<DocumentDifference> difference;
   std::optional<Continuation> continuation;  // the last tokens
   std::optional<Predictions> predictions;
   Drawing drawing;
@@ -141,6 +149,11 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
                                      const AttentionRequest& request,
                                      const std::vector<HeadId>& heads,
                                      const RolloutRequest& rollout, MatrixBuffer pattern);
+
+/// How the patterns of a run differ from those of another, over the same heads: B less A.
+AttentionDocument attention_document(const Model& model, const TokenizedText& text,
+                                     const AttentionRequest& request, const PatternStore& a,
+                                     const PatternStore& b, DocumentDifference difference);
 
 /// Names words in place of tokens, for patterns over words: `numbers` are those of the text's
 /// tokens, as word_numbers() gives them. A mask that hides more than what comes behind a query does

@@ -42,15 +42,22 @@ std::vector<std::size_t> layers_of(const AttentionDocument& document) {
   return {layers.begin(), layers.end()};
 }
 
-// "rollout: each layer 0.5 the residual stream, 0.5 the mean of its heads".
-std::string rollout_note(const RolloutRequest& rollout) {
-  const bool is_mean = rollout.over == RolloutOver::kMean;
-  const std::string heads = fmt::format("the {} of its heads{}", is_mean ? "mean" : "largest",
-                                        rollout.weighted ? ", weighted by value norms" : "");
-  return rollout.residual == 0.0f
-             ? fmt::format("rollout: of each layer {}, without the residual stream", heads)
-             : fmt::format("rollout: each layer {:.3g} the residual stream, {:.3g} {}",
-                           rollout.residual, 1.0f - rollout.residual, heads);
+// "rollout through layers 0, 1 (8 heads): each 0.5 the residual stream, 0.5 the mean of its heads".
+std::string rollout_note(const AttentionDocument& document) {
+  const RolloutRequest& rollout = *document.average->rollout;
+  const std::vector<std::size_t> layers = layers_of(document);
+  const bool in_a_row = layers.size() > 2 && layers.back() - layers.front() + 1 == layers.size();
+  const std::string through =
+      in_a_row ? fmt::format("layers {} to {}", layers.front(), layers.back())
+               : fmt::format("layer{} {}", layers.size() == 1 ? "" : "s", fmt::join(layers, ", "));
+  const std::string heads =
+      fmt::format("the {} of its heads{}", rollout.over == RolloutOver::kMean ? "mean" : "largest",
+                  rollout.weighted ? ", weighted by value norms" : "");
+  return fmt::format(
+      "rollout through {} ({}): each {}", through, counted(document.average->heads.size(), "head"),
+      rollout.residual == 0.0f ? heads + ", without the residual stream"
+                               : fmt::format("{:.3g} the residual stream, {:.3g} {}",
+                                             rollout.residual, 1.0f - rollout.residual, heads));
 }
 
 std::vector<std::string> notes(const AttentionDocument& document) {
@@ -65,8 +72,13 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back(names_note(*document.model, heads_of(document)));
     std::erase(lines, "");
   }
+  if (document.difference) {
+    const auto& name = document.difference->of_models ? shown_name : quoted;  // cut when long
+    lines.push_back("A: " + name(document.difference->a));
+    lines.push_back("B: " + name(document.difference->b));
+  }
   if (document.is_rollout()) {
-    lines.push_back(rollout_note(*document.average->rollout));
+    lines.push_back(rollout_note(document));
   }
   if (document.run.mask) {
     lines.push_back("mask " + document.run.mask->name());
@@ -227,7 +239,9 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
 }
 
 std::string_view subject(const AttentionDocument& document) {
-  return document.is_rollout() ? "attention rollout" : "attention";
+  return document.difference     ? "difference of attention, B - A"
+         : document.is_rollout() ? "attention rollout"
+                                 : "attention";
 }
 
 // `attention of "cat" (token 1)`, as a key `attention to "cat" (token 1)`.
@@ -355,13 +369,16 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
   if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
     heatmap.value_name.replace(0, subject({}).size(), "rollout");
   }
+  if (document.difference) {
+    heatmap.value_name = "change of attention weight, from A to B";
+  }
   heatmap.scale = drawing.scale;
   heatmap.pool = drawing.pool;
   heatmap.title = subject(document);
   if (drawing.focus) {
     heatmap.title = focus_title(document);
   }
-  if (document.model) {
+  if (document.model && !(document.difference && document.difference->of_models)) {
     heatmap.title += ": " + model_title(*document.model);
   }
   heatmap.title = drawing.title.value_or(heatmap.title);

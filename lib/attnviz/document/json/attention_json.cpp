@@ -93,6 +93,13 @@ void begin_document(JsonWriter& json, const AttentionDocument& document) {
     write_model_member(json, *document.model);
   }
   write_run_members(json, document.run);
+  if (document.difference) {
+    json.begin_object("difference");
+    json.member("of", document.difference->of_models ? "models" : "texts");
+    json.member("a", document.difference->a);
+    json.member("b", document.difference->b);
+    json.end_object();
+  }
   json.member_if_any("notes", document.notes);
   if (document.continuation) {
     write_continuation_member(json, *document.continuation);

@@ -261,6 +261,11 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       document.model = read_model(*model);
     }
     document.run = read_run(root);
+    if (const auto difference = root.find("difference")) {
+      document.difference = DocumentDifference{std::string(difference->at("a").as_string()),
+                                               std::string(difference->at("b").as_string()),
+                                               text_or(*difference, "of", "texts") == "models"};
+    }
     if (const auto drawing = root.find("drawing")) {
       document.drawing = read_drawing(*drawing);
       read.drawn_before = true;

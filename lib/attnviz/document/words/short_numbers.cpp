@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "attnviz/document/words/number_group.h"
+
 namespace attnviz {
 
 namespace {
@@ -128,7 +130,7 @@ NumberFormat::NumberFormat(float low, float high, std::size_t width) : width_(wi
 
 std::string NumberFormat::text(float value) const {
   for (int decimals = decimals_; decimals >= 0; --decimals) {  // 1.00 has no zero to lose: 1.0
-    std::string number = fmt::format("{:.{}f}", value, decimals);
+    std::string number = without_zero_sign(fmt::format("{:.{}f}", value, decimals));
     if (number.size() > width_ && !leading_zero_ && number.starts_with("0.")) {
       number.erase(0, 1);
     }

@@ -1,0 +1,288 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/compare_models.h"
+#include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/pronouns.h"
+#include "attnviz/analysis/restrict_sink.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/layer.h"
+#include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/document/diff_document.h"
+#include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/json/diff_json.h"
+#include "attnviz/terminal/diff_view.h"
+#include "attnviz/terminal/heatmap_view.h"
+#include "commands/attention_run.h"
+#include "commands/commands.h"
+#include "system/memory.h"
+
+namespace attnviz::app {
+
+namespace {
+
+std::vector<std::filesystem::path> files_of(const std::optional<ModelSource>& source) {
+  return source ? files_of(*source) : std::vector<std::filesystem::path>();
+}
+
+// Two models can be compared on a text that is the same to both.
+void require_same_tokens(const TokenizedText& a, const TokenizedText& b) {
+  const auto name = [](const TokenizedText& text, std::size_t i) {
+    return i < text.size()
+               ? fmt::format("{} (id {})", attnviz::quoted(text.tokens[i].text), text.tokens[i].id)
+               : std::string("no more");
+  };
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (i >= a.size() || i >= b.size() || a.tokens[i].id != b.tokens[i].id) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("the models' tokenizers differ on this text: token {} is {} in A and "
+                              "{} in B; only the same token ids can be compared (--ids gives them)",
+                              i, name(a, i), name(b, i)));
+    }
+  }
+}
+
+// Notes that are true of both, and those of A and of B.
+std::vector<std::string> said_of_sides(const std::vector<std::string>& a,
+                                       const std::vector<std::string>& b) {
+  const auto has = [](const std::vector<std::string>& notes, const std::string& note) {
+    return std::ranges::find(notes, note) != notes.end();
+  };
+  std::vector<std::string> notes;
+  for (const std::string& note : a) {
+    notes.push_back((has(b, note) ? "" : "A: ") + note);
+  }
+  for (const std::string& note : b) {
+    if (!has(a, note)) {
+      notes.push_back("B: " + note);
+    }
+  }
+  return notes;
+}
+
+// A and B, opened.
+class Comparison {
+ public:
+  explicit Comparison(const DiffOptions& options)
+      : options_(options),
+        other_source_(options.second ? std::optional(model_source(*options.second)) : std::nullopt),
+        setup_(options, options.drawing,
+               options.draws_heads() ? Result::kAttention : Result::kReport, false,
+               files_of(other_source_)) {
+    const auto tokenizer = chosen_tokenizer(options, setup_.origin, setup_.model);
+    if (other_source_) {
+      other_ = open_model(*other_source_, *options.second);
+      tell_passed_over(other_->config.passed_over, options.talk);
+      require_same_heads(setup_.model, *other_);
+    }
+    setup_.phases.done(other_ ? "models" : "model");
+    heads_ = select_heads(setup_.model, options.heads.heads, options.heads.layers);
+    read(*tokenizer);
+    for (std::size_t side = 0; side < texts_.size(); ++side) {
+      requests_[side] = request_of(options, model(side), texts_[side]);
+    }
+    alignment_ = align_tokens(texts_[0], texts_[1]);
+    require_room();
+  }
+
+  void run() {
+    PatternStore first(heads_, alignment_.size());
+    StreamStore streams;
+    attend_to_side(0, first, other_ && !options_.draws_heads() ? &streams : nullptr);
+    if (options_.draws_heads()) {
+      PatternStore second(heads_, alignment_.size());
+      attend_to_side(1, second, nullptr);
+      setup_.phases.done("attention");
+      return draw(first, second);
+    }
+    PatternComparison second(first, alignment_.first, [this](HeadId head) {
+      return mask_of(setup_.model, head.layer, requests_[0]);
+    });
+    StreamComparison departures(streams);
+    attend_to_side(1, second, other_ ? &departures : nullptr);
+    DiffDocument document = told();
+    document.heads = second.differences();
+    setup_.phases.done("attention");
+    if (other_) {
+      ModelsDiff models;
+      models.threshold = options_.threshold;
+      models.departures = departures.departures();
+      models.kl_bits =
+          prediction_kl_bits(setup_.model, std::as_const(streams.streams().back()).view(), *other_,
+                             departures.last(), options_.request.n_threads);
+      models.tensors = compare_tensors(setup_.model, *other_, options_.request.n_threads);
+      document.of_models = std::move(models);
+      setup_.phases.done("weights and predictions");
+    }
+    write(document);
+  }
+
+ private:
+  const Model& model(std::size_t side) const {
+    return side == 1 && other_ ? *other_ : setup_.model;
+  }
+
+  void read(const Tokenizer& tokenizer) {
+    if (!other_) {
+      for (std::size_t side = 0; side < texts_.size(); ++side) {
+        texts_[side] =
+            read_text(setup_, options_, tokenizer, {options_.texts[side], options_.input.pair});
+      }
+      return;
+    }
+    const std::optional<InputText> input = setup_.source.next();
+    if (!input) {
+      throw Error(ErrorKind::kUsage, "diff: there is no text to compare two models on");
+    }
+    const auto other_tokenizer = open_tokenizer(options_.tokenizer, *other_source_, *other_);
+    other_->config.tokenizer = other_tokenizer->name();
+    require_same_tokens(tokenize(tokenizer, *input, options_.input),
+                        tokenize(*other_tokenizer, *input, options_.input));
+    texts_[0] = read_text(setup_, options_, tokenizer, *input);
+    texts_[1] = texts_[0];
+  }
+
+  void require_room() const {
+    const auto n = static_cast<double>(alignment_.size());
+    const std::size_t n_tokens = std::max(texts_[0].size(), texts_[1].size());
+    const double kept = options_.draws_heads() ? 3.0 : 1.0;  // A, B and the change
+    const double streams = other_ ? stream_bytes(setup_.model, n_tokens) : 0.0;
+    require_memory_for_heads(
+        kept * static_cast<double>(heads_.size()) * n * n * static_cast<double>(sizeof(float)) +
+            streams + std::max(layer_bytes(model(0), n_tokens), layer_bytes(model(1), n_tokens)),
+        "comparing", heads_.size(), n_tokens);
+  }
+
+  // Hands the patterns between the tokens that both have to `patterns`.
+  void attend_to_side(std::size_t side, PatternSink& patterns, RunObserver* streams) {
+    const std::vector<std::size_t>& tokens = side == 0 ? alignment_.first : alignment_.second;
+    RestrictSink restricted(patterns, tokens, texts_[side].size());
+    RunObserver weights(alignment_.by_position ? patterns : restricted);
+    std::vector<RunObserver*> observers = {&weights};
+    if (streams != nullptr) {
+      observers.push_back(streams);
+    }
+    ObserverGroup all(observers);
+    attend(side == 0 ? "attention of A" : "attention of B", model(side), texts_[side],
+           requests_[side], all, options_.talk);
+  }
+
+  std::string name(std::size_t side) const {
+    if (!other_) {
+      return valid_utf8(texts_[side].source);
+    }
+    return side < options_.models.size() ? options_.models[side] : model(side).config.name;
+  }
+
+  DiffDocument told() const {
+    DiffDocument document;
+    for (std::size_t side = 0; side < texts_.size(); ++side) {
+      document.names[side] = name(side);
+      document.models[side] = model_facts(model(side), texts_[side]);
+      document.texts[side] = texts_[side];
+    }
+    document.notes =
+        said_of_sides(model_notes(document.models[0]), model_notes(document.models[1]));
+    for (std::string& note : said_of_sides(texts_[0].notes, texts_[1].notes)) {
+      document.notes.push_back(std::move(note));
+    }
+    document.run = facts_of_each(options_, setup_.model);
+    for (std::string& note : run_notes(document.run)) {
+      document.notes.push_back(std::move(note));
+    }
+    document.alignment = alignment_;
+    return document;
+  }
+
+  void write(const DiffDocument& document) {
+    Heatmap map = diff_map(document);
+    DrawingRequest request = options_.drawing.request;
+    request.automatic_range = true;
+    map.scale = choose_drawing(request, 0.0f, {0.0f, map.scale.high}).scale;
+    map.title = request.title.value_or(map.title);
+    const ShownReport report{[&](const TerminalOptions& terminal) {
+                               return options_.map ? heatmap_page(map, terminal)
+                                                   : diff_page(document, options_.top, terminal);
+                             },
+                             [&](const ByteSink& sink) { write_diff_json(document, sink); },
+                             [&](const ByteSink& sink) { write_diff_csv(document, sink); }, map};
+    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+      format.report(report, look, sink);
+    });
+    setup_.phases.done("render");
+  }
+
+  // A's tokens that are compared; "cat/dog" where B has another.
+  TokenizedText shown_text() const {
+    TokenizedText shown;
+    shown.source = texts_[0].source;
+    for (std::size_t row = 0; row < alignment_.size(); ++row) {
+      Token token = texts_[0].tokens[alignment_.first[row]];
+      if (!alignment_.is_same[row]) {
+        token.text += "/";
+        token.text += without_spaces_before(texts_[1].tokens[alignment_.second[row]].text);
+      }
+      shown.tokens.push_back(std::move(token));
+    }
+    return shown;
+  }
+
+  void draw(const PatternStore& first, const PatternStore& second) {
+    AttentionDocument document = attention_document(setup_.model, shown_text(), requests_[0], first,
+                                                    second, {name(0), name(1), other_.has_value()});
+    const bool is_one_text =
+        alignment_.by_position &&
+        std::ranges::find(alignment_.is_same, false) == alignment_.is_same.end();
+    if (!is_one_text) {
+      document.text.reset();
+      document.token_ids.clear();
+    }
+    document.notes = texts_[0].notes;
+    if (!alignment_.by_position) {
+      document.notes.push_back(alignment_note(told()));
+      if (document.run.mask && document.run.mask->kind != MaskKind::kNone) {
+        document.run.mask = Mask{};  // tokens that are left out leave no distances
+      }
+      for (LayerFacts& layer : document.run.layers) {
+        layer.window = 0;
+      }
+    }
+    DrawingRequest request = options_.drawing.request;
+    request.automatic_range = !request.range;
+    document.drawing = choose_drawing(request, document);
+    const ShownAttention shown(std::span(&document, 1));
+    setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+      format.attention(shown, look, sink);
+    });
+    setup_.phases.done("render");
+  }
+
+  const DiffOptions& options_;
+  std::optional<ModelSource> other_source_;
+  AttentionSetup setup_;
+  std::optional<Model> other_;  // B, where models are compared
+  std::vector<HeadId> heads_;
+  std::array<TokenizedText, 2> texts_;
+  std::array<AttentionRequest, 2> requests_;
+  TokenAlignment alignment_;
+};
+
+}  // namespace
+
+void run(const DiffOptions& options) {
+  Comparison(options).run();
+}
+
+}  // namespace attnviz::app

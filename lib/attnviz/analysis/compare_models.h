@@ -1,0 +1,89 @@
+// How far two models of one shape are apart: their weights, their residual streams on a text and
+// what they say next.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attnviz/attention/run_observer.h"
+#include "attnviz/core/tensor.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// Whether the heads of two models correspond: as many layers, and in each as many heads. Throws
+/// Error{kUsage} that says what differs.
+void require_same_heads(const Model& a, const Model& b);
+
+/// ‖A − B‖_F / ‖A‖_F of one weight matrix.
+struct TensorDifference {
+  std::optional<std::size_t> layer;  // absent: of the whole model
+  std::string name;                  // "W_Q": of all heads together
+  std::optional<double> relative;    // absent where shapes differ, or A is 0 and B is not
+};
+
+/// Of every projection of every layer, of the embeddings (also of positions) and of the
+/// unembedding, unless this is the embeddings; what only one of the models has is left out. Stored
+/// numbers are compared as the floats that they stand for, and those of queries and keys that are
+/// ordered for another pairing of rotary positions in one order. In the order of a run.
+std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
+                                              std::size_t n_threads);
+
+/// How far the residual streams are apart: ‖x_A − x_B‖ / ‖x_A‖ of each token; 1 where x_A is 0 and
+/// x_B is not.
+struct Departure {
+  std::optional<std::size_t> layer;  // after it; absent: what enters the first one
+  double largest = 0.0;              // of one token
+  std::size_t token = 0;             // the first such
+  double mean = 0.0;                 // over tokens
+};
+
+/// Keeps the residual stream before the first layer and after each of a run.
+class StreamStore : public RunObserver {
+ public:
+  bool wants(std::size_t layer, LayerStep step) const override {
+    return step == LayerStep::kAfter || (step == LayerStep::kBefore && layer == 0);
+  }
+  void stream(const RunPlace& at, ConstMatrix x) override;
+
+  /// In the order of the run, [n_tokens, d_model] each.
+  const std::vector<MatrixBuffer>& streams() const noexcept { return streams_; }
+
+ private:
+  std::vector<MatrixBuffer> streams_;
+};
+
+/// What a StreamStore keeps; an estimate.
+double stream_bytes(const Model& model, std::size_t n_tokens) noexcept;
+
+/// Compares the streams of another run with these, and keeps the last one.
+class StreamComparison : public RunObserver {
+ public:
+  /// `first`, of a model with as many layers, must outlive it.
+  explicit StreamComparison(const StreamStore& first) : first_(first) {}
+
+  bool wants(std::size_t layer, LayerStep step) const override { return first_.wants(layer, step); }
+  void stream(const RunPlace& at, ConstMatrix x) override;
+
+  /// After each; empty where the streams are of different widths.
+  const std::vector<Departure>& departures() const noexcept { return departures_; }
+  ConstMatrix last() const noexcept { return last_.view(); }
+
+ private:
+  const StreamStore& first_;
+  std::vector<Departure> departures_;
+  std::size_t n_seen_ = 0;
+  MatrixBuffer last_;
+};
+
+/// Σ p_A log2(p_A / p_B) over the vocabulary, in bits, of what two models predict from what leaves
+/// their last layers, [n_tokens, d_model]: one number a token. Empty when one of them predicts
+/// nothing, or when their vocabularies differ in size. Throws Error{kMalformed} when a logit is not
+/// finite.
+std::vector<double> prediction_kl_bits(const Model& a, ConstMatrix from_a, const Model& b,
+                                       ConstMatrix from_b, std::size_t n_threads);
+
+}  // namespace attnviz

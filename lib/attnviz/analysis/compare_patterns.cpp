@@ -1,0 +1,155 @@
+#include "attnviz/analysis/compare_patterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace attnviz {
+
+namespace {
+
+double total(std::span<const float> row) {
+  return std::accumulate(row.begin(), row.end(), 0.0);
+}
+
+// a · log2(a / m), of no weight 0.
+double bits_of(double share, double mixed) noexcept {
+  return share > 0.0 ? share * std::log2(share / mixed) : 0.0;
+}
+
+// The queries that see two of the tokens or more.
+std::vector<bool> seeing_two(const Mask& mask, std::span<const std::size_t> tokens) {
+  std::vector<bool> eligible;
+  for (const std::size_t query : tokens) {
+    std::size_t n_seen = 0;
+    for (std::size_t i = 0; i < tokens.size() && n_seen < 2; ++i) {
+      n_seen += mask.visible(query, tokens[i]) ? 1u : 0u;
+    }
+    eligible.push_back(n_seen >= 2);
+  }
+  return eligible;
+}
+
+HeadDifference largest_change(std::span<const float> before, std::span<const float> after,
+                              std::size_t query) {
+  HeadDifference found;
+  found.query = query;
+  for (std::size_t key = 0; key < after.size(); ++key) {
+    const float change = std::abs(after[key] - before[key]);
+    if (change > found.largest_change) {
+      found.largest_change = change;
+      found.key = key;
+      found.weights = {before[key], after[key]};
+    }
+  }
+  return found;
+}
+
+// Of two parts of one head; of equal differences the earlier one.
+void keep_larger(HeadDifference& best, const HeadDifference& other) {
+  if (other.largest_change > best.largest_change ||
+      (other.largest_change == best.largest_change && other.query < best.query)) {
+    best.largest_change = other.largest_change;
+    best.query = other.query;
+    best.key = other.key;
+    best.weights = other.weights;
+  }
+  if (other.js_bits_max > best.js_bits_max ||
+      (other.js_bits_max == best.js_bits_max && other.js_max_query < best.js_max_query)) {
+    best.js_bits_max = other.js_bits_max;
+    best.js_max_query = other.js_max_query;
+  }
+}
+
+}  // namespace
+
+std::optional<double> js_divergence_bits(std::span<const float> a, std::span<const float> b) {
+  const double a_sum = total(a);
+  const double b_sum = total(b);
+  if (!(a_sum > 0.0 && b_sum > 0.0)) {
+    return std::nullopt;
+  }
+  double bits = 0.0;
+  for (std::size_t key = 0; key < a.size(); ++key) {
+    const double of_a = static_cast<double>(a[key]) / a_sum;
+    const double of_b = static_cast<double>(b[key]) / b_sum;
+    if (of_a != of_b) {
+      const double mixed = (of_a + of_b) / 2.0;
+      bits += bits_of(of_a, mixed) + bits_of(of_b, mixed);
+    }
+  }
+  return std::clamp(bits / 2.0, 0.0, 1.0);
+}
+
+PatternComparison::PatternComparison(const PatternStore& first, std::span<const std::size_t> tokens,
+                                     const std::function<Mask(HeadId)>& mask)
+    : first_(first) {
+  std::vector<Mask> masks;
+  for (const HeadId head : first.heads()) {
+    const Mask own = mask(head);
+    const auto known = std::ranges::find(masks, own);
+    const auto index = static_cast<std::size_t>(known - masks.begin());
+    if (known == masks.end()) {
+      masks.push_back(own);
+      eligible_.push_back(seeing_two(own, tokens));
+    }
+    Tally& tally = heads_[head];
+    tally.found.head = head;
+    tally.eligible = index;
+  }
+}
+
+void PatternComparison::rows(HeadId head, std::size_t first_query, std::size_t first_key,
+                             ConstMatrix weights) {
+  const auto found = heads_.find(head);
+  if (found == heads_.end()) {
+    return;
+  }
+  Tally& tally = found->second;
+  const ConstMatrix before = first_.pattern(head);
+  std::vector<float> row(first_.n_tokens(), 0.0f);
+  HeadDifference largest;
+  ExactSum js_sum;
+  std::size_t n_queries = 0;
+  for (std::size_t i = 0; i < weights.rows; ++i) {
+    const std::size_t query = first_query + i;
+    std::ranges::copy(weights.row(i), row.begin() + static_cast<std::ptrdiff_t>(first_key));
+    HeadDifference of_row = largest_change(before.row(query), row, query);
+    if (const auto bits = js_divergence_bits(before.row(query), row);
+        bits && eligible_[tally.eligible][query]) {
+      js_sum.add(*bits);
+      ++n_queries;
+      of_row.js_bits_max = *bits;
+      of_row.js_max_query = query;
+    }
+    keep_larger(largest, of_row);
+  }
+  const std::lock_guard lock(locks_[head.head % locks_.size()]);
+  tally.js_sum.add(js_sum);
+  tally.n_queries += n_queries;
+  keep_larger(tally.found, largest);
+}
+
+std::vector<HeadDifference> PatternComparison::differences() const {
+  std::vector<HeadDifference> all;
+  for (const auto& [head, tally] : heads_) {
+    all.push_back(tally.found);
+    if (tally.n_queries > 0) {
+      all.back().js_bits = tally.js_sum.value() / static_cast<double>(tally.n_queries);
+    }
+  }
+  return all;
+}
+
+MatrixBuffer pattern_change(ConstMatrix a, ConstMatrix b) {
+  MatrixBuffer change(a.rows, a.cols);
+  for (std::size_t query = 0; query < a.rows; ++query) {
+    std::ranges::transform(b.row(query), a.row(query), change.view().row_data(query),
+                           std::minus<>());
+  }
+  return change;
+}
+
+}  // namespace attnviz

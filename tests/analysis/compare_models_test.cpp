@@ -1,0 +1,159 @@
+#include "attnviz/analysis/compare_models.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/logits.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/random_model.h"
+#include "support/model_builder.h"
+
+namespace attnviz {
+namespace {
+
+const std::filesystem::path kShared = ATTNVIZ_SOURCE_DIR "/../shared/reference";
+const std::vector<std::uint32_t> kIds = {1, 274, 287, 394, 261, 370, 400, 428};
+
+struct Runs {
+  std::vector<Departure> departures;
+  std::vector<double> kl_bits;
+};
+
+Runs runs_of(const Model& a, const Model& b, const std::vector<std::uint32_t>& ids) {
+  ModelInput input;
+  input.ids = ids;
+  StreamStore first;
+  run(a, input, {}, first);
+  StreamComparison second(first);
+  run(b, input, {}, second);
+  return {second.departures(),
+          prediction_kl_bits(a, std::as_const(first.streams().back()).view(), b, second.last(), 1)};
+}
+
+// A copy of the numbers of a matrix, of which one is changed.
+StoredMatrix changed(test::ModelBuilder& owner, const StoredMatrix& matrix, float by) {
+  const ConstMatrix floats = matrix.as_floats();
+  std::vector<float> numbers;
+  for (std::size_t row = 0; row < floats.rows; ++row) {
+    numbers.insert(numbers.end(), floats.row(row).begin(), floats.row(row).end());
+  }
+  numbers[1] += by;
+  return owner.keep(std::move(numbers), floats.rows, floats.cols);
+}
+
+}  // namespace
+
+TEST_CASE("compare_tensors: a model and itself are the same; one changed number is its share") {
+  const Model a = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/3);
+  for (const TensorDifference& tensor : compare_tensors(a, a, 3)) {
+    CHECK(tensor.relative == 0.0);
+  }
+  Model b = a;
+  test::ModelBuilder owner(1, 1);
+  b.layers[1].heads[1].value.weight = changed(owner, a.layers[1].heads[1].value.weight, 0.5f);
+  double squares = 0.0;
+  for (const HeadWeights& head : a.layers[1].heads) {
+    const ConstMatrix values = head.value.weight.as_floats();
+    for (std::size_t row = 0; row < values.rows; ++row) {
+      for (const float number : values.row(row)) {
+        squares += static_cast<double>(number) * static_cast<double>(number);
+      }
+    }
+  }
+  std::size_t n_different = 0;
+  for (const TensorDifference& tensor : compare_tensors(a, b, 1)) {
+    if (tensor.relative != 0.0) {
+      ++n_different;
+      CHECK(tensor.layer == std::size_t{1});
+      CHECK(tensor.name == "W_V");
+      CHECK(*tensor.relative == doctest::Approx(0.5 / std::sqrt(squares)).epsilon(1e-6));
+    }
+  }
+  CHECK(n_different == 1);
+}
+
+TEST_CASE("streams and predictions: a model and itself are exactly the same") {
+  const Model demo = demo_model();
+  const Runs runs = runs_of(demo, demo, {0, 5, 17, 3});
+  REQUIRE(runs.departures.size() == demo.n_layers() + 1);
+  CHECK(!runs.departures.front().layer);
+  for (const Departure& departure : runs.departures) {
+    CHECK(departure.largest == 0.0);
+    CHECK(departure.mean == 0.0);
+  }
+  CHECK(runs.kl_bits == std::vector<double>(4, 0.0));
+}
+
+TEST_CASE("predictions: KL in bits by plain loops over the vocabulary") {
+  const Model demo = demo_model();
+  Model other = demo;
+  other.embedding_scale = 0.7f;
+  const std::vector<std::uint32_t> ids = {0, 5, 17, 3};
+  ModelInput input;
+  input.ids = ids;
+  const Runs runs = runs_of(demo, other, ids);
+  CHECK(runs.departures.front().largest == doctest::Approx(0.3).epsilon(1e-5));
+  const MatrixBuffer of_a = test::output_of(demo, input);
+  const MatrixBuffer of_b = test::output_of(other, input);
+  const MatrixBuffer a = run_output_head(demo, of_a.view(), 1);
+  const MatrixBuffer b = run_output_head(other, of_b.view(), 1);
+  for (std::size_t token = 0; token < ids.size(); ++token) {
+    double sum_a = 0.0;
+    double sum_b = 0.0;
+    for (std::size_t id = 0; id < a.cols(); ++id) {
+      sum_a += std::exp(static_cast<double>(a.view()(token, id)));
+      sum_b += std::exp(static_cast<double>(b.view()(token, id)));
+    }
+    double bits = 0.0;
+    for (std::size_t id = 0; id < a.cols(); ++id) {
+      const double p = std::exp(static_cast<double>(a.view()(token, id))) / sum_a;
+      const double q = std::exp(static_cast<double>(b.view()(token, id))) / sum_b;
+      bits += p * std::log2(p / q);
+    }
+    CHECK(runs.kl_bits[token] == doctest::Approx(bits).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("two files of one model: the same weights in another order are the same") {
+  if (!std::filesystem::exists(kShared / "gguf" / "models")) {
+    MESSAGE("SKIPPED: no ../shared/reference/gguf");
+    return;
+  }
+  const Model base = load_hugging_face(kShared / "models" / "stories260k");
+  const Model same = load_gguf(kShared / "gguf/models/stories260k-f32.gguf");
+  const std::vector<TensorDifference> tensors = compare_tensors(base, same, 2);
+  CHECK(tensors.size() >= 7 * base.n_layers());
+  for (const TensorDifference& tensor : tensors) {
+    CAPTURE(tensor.name);
+    CHECK(tensor.relative == 0.0);
+  }
+  const Runs runs = runs_of(base, same, kIds);
+  for (const Departure& departure : runs.departures) {
+    CHECK(departure.largest < 1e-5);
+  }
+  const Model rounded = load_gguf(kShared / "gguf/models/stories260k-q4_0.gguf");
+  for (const TensorDifference& tensor : compare_tensors(base, rounded, 2)) {
+    CAPTURE(tensor.name);
+    REQUIRE(tensor.relative);
+    CHECK(*tensor.relative < 0.15);  // a block's 16 steps reach to its largest number
+  }
+}
+
+TEST_CASE("require_same_heads: other numbers of layers or heads are refused") {
+  const Model model = random_model({.n_layers = 2, .n_heads = 2}, 1);
+  CHECK_THROWS_WITH_AS(require_same_heads(model, random_model({.n_layers = 3, .n_heads = 2}, 1)),
+                       doctest::Contains("2 layers and 3"), Error);
+  CHECK_THROWS_WITH_AS(require_same_heads(model, random_model({.n_layers = 2, .n_heads = 4}, 1)),
+                       doctest::Contains("layer 0 has 2 heads and 4"), Error);
+}
+
+}  // namespace attnviz

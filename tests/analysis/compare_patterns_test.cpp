@@ -1,0 +1,231 @@
+#include "attnviz/analysis/compare_patterns.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attnviz/analysis/compare_models.h"
+#include "attnviz/analysis/restrict_sink.h"
+#include "attnviz/analysis/token_alignment.h"
+#include "attnviz/attention/engine.h"
+#include "attnviz/attention/head_math.h"
+#include "attnviz/core/error.h"
+#include "attnviz/model/gguf_model.h"
+#include "attnviz/model/hugging_face.h"
+#include "attnviz/model/random_model.h"
+#include "support/json.h"
+#include "support/model_builder.h"
+
+namespace attnviz {
+namespace {
+
+using nlohmann::json;
+
+std::vector<HeadId> heads_of(const Model& model) {
+  std::vector<HeadId> heads;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
+      heads.push_back({layer, head});
+    }
+  }
+  return heads;
+}
+
+std::vector<std::size_t> all_tokens(std::size_t n) {
+  std::vector<std::size_t> tokens;
+  for (std::size_t i = 0; i < n; ++i) {
+    tokens.push_back(i);
+  }
+  return tokens;
+}
+
+TokenizedText words(const std::vector<std::string>& pieces) {
+  TokenizedText text;
+  for (const std::string& piece : pieces) {
+    Token token;
+    token.text = piece;
+    text.tokens.push_back(token);
+  }
+  return text;
+}
+
+ModelInput of_ids(const std::vector<std::uint32_t>& ids) {
+  ModelInput input;
+  input.ids = ids;
+  return input;
+}
+
+std::vector<HeadDifference> differences(const Model& a, const ModelInput& text_a, const Model& b,
+                                        const ModelInput& text_b, std::size_t n_threads = 1) {
+  AttentionRequest request;
+  request.n_threads = n_threads;
+  PatternStore first(heads_of(a), text_a.size());
+  run(a, text_a, request, first);
+  PatternComparison second(first, all_tokens(text_a.size()),
+                           [&](HeadId head) { return mask_of(a, head.layer, request); });
+  run(b, text_b, request, second);
+  return second.differences();
+}
+
+void check_near(double found, const json& expected) {
+  CAPTURE(found);
+  CAPTURE(expected.dump());
+  CHECK(std::abs(found - expected.get<double>()) < 1e-5);
+}
+
+Model reference_model(const std::filesystem::path& path) {
+  return path.filename() == "demo"     ? demo_model()
+         : path.extension() == ".gguf" ? load_gguf(path)
+                                       : load_hugging_face(path);
+}
+
+}  // namespace
+
+TEST_CASE("js_divergence_bits: the same rows 0, disjoint ones 1, and one by hand") {
+  const float a[] = {0.5f, 0.5f, 0.0f, 0.0f};
+  const float b[] = {0.0f, 0.0f, 0.25f, 0.75f};
+  const float none[] = {0.0f, 0.0f, 0.0f, 0.0f};
+  CHECK(js_divergence_bits(a, a) == 0.0);
+  CHECK(js_divergence_bits(a, b) == 1.0);
+  CHECK(!js_divergence_bits(a, none));
+  // (1, 0) and (½, ½): m = (¾, ¼); ½ log2(4/3) + ½ (½ log2(2/3) + ½ log2 2).
+  const float sure[] = {1.0f, 0.0f};
+  const float half[] = {0.5f, 0.5f};
+  CHECK(*js_divergence_bits(sure, half) ==
+        doctest::Approx(0.5 * std::log2(4.0 / 3.0) + 0.25 * std::log2(2.0 / 3.0) + 0.25));
+}
+
+TEST_CASE("PatternComparison: a run and itself differ nowhere, whatever the threads") {
+  const test::Pieces pieces(150);
+  const Model model = random_model({.n_layers = 2, .n_heads = 3}, /*seed=*/4);
+  const ModelInput input{std::span<const std::string_view>(pieces)};
+  for (const std::size_t n_threads : {std::size_t{1}, std::size_t{4}}) {
+    for (const HeadDifference& head : differences(model, input, model, input, n_threads)) {
+      CHECK(head.js_bits == 0.0);
+      CHECK(head.js_bits_max == 0.0);
+      CHECK(head.largest_change == 0.0f);
+    }
+  }
+}
+
+TEST_CASE("PatternComparison: the numbers of plain loops, whatever the threads") {
+  constexpr std::size_t kTokens = 150;
+  const test::Pieces pieces(kTokens);
+  const ModelInput input{std::span<const std::string_view>(pieces)};
+  const Model a = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/4);
+  const Model b = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/5);
+  PatternStore of_a(heads_of(a), kTokens);
+  PatternStore of_b(heads_of(b), kTokens);
+  run(a, input, {}, of_a);
+  run(b, input, {}, of_b);
+  for (const std::size_t n_threads : {std::size_t{1}, std::size_t{4}}) {
+    for (const HeadDifference& head : differences(a, input, b, input, n_threads)) {
+      const ConstMatrix first = of_a.pattern(head.head);
+      const ConstMatrix second = of_b.pattern(head.head);
+      double sum = 0.0;
+      double most = 0.0;
+      float largest = 0.0f;
+      for (std::size_t query = 0; query < kTokens; ++query) {
+        double bits = 0.0;
+        for (std::size_t key = 0; key <= query; ++key) {
+          const auto p = static_cast<double>(first(query, key));
+          const auto q = static_cast<double>(second(query, key));
+          bits += 0.5 * p * std::log2(2.0 * p / (p + q)) + 0.5 * q * std::log2(2.0 * q / (p + q));
+          largest = std::max(largest, std::abs(first(query, key) - second(query, key)));
+        }
+        sum += bits;
+        most = std::max(most, bits);
+      }
+      CHECK(*head.js_bits == doctest::Approx(sum / (kTokens - 1)).epsilon(1e-5));
+      CHECK(head.js_bits_max == doctest::Approx(most).epsilon(1e-5));
+      CHECK(head.largest_change == largest);
+      CHECK(std::abs(first(head.query, head.key) - second(head.query, head.key)) == largest);
+      CHECK(head.weights[0] == first(head.query, head.key));
+      CHECK(head.weights[1] == second(head.query, head.key));
+    }
+  }
+}
+
+TEST_CASE("PatternComparison: one token alone has no divergence") {
+  const test::Pieces pieces(1);
+  const Model model = random_model({}, /*seed=*/4);
+  const ModelInput input{std::span<const std::string_view>(pieces)};
+  CHECK(!differences(model, input, model, input).front().js_bits);
+}
+
+TEST_CASE("align_tokens: by position at one length, else what both have in order") {
+  const TokenAlignment same =
+      align_tokens(words({"The", "cat", "sat"}), words({"A", "cat", "ran"}));
+  CHECK(same.by_position);
+  CHECK(same.first == std::vector<std::size_t>{0, 1, 2});
+  CHECK(same.is_same == std::vector<bool>{false, true, false});
+  const TokenAlignment shared = align_tokens(words({"a", "b", "c", "d", "b", "a", "b"}),
+                                             words({"b", "d", "c", "a", "b", "a"}));
+  CHECK(!shared.by_position);
+  CHECK(shared.size() == 4);  // the textbook's example: b c b a, b d a b or b c a b
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    CHECK(shared.is_same[i]);
+    CHECK((i == 0 ||
+           (shared.first[i - 1] < shared.first[i] && shared.second[i - 1] < shared.second[i])));
+  }
+  const TokenAlignment longer =
+      align_tokens(words({"The", "cat", "sat"}), words({"The", "big", "cat", "sat"}));
+  CHECK(longer.first == std::vector<std::size_t>{0, 1, 2});
+  CHECK(longer.second == std::vector<std::size_t>{0, 2, 3});
+  CHECK_THROWS_WITH_AS(align_tokens(words({"a", "b"}), words({"c", "b", "d"})),
+                       doctest::Contains("share 1 token in order"), Error);
+  CHECK_THROWS_AS(align_tokens(words({"a"}), words({"a"})), Error);
+}
+
+TEST_CASE("RestrictSink: rows and columns of chosen tokens, scaled to sum to 1") {
+  PatternStore store({{0, 0}}, 2);
+  const std::size_t tokens[] = {1, 3};
+  RestrictSink sink(store, tokens, 4);
+  const float rows[] = {1, 0, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0, 1, 0, 0.25f, 0.25f, 0.25f, 0.25f};
+  sink.rows({0, 0}, 0, 0, {rows, 2, 4, 4});
+  const float last[] = {0.25f, 0.25f, 0.5f};  // of the keys from 1 on
+  sink.rows({0, 0}, 3, 1, {last, 1, 3, 3});
+  const ConstMatrix found = store.pattern({0, 0});
+  CHECK(found(0, 0) == 1.0f);
+  CHECK(found(0, 1) == 0.0f);
+  CHECK(found(1, 0) == doctest::Approx(1.0 / 3.0));
+  CHECK(found(1, 1) == doctest::Approx(2.0 / 3.0));
+}
+
+TEST_CASE("diff: float64 numbers of an independent implementation") {
+  const std::filesystem::path folder = ATTNVIZ_SOURCE_DIR "/../shared/reference/why";
+  if (!std::filesystem::exists(folder)) {
+    MESSAGE("SKIPPED: no ../shared/reference/why");
+    return;
+  }
+  for (const json& one : test::read_json(folder / "diff.json")["cases"]) {
+    const bool of_models = one.contains("models");
+    std::vector<Model> models;
+    std::vector<std::vector<std::uint32_t>> ids;
+    if (of_models) {
+      for (const json& name : one["models"]) {
+        models.push_back(reference_model(folder / ".." / name.get<std::string>()));
+      }
+      ids.assign(2, one["ids"].get<std::vector<std::uint32_t>>());
+    } else {
+      const std::string name = one["model"];
+      models.assign(2, reference_model(folder / ".." / "models" / name));
+      ids = one["ids"].get<std::vector<std::vector<std::uint32_t>>>();
+    }
+    const auto found = differences(models[0], of_ids(ids[0]), models[1], of_ids(ids[1]));
+    for (const HeadDifference& head : found) {
+      const auto at = [&](const char* key) { return one[key][head.head.layer][head.head.head]; };
+      CAPTURE(one.dump().substr(0, 100));
+      check_near(*head.js_bits, at("js_bits"));
+      check_near(head.js_bits_max, at("js_bits_max"));
+      check_near(static_cast<double>(head.largest_change), at("max_change"));
+      CHECK(json{head.query, head.key} == at("max_change_at"));
+    }
+  }
+}
+
+}  // namespace attnviz
