@@ -295,6 +295,16 @@ HeadId only_head(const Model& model, const WhyOptions& options) {
   return heads.front();
 }
 
+void require_picture(const WhyOptions& options) {
+  const bool has_heads =
+      std::ranges::find(options.ablate_each, AblatedPart::kHeads) != options.ablate_each.end();
+  if (!options.query && !options.wants_all() && !options.attribution && !has_heads) {
+    throw Error(ErrorKind::kUsage,
+                "-o: a picture of why has a number of each head: --ablate-each heads, or "
+                "--attribution");
+  }
+}
+
 void require_causal(const Model& model) {
   if (model.config.mask.kind == MaskKind::kNone) {
     throw Error(ErrorKind::kUnsupported,
@@ -308,6 +318,9 @@ void require_causal(const Model& model) {
 
 void run(const WhyOptions& options) {
   AttentionSetup setup(options, options.look, Result::kReport);
+  if (setup.outputs.writes(Content::kFigure)) {
+    require_picture(options);
+  }
   setup.phases.done("model");
   const bool is_split = options.query.has_value();
   if (!is_split) {
@@ -332,6 +345,10 @@ void run(const WhyOptions& options) {
       [&](const ByteSink& sink) { write_why_csv(document, sink); }};
   if (setup.outputs.writes(Content::kFigure)) {
     report.picture = why_map(document);
+    Heatmap& picture = *report.picture;
+    picture.scale.colormap =
+        Colormap(options.drawing.colormap.value_or(picture.scale.colormap.name()));
+    picture.title = options.drawing.title.value_or(picture.title);
   }
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "attnviz/core/error.h"
 #include "attnviz/document/head_map.h"
 #include "support/sample_why.h"
 
@@ -47,8 +47,16 @@ TEST_CASE("why: the map has what is lost without each head, around zero") {
   const Heatmap written = why_map(document);
   CHECK(written.panels[0].values(0, 0) == doctest::Approx(-1.5));
   CHECK(written.panels[0].values(0, 1) == doctest::Approx(4.0));
-  document.attribution.reset();
-  CHECK_THROWS_WITH_AS(why_map(document), doctest::Contains("--attribution"), Error);
+  ScoreSplit score;
+  score.query_parts = {{LogitPartKind::kEmbedding, 0, 0}};
+  score.key_parts = {{LogitPartKind::kMlp, 1, 0}, {LogitPartKind::kBias, 0, 0}};
+  score.products = {0.25, -2.0};
+  document.split = WhyDocument::Split{{2, 1}, 2, 1, score};
+  const Heatmap split = why_map(document);
+  CHECK(split.query_labels == std::vector<std::string>{"embedding"});
+  CHECK(split.key_labels == std::vector<std::string>{"MLP 1", "biases"});
+  CHECK(split.panels[0].values(0, 1) == -2.0F);
+  CHECK(split.scale.low == -2.0F);
 }
 
 TEST_CASE("head map: heads without a value have no cell, and positive values begin at 0") {

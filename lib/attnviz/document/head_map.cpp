@@ -60,10 +60,15 @@ Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<do
   map.value_name = value_name;
   map.scale.high = static_cast<float>(largest > 0.0 ? round_step(largest) : 1.0);
   if (has_negative) {
-    map.scale.low = -map.scale.high;
-    map.scale.colormap = Colormap("blue-red_r");
+    set_scale_around_zero(map, largest);
   }
   return map;
+}
+
+void set_scale_around_zero(Heatmap& map, double largest) {
+  map.scale.high = static_cast<float>(largest > 0.0 ? round_step(largest) : 1.0);
+  map.scale.low = -map.scale.high;
+  map.scale.colormap = Colormap("blue-red_r");
 }
 
 }  // namespace attnviz

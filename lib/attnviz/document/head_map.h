@@ -16,4 +16,7 @@ namespace attnviz {
 Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<double>> values,
                  std::string_view value_name);
 
+/// A scale as far to both sides of 0 as `largest`, in colours that part there.
+void set_scale_around_zero(Heatmap& map, double largest);
+
 }  // namespace attnviz

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
+#include <utility>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/head_map.h"
 #include "attnviz/document/words/short_numbers.h"
@@ -102,40 +104,70 @@ std::string words_lesson(const WhyDocument& document) {
       percentage(static_cast<float>(needed->attention)));
 }
 
-Heatmap why_map(const WhyDocument& document) {
+namespace {
+
+// What each pair of parts adds to a score.
+Heatmap products_map(const ScoreSplit& score) {
+  const std::size_t n_rows = score.query_parts.size();
+  const std::size_t n_columns = score.key_parts.size();
+  const auto values = std::make_shared<MatrixBuffer>(n_rows, n_columns);
+  std::ranges::transform(score.products, values->view().row_data(0),
+                         [](double product) { return static_cast<float>(product); });
+  Heatmap map;
+  map.storage = values;
+  map.panels.push_back({.title = "score", .values = std::as_const(*values).view()});
+  const auto name = [](const StreamPart& part) {
+    return part_name(part.kind, part.layer, part.head);
+  };
+  std::ranges::transform(score.query_parts, std::back_inserter(map.query_labels), name);
+  std::ranges::transform(score.key_parts, std::back_inserter(map.key_labels), name);
+  map.query_axis = "part of the query";
+  map.key_axis = "part of the key";
+  map.value_name = "share of the score";
+  const auto largest = std::ranges::max(score.products, {}, [](double x) { return std::abs(x); });
+  set_scale_around_zero(map, std::abs(largest));
+  map.notes.push_back(fmt::format("their sum is the score, {:.2f}", score.score));
+  return map;
+}
+
+// One number of each head, and what it says of the prediction.
+Heatmap prediction_map(const WhyDocument& document) {
+  const std::string target = quoted(document.token_texts.at(document.prediction->target.id));
   std::vector<HeadId> heads;
   std::vector<std::optional<double>> values;
-  const bool is_ablation =
-      document.ablation && std::ranges::count(document.ablation->parts, AblatedPart::kHeads) > 0;
-  if (is_ablation) {
-    for (const AblationEffect& effect : document.ablation->effects) {
-      if (effect.what.head) {
-        heads.push_back({effect.what.layer, *effect.what.head});
-        values.emplace_back(effect.change.log_probability);
-      }
+  const auto add = [&](HeadId head, double value) {
+    heads.push_back(head);
+    values.emplace_back(value);
+  };
+  for (const AblationEffect& effect :
+       document.ablation ? document.ablation->effects : std::vector<AblationEffect>()) {
+    if (effect.what.head) {
+      add({effect.what.layer, *effect.what.head}, effect.change.log_probability);
     }
-  } else if (document.attribution) {
-    for (const LogitPart& part : document.attribution->parts) {
-      if (part.kind == LogitPartKind::kHead) {
-        heads.push_back({part.layer, part.head});
-        values.emplace_back(part.shares.front());
-      }
-    }
-  } else {
-    throw Error(ErrorKind::kUsage,
-                "a picture of why needs a number of each head: --ablate-each heads, or "
-                "--attribution");
   }
-  const std::string target = quoted(document.token_texts.at(document.prediction->target.id));
-  Heatmap map = head_map(heads, values,
-                         is_ablation ? "change of ln p without the head" : "share of the logit");
+  if (!heads.empty()) {
+    Heatmap map = head_map(heads, values, "change of ln p without the head");
+    map.notes.push_back(fmt::format("how ln p of {} changes when a head gives {}", target,
+                                    document.ablation->by_mean ? "its mean" : "0"));
+    return map;
+  }
+  for (const LogitPart& part : document.attribution->parts) {
+    if (part.kind == LogitPartKind::kHead) {
+      add({part.layer, part.head}, part.shares.front());
+    }
+  }
+  Heatmap map = head_map(heads, values, "share of the logit");
+  map.notes.push_back(fmt::format("what each head adds to the logit of {}, {:.2f} in all", target,
+                                  document.attribution->logits.front()));
+  return map;
+}
+
+}  // namespace
+
+Heatmap why_map(const WhyDocument& document) {
+  Heatmap map = document.split ? products_map(document.split->score) : prediction_map(document);
   map.title = "why: " + why_title(document);
-  map.notes = document.notes;
-  map.notes.push_back(is_ablation
-                          ? fmt::format("how ln p of {} changes when a head gives {}", target,
-                                        document.ablation->by_mean ? "its mean" : "0")
-                          : fmt::format("what each head adds to the logit of {}, {:.2f} in all",
-                                        target, document.attribution->logits.front()));
+  map.notes.insert(map.notes.begin(), document.notes.begin(), document.notes.end());
   return map;
 }
 

@@ -90,8 +90,9 @@ std::string why_title(const WhyDocument& document);
 /// Empty where they are one, or nothing is known.
 std::string words_lesson(const WhyDocument& document);
 
-/// What is lost without each head, or without heads' ablation what each head wrote, as a picture of
-/// layers and heads. Throws Error{kUsage} for a document with neither.
+/// Of a prediction what is lost without each head, or where that is not there what each head
+/// wrote, as a picture of layers and heads; of a score its products, by the query's parts and the
+/// key's. Around zero. Precondition: the document has one of them.
 Heatmap why_map(const WhyDocument& document);
 
 }  // namespace attnviz

@@ -320,7 +320,7 @@ class WhyPage {
     dim(fmt::format(
         "before 1: the stream that enters layer 1; attention 1: behind its attention{}; "
         "rank 1: the most probable",
-        has_all ? "" : " (in JSON, or with --top 0)"));
+        has_all ? "" : " (JSON has them)"));
   }
 
   void split() {
