@@ -54,7 +54,7 @@ TEST_CASE("why: the map has what is lost without each head, around zero") {
   document.split = WhyDocument::Split{{2, 1}, 2, 1, score};
   const Heatmap split = why_map(document);
   CHECK(split.query_labels == std::vector<std::string>{"embedding"});
-  CHECK(split.key_labels == std::vector<std::string>{"MLP 1", "biases"});
+  CHECK(split.key_labels == std::vector<std::string>{"MLP-1", "biases"});
   CHECK(split.panels[0].values(0, 1) == -2.0F);
   CHECK(split.scale.low == -2.0F);
 }

@@ -116,8 +116,14 @@ Heatmap products_map(const ScoreSplit& score) {
   Heatmap map;
   map.storage = values;
   map.panels.push_back({.title = "score", .values = std::as_const(*values).view()});
+  // Labels are pieces of texts, whose spaces are seen.
   const auto name = [](const StreamPart& part) {
-    return part_name(part.kind, part.layer, part.head);
+    if (part.kind == LogitPartKind::kHead) {
+      return head_title({part.layer, part.head});
+    }
+    std::string label = part_name(part.kind, part.layer, part.head);
+    std::ranges::replace(label, ' ', '-');
+    return label;
   };
   std::ranges::transform(score.query_parts, std::back_inserter(map.query_labels), name);
   std::ranges::transform(score.key_parts, std::back_inserter(map.key_labels), name);
