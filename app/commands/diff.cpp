@@ -61,6 +61,7 @@ std::vector<std::string> said_of_sides(const std::vector<std::string>& a,
     return std::ranges::find(notes, note) != notes.end();
   };
   std::vector<std::string> notes;
+  notes.reserve(a.size() + b.size());
   for (const std::string& note : a) {
     notes.push_back((has(b, note) ? "" : "A: ") + note);
   }

@@ -9,6 +9,7 @@
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/core/message.h"
@@ -139,8 +140,12 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
     MergeSink(words, text.words->numbers, 1.0f).rows({}, 0, 0, pattern.view());
     pattern = words.take_mean(0);
   }
-  return attention_document(setup.model, text.tokens, request, setup.heads, asked,
-                            std::move(pattern));
+  AttentionDocument document =
+      attention_document(setup.model, text.tokens, request, setup.heads, asked, std::move(pattern));
+  if (request.interventions != nullptr && !request.interventions->ablations.empty()) {
+    document.notes.emplace_back("the rollout mixes in all heads, also what is left out");
+  }
+  return document;
 }
 
 AttentionDocument run_document(const ShowSetup& setup, ShownText& text,

@@ -11,6 +11,7 @@
 #include "attnviz/analysis/why/last_row.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
@@ -122,6 +123,9 @@ WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer
     return other == top.front().id && top.size() > 1 ? top[1].id : top.front().id;
   };
   const TokenId target = named("--toward", options.toward).value_or(first_but(versus));
+  if (versus == target) {
+    throw Error(ErrorKind::kUsage, "--versus: it is the token that is asked about");
+  }
   return {with_probability(target), with_probability(versus.value_or(first_but(target)))};
 }
 
@@ -164,6 +168,9 @@ class Explanation {
     document_.notes = model_notes(document_.model);
     for (const auto& more : {run_notes(document_.run), document_.text.notes}) {
       document_.notes.insert(document_.notes.end(), more.begin(), more.end());
+    }
+    if (request_.interventions != nullptr && !request_.interventions->ablations.empty()) {
+      document_.notes.emplace_back("weights are those of all heads, also of what is left out");
     }
   }
 
@@ -238,9 +245,8 @@ class Explanation {
   }
 
   void ablation() {
-    WhyDocument::Ablations& ablation = document_.ablation.emplace();
-    ablation.by_mean = options_.by_mean;
-    ablation.parts = options_.ablate_each;
+    document_.ablation = WhyDocument::Ablations{options_.by_mean, options_.ablate_each, {}};
+    WhyDocument::Ablations& ablation = *document_.ablation;
     if (ablation.parts.empty()) {
       ablation.parts = {AblatedPart::kHeads, AblatedPart::kLayers};
       if (setup_.model.config.order != LayerOrder::kAttentionOnly) {
@@ -295,13 +301,22 @@ HeadId only_head(const Model& model, const WhyOptions& options) {
   return heads.front();
 }
 
-void require_picture(const WhyOptions& options) {
+// Pictures have a number of each head, CSV a row of each part.
+void require_numbers(const WhyOptions& options, const Outputs& outputs) {
+  if (options.query || options.wants_all() || options.attribution) {
+    return;
+  }
   const bool has_heads =
       std::ranges::find(options.ablate_each, AblatedPart::kHeads) != options.ablate_each.end();
-  if (!options.query && !options.wants_all() && !options.attribution && !has_heads) {
+  if (outputs.writes(Content::kFigure) && !has_heads) {
     throw Error(ErrorKind::kUsage,
                 "-o: a picture of why has a number of each head: --ablate-each heads, or "
                 "--attribution");
+  }
+  if (outputs.writes(Content::kNumbers) && options.ablate_each.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "-o: CSV of why has a row of each head, MLP or layer (--ablate-each, "
+                "--attribution); words and layers' predictions are in .json");
   }
 }
 
@@ -318,9 +333,7 @@ void require_causal(const Model& model) {
 
 void run(const WhyOptions& options) {
   AttentionSetup setup(options, options.look, Result::kReport);
-  if (setup.outputs.writes(Content::kFigure)) {
-    require_picture(options);
-  }
+  require_numbers(options, setup.outputs);
   setup.phases.done("model");
   const bool is_split = options.query.has_value();
   if (!is_split) {

@@ -190,8 +190,14 @@ void check_why(const Given& given, WhyOptions& options) {
                                            "--lens", "--by",     "--attribution", "--ablate-each"};
   const char* const split = first_given(given, kOfSplit);
   if (split == nullptr) {
-    if (given.has("--head") || given.has("--layer")) {
-      fail("--head goes with --query and --key: it is the head whose score is split");
+    for (const char* selection : {"--head", "--layer"}) {
+      if (given.has(selection)) {
+        fail(fmt::format("{} goes with --query and --key: it is the head whose score is split",
+                         selection));
+      }
+    }
+    if (given.has("--by") && !options.wants_all() && options.ablate_each.empty()) {
+      fail("--by goes with --ablate-each: it says what stands in a part's place");
     }
     return;
   }

@@ -15,12 +15,15 @@ namespace attnviz::app {
 
 namespace {
 
-std::vector<AblatedPart> parse_parts(std::string_view option, const std::string& word) {
+std::vector<AblatedPart> parse_parts(std::string_view option,
+                                     const std::vector<std::string>& lists) {
   std::vector<AblatedPart> parts;
-  for (const std::string_view item : list_parts(word)) {
-    const AblatedPart part = parse_choice(option, item, kAblatedParts);
-    if (std::ranges::find(parts, part) == parts.end()) {
-      parts.push_back(part);
+  for (const std::string& list : lists) {
+    for (const std::string_view item : list_parts(list)) {
+      const AblatedPart part = parse_choice(option, item, kAblatedParts);
+      if (std::ranges::find(parts, part) == parts.end()) {
+        parts.push_back(part);
+      }
     }
   }
   return parts;
@@ -46,9 +49,12 @@ void define_why(OptionList& list, WhyOptions& options) {
                 options.tokens);
   list.add_flag("Prediction", "--attribution", "only what heads and MLPs write into the logit",
                 options.attribution);
-  list.add_value("Prediction", "--ablate-each", "PARTS",
-                 "only what is lost without each of these: heads, mlps, layers (of attention)",
-                 options.ablate_each, parse_parts);
+  list.add_list("Prediction", "--ablate-each", "PARTS",
+                "only what is lost without each of these: heads, mlps, layers (of attention), a "
+                "list with commas; may be repeated",
+                [&options](const std::vector<std::string>& lists) {
+                  options.ablate_each = parse_parts("--ablate-each", lists);
+                });
   list.add_choice("Prediction", "--by", kReplacements,
                   "what stands in the place of what is taken out: 0, or its mean over the text "
                   "(default zero)",

@@ -120,9 +120,11 @@ TEST_CASE("why: the induction head is what the demo model needs to say Potter ag
 
 TEST_CASE("why: a part alone is that of all") {
   const json all = attnviz_json({"why", "The cat sat", "--toward", " on"});
-  for (const auto& [option, key] :
+  for (const auto& part :
        {std::pair{"--tokens", "tokens_lost"}, std::pair{"--attribution", "attribution"},
         std::pair{"--lens", "lens"}}) {
+    const char* const option = part.first;
+    const char* const key = part.second;
     CAPTURE(key);
     const json one = attnviz_json({"why", "The cat sat", "--toward", " on", option});
     CHECK(one[key] == all[key]);

@@ -187,9 +187,9 @@ std::string factor_words(double log_probability_change, bool ascii) {
     return fmt::format("{:.1f} {} {}", factor, times, direction);
   }
   const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1.0);  // two digits
-  return fmt::format("{} {} {}",
-                     grouped(static_cast<std::size_t>(std::round(factor / unit) * unit + 0.5)),
-                     times, direction);
+  return fmt::format(
+      "{} {} {}", grouped(static_cast<std::size_t>(std::llround(std::round(factor / unit) * unit))),
+      times, direction);
 }
 
 }  // namespace attnviz

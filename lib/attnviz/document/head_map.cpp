@@ -66,7 +66,7 @@ Heatmap head_map(std::span<const HeadId> heads, std::span<const std::optional<do
 }
 
 void set_scale_around_zero(Heatmap& map, double largest) {
-  map.scale.high = static_cast<float>(largest > 0.0 ? round_step(largest) : 1.0);
+  map.scale.high = static_cast<float>(largest > 0.0 ? largest : 1.0);
   map.scale.low = -map.scale.high;
   map.scale.colormap = Colormap("blue-red");
 }

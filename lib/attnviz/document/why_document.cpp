@@ -96,8 +96,8 @@ std::string words_lesson(const WhyDocument& document) {
     return {};
   }
   return fmt::format(
-      "Most looked at is {} ({} of the attention): without it ln p changes by {}. Most needed "
-      "is {} (ln p {}), which gets {} of the attention.",
+      "Of all but the last word, most looked at is {} ({} of the attention): without it ln p "
+      "changes by {}. Most needed is {} (by {}), which gets {} of the attention.",
       quoted(seen->text), percentage(static_cast<float>(seen->attention)),
       signed_change(*seen->log_probability_change), quoted(needed->text),
       signed_change(*needed->log_probability_change),
@@ -129,7 +129,7 @@ Heatmap products_map(const ScoreSplit& score) {
   std::ranges::transform(score.key_parts, std::back_inserter(map.key_labels), name);
   map.query_axis = "part of the query";
   map.key_axis = "part of the key";
-  map.value_name = "share of the score";
+  map.value_name = "added to the score";
   const auto largest = std::ranges::max(score.products, {}, [](double x) { return std::abs(x); });
   set_scale_around_zero(map, std::abs(largest));
   map.notes.push_back(fmt::format("their sum is the score, {:.2f}", score.score));
@@ -162,7 +162,7 @@ Heatmap prediction_map(const WhyDocument& document) {
       add({part.layer, part.head}, part.shares.front());
     }
   }
-  Heatmap map = head_map(heads, values, "share of the logit");
+  Heatmap map = head_map(heads, values, "added to the logit");
   map.notes.push_back(fmt::format("what each head adds to the logit of {}, {:.2f} in all", target,
                                   document.attribution->logits.front()));
   return map;

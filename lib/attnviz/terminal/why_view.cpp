@@ -100,7 +100,8 @@ class WhyPage {
 
   void left_out(std::size_t count, std::string_view what) {
     if (count > 0) {
-      page_.add(fmt::format("{} {} more{}", charset_.ellipsis(), count, what), kDim);
+      page_.add(paragraph(fmt::format("{} {} more{}", charset_.ellipsis(), count, what),
+                          options_.columns, kDim));
     }
   }
 
@@ -117,8 +118,8 @@ class WhyPage {
       share.cells.push_back({percentage(static_cast<float>(probability), 1)});
       log.cells.push_back({fmt::format("ln p {:.3g}", one.log_probability), kDim});
     };
-    add("asked about", prediction.target);
-    add("beside it", prediction.versus);
+    add("toward", prediction.target);
+    add("versus", prediction.versus);
     table.columns = {std::move(name), std::move(share), std::move(log)};
     draw(table);
   }
@@ -126,14 +127,18 @@ class WhyPage {
   // Rows in the order of the text.
   void words() {
     const std::vector<LostWord>& all = *document_.words;
-    const auto size = [&all](std::size_t i) {
-      return std::max(std::abs(all[i].log_probability_change.value_or(0.0)), all[i].attention);
-    };
-    std::vector<std::size_t> rows = first_by(all.size(), top_, size);
     double largest = 0.0;
+    double most_seen = 0.0;
     for (const LostWord& word : all) {
       largest = std::max(largest, std::abs(word.log_probability_change.value_or(0.0)));
+      most_seen = std::max(most_seen, word.attention);
     }
+    // What is needed most and what is looked at most are both among them.
+    const auto size = [&](std::size_t i) {
+      const double change = std::abs(all[i].log_probability_change.value_or(0.0));
+      return std::max(largest > 0.0 ? change / largest : 0.0, all[i].attention / most_seen);
+    };
+    std::vector<std::size_t> rows = first_by(all.size(), top_, size);
     std::ranges::sort(rows);
     is_loss_shown_ = true;
     heading(fmt::format("words: how ln p of {} changes when nothing behind a word may look at it",
@@ -141,11 +146,11 @@ class WhyPage {
     shaded(largest);
     TextTable table;
     table.corner = {"word", kDim};
-    TextColumn change{{"ln p", kDim}, {}}, bars{{}, {}, false, true};
+    TextColumn change{{"change", kDim}, {}}, bars{{}, {}, false, true};
     TextColumn attention{{"attention", kDim}, {}}, looks{{}, {}, false, true};
     for (const std::size_t row : rows) {
       const LostWord& word = all[row];
-      table.labels.push_back({charset_.label(word.text)});
+      table.labels.push_back({fmt::format("{} {}", word.span.begin, charset_.label(word.text))});
       const auto& lost = word.log_probability_change;
       change.cells.push_back(lost ? Span{signed_change(*lost)} : Span{charset_.dash(), kDim});
       bars.cells.push_back(bar(lost.value_or(0.0), largest));
@@ -156,12 +161,15 @@ class WhyPage {
     }
     table.columns = {std::move(change), std::move(bars), std::move(attention), std::move(looks)};
     draw(table);
-    left_out(all.size() - rows.size(), "");
+    left_out(all.size() - rows.size(), ", less needed and less looked at");
     if (const std::string lesson = words_lesson(document_); !lesson.empty()) {
       page_.add(paragraph(charset_.sentence(lesson), options_.columns));
     }
-    dim("attention: from the last token to the word, the mean over all heads; behind the last word "
-        "nothing can lose it");
+    dim(fmt::format(
+        "change: of ln p, in nats; attention: from the last token to the word, the mean over all "
+        "heads{}; {}: the word reaches to the last token, so that nothing behind can lose it",
+        options_.color == ColorDepth::kNone ? "" : "; shaded: what is lost without a word",
+        charset_.dash()));
   }
 
   // The text itself, darker where more is lost.
@@ -240,20 +248,17 @@ class WhyPage {
 
   void ablation() {
     const std::vector<AblationEffect>& all = document_.ablation->effects;
-    const auto loss = [&all](std::size_t i) { return -all[i].change.log_probability; };
-    const std::vector<std::size_t> rows = first_by(all.size(), top_, loss);
+    const auto size = [&all](std::size_t i) { return std::abs(all[i].change.log_probability); };
+    const std::vector<std::size_t> rows = first_by(all.size(), top_, size);
     is_loss_shown_ = true;
     heading(fmt::format("what is needed: how ln p of {} changes when one {} gives {}", target(),
                         ablated_words(), document_.ablation->by_mean ? "its mean" : "0"));
     TextTable table;
     table.corner = {"without", kDim};
-    TextColumn change{{"ln p", kDim}, {}}, bars{{}, {}, false, true};
+    TextColumn change{{"change", kDim}, {}}, bars{{}, {}, false, true};
     TextColumn kl{{"KL bits", kDim}, {}}, mean{{"mean KL", kDim}, {}};
     TextColumn now{{"then first", kDim}, {}, false}, named{{}, {}, false};
-    double largest = 0.0;
-    for (const AblationEffect& one : all) {
-      largest = std::max(largest, std::abs(one.change.log_probability));
-    }
+    const double largest = rows.empty() ? 0.0 : size(rows.front());
     for (const std::size_t row : rows) {
       const auto& [what, effect] = all[row];
       table.labels.push_back({part_name(what)});
@@ -268,13 +273,12 @@ class WhyPage {
                      std::move(mean),   std::move(now),  std::move(named)};
     draw(table);
     if (rows.size() < all.size()) {
-      const auto rest = first_by(all.size(), 0, loss);
-      left_out(all.size() - rows.size(),
-               fmt::format(", ln p {} to {}", signed_change(-loss(rest[rows.size()])),
-                           signed_change(-loss(rest.back()))));
+      left_out(
+          all.size() - rows.size(),
+          fmt::format(", each {:.2f} at most", size(first_by(all.size(), 0, size)[rows.size()])));
     }
-    dim("KL: between the predictions here with and without it; mean KL: over all tokens of the "
-        "text; then first: the most probable token without it");
+    dim("change: of ln p, in nats; KL: between the predictions here with and without it; mean KL: "
+        "over all tokens of the text; then first: the most probable token without it");
   }
 
   // "head, MLP or layer's attention".
@@ -329,9 +333,10 @@ class WhyPage {
     const auto size = [&score](std::size_t i) { return std::abs(score.products[i]); };
     const std::vector<std::size_t> rows = first_by(score.products.size(), top_, size);
     is_loss_shown_ = false;
-    page_.add(paragraph(fmt::format("weight {}, score {:.2f}",
-                                    percentage(static_cast<float>(score.weight), 1), score.score),
-                        options_.columns));
+    const std::string weight = score.weight == 0.0
+                                   ? "weight 0: the query does not see this key"
+                                   : "weight " + percentage(static_cast<float>(score.weight), 1);
+    page_.add(paragraph(fmt::format("{}; score {:.2f}", weight, score.score), options_.columns));
     sums("the key's parts: what each adds to the score", score.key_parts, [&](std::size_t part) {
       double sum = 0.0;
       for (std::size_t row = 0; row < score.query_parts.size(); ++row) {
