@@ -100,7 +100,7 @@ void require_context(const Model& model, std::size_t n_tokens) {
   if (model.config.is_too_long(n_tokens)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("prompt and answer have {} tokens, and {} takes {} at most: give "
-                            "fewer or shorter documents",
+                            "a shorter prompt or fewer documents",
                             grouped(n_tokens), model.config.name, grouped(model.config.n_ctx)));
   }
 }

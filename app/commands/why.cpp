@@ -11,7 +11,6 @@
 #include "attnviz/analysis/why/last_row.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
@@ -168,9 +167,6 @@ class Explanation {
     document_.notes = model_notes(document_.model);
     for (const auto& more : {run_notes(document_.run), document_.text.notes}) {
       document_.notes.insert(document_.notes.end(), more.begin(), more.end());
-    }
-    if (request_.interventions != nullptr && !request_.interventions->ablations.empty()) {
-      document_.notes.emplace_back("weights are those of all heads, also of what is left out");
     }
   }
 

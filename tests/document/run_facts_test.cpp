@@ -129,7 +129,9 @@ TEST_CASE("run notes: what was left out is told in few lines, and documents keep
                                   "hidden from all tokens: tokens 3 to the last, in layers 1-2",
                                   "hidden from token 4: all tokens, in heads 0-1 of layer 2",
                                   "hidden from token 6: token 0, in head 1 of all layers",
-                                  "hidden in each text: cat>\\x1B\"the dog\""});
+                                  "hidden in each text: cat>\\x1B\"the dog\"",
+                                  "heads that are left out still have attention, but add nothing "
+                                  "new"});
   std::string written;
   JsonWriter json([&written](std::string_view bytes) { written += bytes; });
   json.begin_object();

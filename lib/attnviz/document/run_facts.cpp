@@ -254,6 +254,9 @@ std::vector<std::string> run_notes(const RunFacts& facts) {
     lines.push_back(fmt::format("dropout {} (seed {})", facts.dropout, facts.dropout_seed));
   }
   std::ranges::move(left_out_notes(facts), std::back_inserter(lines));
+  if (!std::ranges::all_of(facts.interventions.ablations, &Ablation::mlp)) {
+    lines.emplace_back("heads that are left out still have attention, but add nothing new");
+  }
   return lines;
 }
 
