@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "attnviz/attention/decoding.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/input_columns.h"
+#include "attnviz/attention/interventions.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
@@ -152,6 +154,16 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
   return {std::move(text), request};
 }
 
+// Edges are hidden by their places in the prompt: in random probes these mean nothing.
+AttentionRequest without_hidden_edges(AttentionRequest request) {
+  if (request.interventions) {
+    auto kept = std::make_shared<Interventions>(*request.interventions);
+    kept->knock_outs.clear();
+    request.interventions = std::move(kept);
+  }
+  return request;
+}
+
 void measure(const CiteOptions& options, const Model& model, const Tokenizer& tokenizer,
              const Reading& reading, CiteDocument& document) {
   AttentionRequest request = reading.request;
@@ -160,7 +172,8 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
   if (options.retrieval_heads) {
     ProgressLine progress("probes", options.talk);
     request.report = progress.report();
-    chosen = retrieval_heads(model, dynamic_cast<const ModelTokenizer*>(&tokenizer), request);
+    chosen = retrieval_heads(model, dynamic_cast<const ModelTokenizer*>(&tokenizer),
+                             without_hidden_edges(request));
     document.retrieval_heads = chosen;
   }
   const std::vector<IndexRange> spans = spans_of(document);

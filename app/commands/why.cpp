@@ -1,14 +1,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/analysis/most_probable.h"
+#include "attnviz/analysis/why/ablate_each.h"
 #include "attnviz/analysis/why/last_row.h"
+#include "attnviz/attention/decoding.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
@@ -104,13 +105,8 @@ TokenId named_token(const char* option, const std::string& word, const Tokenizer
 
 WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer& tokenizer,
                                       std::span<const float> logits) {
-  const auto largest = static_cast<double>(*std::ranges::max_element(logits));
-  double sum = 0.0;
-  for (const float logit : logits) {
-    sum += std::exp(static_cast<double>(logit) - largest);
-  }
   const auto with_probability = [&](TokenId id) {
-    return WhyToken{id, static_cast<double>(logits[id]) - largest - std::log(sum)};
+    return WhyToken{id, log_probability(logits, id)};
   };
   const std::vector<ProbableToken> top = most_probable(logits, 2);
   const auto named = [&](const char* option, const std::optional<std::string>& word) {
@@ -277,14 +273,16 @@ class Explanation {
   WhyDocument document_;
 };
 
-// What all of it takes beside the model: a layer, and the logits of all tokens a few times.
-void require_memory_for(const Model& model, const TokenizedText& text) {
-  constexpr double kCopies = 4.0;
-  const auto n = static_cast<double>(text.size());
-  const auto n_vocabulary = static_cast<double>(model.head.unembedding.d_out());
-  require_memory(layer_bytes(model, text.size()) +
-                     kCopies * n * n_vocabulary * static_cast<double>(sizeof(float)),
-                 fmt::format("why of {}", counted(text.size(), "token")), "take a shorter text");
+// What it takes beside the model: the logits of all tokens for ablation, or of the lens' points.
+void require_memory_for(const WhyOptions& options, const Model& model, const TokenizedText& text) {
+  const auto n_points = static_cast<double>(2 * model.n_layers() + 1);
+  const double of_lens = n_points * static_cast<double>(model.head.unembedding.d_out()) *
+                         static_cast<double>(sizeof(float));
+  const bool ablates = options.wants_all() || !options.ablate_each.empty();
+  require_memory(
+      std::max({layer_bytes(model, text.size()), continuation_bytes(model, text.size(), 1), of_lens,
+                ablates ? ablation_bytes(model, text.size()) : 0.0}),
+      fmt::format("why of {}", counted(text.size(), "token")), "take a shorter text");
 }
 
 HeadId only_head(const Model& model, const WhyOptions& options) {
@@ -345,7 +343,7 @@ void run(const WhyOptions& options) {
     return;
   }
   TokenizedText text = up_to(options, read_text(setup, options, *tokenizer, *input));
-  require_memory_for(setup.model, text);
+  require_memory_for(options, setup.model, text);
   Explanation explanation(options, setup, *tokenizer, std::move(text));
   const WhyDocument document = head ? explanation.score(*head) : explanation.prediction();
   ShownReport report{

@@ -29,7 +29,7 @@ constexpr std::string_view kHide = "--hide";
               fmt::format("{}: expected {}, found {}", option, expected, attnviz::quoted(found)));
 }
 
-// *, 3 or 3-5; nothing for other words.
+// *, 3 or 3-5; nothing for other words, and for numbers whose end would be kNoEnd.
 std::optional<IndexRange> range_of(std::string_view word) {
   if (word == "*") {
     return IndexRange{};
@@ -38,7 +38,7 @@ std::optional<IndexRange> range_of(std::string_view word) {
   const auto first = parse_number<std::size_t>(word.substr(0, dash));
   const auto last =
       dash == std::string_view::npos ? first : parse_number<std::size_t>(word.substr(dash + 1));
-  if (!first || !last || *last < *first || *last == IndexRange::kNoEnd) {
+  if (!first || !last || *last < *first || *last >= IndexRange::kNoEnd - 1) {
     return std::nullopt;
   }
   return IndexRange{*first, *last + 1};

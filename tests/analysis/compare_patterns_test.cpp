@@ -202,7 +202,8 @@ TEST_CASE("diff: float64 numbers of an independent implementation") {
     MESSAGE("SKIPPED: no ../shared/reference/why");
     return;
   }
-  for (const json& one : test::read_json(folder / "diff.json")["cases"]) {
+  const json reference = test::read_json(folder / "diff.json");
+  for (const json& one : reference["cases"]) {
     const bool of_models = one.contains("models");
     std::vector<Model> models;
     std::vector<std::vector<std::uint32_t>> ids;

@@ -82,9 +82,9 @@ TEST_CASE("cite: a given answer, the demo model's documents, and the same in eve
   CHECK(answer == " an old map");
   const std::vector<std::string> rows = lines_of(read_file(folder.file("all.csv")));
   REQUIRE(rows.size() == 1 + 2 + 5);
-  CHECK(rows[0] == "rank,document,line,begin,end,n_tokens,logprob_change,attention,text\r");
+  CHECK(rows[0] == "rank,document,line,begin,end,n_tokens,logprob_change,attention,text");
   CHECK(rows[1].starts_with("1,\"story.txt\",2,"));
-  CHECK(rows[1].ends_with(",\"Anna found an old map in the attic.\"\r"));
+  CHECK(rows[1].ends_with(",\"Anna found an old map in the attic.\""));
 }
 
 TEST_CASE("cite: --print-prompt prints what the model is given") {
@@ -136,6 +136,50 @@ TEST_CASE("cite: retrieval heads are measured when asked for, and told by themse
   CHECK(sentence_of_rank(document, 1)->contains("retrieval_attention"));
   CHECK_FALSE(
       attnviz_json({"cite", "The cat sat. The", "--generate", "1"}).contains("retrieval_heads"));
+}
+
+TEST_CASE("cite: edges that are hidden in the prompt are not hidden in the probes of heads") {
+  const auto heads_with = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"cite", "The cat sat. The dog ran. The cat", "--generate",
+                                      "1", "--retrieval-heads"};
+    words.insert(words.end(), more.begin(), more.end());
+    return attnviz_json(words)["retrieval_heads"];
+  };
+  const json all = heads_with({});
+  REQUIRE(std::ranges::find(all, "2.1") != all.end());
+  CHECK(heads_with({"--hide", "*>*"}) == all);
+  CHECK(heads_with({"--hide", "4-8>0-3"}) == all);
+  const json without = heads_with({"--ablate", "2.1"});  // it copies nothing then
+  CHECK(std::ranges::find(without, "2.3") != without.end());
+}
+
+TEST_CASE("cite: of the one token that predicts the answer no change is told, in any format") {
+  const TemporaryFolder folder;
+  const ProgramResult result = in_folder(
+      folder, {"cite", "The cat sat. The", "--generate", "1", "-o", "a.json", "-o", "a.csv"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.out, "nothing of it can be hidden"));
+  const json document = read_json(folder.file("a.json"));
+  const json& last = *sentence_of_rank(document, 2);
+  CHECK(last["text"] == "The");
+  CHECK(last["logprob_change"].is_null());
+  CHECK(last["matters"] == false);
+  CHECK((*sentence_of_rank(document, 1))["logprob_change"].is_number());
+  const std::vector<std::string> rows = lines_of(read_file(folder.file("a.csv")));
+  REQUIRE(rows.size() == 3);
+  CHECK(contains(rows[2], ",13,16,1,,0."));
+  CHECK(rows[2].ends_with(",\"The\""));
+}
+
+TEST_CASE("cite: a table holds nothing that a terminal obeys, and all else as it was") {
+  const TemporaryFolder folder;
+  write_file(folder.file("b\x1b.md"), "A \x1b[31mred \acat\tsat, \"he\nsaid\".\n");
+  const ProgramResult result = in_folder(folder, {"cite", "--doc", "b\x1b.md", "Why?", "--answer",
+                                                  "red", "-o", "-", "--format", "csv"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(contains(result.out, "1,\"b\\x1B.md\",1,"));
+  CHECK(result.out.ends_with(",\"A \\x1B[31mred \\x07cat⇥sat, \"\"he\nsaid\"\".\"\n"));
+  CHECK_FALSE(contains(result.out, "\r"));
 }
 
 TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {

@@ -382,6 +382,16 @@ TEST_CASE("--ablate and --hide: what cannot be is refused by name, before slow w
   CHECK(contains(refused("--ablate", "2.1=zero,2.1=mean"), "2.1 is to become both 0 and its mean"));
   CHECK(contains(refused("--ablate", "0-99999999999.0"), "expected at most 3"));
   CHECK(contains(error_of({"--random", "The cat", "--ablate", "L0.mlp"}), "has no MLPs"));
+  // The largest number, and the one whose successor it is, are no words for all that there are.
+  for (const std::string last : {"18446744073709551614", "18446744073709551615"}) {
+    CHECK(contains(refused("--ablate", "L0-" + last), "expected a head as in 2.1"));
+    CHECK(contains(refused("--ablate", "0-" + last + ".0"), "expected a head as in 2.1"));
+    CHECK(contains(refused("--ablate", "L0-" + last + ".mlp"), "expected a head as in 2.1"));
+    CHECK(contains(refused("--hide", "sat>0-" + last), "expected a range as in 3-5"));
+    CHECK(contains(refused("--hide", "sat>" + last + "-"), "expected a range as in 3-5"));
+    CHECK(contains(refused("--hide", "sat>cat@0-" + last), "expected layers behind @"));
+  }
+  CHECK(contains(refused("--ablate", "L0-18446744073709551613"), "expected at most 3"));
   CHECK(contains(refused("--hide", "cat"), "expected QUERIES>KEYS"));
   CHECK(contains(refused("--hide", "a>b>c"), "expected QUERIES>KEYS"));
   CHECK(contains(refused("--hide", ">cat"), "expected tokens on both sides of >"));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ std::vector<std::string> tokens_of(const CiteDocument& document, const Tokenized
   return all;
 }
 
-// One text of sentences whose removal changes ln p by so much.
-CiteDocument with_changes(const std::vector<double>& changes, double without_all) {
+// One text of sentences; hidden, each changes ln p by so much.
+CiteDocument with_changes(const std::vector<std::optional<double>>& changes, double without_all) {
   CiteDocument document;
   CitedText text{.name = "a.md", .text = ""};
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -123,16 +124,27 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   CHECK(one.ranked().front().sentence == 1);
   CHECK(one.ranked().back().sentence == 2);
   CHECK(cite_conclusion(one, true) ==
-        "The answer rests most on a.md:2, \"Line.\": without that sentence it is 50 x less "
-        "probable. 1 of 3 "
-        "sentences matters (2 x less probable, or more); without all of them it is 100 x less "
-        "probable.");
+        "The answer rests most on a.md:2, \"Line.\": when the answer cannot look at it, it is 50 x "
+        "less probable. 1 of 3 sentences matters (2 x less probable, or more); when it cannot "
+        "look at any of them it is 100 x less probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)), true);
   CHECK(contains(several, "No single sentence matters"));
-  CHECK(contains(several, "Without all of them it is 30 x less probable"));
+  CHECK(contains(several, "When it cannot look at any of them it is 30 x less probable"));
   const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0), true);
   CHECK(contains(none, "No sentence matters"));
   CHECK(contains(none, "equally probable"));
+}
+
+TEST_CASE("sentences of which nothing can be hidden stand last, and never matter") {
+  const CiteDocument document = with_changes({std::nullopt, 2.0, -3.0}, -3.0);
+  std::vector<std::size_t> order;
+  for (const CiteDocument::Place& place : document.ranked()) {
+    order.push_back(place.sentence);
+  }
+  CHECK(order == std::vector<std::size_t>{2, 1, 0});
+  CHECK_FALSE(document.matters(std::nullopt));
+  CHECK(contains(cite_conclusion(document, true), "1 of 3 sentences matters"));
+  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, 0.0), true), "cannot be told"));
 }
 
 }  // namespace attnviz

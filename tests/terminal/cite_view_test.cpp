@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace {
 using test::contains;
 using Lines = std::vector<std::string>;
 
-CiteDocument document_of(const std::string& text, const std::vector<double>& changes) {
+CiteDocument document_of(const std::string& text,
+                         const std::vector<std::optional<double>>& changes) {
   CiteDocument document;
   document.model.name = "toy";
   document.question = "Where is it?";
@@ -62,18 +64,20 @@ TEST_CASE("cite_page: answer, conclusion, table, and the text with marks") {
       "answer: in the attic",
       "  given; 2 tokens, ln p = -0.75: the model holds it 47 % probable",
       "",
-      "The answer rests most on a.md:3, \"The key is up there.\": without that sentence",
-      "it is 20 x less probable. 1 of 4 sentences matters (2 x less probable, or more);",
-      "without all of them it is 40 x less probable.",
+      "The answer rests most on a.md:3, \"The key is up there.\": when the answer cannot",
+      "look at it, it is 20 x less probable. 1 of 4 sentences matters (2 x less",
+      "probable, or more); when it cannot look at any of them it is 40 x less probable.",
       "",
-      "   change  without it  attention  where   sentence",
+      "   change   if hidden  attention  where   sentence",
       "1   -3.00   20 x less      12.5%  a.md:3  The key is up there.",
       "2   -0.25  1.3 x less      12.5%  a.md:4  It rained.",
       ".. 2 more sentences",
-      "change: of ln p(answer), in nats, when no token of the answer can see the",
-      "sentence; without it: how much less or more probable that makes the answer;",
+      "change: of ln p(answer), in nats, when no token of the answer can look at the",
+      "sentence; if hidden: how much less or more probable that makes the answer;",
       "attention: what the answer's tokens give the sentence, mean over all layers and",
       "heads",
+      "What later tokens have read from a sentence stays with them: others may carry",
+      "what it says.",
       "",
       "a.md",
       "# House",
@@ -97,6 +101,20 @@ TEST_CASE("cite_page: sentences that matter are shaded, the more the answer lose
   CHECK(filled[1] == std::pair<std::string, Rgb>("Two.", Colormap()(1.0f)));
 }
 
+TEST_CASE("cite_page: of what cannot be hidden no change is told, with a line that says why") {
+  const Lines lines = drawn(document_of("One. Two", {-3.0, std::nullopt}), 0, {});
+  const auto has = [&](const std::string& begin) {
+    return std::ranges::any_of(lines,
+                               [&](const std::string& line) { return line.starts_with(begin); });
+  };
+  CHECK(has("1   -3.00   20 x less      12.5%  a.md:1  One."));
+  CHECK(has("2       -          -      12.5%  a.md:1  Two"));
+  CHECK(has("-: nothing of it can be hidden"));
+  const Lines others = drawn(document_of("One. Two", {-3.0, 0.0}), 0, {});
+  CHECK(
+      std::ranges::none_of(others, [](const std::string& line) { return line.starts_with("-:"); }));
+}
+
 TEST_CASE("cite_page: when no sentence matters it says so and draws no text") {
   CiteDocument document = document_of("One. Two.", {-0.1, 0.2});
   document.change_without_all = 0.0;
@@ -108,7 +126,7 @@ TEST_CASE("cite_page: when no sentence matters it says so and draws no text") {
 
 TEST_CASE("cite_page: of many sentences only the paragraphs of those that matter") {
   std::string text;
-  std::vector<double> changes(60, 0.0);
+  std::vector<std::optional<double>> changes(60, 0.0);
   for (std::size_t i = 0; i < 60; ++i) {
     text += "A line.\n\n";
   }

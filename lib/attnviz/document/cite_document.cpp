@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
@@ -90,8 +91,8 @@ double CiteDocument::log_probability() const noexcept {
       [](double sum, const AnswerToken& token) { return sum + token.log_probability; });
 }
 
-bool CiteDocument::matters(double log_probability_change) const noexcept {
-  return log_probability_change <= -std::log(least_factor);
+bool CiteDocument::matters(std::optional<double> log_probability_change) const noexcept {
+  return log_probability_change && *log_probability_change <= -std::log(least_factor);
 }
 
 const CitedSentence& CiteDocument::at(const Place& place) const {
@@ -111,8 +112,10 @@ std::vector<CiteDocument::Place> CiteDocument::ranked() const {
       places.push_back({i, k});
     }
   }
-  std::ranges::stable_sort(
-      places, {}, [this](const Place& place) { return at(place).effect.log_probability_change; });
+  std::ranges::stable_sort(places, {}, [this](const Place& place) {
+    const std::optional<double>& change = at(place).effect.log_probability_change;
+    return std::pair(!change, change.value_or(0.0));
+  });
   return places;
 }
 
@@ -147,26 +150,30 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
   const std::string times =
       fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
   const double all = document.change_without_all;
+  if (!document.at(places.front()).effect.log_probability_change) {
+    return "What the answer rests on cannot be told: of no sentence can anything be hidden.";
+  }
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
-        "The answer rests most on {}:{}, {}: without that sentence it is {} probable. {} of {} {} "
-        "({}, or more); without all of them it is {} probable.",
+        "The answer rests most on {}:{}, {}: when the answer cannot look at it, it is {} probable. "
+        "{} of {} {} ({}, or more); when it cannot look at any of them it is {} probable.",
         document.documents[best.document].name, document.at(best).line,
         quoted(document.text_at(best)),
-        factor_words(document.at(best).effect.log_probability_change, ascii), n_matter,
+        factor_words(*document.at(best).effect.log_probability_change, ascii), n_matter,
         counted(places.size(), "sentence"), n_matter == 1 ? "matters" : "matter", times,
         factor_words(all, ascii));
   }
   if (document.matters(all)) {
     return fmt::format(
-        "No single sentence matters: the answer does not become {} without any one of the {}. "
-        "Without all of them it is {} probable: it rests on several together.",
+        "No single sentence matters: the answer does not become {} when it cannot look at one of "
+        "the {}. When it cannot look at any of them it is {} probable: it rests on several "
+        "together.",
         times, places.size(), factor_words(all, ascii));
   }
   return fmt::format(
-      "No sentence matters: the answer does not become {} without any one of the {}, and "
-      "without all of them it is {} probable.",
+      "No sentence matters: the answer does not become {} when it cannot look at one of the {}, "
+      "and when it cannot look at any of them it is {} probable.",
       times, places.size(), factor_words(all, ascii));
 }
 

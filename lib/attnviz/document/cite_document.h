@@ -70,8 +70,9 @@ struct CiteDocument {
 
   /// ln p of the whole answer.
   double log_probability() const noexcept;
-  /// Whether the answer is less probable by least_factor, or more, after such a change.
-  bool matters(double log_probability_change) const noexcept;
+  /// Whether the answer is less probable by least_factor, or more, after such a change; not where
+  /// there is none.
+  bool matters(std::optional<double> log_probability_change) const noexcept;
 
   struct Place {
     std::size_t document = 0;
@@ -79,7 +80,8 @@ struct CiteDocument {
   };
   const CitedSentence& at(const Place& place) const;
   std::string_view text_at(const Place& place) const;
-  /// All sentences, the one that the answer loses most without first.
+  /// All sentences, the one that the answer loses most without first; last those of which nothing
+  /// can be hidden.
   std::vector<Place> ranked() const;
 };
 

@@ -29,6 +29,10 @@ std::string nats(double change) {
   return without_zero_sign(fmt::format("{:+.2f}", change));
 }
 
+bool is_never_hidden(const CiteDocument& document, const Place& place) {
+  return !document.at(place).effect.log_probability_change;
+}
+
 std::string name_of(const CiteDocument& document, const Place& place, const Charset& charset) {
   return fmt::format("{}:{}", charset.label(document.documents[place.document].name),
                      document.at(place).line);
@@ -42,7 +46,7 @@ TextTable table_of(const CiteDocument& document, const std::vector<Place>& place
   const Charset charset(options.style);
   TextTable table;
   TextColumn change{{"change", kDim}, {}};
-  TextColumn factor{{"without it", kDim}, {}};
+  TextColumn factor{{"if hidden", kDim}, {}};
   TextColumn attention{{"attention", kDim}, {}};
   TextColumn retrieval{{"retrieval", kDim}, {}};
   TextColumn where{{"where", kDim}, {}, false};
@@ -51,9 +55,10 @@ TextTable table_of(const CiteDocument& document, const std::vector<Place>& place
     const SpanEffect& effect = document.at(place).effect;
     const Style style = document.matters(effect.log_probability_change) ? Style() : kDim;
     table.labels.push_back({fmt::format("{}", table.labels.size() + 1), style});
-    change.cells.push_back({nats(effect.log_probability_change), style});
+    const std::optional<double>& lost = effect.log_probability_change;
+    change.cells.push_back({lost ? nats(*lost) : charset.dash(), style});
     factor.cells.push_back(
-        {factor_words(effect.log_probability_change, charset.is_ascii()), style});
+        {lost ? factor_words(*lost, charset.is_ascii()) : charset.dash(), style});
     attention.cells.push_back({percent_cell(static_cast<float>(effect.attention), 1), style});
     if (effect.chosen_attention) {
       retrieval.cells.push_back(
@@ -144,7 +149,7 @@ class ShadedText {
     for (const Place& place : marked) {
       ranks_.emplace(std::pair(place.document, place.sentence), ranks_.size() + 1);
     }
-    most_ = marked.empty() ? 0.0 : -document.at(marked.front()).effect.log_probability_change;
+    most_ = marked.empty() ? 0.0 : lost_by(document.at(marked.front()));
   }
 
   Page draw() const {
@@ -168,6 +173,10 @@ class ShadedText {
   }
 
  private:
+  static double lost_by(const CitedSentence& sentence) {
+    return -sentence.effect.log_probability_change.value_or(0.0);
+  }
+
   std::optional<std::size_t> rank(std::size_t text, std::size_t sentence) const {
     const auto found = ranks_.find({text, sentence});
     return found == ranks_.end() ? std::nullopt : std::optional(found->second);
@@ -177,7 +186,7 @@ class ShadedText {
     if (!has_color_) {
       return kBold;
     }
-    const double share = -sentence.effect.log_probability_change / most_;
+    const double share = lost_by(sentence) / most_;
     return {.ink = {}, .fill = palette_.color(static_cast<float>(share))};
   }
 
@@ -301,12 +310,23 @@ Page cite_page(const CiteDocument& document, std::size_t top, const Colormap& co
   }
   page.add(paragraph(
       fmt::format(
-          "change: of ln p(answer), in nats, when no token of the answer can see the "
-          "sentence; without it: how much less or more probable that makes the answer; "
+          "change: of ln p(answer), in nats, when no token of the answer can look at the "
+          "sentence; if hidden: how much less or more probable that makes the answer; "
           "attention: what the answer's tokens give the sentence, mean over all layers "
           "and heads{}",
           document.retrieval_heads ? "; retrieval: the same over retrieval heads alone" : ""),
       options.columns, kDim));
+  page.add(
+      paragraph("What later tokens have read from a sentence stays with them: others may "
+                "carry what it says.",
+                options.columns, kDim));
+  if (std::ranges::any_of(places,
+                          [&](const Place& place) { return is_never_hidden(document, place); })) {
+    page.add(paragraph(fmt::format("{}: nothing of it can be hidden: it is only the token that "
+                                   "predicts the answer, and a token always sees itself.",
+                                   charset.dash()),
+                       options.columns, kDim));
+  }
   std::erase_if(places, [&](const Place& place) {
     return !document.matters(document.at(place).effect.log_probability_change);
   });

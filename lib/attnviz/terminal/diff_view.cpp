@@ -30,12 +30,12 @@ std::string digits(double value) {
                            : fmt::format("{:.1e}", value);
 }
 
-// "0.12 -> 0.56"; what two decimals do not tell apart: "0.43 by +1.2e-06".
+// "0.12 -> 0.56"; what two decimals do not tell apart: "by +1.2e-06".
 std::string change(const HeadDifference& head, const Charset& charset) {
   const std::string before = fmt::format("{:.2f}", head.weights[0]);
   const std::string after = fmt::format("{:.2f}", head.weights[1]);
   return before != after ? fmt::format("{} {} {}", before, charset.is_ascii() ? "->" : "→", after)
-                         : fmt::format("{} by {:+.1e}", before, head.weights[1] - head.weights[0]);
+                         : fmt::format("by {:+.1e}", head.weights[1] - head.weights[0]);
 }
 
 class DiffPage {

@@ -210,13 +210,12 @@ class WhyPage {
       difference.cells.push_back({signed_change(one - two), style});
     };
     const double largest = rows.empty() ? 0.0 : share(rows.front());
-    std::vector<double> rest = all.logits;
     std::vector<double> sum(2, 0.0);
     for (const LogitPart& part : all.parts) {
       sum[0] += part.shares[0];
       sum[1] += part.shares[1];
     }
-    rest = sum;
+    std::vector<double> rest = sum;
     for (const std::size_t row : rows) {
       const LogitPart& part = all.parts[row];
       add(part_name(part.kind, part.layer, part.head), part.shares[0], part.shares[1], {});
@@ -333,9 +332,9 @@ class WhyPage {
     const auto size = [&score](std::size_t i) { return std::abs(score.products[i]); };
     const std::vector<std::size_t> rows = first_by(score.products.size(), top_, size);
     is_loss_shown_ = false;
-    const std::string weight = score.weight == 0.0
-                                   ? "weight 0: the query does not see this key"
-                                   : "weight " + percentage(static_cast<float>(score.weight), 1);
+    const std::string weight = score.is_visible
+                                   ? "weight " + percentage(static_cast<float>(score.weight), 1)
+                                   : "weight 0: the query does not see this key";
     page_.add(paragraph(fmt::format("{}; score {:.2f}", weight, score.score), options_.columns));
     sums("the key's parts: what each adds to the score", score.key_parts, [&](std::size_t part) {
       double sum = 0.0;

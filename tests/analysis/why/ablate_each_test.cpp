@@ -153,12 +153,57 @@ TEST_CASE("ablate_each: on top of what is taken out already, as whole runs have 
     for (const AblationEffect& one : effects) {
       CAPTURE(one.what.layer);
       Interventions both = given;
-      both.ablations.push_back(one.what);
+      both.ablations.insert(both.ablations.begin(), one.what);  // what was given is made last
       const MatrixBuffer changed = last_of(both);
       const PredictionChange expected = prediction.changes_to(changed.view()).front();
       test::check_why(one.change.log_probability, expected.log_probability);
       test::check_why(one.change.kl_bits_mean, expected.kl_bits_mean);
     }
+  }
+}
+
+TEST_CASE("ablate_each: a part that is out already changes nothing, and stays as it is out") {
+  const Model model = demo_model();
+  const TokenizedText text = test::text_of({0, 322, 1081, 3945, 4296, 2216, 3875, 777, 14, 3945});
+  const auto effects_with = [&](const std::vector<Ablation>& out, bool by_mean) {
+    AttentionRequest request;
+    request.interventions = std::make_shared<const Interventions>(Interventions{out, {}});
+    return ablate_each(model, text, request, 4296, kAllParts, by_mean);
+  };
+  const auto is_nothing = [](const AblationEffect& effect) {
+    return effect.change.log_probability == 0.0 && effect.change.kl_bits == 0.0 &&
+           effect.change.kl_bits_mean == 0.0;
+  };
+  for (const bool by_mean : {false, true}) {
+    // One head, one MLP and a layer's attention, replaced in the other way than parts are.
+    const auto effects = effects_with(
+        {{1, 3, false, !by_mean}, {2, {}, true, !by_mean}, {3, {}, false, !by_mean}}, by_mean);
+    for (const AblationEffect& one : effects) {
+      CAPTURE(one.what.layer);
+      CAPTURE(one.what.mlp);
+      const bool is_out = one.what.mlp          ? one.what.layer == 2
+                          : one.what.layer == 1 ? one.what.head == std::size_t{3}
+                                                : one.what.layer == 3;
+      CHECK(is_nothing(one) == is_out);
+    }
+    // A layer whose heads are out one by one is out; with one of them left it is that head.
+    std::vector<Ablation> heads;
+    for (std::size_t head = 0; head < model.layers[1].heads.size(); ++head) {
+      heads.push_back({1, head, false, !by_mean});
+    }
+    const auto layer_of = [](const std::vector<AblationEffect>& all) {
+      return *std::ranges::find(all, true, [](const AblationEffect& one) {
+        return one.what.layer == 1 && !one.what.head && !one.what.mlp;
+      });
+    };
+    CHECK(is_nothing(layer_of(effects_with(heads, by_mean))));
+    heads.pop_back();
+    const auto one_left = effects_with(heads, by_mean);
+    const auto last = std::ranges::find(one_left, Ablation{1, heads.size(), false, by_mean},
+                                        &AblationEffect::what);
+    REQUIRE(last != one_left.end());
+    test::check_why(layer_of(one_left).change.log_probability, last->change.log_probability);
+    CHECK_FALSE(is_nothing(*last));
   }
 }
 

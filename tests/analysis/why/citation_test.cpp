@@ -93,7 +93,8 @@ void check_citation(const Model& model, const Ids& ids, std::size_t n_prompt,
     CAPTURE(i);
     const std::vector<KnockOut> one = hidden(spans[i], n_prompt);
     all.insert(all.end(), one.begin(), one.end());
-    test::check_why(citation.spans[i].log_probability_change,
+    REQUIRE(citation.spans[i].log_probability_change.has_value());
+    test::check_why(*citation.spans[i].log_probability_change,
                     whole_run(model, ids, n_prompt, request, one) - before);
     double attention = 0.0;
     for (const HeadId head : heads) {
@@ -157,6 +158,24 @@ TEST_CASE("citation: interventions stay in force, means over prompt and answer a
   check_citation(model, ids, 17, {{0, 4}, {2, 3}, {10, 17}}, request);
 }
 
+TEST_CASE("citation: the token that predicts the answer is not hidden from itself") {
+  const Model model = load_hugging_face(kFamilies + "gpt2-tied");
+  const Ids ids = mixed_ids(model, 10);
+  std::vector<double> told;
+  AttentionRequest request;
+  request.report = [&](double done) { told.push_back(done); };
+  // Of the one query that there is nothing can be hidden; of one more token something can.
+  const std::vector<IndexRange> spans = {{8, 9}, {7, 9}};
+  const Citation one = cite(model, ids, 9, spans, request);
+  CHECK_FALSE(one.spans[0].log_probability_change.has_value());
+  CHECK(one.spans[0].attention > 0.0);
+  CHECK(one.spans[1].log_probability_change.has_value());
+  CHECK(told.back() == doctest::Approx(1.0));
+  // A second token of the answer looks at the first query from outside.
+  const std::vector<IndexRange> last = {{7, 8}};
+  CHECK(cite(model, ids, 8, last, {}).spans[0].log_probability_change.has_value());
+}
+
 TEST_CASE("citation: the same bits with any number of threads") {
   const Model model = load_hugging_face(kFamilies + "gemma2-softcap-window");
   const Ids ids = mixed_ids(model, 16);
@@ -210,16 +229,18 @@ TEST_CASE("citation: of 20 sentences the one with the answer comes first, in 100
     }
     const Citation citation = cite(model, ids, text.ids.size(), spans, {});
     REQUIRE(citation.log_probability() > -0.1);
-    const auto least =
-        std::ranges::min_element(citation.spans, {}, &SpanEffect::log_probability_change);
+    const auto change = [](const SpanEffect& span) {
+      return span.log_probability_change.value_or(0.0);
+    };
+    const auto least = std::ranges::min_element(citation.spans, {}, change);
     const auto most = std::ranges::max_element(citation.spans, {}, &SpanEffect::attention);
     const auto needle = static_cast<std::ptrdiff_t>(text.needle);
     n_first += least - citation.spans.begin() == needle ? 1u : 0u;
     n_most_attended += most - citation.spans.begin() == needle ? 1u : 0u;
-    CHECK(least->log_probability_change < -2.0);
+    CHECK(change(*least) < -2.0);
     for (std::size_t i = 0; i < spans.size(); ++i) {
       if (i != text.needle) {  // no other one matters
-        CHECK(std::abs(citation.spans[i].log_probability_change) < 0.1);
+        CHECK(std::abs(change(citation.spans[i])) < 0.1);
       }
     }
   }

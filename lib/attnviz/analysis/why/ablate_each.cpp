@@ -1,6 +1,7 @@
 #include "attnviz/analysis/why/ablate_each.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "attnviz/attention/input_columns.h"
@@ -30,6 +31,24 @@ void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ab
   }
 }
 
+// Whether `part` is among what is taken out already: a layer, when all of its heads are.
+bool is_out(const Model& model, const Ablation& part, const std::vector<Ablation>& given) {
+  const auto has = [&](std::optional<std::size_t> head) {
+    return std::ranges::any_of(given, [&](const Ablation& one) {
+      return one.layer == part.layer && one.mlp == part.mlp && (!one.head || one.head == head);
+    });
+  };
+  if (part.mlp || part.head) {
+    return has(part.head);
+  }
+  for (std::size_t head = 0; head < model.layers[part.layer].heads.size(); ++head) {
+    if (!has(head)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText& text,
@@ -45,7 +64,8 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
   const Interventions given = request.interventions ? *request.interventions : Interventions{};
   Intervener unchanged(model, input, request, given);
   Intervener one(model, input, request, each);
-  ObserverGroup changed({&unchanged, &one});
+  // What is out stays as it was, whatever is taken out with it: that is said last.
+  ObserverGroup changed({&one, &unchanged});
 
   LayerMemory memory;
   MatrixBuffer stream = embed(model, input);
@@ -62,7 +82,11 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
     const std::size_t rows = waiting.size() * stream.rows();
     const auto changes = prediction.changes_to(std::as_const(lasts).view().row_block(0, rows));
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      effects[waiting[i]].change = changes[i];
+      AblationEffect& effect = effects[waiting[i]];
+      effect.change = changes[i];
+      if (is_out(model, effect.what, given.ablations)) {  // not even by rounding
+        effect.change = {.top = changes[i].top};
+      }
     }
     waiting.clear();
   };

@@ -26,8 +26,9 @@ struct AblationEffect {
 };
 
 /// Each part taken out alone, at every position: in the order of `parts`, then by layer, then head.
-/// What request.interventions take out stays out in all runs, the one that changes are measured
-/// against among them; means are those of a run without any, as an Intervener's.
+/// What request.interventions take out stays out in all runs, as they have it (0 or its mean), the
+/// run that changes are measured against among them: a part that is out already changes nothing, by
+/// exactly 0. Means are those of a run without any, as an Intervener's.
 ///
 /// Below a part nothing changes, so only its layer and those above it run again.
 /// request.report is told the share of the parts that are done.

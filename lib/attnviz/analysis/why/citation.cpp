@@ -176,7 +176,12 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
   };
   for (std::size_t i = 0; i < spans.size(); ++i) {
     SpanEffect effect = attention.effect(i);
-    effect.log_probability_change = change_without(spans.subspan(i, 1));
+    // No query is hidden from itself.
+    if (spans[i].first < first_query || queries.size() > 1) {
+      effect.log_probability_change = change_without(spans.subspan(i, 1));
+    } else {
+      done += static_cast<double>(queries.size());
+    }
     citation.spans.push_back(effect);
   }
   citation.change_without_all = change_without(spans);

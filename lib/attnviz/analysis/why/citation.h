@@ -16,8 +16,10 @@ namespace attnviz {
 
 /// One span, for all of the answer.
 struct SpanEffect {
-  double log_probability_change = 0.0;  // of the answer without the span: below 0 it is needed
-  double attention = 0.0;               // to the span: the mean over all layers, heads and queries
+  // Of the answer that cannot look at the span: below 0 it is needed. Absent: nothing of it can be
+  // hidden, for it is only the one query that predicts the answer.
+  std::optional<double> log_probability_change = {};
+  double attention = 0.0;  // to the span: the mean over all layers, heads and queries
   std::optional<double> chosen_attention = {};  // the mean over chosen heads; absent: none chosen
 };
 

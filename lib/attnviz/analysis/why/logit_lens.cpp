@@ -8,6 +8,7 @@
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/logits.h"
+#include "attnviz/kernels/entropy.h"
 
 namespace attnviz {
 
@@ -42,12 +43,11 @@ void look(std::span<const float> logits, std::uint32_t target, std::size_t n_top
           LensPoint& point) {
   point.top = most_probable(logits, n_top);
   const float own = logits[target];
-  double sum = 0.0;
+  point.log_sum = kernels::log_sum_exp(logits);
   for (std::size_t id = 0; id < logits.size(); ++id) {
-    sum += std::exp(static_cast<double>(logits[id]) - static_cast<double>(own));
     point.target_rank += logits[id] > own || (logits[id] == own && id < target) ? 1u : 0u;
   }
-  point.target_log_probability = -std::log(sum);
+  point.target_log_probability = static_cast<double>(own) - point.log_sum;
 }
 
 }  // namespace

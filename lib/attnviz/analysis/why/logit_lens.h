@@ -21,6 +21,7 @@ struct LensPoint {
   std::vector<ProbableToken> top;
   double target_log_probability = 0.0;
   std::size_t target_rank = 0;  // 0: the most probable
+  double log_sum = 0.0;         // a token's log-probability is its logit less this
 };
 
 /// Before each layer, behind the attention of each, and behind the last one: the last norm, anew,

@@ -191,16 +191,11 @@ class StreamOfToken {
 };
 
 // Of both tokens, up to the weight that the head has for them.
-class ScoreParts : public RunObserver, public PatternSink {
+class ScoreParts : public RunObserver {
  public:
   ScoreParts(const Model& model, HeadId head, std::size_t query, std::size_t key,
              std::array<StreamOfToken, 2>& streams)
-      : RunObserver(static_cast<PatternSink&>(*this)),
-        model_(model),
-        head_(head),
-        query_(query),
-        key_(key),
-        streams_(streams) {}
+      : model_(model), head_(head), query_(query), key_(key), streams_(streams) {}
 
   bool wants(std::size_t layer, LayerStep step) const override {
     if (layer >= head_.layer) {
@@ -231,17 +226,6 @@ class ScoreParts : public RunObserver, public PatternSink {
     streams_[0].read(head_, head.query, layer.query_norm, x.row(query_), rotation);
     streams_[1].read(head_, head.key, layer.key_norm, x.row(key_), rotation);
   }
-
-  bool wants(HeadId head) const override { return head == head_; }
-  void rows(HeadId /*head*/, std::size_t first_query, std::size_t first_key,
-            ConstMatrix weights) override {
-    if (query_ >= first_query && query_ < first_query + weights.rows && key_ >= first_key &&
-        key_ < first_key + weights.cols) {
-      weight = static_cast<double>(weights(query_ - first_query, key_ - first_key));
-    }
-  }
-
-  double weight = 0.0;
 
  private:
   const Model& model_;
@@ -280,23 +264,27 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
   std::array streams = {StreamOfToken(model, query, embedded.view(), unplaced.view()),
                         StreamOfToken(model, key, embedded.view(), unplaced.view())};
   ScoreParts run_parts(model, head, query, key, streams);
-  run(model, input, request, static_cast<RunObserver&>(run_parts));
+  run(model, input, request, run_parts);
 
   const RowRule rule = row_rule(model, head, request);
   const std::size_t distance = std::max(query, key) - std::min(query, key);
   ScoreSplit split;
   split.position_bias = -static_cast<double>(rule.distance_penalty) * static_cast<double>(distance);
-  split.score = split.position_bias;
   for (const Vector& q : streams[0].vectors) {
     for (const Vector& k : streams[1].vectors) {
       split.products.push_back(static_cast<double>(rule.factor) *
                                std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
-      split.score += split.products.back();
     }
   }
   split.query_parts = std::move(streams[0].parts);
   split.key_parts = std::move(streams[1].parts);
-  split.weight = run_parts.weight;
+  const std::array heads = {head};
+  const std::vector<Inspection> seen = inspect_heads(model, input, request, heads, query, false);
+  const Inspection& own = seen.front();
+  split.score = static_cast<double>(own.scaled[key]) +
+                (own.bias.empty() ? 0.0 : static_cast<double>(own.bias[key]));
+  split.weight = static_cast<double>(own.weights[key]);
+  split.is_visible = own.is_visible(key);
   return split;
 }
 

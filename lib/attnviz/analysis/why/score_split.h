@@ -26,9 +26,10 @@ struct ScoreSplit {
   std::vector<StreamPart> query_parts, key_parts;
   std::vector<double> products;  // [n_query_parts, n_key_parts]: shares of the scaled score
   double position_bias = 0.0;    // ALiBi's; 0 without
-  double score = 0.0;            // the sum of all these: the score before mask and softmax, and
-                                 // before a soft cap
-  double weight = 0.0;           // after softmax; 0 where the mask hides the key
+  double score = 0.0;            // of the run, before mask, softmax and a soft cap: the sum of all
+                                 // these but for rounding
+  double weight = 0.0;           // after softmax and dropout
+  bool is_visible = true;        // the query sees the key
 };
 
 /// Of head `head`, query token and key token. The norms on the way (of the stream, behind attention

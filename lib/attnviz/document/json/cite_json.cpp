@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,16 +47,20 @@ void write_sentence(JsonWriter& json, const CiteDocument& document,
   }
 }
 
-// As RFC 4180 has it.
+// Quoted as RFC 4180 has it. A table may go to a terminal, which is to obey nothing in it.
 std::string csv_text(std::string_view text) {
   std::string quoted_text = "\"";
-  for (const char c : valid_utf8(text)) {
+  for (const char c : printable_message(text)) {
     quoted_text += c;
     if (c == '"') {
       quoted_text += c;
     }
   }
   return quoted_text + '"';
+}
+
+std::string csv_number(const std::optional<double>& number) {
+  return number ? fmt::format("{}", *number) : "";
 }
 
 }  // namespace
@@ -106,17 +111,17 @@ void write_cite_json(const CiteDocument& document, const ByteSink& sink) {
 
 void write_cite_csv(const CiteDocument& document, const ByteSink& sink) {
   const bool has_chosen = document.retrieval_heads.has_value();
-  sink(fmt::format("rank,document,line,begin,end,n_tokens,logprob_change,attention{},text\r\n",
+  sink(fmt::format("rank,document,line,begin,end,n_tokens,logprob_change,attention{},text\n",
                    has_chosen ? ",retrieval_attention" : ""));
   std::size_t rank = 0;
   for (const CiteDocument::Place& place : document.ranked()) {
     const CitedSentence& one = document.at(place);
-    const std::optional<double>& chosen = one.effect.chosen_attention;
-    sink(fmt::format("{},{},{},{},{},{},{},{}{}{},{}\r\n", ++rank,
+    sink(fmt::format("{},{},{},{},{},{},{},{}{}{},{}\n", ++rank,
                      csv_text(document.documents[place.document].name), one.line, one.begin,
-                     one.end, one.tokens.end - one.tokens.first, one.effect.log_probability_change,
-                     one.effect.attention, has_chosen ? "," : "",
-                     chosen ? fmt::format("{}", *chosen) : "", csv_text(document.text_at(place))));
+                     one.end, one.tokens.end - one.tokens.first,
+                     csv_number(one.effect.log_probability_change), one.effect.attention,
+                     has_chosen ? "," : "", csv_number(one.effect.chosen_attention),
+                     csv_text(document.text_at(place))));
   }
 }
 

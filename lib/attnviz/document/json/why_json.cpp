@@ -106,7 +106,7 @@ void write_lens(JsonWriter& json, const WhyDocument& document) {
     json.member("rank", point.target_rank);
     json.objects("top", point.top, [&](const ProbableToken& token) {
       write_token(json, document, token.id);
-      json.member("logprob", std::log(token.probability));
+      json.member("logprob", static_cast<double>(token.logit) - point.log_sum);
     });
   });
 }
@@ -120,6 +120,7 @@ void write_split(JsonWriter& json, const WhyDocument::Split& split) {
   json.member("key", split.key);
   json.member("score", score.score);
   json.member("weight", score.weight);
+  json.member("visible", score.is_visible);
   json.member("position_bias", score.position_bias);
   const auto write_parts = [&json](std::string_view key, const std::vector<StreamPart>& parts) {
     json.objects(key, parts, [&json](const StreamPart& part) {
