@@ -1,6 +1,7 @@
 // attnviz cite: which sentence an answer rests on.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -149,8 +150,7 @@ TEST_CASE("cite: edges that are hidden in the prompt are not hidden in the probe
   REQUIRE(std::ranges::find(all, "2.1") != all.end());
   CHECK(heads_with({"--hide", "*>*"}) == all);
   CHECK(heads_with({"--hide", "4-8>0-3"}) == all);
-  const json without = heads_with({"--ablate", "2.1"});  // it copies nothing then
-  CHECK(std::ranges::find(without, "2.3") != without.end());
+  CHECK(heads_with({"--ablate", "2.1"}) != all);  // what is taken out is out there, too
 }
 
 TEST_CASE("cite: of the one token that predicts the answer no change is told, in any format") {

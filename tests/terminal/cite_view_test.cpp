@@ -107,7 +107,7 @@ TEST_CASE("cite_page: of what cannot be hidden no change is told, with a line th
     return std::ranges::any_of(lines,
                                [&](const std::string& line) { return line.starts_with(begin); });
   };
-  CHECK(has("1   -3.00   20 x less      12.5%  a.md:1  One."));
+  CHECK(has("1   -3.00  20 x less      12.5%  a.md:1  One."));
   CHECK(has("2       -          -      12.5%  a.md:1  Two"));
   CHECK(has("-: nothing of it can be hidden"));
   const Lines others = drawn(document_of("One. Two", {-3.0, 0.0}), 0, {});
