@@ -108,9 +108,12 @@ class Comparison {
       setup_.phases.done("attention");
       return draw(first, second);
     }
-    PatternComparison second(first, alignment_.first, [this](HeadId head) {
-      return mask_of(setup_.model, head.layer, requests_[0]);
-    });
+    const auto compared = [this](std::size_t side) {
+      return ComparedRun{
+          side == 0 ? alignment_.first : alignment_.second,
+          [this, side](HeadId head) { return mask_of(model(side), head.layer, requests_[side]); }};
+    };
+    PatternComparison second(first, compared(0), compared(1));
     StreamComparison departures(streams);
     attend_to_side(1, second, other_ ? &departures : nullptr);
     DiffDocument document = told();

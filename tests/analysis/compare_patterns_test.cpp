@@ -65,8 +65,11 @@ std::vector<HeadDifference> differences(const Model& a, const ModelInput& text_a
   request.n_threads = n_threads;
   PatternStore first(heads_of(a), text_a.size());
   run(a, text_a, request, first);
-  PatternComparison second(first, all_tokens(text_a.size()),
-                           [&](HeadId head) { return mask_of(a, head.layer, request); });
+  const std::vector<std::size_t> tokens = all_tokens(text_a.size());
+  const auto run_of = [&](const Model& model) {
+    return ComparedRun{tokens, [&](HeadId head) { return mask_of(model, head.layer, request); }};
+  };
+  PatternComparison second(first, run_of(a), run_of(b));
   run(b, text_b, request, second);
   return second.differences();
 }
@@ -147,6 +150,22 @@ TEST_CASE("PatternComparison: the numbers of plain loops, whatever the threads")
       CHECK(head.weights[0] == first(head.query, head.key));
       CHECK(head.weights[1] == second(head.query, head.key));
     }
+  }
+}
+
+TEST_CASE("PatternComparison: a query that sees two keys in one run only is counted, whichever") {
+  const test::Pieces pieces(3);
+  const ModelInput input{std::span<const std::string_view>(pieces)};
+  const Model causal = random_model({}, /*seed=*/4);
+  Model blind = causal;
+  blind.config.mask = Mask{MaskKind::kWindow, 1};
+  const auto one = differences(causal, input, blind, input);
+  const auto other = differences(blind, input, causal, input);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    REQUIRE(one[i].js_bits.has_value());
+    REQUIRE(other[i].js_bits.has_value());
+    CHECK(*one[i].js_bits > 0.0);
+    CHECK(*one[i].js_bits == doctest::Approx(*other[i].js_bits));
   }
 }
 

@@ -19,17 +19,16 @@ double bits_of(double share, double mixed) noexcept {
   return share > 0.0 ? share * std::log2(share / mixed) : 0.0;
 }
 
-// The queries that see two of the tokens or more.
-std::vector<bool> seeing_two(const Mask& mask, std::span<const std::size_t> tokens) {
-  std::vector<bool> eligible;
-  for (const std::size_t query : tokens) {
+// Marks the queries that see two of the tokens or more.
+void mark_seeing_two(const Mask& mask, std::span<const std::size_t> tokens,
+                     std::vector<bool>& eligible) {
+  for (std::size_t query = 0; query < tokens.size(); ++query) {
     std::size_t n_seen = 0;
     for (std::size_t i = 0; i < tokens.size() && n_seen < 2; ++i) {
-      n_seen += mask.visible(query, tokens[i]) ? 1u : 0u;
+      n_seen += mask.visible(tokens[query], tokens[i]) ? 1u : 0u;
     }
-    eligible.push_back(n_seen >= 2);
+    eligible[query] = eligible[query] || n_seen >= 2;
   }
-  return eligible;
 }
 
 HeadDifference largest_change(std::span<const float> before, std::span<const float> after,
@@ -83,17 +82,19 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
   return std::clamp(bits / 2.0, 0.0, 1.0);
 }
 
-PatternComparison::PatternComparison(const PatternStore& first, std::span<const std::size_t> tokens,
-                                     const std::function<Mask(HeadId)>& mask)
+PatternComparison::PatternComparison(const PatternStore& first, const ComparedRun& one,
+                                     const ComparedRun& other)
     : first_(first) {
-  std::vector<Mask> masks;
+  std::vector<std::pair<Mask, Mask>> masks;  // of both runs
   for (const HeadId head : first.heads()) {
-    const Mask own = mask(head);
-    const auto known = std::ranges::find(masks, own);
+    const std::pair both(one.mask(head), other.mask(head));
+    const auto known = std::ranges::find(masks, both);
     const auto index = static_cast<std::size_t>(known - masks.begin());
     if (known == masks.end()) {
-      masks.push_back(own);
-      eligible_.push_back(seeing_two(own, tokens));
+      masks.push_back(both);
+      std::vector<bool>& eligible = eligible_.emplace_back(first.n_tokens());
+      mark_seeing_two(both.first, one.tokens, eligible);
+      mark_seeing_two(both.second, other.tokens, eligible);
     }
     Tally& tally = heads_[head];
     tally.found.head = head;

@@ -27,7 +27,7 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
 /// One head in a first and a second run. Queries and keys are rows and columns of the patterns.
 struct HeadDifference {
   HeadId head;
-  std::optional<double> js_bits;  // mean over the queries that see two keys or more; without: none
+  std::optional<double> js_bits;  // mean over the queries that see two keys or more in either run
   double js_bits_max = 0.0;       // of one query
   std::size_t js_max_query = 0;
   float largest_change = 0.0f;  // of one weight, without sign
@@ -36,14 +36,19 @@ struct HeadDifference {
   std::array<float, 2> weights = {};  // there, in the first and in the second run
 };
 
+/// Of one of two runs: which token of its text each row stands for, and who sees whom.
+struct ComparedRun {
+  std::span<const std::size_t> tokens;
+  std::function<Mask(HeadId)> mask;
+};
+
 /// Compares the rows of a run with the patterns of another, as they come. The result depends on
 /// neither threads nor the order of blocks.
 class PatternComparison : public PatternSink {
  public:
-  /// `first` holds the other run's patterns, and must outlive this. `tokens`: which token of the
-  /// text each row stands for; `mask` of a head says which of these a query sees.
-  PatternComparison(const PatternStore& first, std::span<const std::size_t> tokens,
-                    const std::function<Mask(HeadId)>& mask);
+  /// `first` holds the other run's patterns, and must outlive this. A query that sees two keys or
+  /// more in either run is counted.
+  PatternComparison(const PatternStore& first, const ComparedRun& one, const ComparedRun& other);
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
