@@ -110,6 +110,8 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
 }
 
 TEST_CASE("run notes: what was left out is told in few lines, and documents keep it") {
+  const std::string still_looks =
+      "heads that are left out still have attention, but add nothing new";
   RunFacts facts;
   std::vector<Ablation>& ablations = facts.interventions.ablations;
   for (std::size_t layer = 0; layer < 9; ++layer) {
@@ -129,9 +131,7 @@ TEST_CASE("run notes: what was left out is told in few lines, and documents keep
                                   "hidden from all tokens: tokens 3 to the last, in layers 1-2",
                                   "hidden from token 4: all tokens, in heads 0-1 of layer 2",
                                   "hidden from token 6: token 0, in head 1 of all layers",
-                                  "hidden in each text: cat>\\x1B\"the dog\"",
-                                  "heads that are left out still have attention, but add nothing "
-                                  "new"});
+                                  "hidden in each text: cat>\\x1B\"the dog\"", still_looks});
   std::string written;
   JsonWriter json([&written](std::string_view bytes) { written += bytes; });
   json.begin_object();
