@@ -10,6 +10,7 @@
 
 #include "attnviz/analysis/compare_models.h"
 #include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/compare_tensors.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/analysis/restrict_sink.h"
 #include "attnviz/attention/head_math.h"
@@ -32,6 +33,8 @@
 namespace attnviz::app {
 
 namespace {
+
+constexpr std::size_t kUsualTop = 12;  // rows of the table
 
 std::vector<std::filesystem::path> files_of(const std::optional<ModelSource>& source) {
   return source ? files_of(*source) : std::vector<std::filesystem::path>();
@@ -96,6 +99,7 @@ class Comparison {
     }
     alignment_ = align_tokens(texts_[0], texts_[1]);
     require_room();
+    tell_unused_options();
   }
 
   void run() {
@@ -121,7 +125,7 @@ class Comparison {
     setup_.phases.done("attention");
     if (other_) {
       ModelsDiff models;
-      models.threshold = options_.threshold;
+      models.threshold = options_.threshold.value_or(models.threshold);
       models.departures = departures.departures();
       models.kl_bits =
           prediction_kl_bits(setup_.model, std::as_const(streams.streams().back()).view(), *other_,
@@ -210,18 +214,44 @@ class Comparison {
     return document;
   }
 
+  // Says which options are of something that is not drawn.
+  void tell_unused_options() const {
+    const DrawingRequest& request = options_.drawing.request;
+    const std::pair<bool, const char*> of_models[] = {
+        {options_.threshold.has_value() && (!other_ || options_.draws_heads()), "--threshold"}};
+    tell_unused(options_.talk, of_models, "only two models without --head have streams compared");
+    const std::pair<bool, const char*> of_table[] = {{options_.top.has_value(), "--top"}};
+    if (options_.draws_heads()) {
+      return tell_unused(options_.talk, of_table, "no table was drawn");
+    }
+    const std::pair<bool, const char*> of_heads[] = {{request.drop_sink, "--drop-sink"},
+                                                     {request.pool.has_value(), "--pool"}};
+    tell_unused(options_.talk, of_heads, "no attention was drawn (--head)");
+    if (options_.map || !setup_.outputs.writes(Content::kScreen)) {
+      tell_unused(options_.talk, of_table, "no table was drawn");
+    }
+    if (!options_.map && !setup_.outputs.writes(Content::kFigure)) {
+      const std::pair<bool, const char*> of_map[] = {{request.colormap.has_value(), "--colormap"},
+                                                     {request.scale.has_value(), "--scale"},
+                                                     {request.range.has_value(), "--range"},
+                                                     {request.title.has_value(), "--title"}};
+      tell_unused(options_.talk, of_map, "no map was drawn (--map, -o FILE.png)");
+    }
+  }
+
   void write(const DiffDocument& document) {
-    Heatmap map = diff_map(document);
     DrawingRequest request = options_.drawing.request;
+    Heatmap map = diff_map(document, !request.range);  // ranges are given in bits
     request.automatic_range = true;
     map.scale = choose_drawing(request, 0.0f, {0.0f, map.scale.high}).scale;
     map.title = request.title.value_or(map.title);
-    const ShownReport report{[&](const TerminalOptions& terminal) {
-                               return options_.map ? heatmap_page(map, terminal)
-                                                   : diff_page(document, options_.top, terminal);
-                             },
-                             [&](const ByteSink& sink) { write_diff_json(document, sink); },
-                             [&](const ByteSink& sink) { write_diff_csv(document, sink); }, map};
+    const ShownReport report{
+        [&](const TerminalOptions& terminal) {
+          return options_.map ? heatmap_page(map, terminal)
+                              : diff_page(document, options_.top.value_or(kUsualTop), terminal);
+        },
+        [&](const ByteSink& sink) { write_diff_json(document, sink); },
+        [&](const ByteSink& sink) { write_diff_csv(document, sink); }, map};
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.report(report, look, sink);
     });
@@ -243,6 +273,49 @@ class Comparison {
     return shown;
   }
 
+  // Masked is what neither side sees. Tokens that are left out leave no distances, and words of two
+  // texts may stand elsewhere.
+  void tell_what_is_seen(AttentionDocument& document) const {
+    bool same_masks = true;
+    bool hides_later_keys = true;
+    for (const HeadId head : heads_) {
+      const Mask of_a = mask_of(model(0), head.layer, requests_[0]);
+      const Mask of_b = mask_of(model(1), head.layer, requests_[1]);
+      same_masks = same_masks && of_a == of_b;
+      hides_later_keys =
+          hides_later_keys && of_a.kind != MaskKind::kNone && of_b.kind != MaskKind::kNone;
+    }
+    if (!same_masks || !alignment_.by_position) {
+      if (!same_masks) {
+        document.notes.push_back(fmt::format("mask of A: {}; of B: {}", masks(0), masks(1)));
+      }
+      document.run.mask = hides_later_keys ? Mask{} : Mask{MaskKind::kNone};
+      for (LayerFacts& layer : document.run.layers) {
+        layer.window = 0;
+      }
+    }
+    const auto edges = [this](std::size_t side) {
+      const auto& what = requests_[side].interventions;
+      return what == nullptr ? std::vector<KnockOut>() : what->knock_outs;
+    };
+    if (!alignment_.by_position || edges(0) != edges(1)) {
+      document.run.interventions.knock_outs.clear();
+      document.run.hidden_in_each = facts_of_each(options_, model(0)).hidden_in_each;
+    }
+  }
+
+  // Of the heads that are drawn: "causal", "causal and window:4".
+  std::string masks(std::size_t side) const {
+    std::vector<std::string> names;
+    for (const HeadId head : heads_) {
+      const std::string name = mask_of(model(side), head.layer, requests_[side]).name();
+      if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+    return joined(names, "and");
+  }
+
   void draw(const PatternStore& first, const PatternStore& second) {
     AttentionDocument document = attention_document(setup_.model, shown_text(), requests_[0], first,
                                                     second, {name(0), name(1), other_.has_value()});
@@ -253,16 +326,19 @@ class Comparison {
       document.text.reset();
       document.token_ids.clear();
     }
-    document.notes = texts_[0].notes;
-    if (!alignment_.by_position) {
-      document.notes.push_back(alignment_note(told()));
-      if (document.run.mask && document.run.mask->kind != MaskKind::kNone) {
-        document.run.mask = Mask{};  // tokens that are left out leave no distances
-      }
-      for (LayerFacts& layer : document.run.layers) {
-        layer.window = 0;
+    document.notes = said_of_sides(texts_[0].notes, texts_[1].notes);
+    if (other_) {
+      const std::vector<std::string> of_a = model_notes(model_facts(model(0), texts_[0]));
+      for (const std::string& note : model_notes(model_facts(model(1), texts_[1]))) {
+        if (std::ranges::find(of_a, note) == of_a.end()) {
+          document.notes.push_back("B: " + note);
+        }
       }
     }
+    if (!alignment_.by_position) {
+      document.notes.push_back(alignment_note(told()));
+    }
+    tell_what_is_seen(document);
     DrawingRequest request = options_.drawing.request;
     request.automatic_range = !request.range;
     document.drawing = choose_drawing(request, document);

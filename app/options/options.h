@@ -227,8 +227,8 @@ struct DiffOptions : AttentionOptions {
   std::vector<std::string> models;       // as -m names them
   std::optional<ModelOptions> second;    // model
   bool map = false;                      // of all heads, in place of the table
-  std::size_t top = 12;
-  float threshold = 0.05f;  // from where on residual streams are called apart
+  std::optional<std::size_t> top;        // rows of the table; 0: all
+  std::optional<float> threshold;        // from where on residual streams are called apart
   DrawingOptions drawing;
 
   bool of_models() const noexcept { return second.has_value(); }

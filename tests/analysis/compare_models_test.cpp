@@ -39,47 +39,7 @@ Runs runs_of(const Model& a, const Model& b, const std::vector<std::uint32_t>& i
           prediction_kl_bits(a, std::as_const(first.streams().back()).view(), b, second.last(), 1)};
 }
 
-// A copy of the numbers of a matrix, of which one is changed.
-StoredMatrix changed(test::ModelBuilder& owner, const StoredMatrix& matrix, float by) {
-  const ConstMatrix floats = matrix.as_floats();
-  std::vector<float> numbers;
-  for (std::size_t row = 0; row < floats.rows; ++row) {
-    numbers.insert(numbers.end(), floats.row(row).begin(), floats.row(row).end());
-  }
-  numbers[1] += by;
-  return owner.keep(std::move(numbers), floats.rows, floats.cols);
-}
-
 }  // namespace
-
-TEST_CASE("compare_tensors: a model and itself are the same; one changed number is its share") {
-  const Model a = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/3);
-  for (const TensorDifference& tensor : compare_tensors(a, a, 3)) {
-    CHECK(tensor.relative == 0.0);
-  }
-  Model b = a;
-  test::ModelBuilder owner(1, 1);
-  b.layers[1].heads[1].value.weight = changed(owner, a.layers[1].heads[1].value.weight, 0.5f);
-  double squares = 0.0;
-  for (const HeadWeights& head : a.layers[1].heads) {
-    const ConstMatrix values = head.value.weight.as_floats();
-    for (std::size_t row = 0; row < values.rows; ++row) {
-      for (const float number : values.row(row)) {
-        squares += static_cast<double>(number) * static_cast<double>(number);
-      }
-    }
-  }
-  std::size_t n_different = 0;
-  for (const TensorDifference& tensor : compare_tensors(a, b, 1)) {
-    if (tensor.relative != 0.0) {
-      ++n_different;
-      CHECK(tensor.layer == std::size_t{1});
-      CHECK(tensor.name == "W_V");
-      CHECK(*tensor.relative == doctest::Approx(0.5 / std::sqrt(squares)).epsilon(1e-6));
-    }
-  }
-  CHECK(n_different == 1);
-}
 
 TEST_CASE("streams and predictions: a model and itself are exactly the same") {
   const Model demo = demo_model();
@@ -123,28 +83,16 @@ TEST_CASE("predictions: KL in bits by plain loops over the vocabulary") {
   }
 }
 
-TEST_CASE("two files of one model: the same weights in another order are the same") {
+TEST_CASE("two files of one model: their streams agree but for rounding") {
   if (!std::filesystem::exists(kShared / "gguf" / "models")) {
     MESSAGE("SKIPPED: no ../shared/reference/gguf");
     return;
   }
   const Model base = load_hugging_face(kShared / "models" / "stories260k");
   const Model same = load_gguf(kShared / "gguf/models/stories260k-f32.gguf");
-  const std::vector<TensorDifference> tensors = compare_tensors(base, same, 2);
-  CHECK(tensors.size() >= 7 * base.n_layers());
-  for (const TensorDifference& tensor : tensors) {
-    CAPTURE(tensor.name);
-    CHECK(tensor.relative == 0.0);
-  }
   const Runs runs = runs_of(base, same, kIds);
   for (const Departure& departure : runs.departures) {
     CHECK(departure.largest < 1e-5);
-  }
-  const Model rounded = load_gguf(kShared / "gguf/models/stories260k-q4_0.gguf");
-  for (const TensorDifference& tensor : compare_tensors(base, rounded, 2)) {
-    CAPTURE(tensor.name);
-    REQUIRE(tensor.relative);
-    CHECK(*tensor.relative < 0.15);  // a block's 16 steps reach to its largest number
   }
 }
 

@@ -40,6 +40,7 @@ TEST_CASE("diff: a table that says what each number is, in 80 columns") {
   CHECK(contains(run.out, "diff: 2 texts in demo, 16 heads\n"));
   CHECK(contains(run.out, "A  <|bos|> The [cat] sat on it\nB  <|bos|> The [dog] sat on it\n"));
   CHECK(contains(run.out, "compared token by token: 1 of 6 tokens are [different]\n"));
+  CHECK(contains(run.out, "  2 [cat] > 2 [cat]  "));
   CHECK(contains(run.out, "\n.. 4 more heads\n"));
   CHECK(contains(run.out, "\nJS: the Jensen-Shannon divergence"));
   CHECK(widest_line(run.out) <= 80);
@@ -80,7 +81,7 @@ TEST_CASE("diff: the same text, or the same model, twice is exactly 0 everywhere
       CHECK(head["largest_change"] == 0.0);
     }
     CHECK(contains(attnviz(arguments).out,
-                   "A and B look alike: every weight of every head is the same."));
+                   "A and B look alike: every weight of 16 heads is the same."));
     if (document["of"] == "models") {
       CHECK(document["kl_bits"] == 0.0);
       CHECK(document["kl_bits_mean"] == 0.0);
@@ -170,6 +171,44 @@ TEST_CASE("diff: two models: weights, streams and predictions") {
   CHECK(contains(run.out, "\nresidual streams, |x_A - x_B| / |x_A| of a token: first more than"));
   CHECK(contains(run.out, "\nweights that differ most: |A - B| / |A|"));
   CHECK(widest_line(run.out) <= std::max<std::size_t>(80, kQ4.size() + 3));
+}
+
+TEST_CASE("diff: what nobody can compare is none, and what is not drawn is told") {
+  const json document = attnviz_json(with(kTwoTexts, {"--mask", "window:1"}));
+  for (const json& head : document["heads"]) {  // a query sees one key
+    CHECK(head["js_bits"].is_null());
+    CHECK(head["js_bits_max"].is_null());
+    CHECK(head["js_max_query"].is_null());
+  }
+  for (const auto& [option, value] : {std::pair("--range", "0:1"),
+                                      {"--scale", "log"},
+                                      {"--threshold", "0.1"},
+                                      {"--pool", "mean"}}) {
+    const ProgramResult run = attnviz(with(kTwoTexts, {option, value}));
+    CHECK(run.exit_code == 0);
+    CHECK(contains(run.err, std::string(option) + " changed nothing: "));
+  }
+  CHECK(contains(attnviz(with(kTwoTexts, {"--map", "--top", "3"})).err, "--top changed nothing"));
+  CHECK(contains(attnviz(with(kTwoTexts, {"--map", "--range", "0:0.02"})).out, "mean JS (bits)"));
+}
+
+TEST_CASE("diff --head: masks of two models, and edges hidden in each text") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"weights", "--seed", "3", "-o", "a.json", "-q"}).exit_code == 0);
+  json other = read_json(folder.file("a.json"));
+  other["mask"] = "none";
+  write_file(folder.file("b.json"), other.dump());
+  const ProgramResult drawn = in_folder(
+      folder, {"diff", "-m", "a.json", "-m", "b.json", "one two three", "--head", "0.0", "--json"});
+  const json document = json::parse(drawn.out);
+  CHECK(document["mask"] == "none");
+  CHECK(contains(document["notes"].dump(), "mask of A: causal; of B: none"));
+  const json words =
+      attnviz_json({"diff", "The cat sat", "A big cat sat", "--hide", "sat>cat", "--head", "2.1"});
+  CHECK(words["interventions"] == json::parse(R"([{"hide": "sat>cat"}])"));
+  const json same =
+      attnviz_json({"diff", "The cat sat", "The dog sat", "--hide", "3>1", "--head", "2.1"});
+  CHECK(same["interventions"][0]["hide"]["keys"] == json{1, 2});
 }
 
 TEST_CASE("diff: one of each, three, both, and models that cannot be compared are refused") {

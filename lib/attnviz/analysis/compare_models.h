@@ -1,11 +1,9 @@
-// How far two models of one shape are apart: their weights, their residual streams on a text and
-// what they say next.
+// How far two models of one shape are apart on a text: their residual streams and what they say
+// next.
 #pragma once
 
 #include <cstddef>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "attnviz/attention/run_observer.h"
@@ -17,20 +15,6 @@ namespace attnviz {
 /// Whether the heads of two models correspond: as many layers, and in each as many heads. Throws
 /// Error{kUsage} that says what differs.
 void require_same_heads(const Model& a, const Model& b);
-
-/// ‖A − B‖_F / ‖A‖_F of one weight matrix.
-struct TensorDifference {
-  std::optional<std::size_t> layer;  // absent: of the whole model
-  std::string name;                  // "W_Q": of all heads together
-  std::optional<double> relative;    // absent where shapes differ, or A is 0 and B is not
-};
-
-/// Of every projection of every layer, of the embeddings (also of positions) and of the
-/// unembedding, unless this is the embeddings; what only one of the models has is left out. Stored
-/// numbers are compared as the floats that they stand for, and those of queries and keys that are
-/// ordered for another pairing of rotary positions in one order. In the order of a run.
-std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
-                                              std::size_t n_threads);
 
 /// How far the residual streams are apart: ‖x_A − x_B‖ / ‖x_A‖ of each token; 1 where x_A is 0 and
 /// x_B is not.

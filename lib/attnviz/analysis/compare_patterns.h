@@ -27,8 +27,9 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
 /// One head in a first and a second run. Queries and keys are rows and columns of the patterns.
 struct HeadDifference {
   HeadId head;
-  std::optional<double> js_bits;  // mean over the queries that see two keys or more in either run
-  double js_bits_max = 0.0;       // of one query
+  // Over the queries that see two keys or more in either run; absent where there is none.
+  std::optional<double> js_bits;      // the mean
+  std::optional<double> js_bits_max;  // of one such query
   std::size_t js_max_query = 0;
   float largest_change = 0.0f;  // of one weight, without sign
   std::size_t query = 0;        // where; of equal ones the first, by query, then key

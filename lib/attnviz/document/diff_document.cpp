@@ -65,11 +65,16 @@ std::vector<std::size_t> ranked_differences(const DiffDocument& document) {
   return indices;
 }
 
-Heatmap diff_map(const DiffDocument& document) {
+std::string same_attention_sentence(const DiffDocument& document) {
+  return fmt::format("A and B look alike: every weight of {} is the same",
+                     counted(document.heads.size(), "head"));
+}
+
+Heatmap diff_map(const DiffDocument& document, bool fit_unit) {
   const std::size_t best = ranked_differences(document).front();
   const double largest = document.heads[best].js_bits.value_or(0.0);
   constexpr double kSmall = 0.1;  // two decimals of bits would not tell heads apart
-  const double unit = largest < kSmall ? 1000.0 : 1.0;
+  const double unit = fit_unit && largest < kSmall ? 1000.0 : 1.0;
   std::vector<HeadId> heads;
   std::vector<std::optional<double>> values;
   for (const HeadDifference& head : document.heads) {
@@ -88,7 +93,7 @@ Heatmap diff_map(const DiffDocument& document) {
   map.notes.push_back(alignment_note(document));
   map.notes.insert(map.notes.end(), document.notes.begin(), document.notes.end());
   map.notes.push_back(document.is_same_attention()
-                          ? "A and B look alike: every weight of every head is the same"
+                          ? same_attention_sentence(document)
                           : fmt::format("the largest: head {} with {:.3g} bits (0: the same, 1: "
                                         "nothing in common)",
                                         head_name(document.heads[best].head), largest));

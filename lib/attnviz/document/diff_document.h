@@ -9,6 +9,7 @@
 
 #include "attnviz/analysis/compare_models.h"
 #include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/compare_tensors.h"
 #include "attnviz/analysis/token_alignment.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/run_facts.h"
@@ -56,9 +57,12 @@ std::string alignment_note(const DiffDocument& document);
 /// The largest mean divergence first; those without any last.
 std::vector<std::size_t> ranked_differences(const DiffDocument& document);
 
-/// The mean divergence of each head, over layers and heads, from 0 to the largest; in thousandths
-/// of a bit where it is small.
-Heatmap diff_map(const DiffDocument& document);
+/// "every weight of 16 heads is the same", for documents of which this is true.
+std::string same_attention_sentence(const DiffDocument& document);
+
+/// The mean divergence of each head in bits, over layers and heads, from 0 to the largest;
+/// `fit_unit`: in thousandths of a bit where it is small.
+Heatmap diff_map(const DiffDocument& document, bool fit_unit);
 
 /// "after layer 3", "before layer 0".
 std::string departure_name(const Departure& departure);

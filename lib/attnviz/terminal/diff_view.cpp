@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,9 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kDiffBar = 10;
+constexpr std::size_t kDiffBar = 6;
+constexpr std::size_t kWidestToken = 12;
+constexpr std::size_t kSideIndent = 3;  // behind "A"
 
 // Three decimals, or what a small number begins with; 0 is said only of what is 0.
 std::string digits(double value) {
@@ -54,6 +57,7 @@ class DiffPage {
     for (const std::string& note : document_.notes) {
       sentence(note, kDim);
     }
+    names_of_heads();
     page_.blank();
     heads();
     if (document_.of_models) {
@@ -74,18 +78,20 @@ class DiffPage {
   }
 
   // "3 sat".
-  std::string token(std::size_t index) const {
-    constexpr std::size_t kWidest = 12;
+  std::string token(std::size_t index, bool is_same = true) const {
     const std::string_view piece = without_spaces_before(document_.texts[0].tokens[index].text);
-    return fmt::format("{} {}", index, charset_.fitted(charset_.label(piece), kWidest));
+    const std::string label = charset_.fitted(charset_.label(piece), kWidestToken);
+    return fmt::format(fmt::runtime(is_same ? "{} {}" : "{} [{}]"), index, label);
   }
-  std::string aligned(std::size_t row) const { return token(document_.alignment.first[row]); }
+  std::string aligned(std::size_t row) const {
+    return token(document_.alignment.first[row], document_.alignment.is_same[row]);
+  }
 
   // What A and B are: of texts the tokens, those in brackets that the other does not have there.
   void sides() {
     if (document_.of_models) {
-      side("A", {Line(charset_.sentence(document_.names[0]))});
-      side("B", {Line(charset_.sentence(document_.names[1]))});
+      side("A", model_name(0));
+      side("B", model_name(1));
       side("on", tokens(0));
       return;
     }
@@ -93,13 +99,22 @@ class DiffPage {
     side("B", tokens(1));
   }
 
+  // Names of files are long, and differ at their ends.
+  std::vector<Line> model_name(std::size_t side) const {
+    std::vector<Line> lines;
+    for (const std::string& line :
+         wrap(charset_.sentence(document_.names[side]), options_.columns - kSideIndent)) {
+      lines.emplace_back(line);
+    }
+    return lines;
+  }
+
   void side(std::string_view name, const std::vector<Line>& items) {
-    constexpr std::size_t kIndent = 3;
     constexpr std::size_t kMostLines = 6;
-    const Page lines = flow(items, 1, options_.columns - kIndent);
+    const Page lines = flow(items, 1, options_.columns - kSideIndent);
     for (std::size_t i = 0; i < std::min(lines.lines.size(), kMostLines); ++i) {
       Line line;
-      line.put_padded(i == 0 ? name : "", kIndent, kBold);
+      line.put_padded(i == 0 ? name : "", kSideIndent, kBold);
       line.put(i + 1 == kMostLines && lines.lines.size() > kMostLines ? Line(charset_.ellipsis())
                                                                       : lines.lines[i]);
       page_.add(std::move(line));
@@ -123,9 +138,24 @@ class DiffPage {
     return lines;
   }
 
+  // What heads were found to be on probes; of two models what both say, or each.
+  void names_of_heads() {
+    std::vector<HeadId> heads;
+    for (const HeadDifference& head : document_.heads) {
+      heads.push_back(head.head);
+    }
+    const std::string of_a = names_note(document_.models[0], heads);
+    const std::string of_b = names_note(document_.models[1], heads);
+    if (of_a == of_b) {
+      return sentence(of_a, kDim);
+    }
+    sentence(of_a.empty() ? "" : "A: " + of_a, kDim);
+    sentence(of_b.empty() ? "" : "B: " + of_b, kDim);
+  }
+
   void heads() {
     if (document_.is_same_attention()) {
-      return sentence("A and B look alike: every weight of every head is the same.");
+      return sentence(same_attention_sentence(document_) + ".");
     }
     std::vector<std::size_t> rows = ranked_differences(document_);
     const std::size_t n_all = rows.size();
@@ -145,6 +175,10 @@ class DiffPage {
         options_.columns, kDim));
   }
 
+  Span divergence(const std::optional<double>& bits) const {
+    return bits ? Span{digits(*bits)} : Span{charset_.dash(), kDim};
+  }
+
   TextTable heads_table(const std::vector<std::size_t>& rows) const {
     double largest = 0.0;
     for (const HeadDifference& head : document_.heads) {
@@ -161,13 +195,13 @@ class DiffPage {
     for (const std::size_t row : rows) {
       const HeadDifference& head = document_.heads[row];
       table.labels.push_back({head_name(head.head)});
-      mean.cells.push_back(head.js_bits ? Span{digits(*head.js_bits)}
-                                        : Span{charset_.dash(), kDim});
+      mean.cells.push_back(divergence(head.js_bits));
       const double share = largest > 0.0 ? head.js_bits.value_or(0.0) / largest : 0.0;
       bar.cells.push_back(
           {charset_.bar(share, kDiffBar), {.ink = palette_.share_ink(static_cast<float>(share))}});
-      most.cells.push_back({digits(head.js_bits_max)});
-      query.cells.push_back({head.js_bits_max > 0.0 ? aligned(head.js_max_query) : ""});
+      most.cells.push_back(divergence(head.js_bits_max));
+      query.cells.push_back(
+          {head.js_bits_max.value_or(0.0) > 0.0 ? aligned(head.js_max_query) : ""});
       const bool changes = head.largest_change > 0.0f;
       edge.cells.push_back(
           {changes ? fmt::format("{} > {}", aligned(head.query), aligned(head.key)) : ""});
@@ -209,31 +243,61 @@ class DiffPage {
                          digits(last.largest), token(last.token)));
   }
 
-  void tensors(const ModelsDiff& models) {
+  static std::string tensor_name(const TensorDifference& tensor) {
+    return tensor.layer ? fmt::format("layer {} {}", *tensor.layer, tensor.name) : tensor.name;
+  }
+
+  // "3 only in A: layer 0 b_Q, layer 0 b_K, layer 0 b_V"; names until there are many.
+  void some_of(const std::vector<const TensorDifference*>& tensors, std::string_view what) {
     constexpr std::size_t kMost = 6;
-    std::vector<const TensorDifference*> ranked;
+    if (tensors.empty()) {
+      return;
+    }
+    std::string line = fmt::format("{} {}:", counted(tensors.size(), "tensor"), what);
+    for (std::size_t i = 0; i < std::min(tensors.size(), kMost); ++i) {
+      line += (i == 0 ? " " : ", ") + tensor_name(*tensors[i]);
+    }
+    sentence(line + (tensors.size() > kMost ? ", ..." : ""), kDim);
+  }
+
+  void tensors(const ModelsDiff& models) {
+    std::vector<const TensorDifference*> ranked, odd, only_a, only_b;
+    std::size_t n_same = 0;
     for (const TensorDifference& tensor : models.tensors) {
-      if (tensor.relative && *tensor.relative > 0.0) {
+      if (tensor.only_in) {
+        (*tensor.only_in == 0 ? only_a : only_b).push_back(&tensor);
+      } else if (!tensor.relative) {
+        odd.push_back(&tensor);
+      } else if (*tensor.relative > 0.0) {
         ranked.push_back(&tensor);
+      } else {
+        ++n_same;
       }
     }
     if (ranked.empty()) {
-      return sentence("weights: every matrix that can be compared is the same");
+      sentence(fmt::format("weights: {} that both have, all the same", counted(n_same, "tensor")));
+    } else {
+      most_different(ranked, n_same);
     }
+    some_of(odd, "of other shapes, or 0 in A alone");
+    some_of(only_a, "only in A");
+    some_of(only_b, "only in B");
+  }
+
+  void most_different(std::vector<const TensorDifference*> ranked, std::size_t n_same) {
+    constexpr std::size_t kMost = 6;
     std::ranges::stable_sort(ranked, std::greater(),
                              [](const TensorDifference* tensor) { return *tensor->relative; });
     const std::size_t n_all = ranked.size();
     const double largest = *ranked.front()->relative;
     ranked.resize(std::min(n_all, kMost));
-    sentence("weights that differ most: |A - B| / |A|, Frobenius norms of whole matrices");
+    sentence("weights that differ most: |A - B| / |A|, Frobenius norms of whole tensors");
     TextTable table;
     table.indent = 2;
     table.has_headings = false;
     TextColumn number, bar{{}, {}, false, true};
     for (const TensorDifference* const tensor : ranked) {
-      table.labels.push_back({tensor->layer
-                                  ? fmt::format("layer {} {}", *tensor->layer, tensor->name)
-                                  : tensor->name});
+      table.labels.push_back({tensor_name(*tensor)});
       number.cells.push_back({digits(*tensor->relative)});
       const double share = *tensor->relative / largest;
       bar.cells.push_back(
@@ -241,16 +305,11 @@ class DiffPage {
     }
     table.columns = {std::move(number), std::move(bar)};
     page_.add(draw_table(table, options_.columns, charset_));
-    const std::size_t n_same = models.tensors.size() - n_all;
     const std::string more =
         n_all > ranked.size()
-            ? fmt::format("{} {} more that differ", charset_.ellipsis(), n_all - ranked.size())
+            ? fmt::format("{} {} more that differ, ", charset_.ellipsis(), n_all - ranked.size())
             : std::string();
-    const std::string same =
-        n_same > 0 ? fmt::format("{} the same or of other shapes", n_same) : std::string();
-    if (!more.empty() || !same.empty()) {
-      page_.add(more + (more.empty() || same.empty() ? "" : ", ") + same, kDim);
-    }
+    page_.add(more + fmt::format("{} the same", n_same), kDim);
   }
 
   const DiffDocument& document_;

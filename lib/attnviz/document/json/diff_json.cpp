@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "attnviz/document/json/run_json.h"
@@ -32,7 +33,9 @@ void write_head(JsonWriter& json, const DiffDocument& document, const HeadDiffer
   json.member("head", head.head.head);
   json.member("js_bits", head.js_bits);
   json.member("js_bits_max", head.js_bits_max);
-  json.member("js_max_query", document.alignment.first[head.js_max_query]);
+  json.member("js_max_query", head.js_bits_max
+                                  ? std::optional(document.alignment.first[head.js_max_query])
+                                  : std::nullopt);
   json.member("largest_change", head.largest_change);
   json.member("at", place_of(document, head));
   json.member("weights", head.weights);
@@ -50,6 +53,9 @@ void write_models(JsonWriter& json, const ModelsDiff& models) {
     json.member("layer", tensor.layer);
     json.member("name", tensor.name);
     json.member("relative_error", tensor.relative);
+    if (tensor.only_in) {
+      json.member("only_in", *tensor.only_in == 0 ? "a" : "b");
+    }
   });
   const bool predicts = !models.kl_bits.empty();
   json.member("kl_bits", predicts ? std::optional(models.kl_bits.back()) : std::nullopt);
@@ -98,15 +104,24 @@ void write_diff_json(const DiffDocument& document, const ByteSink& sink) {
   json.finish();
 }
 
+namespace {
+
+std::string cell(const std::optional<double>& number) {
+  return number ? fmt::format("{}", *number) : std::string();
+}
+
+}  // namespace
+
 void write_diff_csv(const DiffDocument& document, const ByteSink& sink) {
   sink(
       "layer,head,js_bits,js_bits_max,js_max_query,largest_change,query,key,weight_a,weight_b\r\n");
   for (const HeadDifference& head : document.heads) {
     const auto [query, key] = place_of(document, head);
-    sink(fmt::format("{},{},{},{},{},{},{},{},{},{}\r\n", head.head.layer, head.head.head,
-                     head.js_bits ? fmt::format("{}", *head.js_bits) : "", head.js_bits_max,
-                     document.alignment.first[head.js_max_query], head.largest_change, query, key,
-                     head.weights[0], head.weights[1]));
+    sink(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{}\r\n", head.head.layer, head.head.head, cell(head.js_bits),
+        cell(head.js_bits_max),
+        head.js_bits_max ? fmt::format("{}", document.alignment.first[head.js_max_query]) : "",
+        head.largest_change, query, key, head.weights[0], head.weights[1]));
   }
 }
 

@@ -1,0 +1,265 @@
+#include "attnviz/analysis/compare_tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/stored_numbers.h"
+
+namespace attnviz {
+
+namespace {
+
+struct SquareSums {
+  double of_a = 0.0;
+  double of_change = 0.0;
+
+  void operator+=(const SquareSums& other) noexcept {
+    of_a += other.of_a;
+    of_change += other.of_change;
+  }
+};
+
+SquareSums square_sums(std::span<const float> a, std::span<const float> b) {
+  SquareSums sums;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto number = static_cast<double>(a[i]);
+    const double change = number - static_cast<double>(b[i]);
+    sums.of_a += number * number;
+    sums.of_change += change * change;
+  }
+  return sums;
+}
+
+std::optional<double> relative(const SquareSums& sums) {
+  if (sums.of_change == 0.0) {
+    return 0.0;
+  }
+  return sums.of_a > 0.0 ? std::optional(std::sqrt(sums.of_change / sums.of_a)) : std::nullopt;
+}
+
+// Stored rows can be read fast: those of a transposed matrix are its columns.
+StoredMatrix turned(StoredMatrix matrix) {
+  std::swap(matrix.rows, matrix.cols);
+  matrix.transposed = !matrix.transposed;
+  return matrix;
+}
+
+// Two matrices that correspond; column order[i] of b is i of a. Without an order: as they are.
+struct MatrixPair {
+  StoredMatrix a;
+  StoredMatrix b;
+  std::vector<std::size_t> order = {};
+
+  bool is_comparable() const noexcept { return a.rows == b.rows && a.cols == b.cols; }
+};
+
+SquareSums square_sums(const MatrixPair& pair, std::size_t n_threads) {
+  const bool by_columns = pair.a.transposed || pair.b.transposed || !pair.order.empty();
+  const StoredMatrix a = by_columns ? turned(pair.a) : pair.a;
+  const StoredMatrix b = by_columns ? turned(pair.b) : pair.b;
+  constexpr std::size_t kRows = 64;  // an item's
+  std::vector<SquareSums> parts((a.rows + kRows - 1) / kRows);
+  parallel_for(parts.size(), n_threads, [&](std::size_t item, std::size_t /*thread*/) {
+    std::vector<float> row(a.cols);
+    std::vector<float> other(a.cols);
+    for (std::size_t i = item * kRows; i < std::min(a.rows, (item + 1) * kRows); ++i) {
+      copy_row(a, i, row);
+      copy_row(b, pair.order.empty() ? i : pair.order[i], other);
+      parts[item] += square_sums(row, other);
+    }
+  });
+  SquareSums sums;
+  for (const SquareSums& part : parts) {  // in order, whatever the threads
+    sums += part;
+  }
+  return sums;
+}
+
+// A family pairs dimension i with i + n / 2 or, its matrices ordered for it, 2 i with 2 i + 1.
+std::vector<std::size_t> rotary_order(const LayerWeights& a, const LayerWeights& b,
+                                      std::size_t d_head) {
+  std::vector<std::size_t> order;
+  if (!a.rope || !b.rope || a.rope->pairing == b.rope->pairing ||
+      a.rope->n_rotated() != b.rope->n_rotated() || a.rope->n_rotated() > d_head) {
+    return order;
+  }
+  const std::size_t half = a.rope->n_rotated() / 2;
+  const bool a_is_halves = a.rope->pairing == RopePairing::kHalves;
+  for (std::size_t i = 0; i < d_head; ++i) {
+    const std::size_t paired =
+        a_is_halves ? (i < half ? 2 * i : 2 * (i - half) + 1) : i / 2 + (i % 2 == 0 ? 0 : half);
+    order.push_back(i < 2 * half ? paired : i);
+  }
+  return order;
+}
+
+StoredMatrix row_of(std::span<const float> numbers) {
+  return ConstMatrix{numbers.data(), numbers.empty() ? 0u : 1u, numbers.size(), numbers.size()};
+}
+
+// What a norm multiplies by.
+std::vector<float> factors_of(const Norm& norm) {
+  std::vector<float> factors(norm.weight.begin(), norm.weight.end());
+  for (float& factor : factors) {
+    factor += norm.weight_offset;
+  }
+  return factors;
+}
+
+// Takes pairs that make one tensor together.
+class Tensors {
+ public:
+  explicit Tensors(std::size_t n_threads) : n_threads_(n_threads) {}
+
+  /// From now on those of this layer; without one those of the whole model.
+  void set_layer(std::optional<std::size_t> layer) noexcept { layer_ = layer; }
+
+  void add(std::string name, const std::vector<MatrixPair>& pairs) {
+    bool is_in_a = false;
+    bool is_in_b = false;
+    bool is_comparable = true;
+    for (const MatrixPair& pair : pairs) {
+      is_in_a = is_in_a || !pair.a.empty();
+      is_in_b = is_in_b || !pair.b.empty();
+      is_comparable = is_comparable && pair.is_comparable();
+    }
+    TensorDifference found{layer_, std::move(name), {}, {}};
+    if (is_in_a != is_in_b) {
+      found.only_in = is_in_a ? 0 : 1;
+    } else if (!is_in_a) {
+      return;
+    } else if (is_comparable) {
+      SquareSums sums;
+      for (const MatrixPair& pair : pairs) {
+        sums += square_sums(pair, n_threads_);
+      }
+      found.relative = relative(sums);
+    }
+    found_.push_back(std::move(found));
+  }
+
+  void add(const std::string& place, const Projection& a, const Projection& b) {
+    add("W_" + place, {{a.weight, b.weight}});
+    add("b_" + place, {{row_of(a.bias), row_of(b.bias)}});
+  }
+
+  void add(const std::string& name, const Norm& a, const Norm& b,
+           const std::vector<std::size_t>& order = {}) {
+    const std::vector<float> of_a = factors_of(a);
+    const std::vector<float> of_b = factors_of(b);
+    const bool fits = order.size() == of_a.size();
+    add(name, {{row_of(of_a), row_of(of_b), fits ? order : std::vector<std::size_t>()}});
+    add(name + "_bias", {{row_of(a.bias), row_of(b.bias)}});
+  }
+
+  std::vector<TensorDifference> take() { return std::move(found_); }
+
+ private:
+  std::size_t n_threads_;
+  std::optional<std::size_t> layer_;
+  std::vector<TensorDifference> found_;
+};
+
+// A projection of all heads.
+struct HeadPairs {
+  std::vector<MatrixPair> weights, biases;
+
+  void add(const Projection& a, const Projection& b, const std::vector<std::size_t>& order = {}) {
+    weights.push_back({a.weight, b.weight, order});
+    biases.push_back({row_of(a.bias), row_of(b.bias), order});
+  }
+  void add_to(Tensors& tensors, const std::string& place) const {
+    tensors.add("W_" + place, weights);
+    tensors.add("b_" + place, biases);
+  }
+};
+
+// W_O of each head: its rows of the layer's, or its own.
+std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
+  std::vector<StoredMatrix> outputs;
+  std::size_t first_row = 0;
+  for (const HeadWeights& head : layer.heads) {
+    outputs.push_back(layer.output.weight.empty()
+                          ? head.output
+                          : layer.output.weight.row_block(first_row, head.d_value()));
+    first_row += head.d_value();
+  }
+  return outputs;
+}
+
+void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
+  HeadPairs queries, keys, values;
+  const std::vector<std::size_t> numbers = key_value_heads(a);
+  const bool share_alike = numbers == key_value_heads(b);
+  std::size_t n_seen = 0;  // pairs of key and value matrices that heads share
+  for (std::size_t head = 0; head < a.heads.size(); ++head) {
+    const HeadWeights& of_a = a.heads[head];
+    const HeadWeights& of_b = b.heads[head];
+    const std::vector<std::size_t> order = rotary_order(a, b, of_a.d_head());
+    queries.add(of_a.query, of_b.query, order);
+    if (!share_alike || numbers[head] == n_seen) {
+      ++n_seen;
+      keys.add(of_a.key, of_b.key, order);
+      values.add(of_a.value, of_b.value);
+    }
+  }
+  queries.add_to(tensors, "Q");
+  keys.add_to(tensors, "K");
+  values.add_to(tensors, "V");
+  const std::vector<std::size_t> order = rotary_order(a, b, a.heads.front().d_head());
+  tensors.add("query_norm", a.query_norm, b.query_norm, order);
+  tensors.add("key_norm", a.key_norm, b.key_norm, order);
+  std::vector<MatrixPair> outputs;
+  const std::vector<StoredMatrix> of_a = outputs_of(a);
+  const std::vector<StoredMatrix> of_b = outputs_of(b);
+  for (std::size_t head = 0; head < of_a.size(); ++head) {
+    outputs.push_back({of_a[head], of_b[head]});
+  }
+  tensors.add("W_O", outputs);
+  tensors.add("b_O", {{row_of(a.output.bias), row_of(b.output.bias)}});
+}
+
+}  // namespace
+
+std::optional<double> relative_error(std::span<const float> a, std::span<const float> b) {
+  return relative(square_sums(a, b));
+}
+
+std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
+                                              std::size_t n_threads) {
+  Tensors tensors(n_threads);
+  tensors.add("W_E", {{a.embeddings, b.embeddings}});
+  tensors.add("inputs", {{a.inputs, b.inputs}});
+  tensors.add("W_pos", {{a.position_embeddings, b.position_embeddings}});
+  tensors.add("W_segment", {{a.segment_embeddings, b.segment_embeddings}});
+  tensors.add("embedding_norm", a.embedding_norm, b.embedding_norm);
+  for (std::size_t layer = 0; layer < std::min(a.n_layers(), b.n_layers()); ++layer) {
+    const LayerWeights& of_a = a.layers[layer];
+    const LayerWeights& of_b = b.layers[layer];
+    tensors.set_layer(layer);
+    tensors.add("attention_norm", of_a.attention_norm, of_b.attention_norm);
+    add_attention(of_a, of_b, tensors);
+    tensors.add("after_attention_norm", of_a.after_attention_norm, of_b.after_attention_norm);
+    tensors.add("mlp_norm", of_a.mlp_norm, of_b.mlp_norm);
+    tensors.add("gate", of_a.mlp.gate, of_b.mlp.gate);
+    tensors.add("up", of_a.mlp.up, of_b.mlp.up);
+    tensors.add("down", of_a.mlp.down, of_b.mlp.down);
+    tensors.add("after_mlp_norm", of_a.after_mlp_norm, of_b.after_mlp_norm);
+  }
+  tensors.set_layer({});
+  tensors.add("final_norm", a.head.norm, b.head.norm);
+  tensors.add("transform", a.head.transform, b.head.transform);
+  tensors.add("transform_norm", a.head.transform_norm, b.head.transform_norm);
+  const auto is_tied = [](const Model& model) {
+    return model.head.unembedding.weight.data == model.embeddings.data;
+  };
+  if (!is_tied(a) || !is_tied(b)) {
+    tensors.add("W_U", {{a.head.unembedding.weight, b.head.unembedding.weight}});
+  }
+  tensors.add("b_U", {{row_of(a.head.unembedding.bias), row_of(b.head.unembedding.bias)}});
+  return tensors.take();
+}
+
+}  // namespace attnviz
