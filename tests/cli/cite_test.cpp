@@ -165,10 +165,18 @@ TEST_CASE("cite: of the one token that predicts the answer no change is told, in
   CHECK(last["logprob_change"].is_null());
   CHECK(last["matters"] == false);
   CHECK((*sentence_of_rank(document, 1))["logprob_change"].is_number());
+  CHECK(document["logprob_change_without_all"].is_number());
   const std::vector<std::string> rows = lines_of(read_file(folder.file("a.csv")));
   REQUIRE(rows.size() == 3);
   CHECK(contains(rows[2], ",13,16,1,,0."));
   CHECK(rows[2].ends_with(",\"The\""));
+}
+
+TEST_CASE("cite: where nothing at all can be hidden, no change without all is told") {
+  const json document = attnviz_json({"cite", "The", "--no-bos", "--generate", "1"});
+  CHECK((*sentence_of_rank(document, 1))["logprob_change"].is_null());
+  CHECK(document["logprob_change_without_all"].is_null());
+  CHECK(contains(attnviz({"cite", "The", "--generate", "1"}).out, "cannot be told"));
 }
 
 TEST_CASE("cite: a table holds nothing that a terminal obeys, and all else as it was") {

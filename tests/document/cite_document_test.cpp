@@ -29,7 +29,8 @@ std::vector<std::string> tokens_of(const CiteDocument& document, const Tokenized
 }
 
 // One text of sentences; hidden, each changes ln p by so much.
-CiteDocument with_changes(const std::vector<std::optional<double>>& changes, double without_all) {
+CiteDocument with_changes(const std::vector<std::optional<double>>& changes,
+                          std::optional<double> without_all) {
   CiteDocument document;
   CitedText text{.name = "a.md", .text = ""};
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -144,7 +145,7 @@ TEST_CASE("sentences of which nothing can be hidden stand last, and never matter
   CHECK(order == std::vector<std::size_t>{2, 1, 0});
   CHECK_FALSE(document.matters(std::nullopt));
   CHECK(contains(cite_conclusion(document, true), "1 of 3 sentences matters"));
-  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, 0.0), true), "cannot be told"));
+  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, std::nullopt), true), "cannot be told"));
 }
 
 }  // namespace attnviz

@@ -149,10 +149,10 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
   });
   const std::string times =
       fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
-  const double all = document.change_without_all;
-  if (!document.at(places.front()).effect.log_probability_change) {
+  if (!document.change_without_all) {
     return "What the answer rests on cannot be told: of no sentence can anything be hidden.";
   }
+  const double all = *document.change_without_all;
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(

@@ -64,8 +64,9 @@ struct CiteDocument {
   std::optional<Continuation> continuation;  // how the model wrote the answer; absent: given
   std::vector<AnswerToken> tokens;           // of the answer
   std::vector<CitedText> documents;
-  double change_without_all = 0.0;  // of the answer's ln p, in nats
-  double least_factor = 2.0;        // a sentence matters from this factor on
+  // Of the answer's ln p, in nats; absent: of no sentence can anything be hidden.
+  std::optional<double> change_without_all = {};
+  double least_factor = 2.0;  // a sentence matters from this factor on
   std::optional<std::vector<HeadId>> retrieval_heads = {};  // absent: not measured
 
   /// ln p of the whole answer.

@@ -184,7 +184,14 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
     }
     citation.spans.push_back(effect);
   }
-  citation.change_without_all = change_without(spans);
+  const auto is_measured = [](const SpanEffect& effect) {
+    return effect.log_probability_change.has_value();
+  };
+  if (std::ranges::any_of(citation.spans, is_measured)) {
+    citation.change_without_all = change_without(spans);
+  } else if (request.report) {
+    request.report(1.0);
+  }
   return citation;
 }
 

@@ -26,7 +26,8 @@ struct SpanEffect {
 struct Citation {
   std::vector<double> token_log_probabilities;  // [n_answer], each given all tokens before it
   std::vector<SpanEffect> spans;
-  double change_without_all = 0.0;  // of all spans at once
+  // Of all spans at once; absent: nothing of any of them can be hidden.
+  std::optional<double> change_without_all = {};
 
   /// Of the whole answer.
   double log_probability() const noexcept;
