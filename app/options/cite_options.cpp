@@ -61,8 +61,8 @@ void define_cite(OptionList& list, CiteOptions& options) {
                 "attention by itself",
                 options.retrieval_heads);
   list.add_value("Output", "--matters", "FACTOR",
-                 "a sentence matters if the answer is this many times less probable without it, "
-                 "or more (default 2)",
+                 "a sentence matters if the answer is this many times less probable, or more, when "
+                 "the sentence is hidden from the answer's tokens (default 2)",
                  options.least_factor, parse_factor);
   list.add_value(
       "Output", "--top", "N",

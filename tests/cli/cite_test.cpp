@@ -88,6 +88,14 @@ TEST_CASE("cite: a given answer, the demo model's documents, and the same in eve
   CHECK(rows[1].ends_with(",\"Anna found an old map in the attic.\""));
 }
 
+TEST_CASE("cite: help says that sentences are hidden, not absent") {
+  const std::string help = attnviz({"cite", "--help"}).out;
+  CHECK(contains(help, "hidden from its tokens"));
+  CHECK(contains(help, "hidden from the answer's"));
+  CHECK_FALSE(contains(help, "without them"));
+  CHECK_FALSE(contains(help, "probable without"));
+}
+
 TEST_CASE("cite: --print-prompt prints what the model is given") {
   const TemporaryFolder folder;
   write_file(folder.file("a.md"), "One.\n");

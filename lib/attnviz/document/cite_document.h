@@ -81,7 +81,7 @@ struct CiteDocument {
   };
   const CitedSentence& at(const Place& place) const;
   std::string_view text_at(const Place& place) const;
-  /// All sentences, the one that the answer loses most without first; last those of which nothing
+  /// All sentences, first the one that the answer loses most when it is hidden; last those of which nothing
   /// can be hidden.
   std::vector<Place> ranked() const;
 };

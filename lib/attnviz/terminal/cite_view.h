@@ -10,8 +10,8 @@
 namespace attnviz {
 
 /// The answer, what it rests on in words, a table of the `top` sentences (0: all) and, where
-/// sentences matter, the documents with these marked and shaded by what the answer loses without
-/// them. Of many sentences only the paragraphs that hold such ones.
+/// sentences matter, the documents with these marked and shaded by what the answer loses when
+/// they are hidden. Of many sentences only the paragraphs that hold such ones.
 Page cite_page(const CiteDocument& document, std::size_t top, const Colormap& colormap,
                const TerminalOptions& options);
 
