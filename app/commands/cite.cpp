@@ -180,7 +180,7 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
   require_memory(citation_bytes(model, text.size()),
                  fmt::format("reading {}", counted(text.size(), "token")),
                  "give fewer or shorter documents");
-  ProgressLine progress("hiding sentences", options.talk);
+  ProgressLine progress(fmt::format("hiding {}s", document.piece()), options.talk);
   request.report = progress.report();
   add_citation(document, cite(model, InputColumns(text).ids, document.n_prompt_tokens, spans,
                               request, chosen));
@@ -213,6 +213,7 @@ void run(const CiteOptions& options) {
   AttentionSetup setup(options, options.look, Result::kTextReport);
   CiteDocument document;
   document.least_factor = static_cast<double>(options.least_factor);
+  document.span_words = options.span_words;
   document.documents = cited_documents(options);
   std::string prompt = whole_text(setup.source);
   if (document.documents.empty()) {

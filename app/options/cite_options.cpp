@@ -37,7 +37,8 @@ void define_cite(OptionList& list, CiteOptions& options) {
                              options.generate),
                  options.generate, count_between(1, kMost));
   list.add_value("Input", "--span-words", "N",
-                 "cut sentences that are longer than N words, as in texts without punctuation",
+                 "cut sentences that are longer than N words, as in texts without punctuation; what is "
+                 "ranked are then spans of at most N words",
                  options.span_words, count_between(1, kMost));
   list.add_flag("Input", "--print-prompt", "print what the model is given, and nothing else",
                 options.print_prompt);

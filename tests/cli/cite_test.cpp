@@ -127,10 +127,12 @@ TEST_CASE("cite: an answer of the model ends at the end of a line; long sentence
   const json document =
       attnviz_json({"cite", "The cat sat on the mat because it was tired", "--span-words", "4"});
   CHECK(document["documents"][0]["sentences"].size() == 3);
+  CHECK(document["span_words"] == 4);
   CHECK(document["answer"]["tokens"].size() <= 32);
   CHECK_FALSE(contains(document["answer"]["text"].get<std::string>(), "\n"));
   const json few = attnviz_json({"cite", "The cat sat. The dog", "--generate", "2"});
   CHECK(few["answer"]["tokens"].size() == 2);
+  CHECK_FALSE(few.contains("span_words"));
   CHECK(few["generated"]["ended_by"] == "length");
 }
 

@@ -137,6 +137,7 @@ const std::vector<SchemaCase>& explained() {
 const std::vector<SchemaCase>& citations() {
   static const std::vector<SchemaCase> all = {
       {"cite-written.json", {"cite", "The cat sat. It was tired. The cat", "--generate", "3"}},
+      {"cite-spans.json", {"cite", "The cat sat on it", "--span-words", "2", "--generate", "1"}},
       {"cite-given.json",
        {"cite", "--doc", "lines.txt", "Who sat?", "--answer", "The cat", "--retrieval-heads"}}};
   return all;

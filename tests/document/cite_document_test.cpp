@@ -134,6 +134,9 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   const std::string none = cite_conclusion(with_changes({-0.3, 4.0}, 0.0), true);
   CHECK(contains(none, "No sentence matters"));
   CHECK(contains(none, "equally probable"));
+  CiteDocument cut = one;
+  cut.span_words = 2;
+  CHECK(contains(cite_conclusion(cut, true), "1 of 3 spans matters"));
 }
 
 TEST_CASE("sentences of which nothing can be hidden stand last, and never matter") {

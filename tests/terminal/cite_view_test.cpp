@@ -115,6 +115,17 @@ TEST_CASE("cite_page: of what cannot be hidden no change is told, with a line th
       std::ranges::none_of(others, [](const std::string& line) { return line.starts_with("-:"); }));
 }
 
+TEST_CASE("cite_page: where sentences were cut, spans of at most so many words are told") {
+  CiteDocument document = document_of("One two. Three four.", {-3.0, -0.25});
+  document.span_words = 3;
+  const Lines lines = drawn(document, 1, {});
+  CHECK(lines.front() == "cite: toy, 2 spans of at most 3 words of 1 text");
+  CHECK(std::ranges::find(lines, ".. 1 more span") != lines.end());
+  for (const std::string& line : lines) {
+    CHECK_FALSE(contains(line, "sentence"));
+  }
+}
+
 TEST_CASE("cite_page: when no sentence matters it says so and draws no text") {
   CiteDocument document = document_of("One. Two.", {-0.1, 0.2});
   document.change_without_all = 0.0;

@@ -150,7 +150,9 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
   const std::string times =
       fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
   if (!document.change_without_all) {
-    return "What the answer rests on cannot be told: of no sentence can anything be hidden.";
+    return fmt::format(
+        "What the answer rests on cannot be told: of no {} can anything be hidden.",
+        document.piece());
   }
   const double all = *document.change_without_all;
   if (n_matter > 0) {
@@ -161,20 +163,20 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
         document.documents[best.document].name, document.at(best).line,
         quoted(document.text_at(best)),
         factor_words(*document.at(best).effect.log_probability_change, ascii), n_matter,
-        counted(places.size(), "sentence"), n_matter == 1 ? "matters" : "matter", times,
+        counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter", times,
         factor_words(all, ascii));
   }
   if (document.matters(all)) {
     return fmt::format(
-        "No single sentence matters: the answer does not become {} when it cannot look at one of "
+        "No single {} matters: the answer does not become {} when it cannot look at one of "
         "the {}. When it cannot look at any of them it is {} probable: it rests on several "
         "together.",
-        times, places.size(), factor_words(all, ascii));
+        document.piece(), times, places.size(), factor_words(all, ascii));
   }
   return fmt::format(
-      "No sentence matters: the answer does not become {} when it cannot look at one of the {}, "
+      "No {} matters: the answer does not become {} when it cannot look at one of the {}, "
       "and when it cannot look at any of them it is {} probable.",
-      times, places.size(), factor_words(all, ascii));
+      document.piece(), times, places.size(), factor_words(all, ascii));
 }
 
 std::string factor_words(double log_probability_change, bool ascii) {

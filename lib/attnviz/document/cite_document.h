@@ -64,6 +64,7 @@ struct CiteDocument {
   std::optional<Continuation> continuation;  // how the model wrote the answer; absent: given
   std::vector<AnswerToken> tokens;           // of the answer
   std::vector<CitedText> documents;
+  std::size_t span_words = 0;  // longer sentences are cut behind so many words; 0: none
   // Of the answer's ln p, in nats; absent: of no sentence can anything be hidden.
   std::optional<double> change_without_all = {};
   double least_factor = 2.0;  // a sentence matters from this factor on
@@ -74,6 +75,9 @@ struct CiteDocument {
   /// Whether the answer is less probable by least_factor, or more, after such a change; not where
   /// there is none.
   bool matters(std::optional<double> log_probability_change) const noexcept;
+
+  /// What the pieces of texts are called: a "sentence", or where longer ones were cut a "span".
+  std::string_view piece() const noexcept { return span_words == 0 ? "sentence" : "span"; }
 
   struct Place {
     std::size_t document = 0;

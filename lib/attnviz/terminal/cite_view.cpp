@@ -38,6 +38,13 @@ std::string name_of(const CiteDocument& document, const Place& place, const Char
                      document.at(place).line);
 }
 
+std::string pieces_of(const CiteDocument& document, std::size_t count) {
+  const std::string pieces = counted(count, document.piece());
+  return document.span_words == 0
+             ? pieces
+             : fmt::format("{} of at most {}", pieces, counted(document.span_words, "word"));
+}
+
 TextTable table_of(const CiteDocument& document, const std::vector<Place>& places,
                    const TerminalOptions& options) {
   constexpr std::size_t kNumbers = 42;  // the other columns, and what lies between
@@ -50,7 +57,7 @@ TextTable table_of(const CiteDocument& document, const std::vector<Place>& place
   TextColumn attention{{"attention", kDim}, {}};
   TextColumn retrieval{{"retrieval", kDim}, {}};
   TextColumn where{{"where", kDim}, {}, false};
-  TextColumn text{{"sentence", kDim}, {}, false};
+  TextColumn text{{std::string(document.piece()), kDim}, {}, false};
   for (const Place& place : places) {
     const SpanEffect& effect = document.at(place).effect;
     const Style style = document.matters(effect.log_probability_change) ? Style() : kDim;
@@ -205,7 +212,7 @@ class ShadedText {
     std::size_t n_left_out = 0;
     const auto tell_left_out = [&] {
       if (n_left_out > 0) {
-        page.add(fmt::format("{} {}", charset_.ellipsis(), counted(n_left_out, "sentence")), kDim);
+        page.add(fmt::format("{} {}", charset_.ellipsis(), counted(n_left_out, document_.piece())), kDim);
       }
       n_left_out = 0;
     };
@@ -289,7 +296,7 @@ Page cite_page(const CiteDocument& document, std::size_t top, const Colormap& co
   const std::size_t n_all = places.size();
   Page page;
   page.add(paragraph(charset.sentence(fmt::format("cite: {}, {} of {}", model_title(document.model),
-                                                  counted(n_all, "sentence"),
+                                                  pieces_of(document, n_all),
                                                   counted(document.documents.size(), "text"))),
                      options.columns, kBold));
   for (const std::string& note : document.notes) {
@@ -305,20 +312,22 @@ Page cite_page(const CiteDocument& document, std::size_t top, const Colormap& co
   page.add(draw_table(table_of(document, places, options), options.columns, charset));
   if (places.size() < n_all) {
     page.add(
-        fmt::format("{} {}", charset.ellipsis(), counted(n_all - places.size(), "more sentence")),
+        fmt::format("{} {}", charset.ellipsis(), counted(n_all - places.size(), fmt::format("more {}", document.piece()))),
         kDim);
   }
   page.add(paragraph(
       fmt::format(
           "change: of ln p(answer), in nats, when no token of the answer can look at the "
-          "sentence; if hidden: how much less or more probable that makes the answer; "
-          "attention: what the answer's tokens give the sentence, mean over all layers "
-          "and heads{}",
+          "{0}; if hidden: how much less or more probable that makes the answer; "
+          "attention: what the answer's tokens give the {0}, mean over all layers "
+          "and heads{1}",
+          document.piece(),
           document.retrieval_heads ? "; retrieval: the same over retrieval heads alone" : ""),
       options.columns, kDim));
   page.add(
-      paragraph("What later tokens have read from a sentence stays with them: others may "
-                "carry what it says.",
+      paragraph(fmt::format("What later tokens have read from a {} stays with them: others may "
+                            "carry what it says.",
+                            document.piece()),
                 options.columns, kDim));
   if (std::ranges::any_of(places,
                           [&](const Place& place) { return is_never_hidden(document, place); })) {

@@ -78,6 +78,9 @@ void write_cite_json(const CiteDocument& document, const ByteSink& sink) {
   if (document.continuation) {
     write_continuation_member(json, *document.continuation);
   }
+  if (document.span_words > 0) {
+    json.member("span_words", document.span_words);
+  }
   json.member("matters_from", -std::log(document.least_factor));
   json.member("logprob_change_without_all", document.change_without_all);
   if (document.retrieval_heads) {
