@@ -63,7 +63,7 @@ TEST_CASE("cite: a given answer, the demo model's documents, and the same in eve
       "--answer", "an old map", "-o",       "all.json", "-o",        "all.csv"};
   const ProgramResult result = in_folder(folder, words);
   REQUIRE(result.exit_code == 0);
-  CHECK(contains(result.out, "The answer rests most on story.txt:2"));
+  CHECK(contains(result.out, "The answer rests most on story.txt:2:1, "));
   CHECK(contains(result.out, "[1] Anna found an old map in the attic."));
   const json document = read_json(folder.file("all.json"));
   CHECK(document["question"] == "What did Anna find?");
@@ -73,6 +73,10 @@ TEST_CASE("cite: a given answer, the demo model's documents, and the same in eve
   const std::size_t begin = first["begin"];
   const std::size_t end = first["end"];
   CHECK(story.substr(begin, end - begin) == "Anna found an old map in the attic.");
+  CHECK(first["column"] == 1);
+  CHECK(document["documents"][1]["sentences"][4]["line"] == 2);
+  CHECK(document["documents"][1]["sentences"][4]["column"] == 37);
+  CHECK(contains(result.out, "story.txt:2:37"));
   double sum = 0.0;
   std::string answer;
   for (const json& token : document["answer"]["tokens"]) {
@@ -83,8 +87,8 @@ TEST_CASE("cite: a given answer, the demo model's documents, and the same in eve
   CHECK(answer == " an old map");
   const std::vector<std::string> rows = lines_of(read_file(folder.file("all.csv")));
   REQUIRE(rows.size() == 1 + 2 + 5);
-  CHECK(rows[0] == "rank,document,line,begin,end,n_tokens,logprob_change,attention,text");
-  CHECK(rows[1].starts_with("1,\"story.txt\",2,"));
+  CHECK(rows[0] == "rank,document,line,column,begin,end,n_tokens,logprob_change,attention,text");
+  CHECK(rows[1].starts_with("1,\"story.txt\",2,1,"));
   CHECK(rows[1].ends_with(",\"Anna found an old map in the attic.\""));
 }
 

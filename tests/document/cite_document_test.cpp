@@ -70,6 +70,9 @@ TEST_CASE("cut_into_sentences: each token counts for the sentence that its word 
                                                                "F/o/u/r/!/ /", "五/六/。/", "七/",
                                                                "L/a/s/t/"});
   CHECK(document.documents[0].sentences[1].line == 3);
+  CHECK(document.documents[0].sentences[1].column == 2);
+  CHECK(document.begin_at({0, 2}) == ":3:8");
+  CHECK(document.begin_at({0, 3}) == ":3:11");  // characters, not bytes
   CHECK(document.text_at({0, 2}) == "五六。");
   const TokenizedText words = make_tokenizer("words")->tokenize(text);
   cut_into_sentences(document.documents, words, 1);
@@ -124,10 +127,11 @@ TEST_CASE("a conclusion says which sentence matters most, or that none does") {
   const CiteDocument one = with_changes({-0.1, -std::log(50.0), 0.2}, -std::log(100.0));
   CHECK(one.ranked().front().sentence == 1);
   CHECK(one.ranked().back().sentence == 2);
-  CHECK(cite_conclusion(one, true) ==
-        "The answer rests most on a.md:2, \"Line.\": when the answer cannot look at it, it is 50 x "
-        "less probable. 1 of 3 sentences matters (2 x less probable, or more); when it cannot "
-        "look at any of them it is 100 x less probable.");
+  CHECK(
+      cite_conclusion(one, true) ==
+      "The answer rests most on a.md:2:1, \"Line.\": when the answer cannot look at it, it is 50 x "
+      "less probable. 1 of 3 sentences matters (2 x less probable, or more); when it cannot "
+      "look at any of them it is 100 x less probable.");
   const std::string several = cite_conclusion(with_changes({-0.3, -0.4}, -std::log(30.0)), true);
   CHECK(contains(several, "No single sentence matters"));
   CHECK(contains(several, "When it cannot look at any of them it is 30 x less probable"));
@@ -148,7 +152,8 @@ TEST_CASE("sentences of which nothing can be hidden stand last, and never matter
   CHECK(order == std::vector<std::size_t>{2, 1, 0});
   CHECK_FALSE(document.matters(std::nullopt));
   CHECK(contains(cite_conclusion(document, true), "1 of 3 sentences matters"));
-  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, std::nullopt), true), "cannot be told"));
+  CHECK(contains(cite_conclusion(with_changes({std::nullopt}, std::nullopt), true),
+                 "cannot be told"));
 }
 
 }  // namespace attnviz

@@ -26,10 +26,13 @@ CiteDocument document_of(const std::string& text,
   document.tokens = {{" in", 1, -0.5}, {" attic", 2, -0.25}};
   document.documents = {{.name = "a.md", .text = text}};
   std::size_t i = 0;
+  TextPlace place(text);
   for (const Sentence& cut : sentences(text)) {
     CitedSentence sentence;
     static_cast<Sentence&>(sentence) = cut;
-    sentence.line = line_of(text, cut.begin);
+    place.move_to(cut.begin);
+    sentence.line = place.line();
+    sentence.column = place.column();
     sentence.effect = {changes[i++ % changes.size()], 0.125, std::nullopt};
     document.documents[0].sentences.push_back(sentence);
   }
@@ -64,13 +67,13 @@ TEST_CASE("cite_page: answer, conclusion, table, and the text with marks") {
       "answer: in the attic",
       "  given; 2 tokens, ln p = -0.75: the model holds it 47 % probable",
       "",
-      "The answer rests most on a.md:3, \"The key is up there.\": when the answer cannot",
-      "look at it, it is 20 x less probable. 1 of 4 sentences matters (2 x less",
+      "The answer rests most on a.md:3:16, \"The key is up there.\": when the answer",
+      "cannot look at it, it is 20 x less probable. 1 of 4 sentences matters (2 x less",
       "probable, or more); when it cannot look at any of them it is 40 x less probable.",
       "",
-      "   change   if hidden  attention  where   sentence",
-      "1   -3.00   20 x less      12.5%  a.md:3  The key is up there.",
-      "2   -0.25  1.3 x less      12.5%  a.md:4  It rained.",
+      "   change   if hidden  attention  where      sentence",
+      "1   -3.00   20 x less      12.5%  a.md:3:16  The key is up there.",
+      "2   -0.25  1.3 x less      12.5%  a.md:4:11  It rained.",
       ".. 2 more sentences",
       "change: of ln p(answer), in nats, when no token of the answer can look at the",
       "sentence; if hidden: how much less or more probable that makes the answer;",
@@ -107,8 +110,8 @@ TEST_CASE("cite_page: of what cannot be hidden no change is told, with a line th
     return std::ranges::any_of(lines,
                                [&](const std::string& line) { return line.starts_with(begin); });
   };
-  CHECK(has("1   -3.00  20 x less      12.5%  a.md:1  One."));
-  CHECK(has("2       -          -      12.5%  a.md:1  Two"));
+  CHECK(has("1   -3.00  20 x less      12.5%  a.md:1:1  One."));
+  CHECK(has("2       -          -      12.5%  a.md:1:6  Two"));
   CHECK(has("-: nothing of it can be hidden"));
   const Lines others = drawn(document_of("One. Two", {-3.0, 0.0}), 0, {});
   CHECK(
@@ -124,6 +127,14 @@ TEST_CASE("cite_page: where sentences were cut, spans of at most so many words a
   for (const std::string& line : lines) {
     CHECK_FALSE(contains(line, "sentence"));
   }
+}
+
+TEST_CASE("cite_page: of a document's long name less is seen, never of the place in it") {
+  CiteDocument document = document_of("One. Two.", {-3.0, -2.0});
+  document.documents[0].name = "a-document-with-a-long-name.md";
+  const Lines lines = drawn(document, 0, {});
+  CHECK(std::ranges::any_of(
+      lines, [](const std::string& line) { return contains(line, "a-document-wit..:1:6  Two."); }));
 }
 
 TEST_CASE("cite_page: when no sentence matters it says so and draws no text") {

@@ -81,10 +81,20 @@ TEST_CASE("marks without end are read once") {
   CHECK(cut(std::string(1 << 20, '.') + " a").size() == 1);
 }
 
-TEST_CASE("lines count from 1") {
-  CHECK(line_of("a\nb\n\nc", 0) == 1);
-  CHECK(line_of("a\nb\n\nc", 2) == 2);
-  CHECK(line_of("a\nb\n\nc", 5) == 4);
+TEST_CASE("lines count from 1, and so do the characters of each") {
+  const std::string text = "a\n犬b\n\nc";
+  TextPlace place(text);
+  const auto check = [&place](std::size_t byte, std::size_t line, std::size_t column) {
+    place.move_to(byte);
+    CAPTURE(byte);
+    CHECK(place.line() == line);
+    CHECK(place.column() == column);
+  };
+  check(0, 1, 1);
+  check(2, 2, 1);
+  check(5, 2, 2);
+  check(8, 4, 1);
+  check(9, 4, 2);
 }
 
 }  // namespace attnviz

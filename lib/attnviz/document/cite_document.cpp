@@ -53,17 +53,14 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
   for (CitedText& document : documents) {
     document.sentences.clear();
     const std::vector<Sentence> cut = sentences(document.text, most_words);
-    std::size_t line = 1;
-    std::size_t counted_to = 0;
+    TextPlace place(document.text);
     for (std::size_t i = 0; i < cut.size(); ++i) {
       const std::size_t end = i + 1 < cut.size() ? cut[i + 1].begin : document.text.size();
       CitedSentence sentence;
       static_cast<Sentence&>(sentence) = cut[i];
-      line +=
-          line_of(std::string_view(document.text).substr(counted_to), cut[i].begin - counted_to) -
-          1;
-      counted_to = cut[i].begin;
-      sentence.line = line;
+      place.move_to(cut[i].begin);
+      sentence.line = place.line();
+      sentence.column = place.column();
       const auto is_before = [&](std::size_t byte) {
         const Token& next = prompt.tokens[token];
         return next.added || byte_told_by(prompt, next) < document.begin + byte;
@@ -103,6 +100,10 @@ std::string_view CiteDocument::text_at(const Place& place) const {
   const CitedSentence& sentence = at(place);
   return std::string_view(documents[place.document].text)
       .substr(sentence.begin, sentence.end - sentence.begin);
+}
+
+std::string CiteDocument::begin_at(const Place& place) const {
+  return fmt::format(":{}:{}", at(place).line, at(place).column);
 }
 
 std::vector<CiteDocument::Place> CiteDocument::ranked() const {
@@ -150,17 +151,16 @@ std::string cite_conclusion(const CiteDocument& document, bool ascii) {
   const std::string times =
       fmt::format("{:g} {} less probable", document.least_factor, ascii ? "x" : "×");
   if (!document.change_without_all) {
-    return fmt::format(
-        "What the answer rests on cannot be told: of no {} can anything be hidden.",
-        document.piece());
+    return fmt::format("What the answer rests on cannot be told: of no {} can anything be hidden.",
+                       document.piece());
   }
   const double all = *document.change_without_all;
   if (n_matter > 0) {
     const CiteDocument::Place best = places.front();
     return fmt::format(
-        "The answer rests most on {}:{}, {}: when the answer cannot look at it, it is {} probable. "
+        "The answer rests most on {}{}, {}: when the answer cannot look at it, it is {} probable. "
         "{} of {} {} ({}, or more); when it cannot look at any of them it is {} probable.",
-        document.documents[best.document].name, document.at(best).line,
+        document.documents[best.document].name, document.begin_at(best),
         quoted(document.text_at(best)),
         factor_words(*document.at(best).effect.log_probability_change, ascii), n_matter,
         counted(places.size(), document.piece()), n_matter == 1 ? "matters" : "matter", times,

@@ -18,8 +18,9 @@
 namespace attnviz {
 
 struct CitedSentence : Sentence {
-  std::size_t line = 1;  // where it begins, from 1 on
-  IndexRange tokens;     // of the prompt
+  std::size_t line = 1;    // where it begins, from 1 on
+  std::size_t column = 1;  // in that line, in characters (code points) from 1 on
+  IndexRange tokens;       // of the prompt
   SpanEffect effect;
 };
 
@@ -85,8 +86,10 @@ struct CiteDocument {
   };
   const CitedSentence& at(const Place& place) const;
   std::string_view text_at(const Place& place) const;
-  /// All sentences, first the one that the answer loses most when it is hidden; last those of which nothing
-  /// can be hidden.
+  /// Where it begins: ":12:34", line and column, to stand behind the document's name.
+  std::string begin_at(const Place& place) const;
+  /// All sentences, first the one that the answer loses most when it is hidden; last those of which
+  /// nothing can be hidden.
   std::vector<Place> ranked() const;
 };
 
@@ -96,8 +99,8 @@ void add_citation(CiteDocument& document, const Citation& citation);
 /// The tokens of all sentences, in the order of documents.
 std::vector<IndexRange> spans_of(const CiteDocument& document);
 
-/// Which sentences matter, in words: "The answer rests most on a.md:12: …". Precondition: there are
-/// sentences.
+/// Which sentences matter, in words: "The answer rests most on a.md:12:1, …". Precondition: there
+/// are sentences.
 std::string cite_conclusion(const CiteDocument& document, bool ascii);
 
 /// What a change of ln p makes of a probability: "1,200 × less", "1.3 × more", "equally".

@@ -33,9 +33,13 @@ bool is_never_hidden(const CiteDocument& document, const Place& place) {
   return !document.at(place).effect.log_probability_change;
 }
 
+// "a.md:12:34": of a long name less is seen, so that the place is.
 std::string name_of(const CiteDocument& document, const Place& place, const Charset& charset) {
-  return fmt::format("{}:{}", charset.label(document.documents[place.document].name),
-                     document.at(place).line);
+  constexpr std::size_t kMostName = 20;
+  constexpr std::size_t kLeastName = 6;
+  const std::string begin = document.begin_at(place);
+  const std::size_t rest = std::max(kLeastName, kMostName - std::min(kMostName, begin.size()));
+  return charset.fitted(charset.label(document.documents[place.document].name), rest) + begin;
 }
 
 std::string pieces_of(const CiteDocument& document, std::size_t count) {
@@ -49,7 +53,6 @@ TextTable table_of(const CiteDocument& document, const std::vector<Place>& place
                    const TerminalOptions& options) {
   constexpr std::size_t kNumbers = 42;  // the other columns, and what lies between
   constexpr std::size_t kLeastText = 20;
-  constexpr std::size_t kMostName = 20;
   const Charset charset(options.style);
   TextTable table;
   TextColumn change{{"change", kDim}, {}};
@@ -71,7 +74,7 @@ TextTable table_of(const CiteDocument& document, const std::vector<Place>& place
       retrieval.cells.push_back(
           {percent_cell(static_cast<float>(*effect.chosen_attention), 1), style});
     }
-    where.cells.push_back({charset.fitted(name_of(document, place, charset), kMostName), style});
+    where.cells.push_back({name_of(document, place, charset), style});
   }
   const bool has_retrieval = !places.empty() && retrieval.cells.size() == places.size();
   const std::size_t used = kNumbers + where.width() + (has_retrieval ? 11 : 0);
@@ -212,7 +215,8 @@ class ShadedText {
     std::size_t n_left_out = 0;
     const auto tell_left_out = [&] {
       if (n_left_out > 0) {
-        page.add(fmt::format("{} {}", charset_.ellipsis(), counted(n_left_out, document_.piece())), kDim);
+        page.add(fmt::format("{} {}", charset_.ellipsis(), counted(n_left_out, document_.piece())),
+                 kDim);
       }
       n_left_out = 0;
     };
@@ -311,9 +315,9 @@ Page cite_page(const CiteDocument& document, std::size_t top, const Colormap& co
   places.resize(top == 0 ? n_all : std::min(n_all, top));
   page.add(draw_table(table_of(document, places, options), options.columns, charset));
   if (places.size() < n_all) {
-    page.add(
-        fmt::format("{} {}", charset.ellipsis(), counted(n_all - places.size(), fmt::format("more {}", document.piece()))),
-        kDim);
+    page.add(fmt::format("{} {}", charset.ellipsis(),
+                         counted(n_all - places.size(), fmt::format("more {}", document.piece()))),
+             kDim);
   }
   page.add(paragraph(
       fmt::format(

@@ -172,8 +172,13 @@ std::vector<Sentence> sentences(std::string_view text, std::size_t most_words) {
   return Cutter(text, most_words).cut();
 }
 
-std::size_t line_of(std::string_view text, std::size_t byte) {
-  return 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, byte), '\n'));
+void TextPlace::move_to(std::size_t byte) {
+  for (; byte_ < byte; ++byte_) {
+    const bool begins_character = (static_cast<unsigned char>(text_[byte_]) & 0xC0u) != 0x80u;
+    const bool ends_line = text_[byte_] == '\n';
+    line_ += ends_line ? 1 : 0;
+    column_ = ends_line ? 1 : column_ + (begins_character ? 1 : 0);
+  }
 }
 
 }  // namespace attnviz

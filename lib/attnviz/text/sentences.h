@@ -26,7 +26,22 @@ struct Sentence {
 /// above 0, longer sentences are cut behind so many words, between white space.
 std::vector<Sentence> sentences(std::string_view text, std::size_t most_words = 0);
 
-/// The line of a byte, from 1 on.
-std::size_t line_of(std::string_view text, std::size_t byte);
+/// The line and the column of a byte, which moves on through a text that must outlive this.
+class TextPlace {
+ public:
+  explicit TextPlace(std::string_view text) : text_(text) {}
+
+  /// Precondition: the byte is the text's, or its end, and not before the one where this is.
+  void move_to(std::size_t byte);
+
+  std::size_t line() const noexcept { return line_; }      // from 1 on
+  std::size_t column() const noexcept { return column_; }  // in characters (code points) from 1 on
+
+ private:
+  std::string_view text_;
+  std::size_t byte_ = 0;
+  std::size_t line_ = 1;
+  std::size_t column_ = 1;
+};
 
 }  // namespace attnviz

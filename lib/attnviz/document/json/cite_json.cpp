@@ -34,6 +34,7 @@ void write_sentence(JsonWriter& json, const CiteDocument& document,
   const CitedSentence& sentence = document.at(place);
   json.member("rank", rank);
   json.member("line", sentence.line);
+  json.member("column", sentence.column);
   json.member("begin", sentence.begin);
   json.member("end", sentence.end);
   json.member("text", document.text_at(place));
@@ -114,14 +115,14 @@ void write_cite_json(const CiteDocument& document, const ByteSink& sink) {
 
 void write_cite_csv(const CiteDocument& document, const ByteSink& sink) {
   const bool has_chosen = document.retrieval_heads.has_value();
-  sink(fmt::format("rank,document,line,begin,end,n_tokens,logprob_change,attention{},text\n",
+  sink(fmt::format("rank,document,line,column,begin,end,n_tokens,logprob_change,attention{},text\n",
                    has_chosen ? ",retrieval_attention" : ""));
   std::size_t rank = 0;
   for (const CiteDocument::Place& place : document.ranked()) {
     const CitedSentence& one = document.at(place);
-    sink(fmt::format("{},{},{},{},{},{},{},{}{}{},{}\n", ++rank,
-                     csv_text(document.documents[place.document].name), one.line, one.begin,
-                     one.end, one.tokens.end - one.tokens.first,
+    sink(fmt::format("{},{},{},{},{},{},{},{},{}{}{},{}\n", ++rank,
+                     csv_text(document.documents[place.document].name), one.line, one.column,
+                     one.begin, one.end, one.tokens.end - one.tokens.first,
                      csv_number(one.effect.log_probability_change), one.effect.attention,
                      has_chosen ? "," : "", csv_number(one.effect.chosen_attention),
                      csv_text(document.text_at(place))));
