@@ -98,12 +98,17 @@ class EndOfLine {
   bool is_over_ = false;
 };
 
-void require_context(const Model& model, std::size_t n_tokens) {
+// How a text becomes shorter.
+const char* shorter_words(const CiteOptions& options) {
+  return options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents";
+}
+
+void require_context(const CiteOptions& options, const Model& model, std::size_t n_tokens) {
   if (model.config.is_too_long(n_tokens)) {
     throw Error(ErrorKind::kUsage,
-                fmt::format("prompt and answer have {} tokens, and {} takes {} at most: give "
-                            "a shorter prompt or fewer documents",
-                            grouped(n_tokens), model.config.name, grouped(model.config.n_ctx)));
+                fmt::format("prompt and answer have {} tokens, and {} takes {} at most: {}",
+                            grouped(n_tokens), model.config.name, grouped(model.config.n_ctx),
+                            shorter_words(options)));
   }
 }
 
@@ -137,10 +142,10 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
         text.tokens, [&](const Token& token) { return !token.added && token.end > prompt.size(); });
     document.n_prompt_tokens = static_cast<std::size_t>(answer - text.tokens.begin());
     document.answer = trimmed(*options.answer);
-    require_context(setup.model, text.size());
+    require_context(options, setup.model, text.size());
     return {std::move(text), request};
   }
-  require_context(setup.model, text.size() + 1);
+  require_context(options, setup.model, text.size() + 1);
   document.n_prompt_tokens = text.size();
   document.continuation = continue_text(options, options.generate, setup.model, tokenizer, request,
                                         text, EndOfLine(tokenizer));
@@ -179,7 +184,7 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
   const std::vector<IndexRange> spans = spans_of(document);
   require_memory(citation_bytes(model, text.size()),
                  fmt::format("reading {}", counted(text.size(), "token")),
-                 "give fewer or shorter documents");
+                 shorter_words(options));
   ProgressLine progress(fmt::format("hiding {}s", document.piece()), options.talk);
   request.report = progress.report();
   add_citation(document, cite(model, InputColumns(text).ids, document.n_prompt_tokens, spans,

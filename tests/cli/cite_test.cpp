@@ -226,7 +226,8 @@ TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
       {{"Why?", "--answer", "a", "--generate", "3"}, 2, "exclude each other"},
       {{"Why?", "--matters", "1"}, 2, "--matters: expected a number above 1"},
       {{"--doc", "a.md", "Why?", "-o", "a.md", "--format", "json"}, 2, "a.md"},
-      {{"--doc", "long.md", "Why?"}, 2, "give a shorter prompt or fewer documents"},
+      {{"--doc", "long.md", "Why?"}, 2, "256 at most: give fewer or shorter documents"},
+      {{"-f", "long.md", "-m", "demo"}, 2, "256 at most: give a shorter prompt"},
       {{"Why?", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}, 2, "no output head"},
       {{"Why?", "-m", kModels + "roberta-mlm"}, 2, "fills gaps"},
       {{"Why?", "-o", "a.png"}, 2, "png"}};
