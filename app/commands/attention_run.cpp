@@ -110,11 +110,13 @@ void note_far_words(const ModelSource& source, const Model& model, TokenizedText
 
 // Cut to the model's context when that was asked for; that is told, also with the text.
 TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
-                            const Tokenizer& tokenizer, const InputText& input) {
+                            const Tokenizer& tokenizer, const InputText& input,
+                            std::size_t n_behind) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
-  const std::size_t most = model.config.n_ctx;
+  const std::size_t room = std::min(n_behind, model.config.n_ctx / 2);
+  const std::size_t most = model.config.n_ctx - room;
   const std::size_t n_tokens = text.size();
-  if (!options.truncate || !model.config.is_too_long(n_tokens)) {
+  if (!options.truncate || !model.config.is_too_long(n_tokens + room)) {
     return text;
   }
   text = truncated(std::move(text), most, *options.truncate);
@@ -221,8 +223,8 @@ void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Mod
 }
 
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
-                        const Tokenizer& tokenizer, const InputText& input) {
-  TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input);
+                        const Tokenizer& tokenizer, const InputText& input, std::size_t n_behind) {
+  TokenizedText text = chosen_tokens(options, setup.model, tokenizer, input, n_behind);
   setup.phases.done("tokenize");
   tell_randomness(options, setup.origin, setup.model, text, setup.teller);
   note_far_words(setup.origin, setup.model, text, setup.teller);

@@ -58,12 +58,14 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
 /// whatever a run changes or leaves out. Throws what measured_names() throws.
 void name_heads(const AttentionOptions& options, const Tokenizer& tokenizer, Model& model);
 
-/// The tokens of a text for this model, cut to its context when that was asked for. What a person
+/// The tokens of a text for this model, cut to its context when that was asked for; then with room
+/// for `n_behind` more tokens, but for at most half of the context. What a person
 /// should hear of that, of what in the model is random for the text, and of a text in words that
 /// the embedded model has hardly met, is told, and is a note of the text where it is no fact of the
 /// model. Throws as tokenize() does.
 TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
-                        const Tokenizer& tokenizer, const InputText& input);
+                        const Tokenizer& tokenizer, const InputText& input,
+                        std::size_t n_behind = 0);
 
 /// The request for one text: with the seed that dropout takes, what is taken out of the model, and
 /// the edges that are hidden in this text, before the model has written behind it. Says how words

@@ -99,8 +99,10 @@ class EndOfLine {
 };
 
 // How a text becomes shorter.
-const char* shorter_words(const CiteOptions& options) {
-  return options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents";
+std::string shorter_words(const CiteOptions& options) {
+  const std::string words =
+      options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents";
+  return options.truncate ? words : words + ", or let --truncate left leave out the beginning";
 }
 
 void require_context(const CiteOptions& options, const Model& model, std::size_t n_tokens) {
@@ -132,7 +134,8 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
     whole += space_between(prompt, *options.answer);
     whole += *options.answer;
   }
-  TokenizedText text = read_text(setup, options, tokenizer, {whole});
+  TokenizedText text =
+      read_text(setup, options, tokenizer, {whole}, options.answer ? 0 : options.generate);
   while (!text.tokens.empty() && text.tokens.back().added && text.size() > 1) {
     text.tokens.pop_back();  // an end that tokenizers put there: more comes behind the prompt
   }
@@ -182,9 +185,9 @@ void measure(const CiteOptions& options, const Model& model, const Tokenizer& to
     document.retrieval_heads = chosen;
   }
   const std::vector<IndexRange> spans = spans_of(document);
-  require_memory(citation_bytes(model, text.size()),
-                 fmt::format("reading {}", counted(text.size(), "token")),
-                 shorter_words(options));
+  require_memory(
+      citation_bytes(model, text.size()), fmt::format("reading {}", counted(text.size(), "token")),
+      options.documents.empty() ? "give a shorter prompt" : "give fewer or shorter documents");
   ProgressLine progress(fmt::format("hiding {}s", document.piece()), options.talk);
   request.report = progress.report();
   add_citation(document, cite(model, InputColumns(text).ids, document.n_prompt_tokens, spans,
@@ -238,6 +241,14 @@ void run(const CiteOptions& options) {
   TokenizedText of_prompt = text;
   of_prompt.tokens.resize(document.n_prompt_tokens);
   cut_into_sentences(document.documents, of_prompt, options.span_words);
+  if (spans_of(document).empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("--truncate {}: of the {} that {} takes none is left for a sentence of "
+                            "the {}",
+                            word_for(kTruncateSides, TruncateSide::kLeft),
+                            counted(setup.model.config.n_ctx, "token"), setup.model.config.name,
+                            options.documents.empty() ? "prompt" : "documents"));
+  }
   for (std::size_t i = document.n_prompt_tokens; i < text.size(); ++i) {
     document.tokens.push_back({text.tokens[i].text, text.tokens[i].id});
   }

@@ -1,6 +1,8 @@
 // The options of attnviz cite.
 #include <fmt/core.h>
 
+#include <span>
+
 #include "attnviz/core/error.h"
 #include "options/option_groups.h"
 #include "options/option_values.h"
@@ -36,10 +38,11 @@ void define_cite(OptionList& list, CiteOptions& options) {
                              "the end of a line",
                              options.generate),
                  options.generate, count_between(1, kMost));
-  list.add_value("Input", "--span-words", "N",
-                 "cut sentences that are longer than N words, as in texts without punctuation; what is "
-                 "ranked are then spans of at most N words",
-                 options.span_words, count_between(1, kMost));
+  list.add_value(
+      "Input", "--span-words", "N",
+      "cut sentences that are longer than N words, as in texts without punctuation; what is "
+      "ranked are then spans of at most N words",
+      options.span_words, count_between(1, kMost));
   list.add_flag("Input", "--print-prompt", "print what the model is given, and nothing else",
                 options.print_prompt);
   list.add_flag(
@@ -52,10 +55,16 @@ void define_cite(OptionList& list, CiteOptions& options) {
                 "names of special tokens in the prompt, such as <|endoftext|>, are these tokens",
                 input.special);
   define_tokenizer(list, options.tokenizer);
+  // The end of a prompt is what the answer stands behind.
+  list.add_choice("Input", "--truncate", std::span(kTruncateSides).first(1),
+                  "leave out the beginning of a prompt that, with the answer, is longer than the "
+                  "model's context (default: refuse it)",
+                  options.truncate);
   define_named_model(
       list, options.model.model,
       "a Hugging Face folder or .safetensors file, a GGUF file, or the name of a model on this "
       "machine, as attnviz models lists them (default: demo, the embedded one)");
+  define_softmax(list, options.request);
   define_what_if(list, options.what_if);
   list.add_flag("Attention", "--retrieval-heads",
                 "find the heads that copy a needle from random tokens first, and tell their "

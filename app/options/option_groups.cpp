@@ -164,8 +164,7 @@ void define_what_if(OptionList& list, WhatIf& what_if) {
       });
 }
 
-void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads) {
-  AttentionRequest& request = options.request;
+void define_softmax(OptionList& list, AttentionRequest& request) {
   list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B",
                  "who may see whom (default: the model's own, else causal)", request.mask,
                  parse_mask);
@@ -173,6 +172,11 @@ void define_attention(OptionList& list, AttentionOptions& options, const char* d
                  request.temperature, parse_temperature);
   list.add_flag("Attention", "--no-scale", "do not divide scores by the square root of d_head",
                 [&request] { request.scale = false; });
+}
+
+void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads) {
+  AttentionRequest& request = options.request;
+  define_softmax(list, request);
   list.add_value("Attention", "--dropout", "P",
                  "drop weights with probability P, seeded; the others grow by 1/(1-P)",
                  request.dropout, parse_share);

@@ -55,6 +55,7 @@ void define_cutting(OptionList& list, AttentionOptions& options);
 void define_random(OptionList& list, AttentionOptions& options);
 
 void define_selection(OptionList& list, HeadOptions& selection, const char* default_heads);
+void define_softmax(OptionList& list, AttentionRequest& request);
 void define_what_if(OptionList& list, WhatIf& what_if);
 void define_attention(OptionList& list, AttentionOptions& options, const char* default_heads);
 void define_names(OptionList& list, AttentionOptions& options);

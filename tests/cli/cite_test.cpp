@@ -204,6 +204,58 @@ TEST_CASE("cite: a table holds nothing that a terminal obeys, and all else as it
   CHECK_FALSE(contains(result.out, "\r"));
 }
 
+TEST_CASE("cite: of a prompt that is too long the beginning is left out when asked for") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (std::size_t i = 0; i < 200; ++i) {
+    text += "The cat sat.\n\n";
+  }
+  write_file(folder.file("long.md"), text);
+  write_file(folder.file("short.md"), "Anna found an old map.\n");
+  const std::vector<std::string> words = {"cite", "--doc",      "long.md", "--doc", "short.md",
+                                          "Who?", "--truncate", "left",    "-o",    "a.json"};
+  const ProgramResult written = in_folder(folder, words);
+  CAPTURE(written.err);
+  REQUIRE(written.exit_code == 0);
+  CHECK(contains(written.err, "text cut at its beginning: 224 of its"));  // 32 are for the answer
+  const json document = read_json(folder.file("a.json"));
+  CHECK(document["n_prompt_tokens"] == 224);
+  const json& sentences = document["documents"][0]["sentences"];
+  REQUIRE(!sentences.empty());
+  CHECK(sentences.size() < 100);
+  CHECK(sentences.back()["line"] == 399);
+  CHECK(document["documents"][1]["sentences"][0]["text"] == "Anna found an old map.");
+  const ProgramResult given =
+      in_folder(folder, {"cite", "-f", "long.md", "--truncate", "left", "--answer", "The dog"});
+  CHECK(contains(given.err, "text cut at its beginning: 256 of its"));
+  CHECK(given.exit_code == 0);
+  std::string question = "Who";
+  for (std::size_t i = 0; i < 300; ++i) {
+    question += " sat";
+  }
+  const ProgramResult none =
+      in_folder(folder, {"cite", "--doc", "short.md", question, "--truncate", "left"});
+  CHECK(none.exit_code == 2);
+  CHECK(contains(none.err, "none is left for a sentence of the documents"));
+}
+
+TEST_CASE("cite: masks and temperatures are those of other commands, and told") {
+  const std::vector<std::string> words = {"cite", "Tom sat. It rained. The cat", "--answer", "sat"};
+  const auto with = [&words](const std::vector<std::string>& more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return attnviz_json(all);
+  };
+  const json plain = with({});
+  const json hot = with({"--temperature", "4"});
+  CHECK(hot["temperature"] == 4.0);
+  CHECK(hot["answer"]["logprob"] != plain["answer"]["logprob"]);
+  CHECK(with({"--no-scale"})["scale"] == false);
+  const json narrow = with({"--mask", "window:2"});
+  CHECK(narrow["mask"] == "window:2");
+  CHECK(narrow["documents"][0]["sentences"][0]["logprob_change"] == 0.0);  // nobody sees it
+}
+
 TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
   const TemporaryFolder folder;
   write_file(folder.file("a.md"), "One. Two.");
@@ -226,10 +278,14 @@ TEST_CASE("cite: what cannot be asked is refused, saying what was expected") {
       {{"Why?", "--answer", "a", "--generate", "3"}, 2, "exclude each other"},
       {{"Why?", "--matters", "1"}, 2, "--matters: expected a number above 1"},
       {{"--doc", "a.md", "Why?", "-o", "a.md", "--format", "json"}, 2, "a.md"},
-      {{"--doc", "long.md", "Why?"}, 2, "256 at most: give fewer or shorter documents"},
+      {{"--doc", "long.md", "Why?"},
+       2,
+       "256 at most: give fewer or shorter documents, or let --truncate left"},
       {{"-f", "long.md", "-m", "demo"}, 2, "256 at most: give a shorter prompt"},
       {{"Why?", "-m", ATTNVIZ_SOURCE_DIR "/samples/four-heads.json"}, 2, "no output head"},
       {{"Why?", "-m", kModels + "roberta-mlm"}, 2, "fills gaps"},
+      {{"Why?", "--truncate", "right"}, 2, "--truncate: expected left"},
+      {{"Why?", "--mask", "none"}, 2, "hides what comes later"},
       {{"Why?", "-o", "a.png"}, 2, "png"}};
   for (const Refusal& refusal : refusals) {
     std::vector<std::string> words = {"cite"};

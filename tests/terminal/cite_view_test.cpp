@@ -129,6 +129,14 @@ TEST_CASE("cite_page: where sentences were cut, spans of at most so many words a
   }
 }
 
+TEST_CASE("cite_page: a document of which nothing is left is not drawn") {
+  CiteDocument document = document_of("One. Two.", {-3.0, -2.0});
+  document.documents.insert(document.documents.begin(), {.name = "gone.md", .text = "Gone."});
+  const Lines lines = drawn(document, 0, {});
+  CHECK(std::ranges::find(lines, "a.md") != lines.end());
+  CHECK(std::ranges::find(lines, "gone.md") == lines.end());
+}
+
 TEST_CASE("cite_page: of a document's long name less is seen, never of the place in it") {
   CiteDocument document = document_of("One. Two.", {-3.0, -2.0});
   document.documents[0].name = "a-document-with-a-long-name.md";

@@ -172,7 +172,7 @@ class ShadedText {
     for (std::size_t i = 0; i < document_.documents.size(); ++i) {
       const auto of_text = ranks_.lower_bound({i, 0});
       const bool has_any = of_text != ranks_.end() && of_text->first.first == i;
-      if (!has_any && n_sentences > kMostSentences) {
+      if (document_.documents[i].sentences.empty() || (!has_any && n_sentences > kMostSentences)) {
         continue;
       }
       page.blank();
