@@ -121,7 +121,8 @@ WhyDocument::Prediction prediction_of(const WhyOptions& options, const Tokenizer
   if (versus == target) {
     throw Error(ErrorKind::kUsage, "--versus: it is the token that is asked about");
   }
-  return {with_probability(target), with_probability(versus.value_or(first_but(target)))};
+  return {with_probability(target), with_probability(versus.value_or(first_but(target))),
+          logits.size()};
 }
 
 // The text up to the token behind which is asked.

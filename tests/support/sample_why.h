@@ -16,7 +16,7 @@ inline WhyDocument sample_why() {
                           {.id = 1, .text = "cat", .begin = 0, .end = 3},
                           {.id = 2, .text = " sat", .begin = 3, .end = 7}};
   document.token_texts = {{3, " on"}, {4, " \x1B[31m"}};
-  document.prediction = {{3, -0.5}, {4, -2.5}};
+  document.prediction = {{3, -0.5}, {4, -2.5}, 2048};
   document.words = {
       {{0, 1}, "<s>", 0.25, 0.6}, {{1, 2}, "cat", -2.0, 0.3}, {{2, 3}, " sat", {}, 0.1}};
   using Kind = LogitPartKind;

@@ -37,8 +37,10 @@ TEST_CASE("why page: every part with its numbers, and what they sum to") {
   CHECK(has(page, "head 0.1   -3.00  ############     1.50     0.75"));
   CHECK(has(page, "when one head or MLP gives 0"));
   CHECK(has(page, "induction\n"));
-  CHECK(has(page, "before 0        2  25.0%"));
-  CHECK(has(page, "output          1  60.7%"));
+  CHECK(has(page, "layer        rank of 2,048"));
+  CHECK(has(page, "before 0                 2  25.0%"));
+  CHECK(has(page, "output                   1  60.7%"));
+  CHECK(has(page, "rank 1 of 2,048: the most probable"));
   CHECK_FALSE(has(page, "\x1B"));  // of the token that is called so
 }
 

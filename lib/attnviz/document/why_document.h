@@ -49,6 +49,7 @@ struct WhyDocument {
 
   struct Prediction {
     WhyToken target, versus;
+    std::size_t n_vocabulary = 0;  // tokens that either was chosen from
   };
   std::optional<Prediction> prediction;
   std::optional<std::vector<LostWord>> words;

@@ -299,7 +299,9 @@ class WhyPage {
     heading(fmt::format("layers: what the model would say if it ended there (logit lens)"));
     TextTable table;
     table.corner = {"layer", kDim};
-    TextColumn rank{{"rank", kDim}, {}}, share{{target(), kDim}, {}}, bars{{}, {}, false, true};
+    const std::string of_all = "of " + grouped(document_.prediction->n_vocabulary);
+    TextColumn rank{{"rank " + of_all, kDim}, {}}, share{{target(), kDim}, {}},
+        bars{{}, {}, false, true};
     TextColumn first{{"most probable", kDim}, {}, false};
     for (const LensPoint& point : all) {
       if (!has_all && point.step == LayerStep::kMiddle) {
@@ -322,8 +324,8 @@ class WhyPage {
     draw(table);
     dim(fmt::format(
         "before 1: the stream that enters layer 1; attention 1: behind its attention{}; "
-        "rank 1: the most probable",
-        has_all ? "" : " (JSON has them)"));
+        "rank 1 {}: the most probable",
+        has_all ? "" : " (JSON has them)", of_all));
   }
 
   void split() {
