@@ -253,6 +253,7 @@ TEST_CASE("cite: masks and temperatures are those of other commands, and told") 
   CHECK(with({"--no-scale"})["scale"] == false);
   const json narrow = with({"--mask", "window:2"});
   CHECK(narrow["mask"] == "window:2");
+  CHECK(contains(narrow["notes"].dump(), "\"mask window:2\""));
   CHECK(narrow["documents"][0]["sentences"][0]["logprob_change"] == 0.0);  // nobody sees it
 }
 
