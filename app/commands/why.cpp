@@ -162,6 +162,9 @@ class Explanation {
     document_.run = run_facts(setup.model, request_);
     document_.text = std::move(text);
     document_.notes = model_notes(document_.model);
+    if (options.request.mask) {
+      document_.notes.push_back("mask " + options.request.mask->name());
+    }
     for (const auto& more : {run_notes(document_.run), document_.text.notes}) {
       document_.notes.insert(document_.notes.end(), more.begin(), more.end());
     }

@@ -208,6 +208,15 @@ TEST_CASE("why: one token is enough, and the last word has nothing to lose") {
   CHECK(found["tokens_lost"][0]["attention"].get<double>() == doctest::Approx(1.0));
 }
 
+TEST_CASE("why: a mask that was asked for is told on the screen") {
+  const std::string screen = attnviz({"why", "The cat sat", "--mask", "none", "--tokens"}).out;
+  CHECK(screen.find("\nmask none\n") != std::string::npos);
+  CHECK(screen.find("it still do") != std::string::npos);
+  const std::string usual = attnviz({"why", "The cat sat", "--tokens"}).out;
+  CHECK(usual.find("mask") == std::string::npos);
+  CHECK(usual.find("it still do") == std::string::npos);
+}
+
 TEST_CASE("why: tables are 7-bit and no wider than the screen, files hold the same numbers") {
   for (const std::size_t columns : {40U, 80U}) {
     ProgramRun run;

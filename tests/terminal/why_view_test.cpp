@@ -53,6 +53,28 @@ TEST_CASE("why page: of long tables the first rows, and what the others come to"
   CHECK(has(page, ".. 2 more, less needed and less looked at\n"));  // words
 }
 
+TEST_CASE("why page: what it says of hidden words is true of masks that let tokens look ahead") {
+  WhyDocument document = test::sample_why();
+  const TerminalOptions wide{.columns = 400};
+  document.run.mask = Mask{};
+  CHECK(has(why_text(document, 0, wide), "nothing behind a word may look at it\n"));
+  document.run.mask = Mask{MaskKind::kNone, 0};
+  CHECK(has(why_text(document, 0, wide),
+            "nothing behind a word may look at it; those before it still do\n"));
+}
+
+TEST_CASE("why page: why the last word has no number is told, of many tokens and where it stands") {
+  WhyDocument document = test::sample_why();
+  const TerminalOptions wide{.columns = 400};
+  CHECK(has(why_text(document, 0, wide),
+            "-: the word reaches to the last token, so that nothing "
+            "behind can lose it\n"));
+  document.words->back().span = {2, 5};
+  CHECK(has(why_text(document, 0, wide),
+            "can lose it, and its own 3 tokens are never hidden from each other\n"));
+  CHECK_FALSE(has(why_text(document, 1, wide), "reaches to the last token"));
+}
+
 TEST_CASE("why page: fits narrow screens, in 7 bits or with colours") {
   WhyDocument document = test::sample_why();
   for (std::size_t i = 0; i < 300; ++i) {

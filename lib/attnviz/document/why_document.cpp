@@ -75,6 +75,21 @@ std::string why_title(const WhyDocument& document) {
                      token(document.text.size() - 1), document.text.size() - 1);
 }
 
+std::string hidden_words_note(const WhyDocument& document) {
+  const bool looks_ahead = document.run.mask && document.run.mask->kind == MaskKind::kNone;
+  return fmt::format("nothing behind a word may look at it{}",
+                     looks_ahead ? "; those before it still do" : "");
+}
+
+std::string unhidden_note(const LostWord& word) {
+  const std::size_t n_tokens = word.span.end - word.span.begin;
+  return fmt::format(
+      "the word reaches to the last token, so that nothing behind can lose it{}",
+      n_tokens > 1
+          ? fmt::format(", and its own {} tokens are never hidden from each other", n_tokens)
+          : "");
+}
+
 std::string words_lesson(const WhyDocument& document) {
   if (!document.words) {
     return {};

@@ -32,7 +32,8 @@ struct WhyToken {
   double log_probability = 0.0;  // nats
 };
 
-/// A word, and what is lost when nothing behind it may look at it.
+/// A word, and what is lost when nothing behind it may look at it; what stands before it still may,
+/// where the mask lets it.
 struct LostWord {
   TokenSpan span;
   std::string text;
@@ -86,6 +87,12 @@ std::string signed_change(double value);
 
 /// "demo, " Potter" behind " Harry" (7)".
 std::string why_title(const WhyDocument& document);
+
+/// From whom a word is hidden: "nothing behind a word may look at it", and of masks that let tokens
+/// look ahead that those before it still do.
+std::string hidden_words_note(const WhyDocument& document);
+/// Why nothing is known of a word without a change.
+std::string unhidden_note(const LostWord& word);
 
 /// In a sentence: which word is looked at most, and which one matters most, where these are two.
 /// Empty where they are one, or nothing is known.

@@ -141,8 +141,8 @@ class WhyPage {
     std::vector<std::size_t> rows = first_by(all.size(), top_, size);
     std::ranges::sort(rows);
     is_loss_shown_ = true;
-    heading(fmt::format("words: how ln p of {} changes when nothing behind a word may look at it",
-                        target()));
+    heading(fmt::format("words: how ln p of {} changes when {}", target(),
+                        hidden_words_note(document_)));
     shaded(largest);
     TextTable table;
     table.corner = {"word", kDim};
@@ -165,11 +165,16 @@ class WhyPage {
     if (const std::string lesson = words_lesson(document_); !lesson.empty()) {
       page_.add(paragraph(charset_.sentence(lesson), options_.columns));
     }
-    dim(fmt::format(
+    std::string legend = fmt::format(
         "change: of ln p, in nats; attention: from the last token to the word, the mean over all "
-        "heads{}; {}: the word reaches to the last token, so that nothing behind can lose it",
-        options_.color == ColorDepth::kNone ? "" : "; shaded: what is lost without a word",
-        charset_.dash()));
+        "heads{}",
+        options_.color == ColorDepth::kNone ? "" : "; shaded: what is lost without a word");
+    if (const auto none = std::ranges::find_if(
+            rows, [&all](std::size_t row) { return !all[row].log_probability_change; });
+        none != rows.end()) {
+      legend += fmt::format("; {}: {}", charset_.dash(), unhidden_note(all[*none]));
+    }
+    dim(legend);
   }
 
   // The text itself, darker where more is lost.
