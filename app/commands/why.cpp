@@ -299,8 +299,8 @@ HeadId only_head(const Model& model, const WhyOptions& options) {
   return heads.front();
 }
 
-// Pictures have a number of each head, CSV a row of each part.
-void require_numbers(const WhyOptions& options, const Outputs& outputs) {
+// Pictures have a number of each head.
+void require_heads(const WhyOptions& options, const Outputs& outputs) {
   if (options.query || options.wants_all() || options.attribution) {
     return;
   }
@@ -310,11 +310,6 @@ void require_numbers(const WhyOptions& options, const Outputs& outputs) {
     throw Error(ErrorKind::kUsage,
                 "-o: a picture of why has a number of each head: --ablate-each heads, or "
                 "--attribution");
-  }
-  if (outputs.writes(Content::kNumbers) && options.ablate_each.empty()) {
-    throw Error(ErrorKind::kUsage,
-                "-o: CSV of why has a row of each head, MLP or layer (--ablate-each, "
-                "--attribution); words and layers' predictions are in .json");
   }
 }
 
@@ -331,7 +326,7 @@ void require_causal(const Model& model) {
 
 void run(const WhyOptions& options) {
   AttentionSetup setup(options, options.look, Result::kReport);
-  require_numbers(options, setup.outputs);
+  require_heads(options, setup.outputs);
   setup.phases.done("model");
   const bool is_split = options.query.has_value();
   if (!is_split) {

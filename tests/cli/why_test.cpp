@@ -34,6 +34,16 @@ const json& head_of(const json& list, std::size_t layer, std::size_t head) {
   });
 }
 
+std::size_t n_cells(const std::string& row) {
+  std::size_t n = 1;
+  bool is_quoted = false;
+  for (const char sign : row) {
+    is_quoted = is_quoted != (sign == '"');
+    n += sign == ',' && !is_quoted ? 1 : 0;
+  }
+  return n;
+}
+
 }  // namespace
 
 TEST_CASE("why: the embedded model's numbers are those of float64, through the program") {
@@ -237,9 +247,36 @@ TEST_CASE("why: tables are 7-bit and no wider than the screen, files hold the sa
   const json document = read_json(folder.file("w.json"));
   const std::vector<std::string> rows = lines_of(read_file(folder.file("w.csv")));
   CHECK(rows.front() ==
-        "part,layer,head,logit,versus,bias_share,logprob_change,kl_bits,kl_bits_mean");
-  CHECK(rows.size() ==
-        1 + document["attribution"]["parts"].size() + document["ablation"]["layers"].size());
+        "part,layer,head,logit,versus,bias_share,logprob_change,kl_bits,kl_bits_mean,begin,end,"
+        "text,attention,logprob,rank,top");
+  CHECK(rows.size() == 1 + document["attribution"]["parts"].size() +
+                           document["ablation"]["layers"].size() + document["tokens_lost"].size() +
+                           document["lens"].size());
+  const std::size_t cells = n_cells(rows.front());
+  for (const std::string& row : rows) {
+    CAPTURE(row);
+    CHECK(n_cells(row) == cells);
+  }
+}
+
+TEST_CASE("why: words and lens alone are rows of a CSV file, too") {
+  const TemporaryFolder folder;
+  REQUIRE(
+      in_folder(folder, {"why", kPotter, "-q", "--tokens", "--lens", "-o", "w.csv", "-o", "w.json"})
+          .exit_code == 0);
+  const json document = read_json(folder.file("w.json"));
+  const std::vector<std::string> rows = lines_of(read_file(folder.file("w.csv")));
+  const json& words = document["tokens_lost"];
+  const json& lens = document["lens"];
+  REQUIRE(rows.size() == 1 + words.size() + lens.size());
+  CHECK(rows[2] == fmt::format("word,,,,,,{},,,1,2,\" Harry\",{},,,",
+                               words[1]["logprob_change"].get<double>(),
+                               words[1]["attention"].get<double>()));
+  CHECK(rows[words.size()].starts_with("word,,,,,,,,,7,8,\" Harry\","));  // nothing to lose
+  CHECK(rows[1 + words.size()].starts_with("lens_in,0,,,,,,,,,,,,"));
+  CHECK(rows[2 + words.size()].starts_with("lens_attention,0,"));
+  CHECK(rows.back() ==
+        fmt::format("lens_out,,,,,,,,,,,,,{},0,\" Potter\"", lens.back()["logprob"].get<double>()));
 }
 
 }  // namespace attnviz::test

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
+#include "attnviz/formats/csv.h"
 #include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
@@ -46,22 +46,6 @@ void write_sentence(JsonWriter& json, const CiteDocument& document,
   if (sentence.effect.chosen_attention) {
     json.member("retrieval_attention", *sentence.effect.chosen_attention);
   }
-}
-
-// Quoted as RFC 4180 has it. A table may go to a terminal, which is to obey nothing in it.
-std::string csv_text(std::string_view text) {
-  std::string quoted_text = "\"";
-  for (const char c : printable_message(text)) {
-    quoted_text += c;
-    if (c == '"') {
-      quoted_text += c;
-    }
-  }
-  return quoted_text + '"';
-}
-
-std::string csv_number(const std::optional<double>& number) {
-  return number ? fmt::format("{}", *number) : "";
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "attnviz/document/json/run_json.h"
+#include "attnviz/formats/csv.h"
 #include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
@@ -162,6 +163,90 @@ void write_split_csv(const ScoreSplit& score, const ByteSink& sink) {
   }
 }
 
+// A row of the table of a prediction; cells of what a part does not have are empty.
+struct PartRow {
+  std::string place;  // part, layer and head
+  std::optional<double> logit = {}, versus = {}, bias_share = {};
+  const PredictionChange* change = nullptr;  // without it
+  const LostWord* word = nullptr;
+  const LensPoint* point = nullptr;
+};
+
+void write_part_row(const WhyDocument& document, const PartRow& row, const ByteSink& sink) {
+  std::optional<double> change, kl_bits, kl_bits_mean, attention, log_probability;
+  std::optional<TokenId> top;
+  std::string begin, end, text, rank;
+  if (row.change != nullptr) {
+    change = row.change->log_probability;
+    kl_bits = row.change->kl_bits;
+    kl_bits_mean = row.change->kl_bits_mean;
+    top = row.change->top.id;
+  }
+  if (row.word != nullptr) {
+    change = row.word->log_probability_change;
+    attention = row.word->attention;
+    begin = std::to_string(row.word->span.begin);
+    end = std::to_string(row.word->span.end);
+    text = csv_text(row.word->text);
+  }
+  if (row.point != nullptr) {
+    log_probability = row.point->target_log_probability;
+    rank = std::to_string(row.point->target_rank);
+    top = row.point->top.empty() ? std::nullopt : std::optional(row.point->top.front().id);
+  }
+  sink(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.place, csv_number(row.logit),
+                   csv_number(row.versus), csv_number(row.bias_share), csv_number(change),
+                   csv_number(kl_bits), csv_number(kl_bits_mean), begin, end, text,
+                   csv_number(attention), csv_number(log_probability), rank,
+                   top ? csv_text(document.token_texts.at(*top)) : ""));
+}
+
+// What is lost without a part; null where that was not asked for.
+const PredictionChange* change_without(const WhyDocument& document, AblatedPart part,
+                                       std::size_t layer, std::optional<std::size_t> head) {
+  if (document.ablation) {
+    for (const AblationEffect& effect : document.ablation->effects) {
+      if (part_of(effect.what) == part && effect.what.layer == layer && effect.what.head == head) {
+        return &effect.change;
+      }
+    }
+  }
+  return nullptr;
+}
+
+void write_attributed_rows(const WhyDocument& document, const ByteSink& sink) {
+  for (const LogitPart& part : document.attribution->parts) {
+    const bool is_head = part.kind == LogitPartKind::kHead;
+    PartRow row{.place = csv_place(part.kind, part.layer, part.head),
+                .logit = part.shares[0],
+                .versus = part.shares[1]};
+    if (is_head) {
+      row.bias_share = part.bias_share;
+      row.change = change_without(document, AblatedPart::kHeads, part.layer, part.head);
+    } else if (part.kind == LogitPartKind::kMlp) {
+      row.change = change_without(document, AblatedPart::kMlps, part.layer, std::nullopt);
+    }
+    write_part_row(document, row, sink);
+  }
+}
+
+void write_ablated_rows(const WhyDocument& document, const ByteSink& sink) {
+  for (const AblationEffect& effect : document.ablation->effects) {
+    const AblatedPart part = part_of(effect.what);
+    if (document.attribution && part != AblatedPart::kLayers) {
+      continue;  // stands among what was written
+    }
+    const char* const name = part == AblatedPart::kHeads  ? "head"
+                             : part == AblatedPart::kMlps ? "mlp"
+                                                          : "layer";
+    write_part_row(document,
+                   {.place = fmt::format("{},{},{}", name, effect.what.layer,
+                                         effect.what.head ? std::to_string(*effect.what.head) : ""),
+                    .change = &effect.change},
+                   sink);
+  }
+}
+
 }  // namespace
 
 void write_why_json(const WhyDocument& document, const ByteSink& sink) {
@@ -205,47 +290,32 @@ void write_why_csv(const WhyDocument& document, const ByteSink& sink) {
   if (document.split) {
     return write_split_csv(document.split->score, sink);
   }
-  sink("part,layer,head,logit,versus,bias_share,logprob_change,kl_bits,kl_bits_mean\n");
-  const auto effect_cells = [&document](AblatedPart part, std::size_t layer,
-                                        std::optional<std::size_t> head) -> std::string {
-    if (document.ablation) {
-      for (const AblationEffect& effect : document.ablation->effects) {
-        if (part_of(effect.what) == part && effect.what.layer == layer &&
-            effect.what.head == head) {
-          const PredictionChange& change = effect.change;
-          return fmt::format("{},{},{}", change.log_probability, change.kl_bits,
-                             change.kl_bits_mean);
-        }
-      }
-    }
-    return ",,";
-  };
+  sink(
+      "part,layer,head,logit,versus,bias_share,logprob_change,kl_bits,kl_bits_mean,begin,end,text,"
+      "attention,logprob,rank,top\n");
   if (document.attribution) {
-    for (const LogitPart& part : document.attribution->parts) {
-      const bool is_head = part.kind == LogitPartKind::kHead;
-      sink(fmt::format("{},{},{},{},{}\n", csv_place(part.kind, part.layer, part.head),
-                       part.shares[0], part.shares[1],
-                       is_head ? fmt::format("{}", part.bias_share) : "",
-                       is_head ? effect_cells(AblatedPart::kHeads, part.layer, part.head)
-                       : part.kind == LogitPartKind::kMlp
-                           ? effect_cells(AblatedPart::kMlps, part.layer, std::nullopt)
-                           : ",,"));
+    write_attributed_rows(document, sink);
+  }
+  if (document.ablation) {
+    write_ablated_rows(document, sink);
+  }
+  if (document.words) {
+    for (const LostWord& word : *document.words) {
+      write_part_row(document, {.place = "word,,", .word = &word}, sink);
     }
   }
-  if (!document.ablation) {
-    return;
-  }
-  for (const AblationEffect& effect : document.ablation->effects) {
-    const AblatedPart part = part_of(effect.what);
-    if (document.attribution && part != AblatedPart::kLayers) {
-      continue;  // stands above
+  if (document.lens) {
+    for (const LensPoint& point : *document.lens) {
+      const char* const name = point.step == LayerStep::kBefore   ? "lens_in"
+                               : point.step == LayerStep::kMiddle ? "lens_attention"
+                                                                  : "lens_out";
+      const bool has_layer = point.step != LayerStep::kAfter;
+      write_part_row(
+          document,
+          {.place = fmt::format("{},{},", name, has_layer ? std::to_string(point.layer) : ""),
+           .point = &point},
+          sink);
     }
-    sink(fmt::format("{},{},{},,,,{}\n",
-                     part == AblatedPart::kHeads  ? "head"
-                     : part == AblatedPart::kMlps ? "mlp"
-                                                  : "layer",
-                     effect.what.layer, effect.what.head ? std::to_string(*effect.what.head) : "",
-                     effect_cells(part, effect.what.layer, effect.what.head)));
   }
 }
 
