@@ -92,7 +92,8 @@ const std::vector<CommandEntry>& commands() {
         {}},
        builder(define_why, check_why)},
       {{"cite",
-        "rank the sentences of documents by what an answer loses if they are hidden from its tokens",
+        "rank the sentences of documents by what an answer loses if they are hidden from its "
+        "tokens",
         "attnviz cite [OPTIONS] [--doc FILE ...] TEXT",
         {{"attnviz cite --doc a.md \"Who has the key?\"", "what the model's answer rests on"},
          {"attnviz cite --doc a.md --doc b.md \"Who?\"", "of several documents"},
