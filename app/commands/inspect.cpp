@@ -146,8 +146,9 @@ void run(const InspectOptions& options) {
   if (!followed.why.empty()) {
     setup.phases.done("choosing a head");
   }
-  // Documents always have the matrices over all queries, text when asked for.
-  const bool all_queries = options.full || setup.outputs.writes(Content::kDocument);
+  // Documents and pages always have the matrices over all queries, text when asked for.
+  const bool all_queries = options.full || setup.outputs.writes(Content::kDocument) ||
+                           setup.outputs.writes(Content::kPage);
   require_memory_for(model, followed.heads, text.size(), all_queries, options.full);
   const std::vector<std::string_view> pieces = text.pieces();
   const std::vector<Inspection> inspections = inspect_heads(
@@ -164,7 +165,7 @@ void run(const InspectOptions& options) {
                             .explain = options.explain,
                             .facts = inspection_facts(model, text, inspections)};
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.inspection({page, model, text}, look, sink);
+    format.inspection({page, model, text, options.output.command}, look, sink);
   });
   setup.phases.done("render");
 }

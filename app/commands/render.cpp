@@ -164,10 +164,14 @@ void run(const RenderOptions& options) {
       pictures.emplace_back(std::span(&document, 1));
     }
   }
+  for (ShownAttention& picture : pictures) {
+    picture.set_extras({.command = options.output.command, .chosen = first_shown(picture)});
+  }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    const std::size_t n_results = format.content == Content::kNumbers  ? documents.size()
-                                  : format.content == Content::kFigure ? pictures.size()
-                                                                       : 1;
+    const std::size_t n_results =
+        format.content == Content::kNumbers                                      ? documents.size()
+        : format.content == Content::kFigure || format.content == Content::kPage ? pictures.size()
+                                                                                 : 1;
     if (n_results > 1) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{}: {} documents do not fit one picture or array; render them one "

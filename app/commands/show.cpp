@@ -1,17 +1,20 @@
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "attnviz/analysis/average.h"
+#include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
@@ -193,6 +196,47 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
   }
 }
 
+// Heads that a page follows step by step: all where they are few and the text is short, else the
+// one that it shows first.
+std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text,
+                                   const std::optional<HeadChoice>& first) {
+  constexpr std::size_t kMostHeads = 64;
+  constexpr std::size_t kMostTokens = 128;
+  constexpr std::size_t kMostTokensOfOne = 512;
+  const ShowOptions& options = setup.options;
+  const bool has_other_rows =
+      options.pattern.average || options.rollout || text.words || !options.side_by_side.empty();
+  if (has_other_rows || text.tokens.size() > kMostTokensOfOne) {
+    return {};
+  }
+  if (setup.heads.size() <= kMostHeads && text.tokens.size() <= kMostTokens) {
+    return setup.heads;
+  }
+  return {first ? first->head : setup.heads.front()};
+}
+
+// Calls `write` with what is shown, and with what a page has beside it where one is written.
+void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
+                 const std::function<void()>& write) {
+  if (!setup.outputs.writes(Content::kPage)) {
+    return write();
+  }
+  ExplorerExtras extras;
+  extras.command = setup.options.output.command;
+  extras.text = &text.tokens;
+  extras.chosen = first_shown(shown);
+  std::vector<Inspection> followed;
+  if (const auto heads = followed_heads(setup, text, extras.chosen); !heads.empty()) {
+    followed = inspect_heads(setup.model, InputColumns(text.tokens).view(), text.request, heads,
+                             text.tokens.size() - 1, false);
+    setup.phases.done("queries, keys and values");
+  }
+  extras.followed = followed;
+  extras.live = setup.options.live;
+  shown.set_extras(std::move(extras));
+  write();
+}
+
 void show_kept(ShowSetup& setup, ShownText& text) {
   require_memory_for(setup, text);
   std::vector<AttentionDocument> documents;
@@ -202,11 +246,13 @@ void show_kept(ShowSetup& setup, ShownText& text) {
   setup.phases.done("attention");
   const ShowOptions& options = setup.options;
   choose_drawing_of(documents, options, text.focus);
-  const ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
-                                               options.drawing.style, setup.outputs);
+  ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
+                                         options.drawing.style, setup.outputs);
   tell_flat(setup, shown);
-  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
-    format.attention(shown, look, sink);
+  with_extras(setup, text, shown, [&] {
+    setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+      format.attention(shown, look, sink);
+    });
   });
   setup.phases.done("render");
 }
@@ -215,6 +261,9 @@ void show_kept(ShowSetup& setup, ShownText& text) {
 
 void run(const ShowOptions& options) {
   ShowSetup setup(options);
+  if (options.live && !setup.outputs.writes(Content::kPage)) {
+    throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
+  }
   setup.source.for_each([&setup](const InputText& input) {
     ShownText text(setup, input);
     refuse_endless(setup, text);

@@ -259,6 +259,45 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
   }
 }
 
+// A word for a POSIX shell.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char sign : word) {
+    quoted += sign == '\'' ? std::string("'\\''") : std::string(1, sign);
+  }
+  return quoted + "'";
+}
+
+// The command that computes the same attention, without its text: what is drawn of it, and how, a
+// page says itself.
+std::string computing_command(const CommandEntry& entry, const ParsedWords& parsed) {
+  constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
+  constexpr std::array kDrawn = {"--lines", "--json-lines", "--layer",   "--head", "--average",
+                                 "--merge", "--query",      "--predict", "--at"};
+  const bool is_drawn_alone = entry.told.name == "render" || entry.told.name == "rollout";
+  std::string command = is_drawn_alone ? "attnviz " + entry.told.name : "attnviz";
+  for (const auto& [option, words] : parsed.options) {
+    const std::string& name = option->names.back();
+    if (option->is_positional()) {
+      command += entry.told.name == "render" ? " " + shell_word(words.back()) : "";
+    } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
+               std::ranges::find(kDrawn, name) == kDrawn.end()) {
+      const std::string shown =
+          std::ranges::find(option->names, "-m") != option->names.end() ? "-m" : name;
+      for (const std::string& word : words) {
+        command += " " + shown + " " + shell_word(word);
+      }
+      command += option->is_flag() ? " " + shown : "";
+    }
+  }
+  return command;
+}
+
 }  // namespace
 
 std::vector<std::string> command_names() {
@@ -292,7 +331,18 @@ Command parse_command_line(std::vector<std::string> arguments) {
   }
   check_words(list, *entry, parsed);
   check_given(parsed.given);
-  return take(parsed.given);
+  Command command = take(parsed.given);
+  std::visit(
+      [&](auto& options) {
+        if constexpr (requires { options.output.command; }) {
+          options.output.command.words = computing_command(*entry, parsed);
+          if (parsed.given.has(kText)) {
+            options.output.command.text = parsed.given.word(kText);
+          }
+        }
+      },
+      command);
+  return command;
 }
 
 std::vector<CommandDescription> describe_commands() {

@@ -133,6 +133,20 @@ void check_show(const Given& given, ShowOptions& options) {
     fail("--at goes with --predict: it says where");
   }
   check_patterns(options.pattern, options.drawing.style);
+  if (options.live) {
+    constexpr const char* kOther[] = {
+        "--random",  "--tokenizer",    "--ids",    "--pair",      "--bos",
+        "--no-bos",  "--special",      "--mask",   "--seed",      "--no-scale",
+        "--dropout", "--temperature",  "--ablate", "--hide",      "--average",
+        "--merge",   "--side-by-side", "--lines",  "--json-lines"};
+    if (const char* const other = first_given(given, kOther); other != nullptr) {
+      fail(fmt::format("--live runs the demo model as it is, in the page: not beside {}", other));
+    }
+    const auto* const model = std::get_if<GivenModel>(&options.model.model);
+    if (model == nullptr || !std::holds_alternative<EmbeddedModel>(*model)) {
+      fail("--live runs the demo model, and no other");
+    }
+  }
 }
 
 void check_inspect(const Given& given, InspectOptions& options) {

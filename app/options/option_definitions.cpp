@@ -127,6 +127,10 @@ void define_show(OptionList& list, ShowOptions& options) {
   define_patterns(list, options.pattern);
   define_merge_words(list, options);
   define_next_tokens(list, options);
+  list.add_flag("Output", "--live",
+                "with -o FILE.html: the page carries the demo model (4 MB) and runs it for other "
+                "texts, and without heads",
+                options.live);
   define_drawn(list, options);
 }
 

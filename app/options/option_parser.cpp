@@ -65,6 +65,8 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
     const CLI::Option* const found = app.get_option(option.names.front());
     if (found->count() > 0 && !(option.is_flag() && found->results().back() == "false")) {
       parsed.given.add(option, found->results().back());
+      parsed.options.emplace_back(&option,
+                                  option.is_flag() ? std::vector<std::string>() : found->results());
     }
   }
   return parsed;

@@ -13,6 +13,8 @@ namespace attnviz::app {
 /// What became of the words of a command line. With an error some setters have not run.
 struct ParsedWords {
   Given given;
+  /// Options and the words for each, in the order of the list.
+  std::vector<std::pair<const OptionSpec*, std::vector<std::string>>> options;
   std::vector<std::string> extras;  // words that nothing takes
   std::optional<Error> error;       // the first mistake that is not an extra word
 };

@@ -21,6 +21,7 @@
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/inspection_steps.h"
 #include "attnviz/document/json/attention_reader.h"
+#include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
 #include "attnviz/picture/layout/figure_style.h"
@@ -125,7 +126,8 @@ struct OutputOptions {
   std::vector<std::string> files;  // "-" is standard output
   const Format* format = nullptr;  // where the name does not tell it
   bool json = false;
-  bool force = false;  // however much it is
+  bool force = false;         // however much it is
+  ShellCommand command = {};  // that computes the same
 };
 
 /// What every command that computes attention takes.
@@ -158,6 +160,7 @@ struct ShowOptions : AttentionOptions {
   std::size_t predict = 0;        // the most probable tokens
   std::optional<std::string> at;  // the place of these, as choose_token takes it
   std::size_t generate = 0;       // tokens behind the text
+  bool live = false;              // a page in which the model runs
   DrawingOptions drawing;
 };
 

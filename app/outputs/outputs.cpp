@@ -113,6 +113,14 @@ void Outputs::refuse_endless(const WeightsToCome& weights) {
   const auto bytes_in = [&](const Format& format) {
     return weights.n_visible * format.weight_bytes + n_hidden * format.hidden_bytes;
   };
+  if (writes(Content::kPage) && weights.n_visible > static_cast<double>(kMostPageWeights)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("a page holds at most {} million weights, and those of {} over {} are "
+                            "{:.0f} million: take fewer heads (--head 0.0, --layer 0) or a shorter "
+                            "text, or draw them (-o FILE.png)",
+                            kMostPageWeights / 1'000'000, counted(weights.n_patterns, "head"),
+                            counted(weights.n_tokens, "token"), weights.n_visible / 1e6));
+  }
   const double earlier = file_bytes_;
   for (const File& file : files_) {
     file_bytes_ += bytes_in(*file.format);

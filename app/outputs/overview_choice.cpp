@@ -32,4 +32,17 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   return ShownAttention(documents);
 }
 
+std::optional<HeadChoice> first_shown(const ShownAttention& shown) {
+  if (shown.overview()) {
+    return HeadChoice{shown.overview()->chosen, shown.overview()->sentence};
+  }
+  const AttentionDocument& document = shown.first();
+  if (document.average || document.difference) {
+    return std::nullopt;
+  }
+  const auto telling = most_telling(document);
+  return telling ? std::optional(HeadChoice{telling->head, choice_sentence(document, *telling)})
+                 : std::nullopt;
+}
+
 }  // namespace attnviz::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,5 +28,9 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs);
+
+/// The head that a page shows first, and why: the most telling one, where there are weights of
+/// heads to judge.
+std::optional<HeadChoice> first_shown(const ShownAttention& shown);
 
 }  // namespace attnviz::app

@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
+#include "attnviz/formats/base64.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/raster/scene_painter.h"
-#include "attnviz/text/tokenizers/charsmap.h"
 #include "picture/decoded_png.h"
 #include "support/run_program.h"
 #include "support/sample_heatmap.h"

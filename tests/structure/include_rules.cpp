@@ -40,7 +40,8 @@ constexpr std::array kLibraryRooms = {
     Room{"picture", 63},
     Room{"terminal/page", 60},
     Room{"terminal", 61},
-    Room{"library", 70},
+    Room{"html", 70},
+    Room{"library", 80},
 };
 
 // app, from the ground up.

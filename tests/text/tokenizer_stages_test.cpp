@@ -178,8 +178,6 @@ TEST_CASE("charsmap: the longest entry is replaced, and knows its place") {
   CHECK(text.source({2, 4}) == ByteRange{11, 13});
   CHECK_THROWS_AS(charsmap_normalizer("ab", "here: "), Error);
   CHECK_THROWS_AS(charsmap_normalizer(std::string_view("\xFF\0\0\0abcd", 8), "here: "), Error);
-  CHECK(decoded_base64("YWI=", "") == "ab");
-  CHECK_THROWS_AS(decoded_base64("a\n", ""), Error);
 }
 
 TEST_CASE("charsmap: a trie that leads back into itself has entries of up to 64 bytes") {

@@ -6,7 +6,7 @@
 namespace attnviz::app {
 
 std::span<const Format> all_formats() {
-  static const std::array formats = {png_format(), svg_format(), json_format(),
+  static const std::array formats = {png_format(), svg_format(), html_format(), json_format(),
                                      npy_format(), csv_format(), text_format()};
   return formats;
 }

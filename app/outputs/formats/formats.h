@@ -13,6 +13,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/inspection_document.h"
+#include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/terminal/page/page.h"
@@ -36,6 +37,7 @@ enum class Content {
   kScreen,    // a picture as text
   kDocument,  // all that was computed; a file may hold many, one after the other
   kNumbers,   // the weights alone
+  kPage,      // what a reader points at: all that is drawn
 };
 
 /// How pictures look where they go.
@@ -49,6 +51,7 @@ struct ShownInspection {
   const InspectionPage& page;
   const Model& model;
   const TokenizedText& text;
+  const ShellCommand& command;  // that follows it
 };
 
 /// Numbers that are told in tables. What the result has no place for may be empty.
@@ -105,6 +108,7 @@ Format json_format();
 Format npy_format();
 Format csv_format();
 Format text_format();
+Format html_format();
 
 /// Those that a result can be written in, by their words.
 std::vector<Choice<const Format*>> formats_of(Result result);

@@ -3,11 +3,13 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/overview.h"
+#include "attnviz/html/explorer.h"
 
 namespace attnviz::app {
 
@@ -27,6 +29,10 @@ class ShownAttention {
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
 
+  /// What a page has beside them; its views must outlive this.
+  const ExplorerExtras& extras() const noexcept { return extras_; }
+  void set_extras(ExplorerExtras extras) { extras_ = std::move(extras); }
+
   /// Empty where panels are drawn.
   const std::optional<Overview>& overview() const noexcept { return overview_; }
   /// The panels, of an overview the small ones. Throws as attention_heatmap().
@@ -38,6 +44,7 @@ class ShownAttention {
  private:
   std::span<const AttentionDocument> documents_;
   std::optional<Overview> overview_;
+  ExplorerExtras extras_;
   mutable std::optional<Heatmap> panels_;
 };
 

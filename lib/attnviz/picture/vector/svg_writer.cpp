@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <string_view>
 #include <tuple>
 #include <variant>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/formats/base64.h"
 #include "attnviz/picture/fonts/glyph_run.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/raster/png_encode.h"
@@ -72,23 +72,6 @@ std::string xml_safe_json(std::string_view json) {
       out += json.substr(i, next.length);
     }
     i += next.length;
-  }
-  return out;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t j = i; j < i + 3; ++j) {
-      three = three << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0U);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      out += i + j <= bytes.size() ? kDigits[three >> (18 - 6 * j) & 63] : '=';
-    }
   }
   return out;
 }
@@ -276,7 +259,7 @@ class SvgWriter {
     alone.rect.x = 0;
     alone.rect.y = all.y - top.y;
     paint_cells(alone, canvas);
-    const std::string bytes = base64(encode_png(canvas));
+    const std::string bytes = encoded_base64(encode_png(canvas));
     if (bytes.size() > kMost && count > 1) {
       write_rows(image, first, count / 2, mask);
       return write_rows(image, first + count / 2, count - count / 2, mask);

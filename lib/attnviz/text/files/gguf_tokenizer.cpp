@@ -15,6 +15,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/base64.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/tokenizer_json.h"

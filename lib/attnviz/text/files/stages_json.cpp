@@ -11,6 +11,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/formats/base64.h"
 #include "attnviz/text/tokenizers/charsmap.h"
 #include "attnviz/text/tokenizers/vocabulary.h"
 #include "attnviz/text/unicode_classes.h"

@@ -170,30 +170,4 @@ Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where, K
   return [normalizer](AlignedText& text) { normalizer->apply(text); };
 }
 
-std::string decoded_base64(std::string_view text, std::string_view where) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  while (text.ends_with('=')) {
-    text.remove_suffix(1);
-  }
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3 + 3);
-  std::uint32_t bits = 0;
-  unsigned n_bits = 0;
-  for (const char c : text) {
-    const std::size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) {
-      throw Error(ErrorKind::kMalformed,
-                  fmt::format("{}expected base64, found other characters", where));
-    }
-    bits = (bits << 6) | static_cast<std::uint32_t>(digit);
-    n_bits += 6;
-    if (n_bits >= 8) {
-      n_bits -= 8;
-      bytes += static_cast<char>((bits >> n_bits) & 0xFF);
-    }
-  }
-  return bytes;
-}
-
 }  // namespace attnviz

@@ -26,7 +26,4 @@ struct KeptStrings {
 Normalizer charsmap_normalizer(std::string_view bytes, std::string_view where,
                                KeptStrings kept = {});
 
-/// The bytes that `text` encodes by RFC 4648, section 4. Throws Error{kMalformed} as above.
-std::string decoded_base64(std::string_view text, std::string_view where);
-
 }  // namespace attnviz

@@ -1,0 +1,118 @@
+// How a value becomes a colour: as the program's pictures do it, in single precision.
+
+export class Shade {
+  /**
+   * @param {Uint8Array} map  256 colours of red, green, blue, the low end first
+   * @param {boolean} reversed
+   * @param {ScaleKind} kind
+   * @param {number} low      what the ends of the map stand for; for "row-max" shares of the row's largest
+   * @param {number} high
+   * @param {string} nan      colour of NaN, "#rrggbb"
+   */
+  constructor(map, reversed, kind, low, high, nan) {
+    this.kind = kind;
+    this.low = Math.fround(low);
+    this.high = Math.fround(high);
+    /** Bytes red, green, blue, alpha as one number, as ImageData wants them; the last one is of NaN. */
+    this.pixels = new Uint32Array(257);
+    const bytes = new Uint8Array(this.pixels.buffer);
+    for (let i = 0; i < 256; i++) {
+      const from = 3 * (reversed ? 255 - i : i);
+      bytes.set([map[from], map[from + 1], map[from + 2], 255], 4 * i);
+    }
+    bytes.set([1, 3, 5].map((at) => parseInt(nan.slice(at, at + 2), 16)).concat(255), 4 * 256);
+    this.css = Array.from({ length: 257 }, (_, i) => `rgb(${bytes.subarray(4 * i, 4 * i + 3).join(" ")})`);
+    this.darkText = Array.from({ length: 257 }, (_, i) => {
+      const y = luminance(bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2]);
+      return (y + 0.05) * (y + 0.05) > 1.05 * 0.05;
+    });
+  }
+
+  /**
+   * Where a value (for "row-max": its share) lies from the low end to the high one, not clamped.
+   * @param {number} value
+   */
+  position(value) {
+    const { kind, low, high } = this;
+    if (kind === "sqrt") {
+      return Math.sqrt(Math.fround(Math.max(value - low, 0) / Math.fround(high - low)));
+    }
+    if (kind === "log") {
+      return Math.log(Math.max(value, low) / low) / Math.log(high / low);
+    }
+    return Math.fround(Math.fround(value - low) / Math.fround(high - low));
+  }
+
+  /**
+   * Which of the 257 colours.
+   * @param {number} value
+   */
+  index(value) {
+    const position = this.position(value);
+    return position !== position ? 256 : position <= 0 ? 0 : position >= 1 ? 255 : Math.floor(Math.fround(position * 256));
+  }
+
+  /**
+   * The value at a place of the colour bar, for its ticks.
+   * @param {number} position
+   */
+  valueAt(position) {
+    const { kind, low, high } = this;
+    if (kind === "sqrt") {
+      return low + position * position * (high - low);
+    }
+    return kind === "log" ? low * (high / low) ** position : low + position * (high - low);
+  }
+}
+
+/**
+ * @param {number} red
+ * @param {number} green
+ * @param {number} blue
+ */
+function luminance(red, green, blue) {
+  const [r, g, b] = [red, green, blue].map((byte) => {
+    const value = byte / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/**
+ * The ends of the colour scale when the reader may have chosen another scale than the page came with.
+ * @param {Drawing} drawing
+ * @param {ScaleKind} kind
+ * @returns {[number, number]}
+ */
+export function scaleEnds(drawing, kind) {
+  const shares = kind === "row-max";
+  if (shares !== (drawing.scale === "row-max")) {
+    return [kind === "log" ? 0.001 : 0, 1];
+  }
+  const { low, high } = drawing;
+  return [kind === "log" && low <= 0 ? high / 1000 : low, high];
+}
+
+/** The colours that canvases share with the style sheet, in the theme that the system asks for. */
+export function currentTheme(/** @type {PageData["bad"]} */ bad) {
+  const style = getComputedStyle(document.documentElement);
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  /** @type {Theme} */
+  const theme = {
+    dark,
+    background: read("--background"),
+    text: read("--text"),
+    quiet: read("--quiet"),
+    line: read("--line"),
+    accent: read("--accent"),
+    masked: dark ? bad.masked_dark : bad.masked,
+    hatch: read("--hatch"),
+    from: read("--from"),
+    to: read("--to"),
+    negative: read("--negative"),
+    mono: read("--mono"),
+    sans: read("--sans"),
+  };
+  return theme;
+}

@@ -1,0 +1,104 @@
+// The switches above the panels.
+import { announce, make } from "./dom.js";
+import { headTitle } from "./patterns.js";
+import { unitKinds } from "./units.js";
+
+/** @typedef {[value: string, text: string]} Choice */
+
+const UNIT_NAMES = { tokens: "tokens", words: "words", sentences: "sentences", turns: "turns" };
+
+export class Controls {
+  /** @param {import("./state.js").Store} store */
+  constructor(store) {
+    this.store = store;
+    const { data } = store;
+    const { heads } = data.documents[0];
+    /** Each shows its part of the state again. @type {(() => void)[]} */
+    this.refreshers = [];
+    const several = heads.length > 1;
+    this.element = make("div", { class: "controls", role: "group", "aria-label": "how attention is shown" });
+    this.element.append(
+      this.choice("Colours", Object.keys(data.colormaps).flatMap((name) => [[name, name], [`${name}_r`, `${name}, reversed`]]), "colormap"),
+      this.choice("Scale", [["linear", "linear"], ["sqrt", "square root"], ["log", "logarithm"], ["row-max", "row's largest"]], "scale"),
+    );
+    if (unitKinds(data).length > 1) {
+      this.element.append(this.choice("Rows and columns", unitKinds(data).map((kind) => [kind, UNIT_NAMES[kind]]), "units"));
+    }
+    if (several) {
+      this.element.append(
+        this.choice("Average", [["", "none"], ["heads", "heads of the layer"], ["layers", "this head, all layers"], ["all", "all heads"], ["chosen", "heads I choose …"]], "average"),
+        this.choice("Beside it", [["-1", "nothing"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))], "compare"),
+      );
+    }
+    if (data.documents.length > 1) {
+      this.element.append(this.choice("Document", [["-1", "side by side"], ...data.documents.map(({ name }, place) => /** @type {Choice} */ ([String(place), name]))], "document"));
+    }
+    if (data.shape[1] > 1 && !data.drawing.zero_centred) {
+      this.element.append(this.flag("Leave out the first token", "dropSink"));
+    }
+    if (data.triangle || data.documents.some((document) => document.heads.some((head) => head.mask !== null))) {
+      this.element.append(this.flag("Show what is masked", "showMask"));
+    }
+    this.refresh();
+  }
+
+  /**
+   * @param {string} label
+   * @param {string[][]} choices
+   * @param {"colormap" | "scale" | "units" | "average" | "compare" | "document"} name
+   */
+  choice(label, choices, name) {
+    const select = make("select", { change: () => {
+      const isNumber = name === "compare" || name === "document";
+      const value = isNumber ? Number(select.value) : select.value;
+      const { state } = this.store;
+      const first = name === "average" && value === "chosen" && state.heads.length === 0 ? { heads: [state.head] } : {};
+      this.store.set({ [name]: value, ...first });
+      if (value === "chosen") {
+        announce("Choose heads in the overview.");
+      }
+    } }, ...choices.map(([value, text]) => make("option", { value, text })));
+    this.refreshers.push(() => (select.value = String(this.store.state[name])));
+    return make("label", {}, make("span", { text: label }), select);
+  }
+
+  /**
+   * @param {string} label
+   * @param {"dropSink" | "showMask"} name
+   */
+  flag(label, name) {
+    const box = make("input", { type: "checkbox", change: () => this.store.set({ [name]: box.checked }) });
+    this.refreshers.push(() => (box.checked = this.store.state[name]));
+    return make("label", { class: "flag" }, box, make("span", { text: label }));
+  }
+
+  refresh() {
+    this.refreshers.forEach((refresh) => refresh());
+  }
+}
+
+/**
+ * Two buttons of which one is pressed: which way attention is read.
+ * @param {import("./state.js").Store} store
+ */
+export function directionSwitch(store) {
+  const button = (/** @type {string} */ text, /** @type {boolean} */ asKey) =>
+    make("button", { type: "button", class: asKey ? "to" : "from", text, click: () => turn(store, asKey) });
+  const buttons = [button("where it looks", false), button("who looks at it", true)];
+  const element = make("div", { class: "direction", role: "group", "aria-label": "direction" }, ...buttons);
+  const refresh = () => buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(store.state.asKey === (i === 1))));
+  refresh();
+  return { element, refresh };
+}
+
+/**
+ * Of two texts the picks belong to one, so that turning picks anew.
+ * @param {import("./state.js").Store} store
+ * @param {boolean} asKey
+ */
+export function turn(store, asKey) {
+  if (asKey !== store.state.asKey) {
+    store.set({ asKey, ...(store.data.keys ? { picks: [0] } : {}) });
+    announce(asKey ? "who looks at it" : "where it looks");
+  }
+}

@@ -1,0 +1,136 @@
+// Where the parts of a heatmap lie: labels, cells, and which of them are in view.
+import { clamp } from "./dom.js";
+import { fittingBlock } from "./pool.js";
+
+const LARGEST_CELL = 64;
+const AXIS_TITLE = 16;
+const LABEL_GAP = 6;
+/** Half a label: the first row's reaches above the cells. */
+const HALF_LABEL = 6;
+/** Labels closer than this would touch each other. */
+export const ROW_LABEL_STEP = 11.5;
+export const COLUMN_LABEL_STEP = 15;
+/** Of labels at 45°: how far they reach down and to the side for each pixel of text. */
+const SLANT = Math.SQRT1_2;
+
+/**
+ * @typedef {object} View  what part is looked at: 1 fits everything in
+ * @property {number} zoom
+ * @property {number} row  at the upper edge, perhaps between two rows
+ * @property {number} col
+ *
+ * @typedef {object} HeatLayout
+ * @property {number} width
+ * @property {number} height
+ * @property {number} left    of the cells
+ * @property {number} top
+ * @property {number} plotWidth
+ * @property {number} plotHeight
+ * @property {number} cell    pixels from one cell to the next
+ * @property {number} fit     the same when everything fits in
+ * @property {number} row     see View
+ * @property {number} col
+ * @property {number} labelWidth   room for a row's label
+ * @property {number} labelHeight  room for the slanted labels of columns
+ */
+
+/**
+ * The widest of these labels, measured only for the longest texts.
+ * @param {Unit[]} units
+ * @param {(text: string) => number} measure
+ */
+function widest(units, measure) {
+  const longest = units.map((unit) => unit.label).sort((a, b) => b.length - a.length).slice(0, 24);
+  return longest.reduce((width, label) => Math.max(width, measure(label)), 0);
+}
+
+/**
+ * @param {Shown} shown
+ * @param {number} width      of the whole picture
+ * @param {number} maxHeight  of the cells
+ * @param {View} view
+ * @param {number} ratio      device pixels a pixel
+ * @param {(text: string) => number} measure
+ * @returns {HeatLayout}
+ */
+export function heatLayout({ queries, keys }, width, maxHeight, view, ratio, measure) {
+  const most = clamp(width * 0.28, 40, 170);
+  const labelWidth = Math.min(widest(queries, measure) + 2, most);
+  const labelHeight = Math.min(widest(keys, measure) + 12, most * 0.9) * SLANT + LABEL_GAP;
+  const left = AXIS_TITLE + labelWidth + LABEL_GAP;
+  const room = Math.max(40, width - left - 2);
+  const wanted = Math.min(room / keys.length, maxHeight / queries.length, LARGEST_CELL);
+  let fit = Math.floor(wanted * ratio) / ratio;
+  if (fit === 0) {
+    const size = Math.max(keys.length, queries.length);
+    const { block, pixelsPerBlock } = fittingBlock(size, Math.floor(wanted * size * ratio));
+    fit = pixelsPerBlock / block / ratio;
+  }
+  const cell = clamp(fit * view.zoom, fit, LARGEST_CELL);
+  const plotWidth = Math.min(room, Math.ceil(keys.length * cell));
+  const plotHeight = Math.min(maxHeight, Math.ceil(queries.length * cell));
+  const plain = cell === fit;
+  return {
+    width: left + plotWidth + 2,
+    height: HALF_LABEL + plotHeight + labelHeight + AXIS_TITLE + 2,
+    left,
+    top: HALF_LABEL,
+    plotWidth,
+    plotHeight,
+    cell,
+    fit,
+    row: plain ? 0 : clamp(view.row, 0, queries.length - plotHeight / cell),
+    col: plain ? 0 : clamp(view.col, 0, keys.length - plotWidth / cell),
+    labelWidth,
+    labelHeight,
+  };
+}
+
+/**
+ * The cells in view: [begin, end).
+ * @param {number} first  at the edge
+ * @param {number} pixels
+ * @param {number} cell
+ * @param {number} size
+ */
+export function inView(first, pixels, cell, size) {
+  return { begin: Math.floor(first), end: Math.min(size, Math.ceil(first + pixels / cell - 1e-6)) };
+}
+
+/**
+ * The labels to draw: every one where there is room, else every second, fifth, tenth …
+ * @param {{begin: number, end: number}} range
+ * @param {number} cell
+ * @param {number} least  pixels from one label to the next
+ */
+export function labelled({ begin, end }, cell, least) {
+  let stride = 1;
+  for (const next of [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]) {
+    if (stride * cell < least) {
+      stride = next;
+    }
+  }
+  const places = [];
+  for (let place = Math.ceil(begin / stride) * stride; place < end; place += stride) {
+    places.push(place);
+  }
+  return places;
+}
+
+/**
+ * Which cell lies under a point, or -1.
+ * @param {HeatLayout} layout
+ * @param {Shown} shown
+ * @param {number} x
+ * @param {number} y
+ */
+export function cellAt(layout, shown, x, y) {
+  const col = Math.floor(layout.col + (x - layout.left) / layout.cell);
+  const row = Math.floor(layout.row + (y - layout.top) / layout.cell);
+  const beside = x < layout.left && x > 0;
+  const below = y > layout.top + layout.plotHeight && y < layout.height;
+  return {
+    query: y >= layout.top && !below && row < shown.queries.length ? row : -1,
+    key: x >= layout.left && !beside && x < layout.left + layout.plotWidth && col < shown.keys.length ? col : -1,
+  };
+}

@@ -1,0 +1,64 @@
+// Keys that work everywhere on the page, and the help that lists all of them.
+import { clamp, make } from "./dom.js";
+import { turn } from "./controls.js";
+import { announce } from "./dom.js";
+import { headTitle } from "./patterns.js";
+
+const KEYS = [
+  ["[  and  ]", "the head before, the head behind"],
+  ["d", "turn the direction: where a token looks, or who looks at it"],
+  ["/", "search a token; Enter: the next one, Shift+Enter: the one before, Alt+Enter: pick all"],
+  ["Escape", "pick nothing"],
+  ["?", "this help"],
+  ["arrow keys", "in the overview: another head; in the heatmap: another cell; in the text: another token"],
+  ["Enter", "pick the token under the cursor"],
+  ["Space", "add it to those picked, or take it away"],
+  ["Shift + arrow keys", "in the text: pick several"],
+  ["+  −  0", "in the heatmap: zoom in, zoom out, all in view (also the wheel, or two fingers)"],
+  ["Shift + click", "on a token: pick several; on a head: show it beside the other"],
+];
+
+export function helpDialog() {
+  const dialog = make("dialog", { "aria-labelledby": "help-title" },
+    make("h2", { id: "help-title", text: "Reading this page" }),
+    make("p", { text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1." }),
+    make("p", { text: "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. Bars of text are shaded relative to the largest weight." }),
+    make("h3", { text: "Keys" }),
+    make("dl", {}, ...KEYS.flatMap(([key, meaning]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: meaning })])),
+    make("form", { method: "dialog" }, make("button", { text: "close" })));
+  return dialog;
+}
+
+/**
+ * @param {import("./state.js").Store} store
+ * @param {HTMLInputElement} search
+ * @param {HTMLDialogElement} help
+ */
+export function listenToKeys(store, search, help) {
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing || help.open) {
+      return;
+    }
+    const { state, data } = store;
+    const { heads } = data.documents[0];
+    const step = { "[": -1, "]": 1 }[event.key];
+    if (step) {
+      const head = clamp(state.head + step, 0, heads.length - 1);
+      store.set({ head });
+      announce(headTitle(heads[head]));
+    } else if (event.key === "d") {
+      turn(store, !state.asKey);
+    } else if (event.key === "/") {
+      search.focus();
+      search.select();
+    } else if (event.key === "?") {
+      help.showModal();
+    } else if (event.key === "Escape") {
+      store.set({ picks: [] });
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+}

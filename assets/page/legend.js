@@ -1,0 +1,56 @@
+// The colour bar: which value has which colour.
+import { numberText, sizedContext } from "./dom.js";
+
+const BAR_HEIGHT = 10;
+export const LEGEND_HEIGHT = 28;
+
+/** What the scale shows, for the line beside the bar. */
+export function valueName(/** @type {Drawing} */ drawing, /** @type {ScaleKind} */ kind) {
+  const suffix = { linear: "", sqrt: " (square root scale)", log: " (log scale)", "row-max": "" }[kind];
+  return kind === "row-max" ? "share of the row's largest weight" : drawing.value_name + suffix;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {import("./colors.js").Shade} shade
+ * @param {Theme} theme
+ */
+export function paintLegend(context, x, y, width, shade, theme) {
+  for (let i = 0; i < 256; i++) {
+    context.fillStyle = shade.css[i];
+    context.fillRect(x + (i * width) / 256, y, width / 256 + 0.5, BAR_HEIGHT);
+  }
+  context.font = `11px ${theme.sans}`;
+  context.fillStyle = theme.text;
+  context.textBaseline = "top";
+  for (const { position, label } of legendTicks(shade)) {
+    context.textAlign = position === 0 ? "left" : position === 1 ? "right" : "center";
+    context.fillText(label, x + position * width, y + BAR_HEIGHT + 4);
+  }
+}
+
+/**
+ * The ends and the middle; short, because the bar is.
+ * @param {import("./colors.js").Shade} shade
+ */
+export function legendTicks(shade) {
+  return [0, 0.5, 1].map((position) => ({
+    position,
+    label: numberText(shade.valueAt(position)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""),
+  }));
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Scene} scene
+ */
+export function drawLegend(canvas, { shade, theme, data, state }) {
+  const width = 180;
+  const context = sizedContext(canvas, width, LEGEND_HEIGHT);
+  paintLegend(context, 1, 1, width - 2, shade, theme);
+  const ends = legendTicks(shade);
+  canvas.setAttribute("aria-label", `colour bar, ${valueName(data.drawing, state.scale)}, from ${ends[0].label} to ${ends[2].label}`);
+}

@@ -1,0 +1,163 @@
+// Starts the page: reads its data, puts the panels together, and draws them whenever the state changes.
+import { announce, counted, make } from "./dom.js";
+import { actionButtons } from "./actions.js";
+import { Arcs } from "./arcs.js";
+import { Blobs } from "./blobs.js";
+import { Controls } from "./controls.js";
+import { Heatmap } from "./heatmap.js";
+import { LiveView } from "./live_view.js";
+import { Overview } from "./overview.js";
+import { Patterns } from "./patterns.js";
+import { Pointing } from "./pointing.js";
+import { Shade, currentTheme, scaleEnds } from "./colors.js";
+import { StepsView } from "./steps_view.js";
+import { Store } from "./state.js";
+import { TokenPanel } from "./token_panel.js";
+import { TokenText } from "./paragraph.js";
+import { drawLegend, valueName } from "./legend.js";
+import { headTable, openableTable, rowTable } from "./tables.js";
+import { helpDialog, listenToKeys } from "./keyboard.js";
+
+/**
+ * A panel: its heading, one sentence that explains it, and what it shows.
+ * @param {string} name
+ * @param {string} title
+ * @param {string} sentence
+ * @param {...Node} children
+ */
+function section(name, title, sentence, ...children) {
+  const heading = make("h2", { id: `${name}-title`, text: title });
+  return make("section", { class: name, "aria-labelledby": heading.id }, heading, make("p", { class: "explains", text: sentence }), ...children);
+}
+
+/** @param {PageData} data */
+function header(data) {
+  const heads = data.documents[0].heads.length;
+  const size = `${counted(heads, "head")}, ${counted(data.shape[0], data.keys ? "query" : "token").replace("querys", "queries")}${data.keys ? ` × ${counted(data.shape[1], "key")}` : ""}`;
+  return make("header", {},
+    make("h1", { text: data.title }),
+    make("p", { class: "notes" }, size, ...data.notes.map((note) => make("span", { text: note }))),
+    make("p", { class: "reason", text: data.reason, hidden: data.reason === "" }));
+}
+
+class Page {
+  /**
+   * @param {PageData} data
+   * @param {HTMLElement} root
+   */
+  constructor(data, root) {
+    this.data = data;
+    this.root = root;
+    this.blobs = new Blobs(data.blobs);
+    this.store = new Store(data);
+    this.pointing = new Pointing();
+    this.patterns = new Patterns(data, this.blobs);
+    this.overview = new Overview(this.store, this.patterns);
+    /** @type {Heatmap[]} */
+    this.heatmaps = [];
+    this.text = new TokenText(this.store, this.pointing);
+    this.arcs = new Arcs(this.store, this.pointing);
+    this.controls = new Controls(this.store);
+    this.tools = new TokenPanel(this.store);
+    this.steps = data.steps ? new StepsView(this.store, this.blobs, this.patterns) : null;
+    this.help = helpDialog();
+    this.legend = make("canvas", { role: "img" });
+    this.legendName = make("span", { class: "quiet" });
+    this.heatmapBox = make("div", { class: "heatmaps" });
+    this.rows = openableTable("These weights as a table", () => rowTable(/** @type {Scene} */ (this.scene)));
+    this.headRows = openableTable("The heads as a table", () => headTable(this.data));
+    this.run = 0;
+    this.build();
+    this.store.subscribe(() => this.update());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update());
+    listenToKeys(this.store, this.tools.search, this.help);
+    this.update();
+  }
+
+  build() {
+    const { data } = this;
+    const several = data.documents[0].heads.length > 1;
+    const overview = section("overview-panel", "All heads", "Each small picture is one head; a row of pictures is one layer. Choose one to look into it.", this.overview.element, this.headRows.element);
+    overview.hidden = !several;
+    const heatmap = section("heatmap-panel", "One head", "Each row is a token that looks, each column one that is looked at; the colour says how much.",
+      make("div", { class: "legend" }, this.legend, this.legendName), this.heatmapBox);
+    const tokens = section("token-panel", "Tokens", "Point at a token, or pick several, to see what they attend to.",
+      this.tools.element, this.text.element, this.arcs.element, this.rows.element);
+    const actions = actionButtons(this.store, () => this.drawn(), this.help);
+    this.root.append(header(data));
+    if (data.live) {
+      this.root.append(section("live-panel", "Try it", "The model runs in this page: type a text and see what its heads do.", new LiveView(data, this.blobs, (other) => this.replace(other)).element));
+    }
+    this.root.append(make("div", { class: "toolbar" }, this.controls.element, actions.buttons), actions.shown,
+      make("div", { class: several ? "panels" : "panels single" }, overview, heatmap, tokens));
+    if (this.steps) {
+      this.root.append(section("steps-panel", "Step by step", "How the weights of the first picked token come about, with this head's own numbers.", this.steps.element));
+    }
+    this.root.append(this.help);
+  }
+
+  /** What pictures are made of, once there is something. */
+  drawn() {
+    const layouts = this.heatmaps.flatMap(({ layout, element }) => (layout && !element.hidden ? [layout] : []));
+    return this.scene ? { scene: this.scene, layouts } : null;
+  }
+
+  /**
+   * Shows another text in the same heads.
+   * @param {PageData} data
+   */
+  replace(data) {
+    this.data = data;
+    this.patterns.replaceData(data);
+    this.overview.forget();
+    this.store.replaceData(data);
+  }
+
+  /** Draws the state once its patterns are there; a later state overtakes. */
+  async update() {
+    const run = ++this.run;
+    const { state } = this.store;
+    const map = state.colormap.replace(/_r$/, "");
+    const [colors, panels] = await Promise.all([this.blobs.get(this.data.colormaps[map]), this.patterns.panels(state)]);
+    if (run !== this.run) {
+      return;
+    }
+    const [low, high] = scaleEnds(this.data.drawing, state.scale);
+    const shade = new Shade(colors, map !== state.colormap, state.scale, low, high, this.data.bad.nan);
+    /** @type {Scene} */
+    this.scene = { data: this.data, state, panels, shade, theme: currentTheme(this.data.bad) };
+    this.showPanels(panels.length);
+    this.controls.refresh();
+    this.tools.refresh();
+    drawLegend(this.legend, this.scene);
+    this.legendName.textContent = valueName(this.data.drawing, state.scale);
+    this.heatmaps.forEach((heatmap) => heatmap.update(/** @type {Scene} */ (this.scene)));
+    this.text.update(this.scene);
+    this.arcs.update(this.scene);
+    this.overview.update(this.scene);
+    this.rows.refresh();
+    this.steps?.update(this.scene);
+  }
+
+  /** @param {number} count */
+  showPanels(count) {
+    while (this.heatmaps.length < count) {
+      const heatmap = new Heatmap(this.store, this.pointing, this.heatmaps.length);
+      this.heatmaps.push(heatmap);
+      this.heatmapBox.append(heatmap.element);
+    }
+    this.heatmaps.forEach((heatmap, place) => (heatmap.element.hidden = place >= count));
+    this.heatmapBox.classList.toggle("several", count > 1);
+  }
+}
+
+const dataElement = document.getElementById("attnviz-data");
+const root = document.getElementById("attnviz");
+if (dataElement && root) {
+  try {
+    new Page(JSON.parse(dataElement.textContent ?? ""), root);
+  } catch (error) {
+    root.append(make("p", { role: "alert", text: `This page cannot be shown: ${error}` }));
+    announce("This page cannot be shown.");
+  }
+}

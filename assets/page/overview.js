@@ -1,0 +1,314 @@
+// All layers and heads as small pictures on one canvas. Lines under them join heads that share keys and values.
+import { announce, clamp, eachFrame, idle, make, numberText, sizedContext } from "./dom.js";
+import { averagedHeads, headTitle } from "./patterns.js";
+import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
+
+const GAP = 3;
+const GROUP_GAP = 7;
+const LABEL_WIDTH = 26;
+const NAMED_FROM = 52;
+
+/** @typedef {{place: number, x: number, y: number}} Thumb */
+
+export class Overview {
+  /**
+   * @param {import("./state.js").Store} store
+   * @param {import("./patterns.js").Patterns} patterns
+   */
+  constructor(store, patterns) {
+    this.store = store;
+    this.patterns = patterns;
+    /** @type {Map<number, HTMLCanvasElement>} */
+    this.pictures = new Map();
+    this.run = 0;
+    this.under = -1;
+    this.drawn = "";
+    /** @type {Thumb[]} */
+    this.thumbs = [];
+    this.size = 0;
+    this.canvas = make("canvas", { "aria-hidden": "true" });
+    this.options = this.heads.map((head, place) =>
+      make("div", { role: "option", id: `head-${place}`, "aria-selected": "false", text: `${headTitle(head)} ${head.names.join(", ")}` }));
+    this.list = make("div", {
+      class: "overview-list", role: "listbox", tabindex: 0, "aria-label": "heads", keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+    }, this.canvas, make("div", { class: "unseen", role: "presentation" }, ...this.options));
+    this.caption = make("p", { class: "readout" });
+    this.show = make("select", { "aria-label": "what the small pictures show", change: () => this.draw() },
+      make("option", { value: "", text: "patterns" }),
+      ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}` })));
+    this.element = make("div", { class: "overview" }, this.list, this.caption);
+    if (scoreNames(this.heads).length > 0) {
+      this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show));
+    }
+    this.element.append(this.chips());
+    this.redraw = eachFrame(() => this.draw());
+    new ResizeObserver(this.redraw).observe(this.element);
+    this.canvas.addEventListener("pointermove", (event) => this.point(this.thumbAt(event)));
+    this.canvas.addEventListener("pointerleave", () => this.point(-1));
+    this.canvas.addEventListener("click", (event) => this.choose(this.thumbAt(event), event.shiftKey));
+  }
+
+  get heads() {
+    return this.store.data.documents[0].heads;
+  }
+
+  /** Heads with names as buttons, the surest first. */
+  chips() {
+    const named = this.heads
+      .map((head, place) => ({ head, place, sure: head.scores?.[head.names[0]?.replace("-token", "")] ?? 0 }))
+      .filter(({ head }) => head.names.length > 0)
+      .sort((a, b) => b.sure - a.sure);
+    return make("div", { class: "chips" }, ...named.slice(0, 12).map(({ head, place, sure }) =>
+      make("button", { type: "button", click: () => this.choose(place, false) }, `${headTitle(head)} `,
+        make("span", { class: "quiet", text: `${head.names.join(", ")}${sure ? ` ${sure.toFixed(2)}` : ""}` }))));
+  }
+
+  /** @param {Scene} scene */
+  update(scene) {
+    this.scene = scene;
+    const { state, shade } = scene;
+    const drawn = JSON.stringify([state.colormap, state.scale, state.dropSink, state.showMask, state.units, state.folds, scene.theme.dark, shade.low, shade.high, state.document]);
+    this.draw();
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.paintPictures();
+    }
+  }
+
+  /** Another text for the same heads. */
+  forget() {
+    this.drawn = "";
+  }
+
+  layout() {
+    const width = Math.max(120, this.element.clientWidth);
+    const rows = [...new Set(this.heads.map((head) => head.layer))].map((layer) =>
+      this.heads.map((head, place) => ({ head, place })).filter(({ head }) => head.layer === layer));
+    const most = Math.max(...rows.map((row) => row.length));
+    const groups = Math.max(...rows.map((row) => new Set(row.map(({ head }) => head.group)).size));
+    const grouped = groups < most;
+    const room = width - LABEL_WIDTH - (grouped ? groups * GROUP_GAP : 0);
+    const size = clamp(Math.floor(room / Math.min(most, 16)) - GAP, 14, 84);
+    const perLine = Math.max(1, Math.floor(room / (size + GAP)));
+    const named = size >= NAMED_FROM && this.heads.some((head) => head.names.length > 0);
+    const step = size + GAP + (grouped ? 4 : 0) + (named ? 12 : 0);
+    this.thumbs = [];
+    this.layers = /** @type {{layer: number, y: number}[]} */ ([]);
+    let y = 2;
+    for (const row of rows) {
+      this.layers.push({ layer: row[0].head.layer, y: y + size / 2 });
+      let x = LABEL_WIDTH;
+      row.forEach(({ head, place }, i) => {
+        if (i > 0 && i % perLine === 0) {
+          x = LABEL_WIDTH;
+          y += step;
+        } else if (grouped && i > 0 && head.group !== row[i - 1].head.group) {
+          x += GROUP_GAP;
+        }
+        this.thumbs.push({ place, x, y });
+        x += size + GAP;
+      });
+      y += step;
+    }
+    this.size = size;
+    this.grouped = grouped;
+    this.named = named;
+    return { width, height: y + 2 };
+  }
+
+  draw() {
+    const { scene } = this;
+    if (!scene || this.element.clientWidth === 0) {
+      return;
+    }
+    const { theme, state, shade } = scene;
+    const { width, height } = this.layout();
+    const context = sizedContext(this.canvas, width, height);
+    const { size } = this;
+    context.font = `11px ${theme.sans}`;
+    context.textBaseline = "middle";
+    context.fillStyle = theme.quiet;
+    this.layers?.forEach(({ layer, y }) => context.fillText(`L${layer}`, 0, y));
+    const score = this.show.value;
+    const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);
+    context.imageSmoothingEnabled = size < 40;
+    for (const { place, x, y } of this.thumbs) {
+      const head = this.heads[place];
+      const value = score ? head.scores?.[score] : undefined;
+      const picture = this.pictures.get(place);
+      context.fillStyle = theme.line;
+      context.fillRect(x, y, size, size);
+      if (score) {
+        this.drawScore(context, x, y, value, shade, theme);
+      } else if (picture) {
+        context.drawImage(picture, x, y, size, size);
+      }
+      if (this.named) {
+        context.fillStyle = theme.quiet;
+        context.textAlign = "left";
+        context.font = `10px ${theme.sans}`;
+        context.fillText(head.names[0] ?? "", x, y + size + 8, size);
+      } else if (head.names.length > 0) {
+        context.fillStyle = theme.accent;
+        context.fillRect(x, y + size, size, 2);
+      }
+      if (this.grouped && head.group === this.heads[place + 1]?.group && head.layer === this.heads[place + 1]?.layer) {
+        context.fillStyle = theme.quiet;
+        context.fillRect(x + size / 2, y + size + (this.named ? 15 : 3), size + GAP, 1);
+      }
+      if (averaged.has(place)) {
+        frame(context, x, y, size, theme.to, 2);
+      }
+      if (place === state.head || place === state.compare) {
+        frame(context, x, y, size, place === state.head ? theme.from : theme.text, 3);
+      } else if (place === this.under) {
+        frame(context, x, y, size, theme.text, 1);
+      }
+    }
+    this.options.forEach((option, place) => option.setAttribute("aria-selected", String(place === state.head)));
+    this.list.setAttribute("aria-activedescendant", `head-${state.head}`);
+    this.caption.textContent = this.headSentence(this.under >= 0 ? this.under : state.head);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} x
+   * @param {number} y
+   * @param {number | undefined} value
+   * @param {import("./colors.js").Shade} shade
+   * @param {Theme} theme
+   */
+  drawScore(context, x, y, value, shade, theme) {
+    if (value === undefined || value === null) {
+      return;
+    }
+    const index = clamp(Math.floor(value * 256), 0, 255);
+    context.fillStyle = shade.css[index];
+    context.fillRect(x, y, this.size, this.size);
+    if (this.size >= 24) {
+      context.fillStyle = shade.darkText[index] ? "#1a1a1a" : "#ffffff";
+      context.textAlign = "center";
+      context.font = `${Math.min(12, this.size * 0.4)}px ${theme.sans}`;
+      context.fillText(value.toFixed(2).replace(/^0/, ""), x + this.size / 2, y + this.size / 2);
+      context.textAlign = "left";
+    }
+  }
+
+  /** @param {number} place */
+  headSentence(place) {
+    const head = this.heads[place];
+    const scores = Object.entries(head.scores ?? {}).filter(([, value]) => value !== null).sort((a, b) => b[1] - a[1]).slice(0, 2);
+    return [headTitle(head), head.names.join(", "), ...scores.map(([name, value]) => `${name} ${numberText(value)}`)].filter(Boolean).join(" · ");
+  }
+
+  /** Makes the small pictures one by one, in time that nothing else needs. */
+  async paintPictures() {
+    const run = ++this.run;
+    const { scene } = this;
+    if (!scene) {
+      return;
+    }
+    const { state, shade, theme } = scene;
+    const document = Math.max(0, state.document);
+    const pixels = Math.round(this.size * (window.devicePixelRatio || 1));
+    for (const { place } of [...this.thumbs]) {
+      await idle();
+      const shown = await this.patterns.shown(state, document, [place], false);
+      if (run !== this.run) {
+        return;
+      }
+      const { rows, cols } = shown.matrix;
+      const { block } = fittingBlock(Math.max(rows, cols), pixels);
+      const largest = shade.kind === "row-max" ? shown.matrix.rowLargest() : null;
+      const cells = pooledCells(shown, { row: 0, endRow: rows, col: 0, endCol: cols }, block, largest);
+      this.pictures.set(place, imageCanvas(cellImage(cells, shade, state.showMask ? theme.masked : null)));
+      this.redraw();
+    }
+  }
+
+  /** @param {MouseEvent} event */
+  thumbAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
+    const reach = this.size + GAP;
+    return this.thumbs.find((thumb) => thumb.x <= x && x < thumb.x + reach && thumb.y <= y && y < thumb.y + reach)?.place ?? -1;
+  }
+
+  /** @param {number} place */
+  point(place) {
+    if (place !== this.under) {
+      this.under = place;
+      this.redraw();
+    }
+  }
+
+  /**
+   * Shows a head; with `beside` next to the one that is shown. While heads are chosen for a mean, adds it to these or
+   * takes it away.
+   * @param {number} place
+   * @param {boolean} beside
+   */
+  choose(place, beside) {
+    const { state } = this.store;
+    if (place < 0) {
+      return;
+    }
+    if (state.average === "chosen") {
+      const heads = state.heads.includes(place) ? state.heads.filter((other) => other !== place) : [...state.heads, place];
+      this.store.set({ head: place, heads: heads.sort((a, b) => a - b) });
+    } else {
+      this.store.set(beside ? { compare: place === state.compare ? -1 : place } : { head: place });
+    }
+    announce(this.headSentence(place));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { head } = this.store.state;
+    const here = this.thumbs.find((thumb) => thumb.place === head);
+    if (!here || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
+    const beyond = /** @type {Record<string, (thumb: Thumb) => boolean>} */ ({
+      ArrowLeft: (thumb) => thumb.y === here.y && thumb.x < here.x,
+      ArrowRight: (thumb) => thumb.y === here.y && thumb.x > here.x,
+      ArrowUp: (thumb) => thumb.y < here.y,
+      ArrowDown: (thumb) => thumb.y > here.y,
+    })[event.key];
+    if (beyond) {
+      const distance = (/** @type {Thumb} */ thumb) => Math.abs(thumb.x - here.x) + 4 * Math.abs(thumb.y - here.y);
+      const next = this.thumbs.filter(beyond).sort((a, b) => distance(a) - distance(b))[0];
+      if (next) {
+        this.store.set({ head: next.place });
+        announce(this.headSentence(next.place));
+      }
+      event.preventDefault();
+    } else if (event.key === " " && this.store.state.average === "chosen") {
+      this.choose(head, false);
+      event.preventDefault();
+    }
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {string} color
+ * @param {number} line
+ */
+function frame(context, x, y, size, color, line) {
+  context.strokeStyle = color;
+  context.lineWidth = line;
+  context.strokeRect(x - line / 2 + 0.5, y - line / 2 + 0.5, size + line - 1, size + line - 1);
+}
+
+/**
+ * Scores that any head has.
+ * @param {Head[]} heads
+ */
+export function scoreNames(heads) {
+  return [...new Set(heads.flatMap((head) => Object.keys(head.scores ?? {})))];
+}

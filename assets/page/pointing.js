@@ -1,0 +1,65 @@
+// What the pointer, or the keyboard's cursor, is at: told to every view once a frame, apart from the state because it
+// changes with every move.
+import { eachFrame, numberText } from "./dom.js";
+
+/** @type {Hover} */
+export const NOWHERE = { panel: 0, query: -1, key: -1 };
+
+export class Pointing {
+  constructor() {
+    this.at = NOWHERE;
+    /** @type {((at: Hover) => void)[]} */
+    this.listeners = [];
+    this.tell = eachFrame(() => this.listeners.forEach((listener) => listener(this.at)));
+  }
+
+  /** @param {(at: Hover) => void} listener */
+  subscribe(listener) {
+    this.listeners.push(listener);
+  }
+
+  /** @param {Hover} at */
+  set(at) {
+    const { panel, query, key } = this.at;
+    if (at.panel !== panel || at.query !== query || at.key !== key) {
+      this.at = at;
+      this.tell();
+    }
+  }
+}
+
+/**
+ * The rows (or, of state.asKey, columns) whose weights the token views show: those under the pointer, else those picked.
+ * @param {Hover} at
+ * @param {State} state
+ * @param {number[]} picked
+ */
+export function pointedUnits(at, state, picked) {
+  const under = state.asKey ? at.key : at.query;
+  return under >= 0 ? [under] : picked;
+}
+
+/**
+ * One cell in words: "␣sat looks at ␣cat: 0.063".
+ * @param {Shown} shown
+ * @param {Hover} at
+ */
+export function cellSentence({ matrix, mask, queries, keys }, { query, key }) {
+  const from = queries[query]?.label;
+  const to = keys[key]?.label;
+  if (from === undefined || to === undefined) {
+    return from === undefined ? (to ? `“${to}”` : "") : `“${from}”`;
+  }
+  return mask.sees(query, key)
+    ? `“${from}” → “${to}”: ${numberText(matrix.at(query, key))}`
+    : `“${from}” → “${to}”: masked, may not be seen`;
+}
+
+/**
+ * The same for people who hear it.
+ * @param {Shown} shown
+ * @param {Hover} at
+ */
+export function spokenCell(shown, at) {
+  return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at).replace(" → ", " looks at ")}`;
+}

@@ -1,0 +1,104 @@
+// One query through one head: every number between its vector and the vector that it takes away.
+
+/**
+ * @typedef {object} StepInputs  one head's real numbers
+ * @property {Float32Array | null} q       of the query [d_head]; null: only scores are known
+ * @property {Float32Array | null} k       [n_keys, d_head]
+ * @property {Float32Array} v              [n_keys, d_value]
+ * @property {Float32Array | null} scores  of the query [n_keys], in place of those that q and k give
+ * @property {Float32Array | null} bias    of the query [n_keys]
+ * @property {StepHead} head
+ * @property {(key: number) => boolean} sees
+ * @property {number} count                keys
+ *
+ * @typedef {object} Walk  what each step gives, [n_keys] but for the context [d_value]
+ * @property {Float64Array | null} dots
+ * @property {Float64Array} scaled
+ * @property {Float64Array} capped
+ * @property {Float64Array} biased
+ * @property {Float64Array} tempered  divided by the temperature, with the change of one score
+ * @property {Float64Array} masked    -Infinity where the mask hides the key
+ * @property {Float64Array} weights
+ * @property {Float64Array} context
+ */
+
+/**
+ * @param {Float32Array} q
+ * @param {Float32Array} k
+ * @param {number} count
+ */
+function dotProducts(q, k, count) {
+  return Float64Array.from({ length: count }, (_, key) => q.reduce((sum, value, i) => sum + value * k[key * q.length + i], 0));
+}
+
+/** @param {Float64Array} scores */
+export function softmax(scores) {
+  const largest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
+  const powers = scores.map((score) => (largest === -Infinity ? 0 : Math.exp(score - largest)));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => (sum === 0 ? 0 : power / sum));
+}
+
+/**
+ * @param {StepInputs} inputs
+ * @param {number} temperature
+ * @param {{key: number, by: number}} change  added to one score before the softmax
+ * @returns {Walk}
+ */
+export function walk({ q, k, v, scores, bias, head, sees, count }, temperature, change) {
+  const dots = q && k ? dotProducts(q, k, count) : null;
+  const scaled = scores ? Float64Array.from(scores) : /** @type {Float64Array} */ (dots).map((dot) => dot * head.scale);
+  const cap = head.soft_cap;
+  const capped = scores || !cap ? scaled : scaled.map((score) => cap * Math.tanh(score / cap));
+  const biased = scores || !bias ? capped : capped.map((score, key) => score + bias[key]);
+  const tempered = biased.map((score, key) => score / temperature + (key === change.key ? change.by : 0));
+  const masked = tempered.map((score, key) => (sees(key) ? score : -Infinity));
+  const weights = softmax(masked);
+  const size = head.d_value;
+  const context = Float64Array.from({ length: size }, (_, i) => weights.reduce((sum, weight, key) => sum + weight * v[key * size + i], 0));
+  return { dots, scaled, capped, biased, tempered, masked, weights, context };
+}
+
+/**
+ * @typedef {object} Step  one page of the walk
+ * @property {string} title
+ * @property {string} says
+ * @property {Float64Array | null} before  what goes in, beside
+ * @property {Float64Array} after          the numbers of the bars
+ * @property {"dot" | "weight" | "sum" | ""} vectors  which vectors are drawn
+ */
+
+/**
+ * The steps that this head takes: those that change nothing in it are left out.
+ * @param {Walk} made
+ * @param {StepHead} head
+ * @param {number} temperature
+ * @param {string} query  its label
+ * @returns {Step[]}
+ */
+export function stepsOf(made, head, temperature, query) {
+  /** @type {Step[]} */
+  const steps = [];
+  const factor = Number(head.scale.toPrecision(4));
+  if (made.dots) {
+    steps.push(
+      { title: "Dot product", says: `The query vector of “${query}” is multiplied with the key vector of every token, number by number, and summed: the more alike they point, the larger.`, before: null, after: made.dots, vectors: "dot" },
+      { title: "Scale", says: `Every dot product is multiplied by ${factor}, so that long vectors do not make the softmax too sharp.`, before: made.dots, after: made.scaled, vectors: "" });
+  } else {
+    steps.push({ title: "Scores", says: `How well “${query}” matches every key, as the model gives it.`, before: null, after: made.scaled, vectors: "" });
+  }
+  if (made.capped !== made.scaled) {
+    steps.push({ title: "Soft cap", says: `Scores are bent so that none goes beyond ±${head.soft_cap}.`, before: made.scaled, after: made.capped, vectors: "" });
+  }
+  if (made.biased !== made.capped) {
+    steps.push({ title: "Bias", says: "A number for the position is added: the further away, the less.", before: made.capped, after: made.biased, vectors: "" });
+  }
+  if (temperature !== 1 || made.tempered.some((score, key) => score !== made.biased[key])) {
+    steps.push({ title: "Your change", says: `Scores are divided by the temperature ${temperature}, and one may be moved by hand.`, before: made.biased, after: made.tempered, vectors: "" });
+  }
+  steps.push(
+    { title: "Mask", says: "Tokens that this one may not see get the score −∞: nothing will be left of them.", before: made.tempered, after: made.masked, vectors: "" },
+    { title: "Softmax", says: "e is raised to each score and divided by the sum: weights that are positive and sum to 1. These are the row of the heatmap.", before: made.masked, after: made.weights, vectors: "weight" },
+    { title: "Weighted sum", says: "Each token's value vector counts as much as its weight; their sum is what the query takes away.", before: made.masked, after: made.weights, vectors: "sum" });
+  return steps;
+}

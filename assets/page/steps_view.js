@@ -1,0 +1,299 @@
+// The step view: one query of one head, from dot products to the weighted sum, with sliders to try what would be.
+import { announce, clamp, eachFrame, make, sizedContext } from "./dom.js";
+import { stepsOf, walk } from "./steps_math.js";
+import { cutLabel } from "./heat_paint.js";
+import { headTitle } from "./patterns.js";
+import { Mask } from "./matrix.js";
+
+const STEP_ROW = 20;
+const STEPS_TOP = 20;
+const MOST_KEYS = 24;
+const PLAY_MS = 2600;
+
+export class StepsView {
+  /**
+   * @param {import("./state.js").Store} store
+   * @param {import("./blobs.js").Blobs} blobs
+   * @param {import("./patterns.js").Patterns} patterns
+   */
+  constructor(store, blobs, patterns) {
+    this.store = store;
+    this.blobs = blobs;
+    this.patterns = patterns;
+    this.step = 0;
+    this.run = 0;
+    this.playing = 0;
+    this.changedKey = 0;
+    /** @type {import("./steps_math.js").StepInputs | null} */
+    this.inputs = null;
+    this.query = 0;
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => make("button", { type: "button", text, click: act });
+    this.playButton = button("play", () => this.play(!this.playing));
+    this.tabs = make("ol", { class: "step-tabs" });
+    this.says = make("p", { class: "step-says" });
+    this.canvas = make("canvas", { role: "img" });
+    this.missing = make("p", { class: "quiet" });
+    this.temperature = this.slider("temperature", 0.1, 5, 1);
+    this.change = this.slider("change of one score", -10, 10, 0);
+    this.keyChoice = make("select", { "aria-label": "whose score", change: () => {
+      this.changedKey = Number(this.keyChoice.value);
+      this.draw();
+    } });
+    this.redraw = eachFrame(() => this.draw());
+    this.body = make("div", {},
+      make("div", { class: "step-tools" }, button("← back", () => this.go(-1)), this.playButton, button("next →", () => this.go(1)), this.tabs),
+      this.says, this.canvas,
+      make("div", { class: "sliders" }, this.temperature.label, this.change.label, this.keyChoice, button("reset", () => this.reset())));
+    this.element = make("div", {}, this.missing, this.body);
+    new ResizeObserver(this.redraw).observe(this.element);
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} low
+   * @param {number} high
+   * @param {number} usual
+   */
+  slider(name, low, high, usual) {
+    const number = make("output", { text: String(usual) });
+    const input = make("input", { type: "range", min: low, max: high, step: 0.1, value: usual, "aria-label": name, input: () => {
+      number.textContent = input.value;
+      this.redraw();
+    } });
+    const label = make("label", {}, make("span", { text: `${name} ` }), number, input);
+    const set = (/** @type {number} */ value) => {
+      input.value = String(value);
+      number.textContent = input.value;
+    };
+    return { label, set, get: () => Number(input.value) };
+  }
+
+  reset() {
+    this.temperature.set(this.store.data.steps?.temperature ?? 1);
+    this.change.set(0);
+    this.draw();
+  }
+
+  /** @param {Scene} scene */
+  async update(scene) {
+    this.scene = scene;
+    const run = ++this.run;
+    const { data, state } = scene;
+    const chosen = data.documents[0].heads[state.head];
+    const head = data.steps?.heads.find((one) => one.layer === chosen.layer && one.head === chosen.head);
+    this.missing.textContent = head ? "" : `The page has no vectors of ${headTitle(chosen)}: choose another head.`;
+    this.body.hidden = !head;
+    if (!head) {
+      this.play(false);
+      return;
+    }
+    const query = state.asKey ? this.query : (state.picks[0] ?? this.query);
+    this.query = clamp(query, 0, data.shape[0] - 1);
+    const inputs = await this.read(head, chosen);
+    if (run === this.run) {
+      this.inputs = inputs;
+      const names = (data.keys ?? data.queries).label;
+      if (this.keyChoice.options.length !== names.length || names[0] !== this.keyChoice.options[0].text) {
+        this.keyChoice.replaceChildren(...names.map((text, value) => make("option", { value, text })));
+        this.changedKey = 0;
+      }
+      this.draw();
+    }
+  }
+
+  /**
+   * @param {StepHead} head
+   * @param {Head} chosen
+   * @returns {Promise<import("./steps_math.js").StepInputs>}
+   */
+  async read(head, chosen) {
+    const count = this.store.data.shape[1];
+    const row = async (/** @type {number | null} */ blob, /** @type {number} */ size) =>
+      blob === null ? null : (await this.blobs.floats(blob)).subarray(this.query * size, (this.query + 1) * size);
+    const scores = await row(head.scores, count);
+    const mask = await this.patterns.mask(chosen);
+    return {
+      q: scores ? null : await row(head.q, head.d_head),
+      k: scores ? null : await this.blobs.floats(head.k),
+      v: await this.blobs.floats(head.v),
+      scores,
+      bias: await row(head.bias, count),
+      head,
+      sees: (key) => mask instanceof Mask && mask.sees(this.query, key),
+      count,
+    };
+  }
+
+  /** @param {number} by */
+  go(by) {
+    this.step = clamp(this.step + by, 0, this.count() - 1);
+    this.draw();
+    announce(`${this.says.textContent}`);
+  }
+
+  count() {
+    return this.tabs.children.length;
+  }
+
+  /** @param {boolean} on */
+  play(on) {
+    clearInterval(this.playing);
+    this.playing = 0;
+    if (on) {
+      this.step = this.step >= this.count() - 1 ? 0 : this.step;
+      this.draw();
+      this.playing = setInterval(() => {
+        if (this.step >= this.count() - 1) {
+          this.play(false);
+        } else {
+          this.go(1);
+        }
+      }, PLAY_MS);
+    }
+    this.playButton.textContent = this.playing ? "pause" : "play";
+  }
+
+  draw() {
+    const { inputs, scene } = this;
+    const width = this.element.clientWidth;
+    if (!inputs || !scene || width === 0 || this.body.hidden) {
+      return;
+    }
+    const temperature = this.temperature.get();
+    const labels = (scene.data.keys ?? scene.data.queries).label;
+    const made = walk(inputs, temperature, { key: this.changedKey, by: this.change.get() });
+    const steps = stepsOf(made, inputs.head, temperature, scene.data.queries.label[this.query]);
+    this.step = Math.min(this.step, steps.length - 1);
+    const step = steps[this.step];
+    this.tabs.replaceChildren(...steps.map(({ title }, place) => make("li", {},
+      make("button", { type: "button", text: title, "aria-pressed": String(place === this.step), click: () => {
+        this.step = place;
+        this.draw();
+      } }))));
+    this.says.textContent = step.says;
+    const keys = shownKeys(made.weights);
+    const extra = step.vectors === "sum" ? 2 * STEP_ROW : step.vectors === "dot" ? 1.5 * STEP_ROW : 0;
+    const height = STEPS_TOP + keys.length * STEP_ROW + extra + 6;
+    const context = sizedContext(this.canvas, width, height);
+    this.drawBars(context, step, made, keys, labels, width);
+    const cut = keys.length < labels.length ? ` The ${MOST_KEYS} tokens of the largest weights.` : "";
+    this.canvas.setAttribute("aria-label", `${step.title}: ${keys.slice(0, 8).map((key) => `${labels[key]} ${shownNumber(step.after[key])}`).join(", ")}.${cut}`);
+  }
+
+  /**
+   * A row for each key: label, number before, number after, a bar, and its vector as a strip.
+   * @param {CanvasRenderingContext2D} context
+   * @param {import("./steps_math.js").Step} step
+   * @param {import("./steps_math.js").Walk} made
+   * @param {number[]} keys
+   * @param {string[]} labels
+   * @param {number} width
+   */
+  drawBars(context, step, made, keys, labels, width) {
+    const { theme } = /** @type {Scene} */ (this.scene);
+    const inputs = /** @type {import("./steps_math.js").StepInputs} */ (this.inputs);
+    const narrow = width < 560;
+    const label = Math.min(140, width * 0.24);
+    const numbers = narrow ? 60 : 70;
+    const before = step.before ? numbers : 0;
+    const strips = step.vectors === "dot" || step.vectors === "sum" ? Math.min(width * 0.34, 420) : 0;
+    const barLeft = label + before + numbers + 14;
+    const barWidth = Math.max(40, width - barLeft - strips - (strips ? 16 : 4));
+    const finite = keys.map((key) => step.after[key]).filter(Number.isFinite);
+    const low = Math.min(0, ...finite);
+    const high = Math.max(step.vectors === "weight" || step.vectors === "sum" ? 1 : 1e-9, ...finite);
+    const zero = barLeft + (-low / (high - low)) * barWidth;
+    const size = step.vectors === "dot" ? inputs.head.d_head : inputs.head.d_value;
+    const vectors = step.vectors === "dot" ? inputs.k : inputs.v;
+    const stripLeft = width - strips;
+    const extent = strips && vectors ? largestSize(vectors) : 1;
+    const text = (/** @type {string} */ what, /** @type {number} */ x, /** @type {number} */ y, /** @type {CanvasTextAlign} */ align, /** @type {string} */ color, mono = true) => {
+      context.font = `12px ${mono ? theme.mono : theme.sans}`;
+      context.textAlign = align;
+      context.textBaseline = "middle";
+      context.fillStyle = color;
+      context.fillText(what, x, y);
+    };
+    let y = STEPS_TOP;
+    text("key", 0, 9, "left", theme.quiet, false);
+    text(step.title.toLowerCase(), label + before + numbers, 9, "right", theme.quiet, false);
+    if (strips) {
+      text(step.vectors === "dot" ? "key vectors; above them the query's" : "value vectors × weight", stripLeft, 9, "left", theme.quiet, false);
+    }
+    if (step.vectors === "dot" && inputs.q) {
+      text("query", stripLeft - 6, y + STEP_ROW / 2, "right", theme.quiet, false);
+      drawStrip(context, inputs.q, 0, size, stripLeft, y + 3, strips, STEP_ROW - 6, largestSize(inputs.q), 1, theme);
+      y += 1.5 * STEP_ROW;
+    }
+    for (const key of keys) {
+      const value = step.after[key];
+      const middle = y + STEP_ROW / 2;
+      context.font = `12px ${theme.mono}`;
+      text(cutLabel(context, labels[key], label - 6), 0, middle, "left", key === this.changedKey && this.change.get() !== 0 ? theme.accent : theme.text);
+      if (step.before) {
+        text(shownNumber(step.before[key]), label + numbers, middle, "right", theme.quiet);
+      }
+      text(shownNumber(value), label + before + numbers, middle, "right", theme.text);
+      if (Number.isFinite(value)) {
+        const end = barLeft + ((value - low) / (high - low)) * barWidth;
+        context.fillStyle = value < 0 ? theme.negative : theme.from;
+        context.fillRect(Math.min(zero, end), y + 4, Math.max(1, Math.abs(end - zero)), STEP_ROW - 8);
+      }
+      if (strips && vectors) {
+        const part = step.vectors === "sum" ? made.weights[key] : 1;
+        drawStrip(context, vectors, key * size, size, stripLeft, y + 3, strips, STEP_ROW - 6, extent, part, theme);
+      }
+      y += STEP_ROW;
+    }
+    if (step.vectors === "sum") {
+      y += STEP_ROW / 2;
+      text("sum", stripLeft - 6, y + STEP_ROW / 2, "right", theme.text, false);
+      drawStrip(context, made.context, 0, size, stripLeft, y + 3, strips, STEP_ROW - 6, extent, 1, theme);
+    }
+  }
+}
+
+/**
+ * A vector as coloured fields: negative numbers in one colour, positive ones in another.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Float32Array | Float64Array} numbers
+ * @param {number} begin
+ * @param {number} size
+ * @param {number} x
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ * @param {number} extent  number of the full colour
+ * @param {number} part    all are multiplied by this
+ * @param {Theme} theme
+ */
+function drawStrip(context, numbers, begin, size, x, y, width, height, extent, part, theme) {
+  context.fillStyle = theme.line;
+  context.fillRect(x, y + height, width, 1);
+  for (let i = 0; i < size; i++) {
+    const value = numbers[begin + i] * part;
+    context.globalAlpha = Math.min(1, Math.abs(value) / (extent || 1));
+    context.fillStyle = value < 0 ? theme.negative : theme.from;
+    context.fillRect(x + (i * width) / size, y, width / size - (width / size > 4 ? 1 : 0), height);
+  }
+  context.globalAlpha = 1;
+}
+
+/** @param {Float32Array} numbers */
+function largestSize(numbers) {
+  return numbers.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+}
+
+/** @param {number} value */
+function shownNumber(value) {
+  return value === -Infinity ? "−∞" : value.toFixed(3).replace("-", "−");
+}
+
+/**
+ * All keys, or where they are too many those of the largest weights, in their order.
+ * @param {Float64Array} weights
+ */
+function shownKeys(weights) {
+  const keys = [...weights.keys()];
+  return keys.length <= MOST_KEYS ? keys : keys.sort((a, b) => weights[b] - weights[a]).slice(0, MOST_KEYS).sort((a, b) => a - b);
+}

@@ -1,0 +1,65 @@
+// The same as tables: for screen readers, and for those who want numbers.
+import { make, numberText } from "./dom.js";
+import { scoreNames } from "./overview.js";
+import { headTitle } from "./patterns.js";
+import { pickedSums } from "./derive.js";
+import { unitsWith } from "./units.js";
+
+const MOST_ROWS = 200;
+
+/**
+ * A table that is filled only while it is open.
+ * @param {string} summary
+ * @param {() => {head: string[], rows: string[][], note: string}} content
+ */
+export function openableTable(summary, content) {
+  const place = make("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": summary });
+  const element = make("details", { class: "table", toggle: () => refresh() }, make("summary", { text: summary }), place);
+  const refresh = () => {
+    if (element.open) {
+      const { head, rows, note } = content();
+      place.replaceChildren(
+        make("table", {}, make("caption", { text: note }),
+          make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col", text })))),
+          make("tbody", {}, ...rows.map(([first, ...rest]) => make("tr", {}, make("th", { scope: "row", text: first }), ...rest.map((text) => make("td", { text })))))));
+    }
+  };
+  return { element, refresh };
+}
+
+/**
+ * The weights of the picked tokens, the largest first.
+ * @param {Scene} scene
+ */
+export function rowTable({ state, panels }) {
+  const picked = (/** @type {Panel} */ panel) => unitsWith(state.asKey ? panel.shown.keys : panel.shown.queries, state.picks);
+  const [{ shown }] = panels;
+  const units = state.asKey ? shown.queries : shown.keys;
+  const columns = panels.map((panel) => pickedSums(panel.shown, picked(panel), state.asKey));
+  const names = picked(panels[0]).map((place) => (state.asKey ? shown.keys : shown.queries)[place].label).join(", ");
+  const places = [...units.keys()].sort((a, b) => columns[0][b] - columns[0][a]).slice(0, MOST_ROWS);
+  const cut = places.length < units.length ? ` The ${MOST_ROWS} largest of ${units.length}.` : "";
+  return {
+    head: ["token", "place", ...panels.map((panel) => panel.title)],
+    rows: places.map((place) => [units[place].label, String(units[place].begin), ...columns.map((column) => numberText(column[place]))]),
+    note: (state.asKey ? `Who looks at ${names || "nothing"}.` : `Where ${names || "nothing"} looks.`) + cut,
+  };
+}
+
+/**
+ * All heads with their names and scores.
+ * @param {PageData} data
+ */
+export function headTable(data) {
+  const { heads } = data.documents[0];
+  const scores = scoreNames(heads);
+  return {
+    head: ["head", "layer", "names", "shares keys and values with", ...scores],
+    rows: heads.map((head) => {
+      const others = heads.filter((other) => other !== head && other.layer === head.layer && other.group === head.group);
+      const values = scores.map((name) => head.scores?.[name]);
+      return [headTitle(head), String(head.layer), head.names.join(", "), others.map(headTitle).join(", "), ...values.map((value) => (value === undefined || value === null ? "" : numberText(value)))];
+    }),
+    note: `${heads.length} heads.`,
+  };
+}

@@ -1,0 +1,72 @@
+// Search, direction and folding above the two token views.
+import { announce, make } from "./dom.js";
+import { directionSwitch } from "./controls.js";
+
+export class TokenPanel {
+  /** @param {import("./state.js").Store} store */
+  constructor(store) {
+    this.store = store;
+    this.direction = directionSwitch(store);
+    this.search = make("input", {
+      type: "search", placeholder: "search a token ( / )", "aria-label": "search a token", spellcheck: "false",
+      input: () => this.find(0), keydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
+    });
+    this.found = make("span", { class: "quiet" });
+    this.fold = make("button", { type: "button", text: "fold the picked", title: "take the tokens from the first picked to the last one together", click: () => this.foldPicked() });
+    this.unfold = make("button", { type: "button", text: "unfold", click: () => store.set({ folds: [] }) });
+    this.element = make("div", { class: "token-tools" }, this.direction.element, this.search, this.found, this.fold, this.unfold);
+    this.place = -1;
+    this.refresh();
+  }
+
+  refresh() {
+    const { picks, folds } = this.store.state;
+    this.direction.refresh();
+    this.fold.hidden = this.store.data.keys !== null || picks.length < 2;
+    this.unfold.hidden = folds.length === 0;
+  }
+
+  /** Tokens with the text that is searched. */
+  matches() {
+    const { data, state } = this.store;
+    const tokens = state.asKey && data.keys ? data.keys : data.queries;
+    const wanted = this.search.value.toLocaleLowerCase();
+    const holds = (/** @type {string} */ text) => text.toLocaleLowerCase().includes(wanted);
+    return wanted === "" ? [] : [...tokens.text.keys()].filter((i) => holds(tokens.text[i]) || holds(tokens.label[i]));
+  }
+
+  /**
+   * Picks the match behind the last one.
+   * @param {number} step  0: the first one
+   */
+  find(step) {
+    const matches = this.matches();
+    this.place = step === 0 ? 0 : (this.place + step + matches.length) % Math.max(1, matches.length);
+    this.found.textContent = this.search.value === "" ? "" : matches.length === 0 ? "not found" : `${this.place + 1} of ${matches.length}`;
+    announce(this.found.textContent);
+    if (matches.length > 0) {
+      this.store.set({ picks: [matches[this.place]] });
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (event.key === "Enter" && event.altKey) {
+      this.store.set({ picks: this.matches() });
+    } else if (event.key === "Enter") {
+      this.find(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      this.search.value = "";
+      this.found.textContent = "";
+      this.search.blur();
+    }
+  }
+
+  foldPicked() {
+    const { picks, folds } = this.store.state;
+    const begin = Math.min(...picks);
+    const end = Math.max(...picks) + 1;
+    const apart = folds.filter(([from, to]) => to <= begin || from >= end);
+    this.store.set({ folds: /** @type {[number, number][]} */ ([...apart, [begin, end]]).sort((a, b) => a[0] - b[0]), picks: [begin] });
+  }
+}

@@ -1,0 +1,418 @@
+#include "attnviz/html/explorer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/core/demo_files.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/formats/json_writer.h"
+#include "attnviz/html/blobs.h"
+#include "attnviz/html/packed_pattern.h"
+#include "attnviz/html/page_file.h"
+#include "attnviz/picture/layout/figure_style.h"
+#include "attnviz/text/sentences.h"
+#include "attnviz/text/word_groups.h"
+
+namespace attnviz {
+
+namespace {
+
+// Whether no key behind its query has any weight.
+bool is_triangle(ConstMatrix weights) {
+  for (std::size_t query = 0; query < weights.rows; ++query) {
+    const auto later = weights.row(query).subspan(std::min(query + 1, weights.cols));
+    if (std::ranges::any_of(later, [](float weight) { return weight != 0.0f; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+WeightCode code_for(std::size_t n_weights) {
+  constexpr std::size_t kMostFloats = 262'144;    // 1 MB before compression
+  constexpr std::size_t kMostShorts = 4'194'304;  // 8 MB
+  return n_weights <= kMostFloats   ? WeightCode::kFloat
+         : n_weights <= kMostShorts ? WeightCode::k16
+                                    : WeightCode::k8;
+}
+
+std::string hex_of(Rgb color) {
+  return fmt::format("#{:02x}{:02x}{:02x}", color.r, color.g, color.b);
+}
+
+// The sentence of each token, numbered from 0; what stands between sentences belongs to the one
+// before it.
+std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
+  const std::vector<Sentence> all = sentences(text.source);
+  std::vector<std::size_t> numbers;
+  std::size_t at = 0;
+  for (const Token& token : text.tokens) {
+    const std::size_t word = text.source.find_first_not_of(" \t\r\n", token.begin);
+    while (at + 1 < all.size() && token.end > token.begin && word >= all[at + 1].begin) {
+      ++at;
+    }
+    numbers.push_back(at);
+  }
+  return numbers;
+}
+
+class ExplorerWriter {
+ public:
+  ExplorerWriter(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
+                 const ByteSink& sink)
+      : documents_(documents), extras_(extras), json_(sink) {
+    for (const AttentionDocument& document : documents) {
+      AttentionDocument whole = document;  // the page leaves out keys itself
+      whole.drawing.drop_sink = false;
+      whole.drawing.focus.reset();
+      pictures_.push_back(attention_heatmap(whole));
+    }
+    const Heatmap& picture = pictures_.front();
+    const bool is_square = picture.n_queries() == picture.n_keys();
+    std::size_t n_patterns = 0;
+    triangle_ = is_square;
+    for (const AttentionDocument& document : documents) {
+      n_patterns += document.patterns.size();
+      triangle_ = triangle_ && std::ranges::all_of(document.patterns, [](const auto& pattern) {
+                    return is_triangle(pattern.weights);
+                  });
+    }
+    const std::size_t n_weights =
+        n_patterns * packed_size(picture.n_queries(), picture.n_keys(), triangle_);
+    if (n_weights > kMostPageWeights) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("a page holds {} million weights, and these are {} million: take "
+                              "fewer heads or a shorter text",
+                              kMostPageWeights / 1'000'000, n_weights / 1'000'000));
+    }
+    code_ = code_for(n_weights);
+  }
+
+  void write() {
+    json_.begin_object();
+    json_.member("schema", "attnviz.page/1");
+    json_.member("generator", "attnviz");
+    json_.member("title", title());
+    json_.member("command", extras_.command.words);
+    json_.member("command_text", extras_.command.text);
+    const AttentionDocument& first = documents_.front();
+    json_.member("text", first.text);
+    json_.member("notes", pictures_.front().notes);
+    write_model();
+    write_tokens();
+    write_colors();
+    write_drawing();
+    write_heads();
+    json_.begin_array("shape");
+    json_.value(pictures_.front().n_queries());
+    json_.value(pictures_.front().n_keys());
+    json_.end_array();
+    json_.member("triangle", triangle_);
+    write_steps();
+    write_live();
+    json_.member("blobs", blobs_.texts());
+    json_.end_object();
+    json_.finish();
+  }
+
+ private:
+  const std::string& title() const { return pictures_.front().title; }
+
+  void write_model() {
+    json_.key("model");
+    const auto& facts = documents_.front().model;
+    if (!facts) {
+      return json_.null();
+    }
+    json_.begin_object();
+    json_.member("name", facts->name);
+    json_.member("family", facts->family);
+    json_.member("n_layers", facts->n_layers);
+    json_.member("n_heads", facts->n_heads);
+    json_.member("n_kv_heads", facts->n_kv_heads);
+    json_.member("random", facts->random);
+    json_.end_object();
+  }
+
+  void write_tokens() {
+    const AttentionDocument& first = documents_.front();
+    const bool knows_text = extras_.text != nullptr && !first.words &&
+                            extras_.text->size() == first.query_tokens.size();
+    json_.begin_object("queries");
+    write_axis(first.query_tokens);
+    json_.key("id");
+    first.token_ids.empty() ? json_.null() : json_.value(first.token_ids);
+    json_.member("special", first.marks.special);
+    json_.member("added", first.marks.added);
+    json_.member("generated", first.marks.generated);
+    json_.member("word", knows_text ? std::optional(word_numbers(*extras_.text)) : std::nullopt);
+    json_.member("sentence",
+                 knows_text ? std::optional(sentence_numbers(*extras_.text)) : std::nullopt);
+    json_.key("turn");
+    json_.null();
+    json_.end_object();
+    json_.key("keys");
+    if (first.key_tokens == first.query_tokens) {
+      return json_.null();
+    }
+    json_.begin_object();
+    write_axis(first.key_tokens);
+    for (const char* const name : {"id", "word", "sentence", "turn"}) {
+      json_.key(name);
+      json_.null();
+    }
+    for (const char* const name : {"special", "added", "generated"}) {
+      json_.member(name, std::vector<std::size_t>());
+    }
+    json_.end_object();
+  }
+
+  void write_axis(const std::vector<std::string>& tokens) {
+    json_.member("text", tokens);
+    json_.list("label", tokens, [](const std::string& token) {
+      std::string label = printable(token);
+      // Few fonts of browsers have the sign of a space that pictures draw themselves.
+      constexpr std::string_view kSpace = "␠";
+      for (std::size_t at = 0; (at = label.find(kSpace, at)) != std::string::npos;) {
+        label.replace(at, kSpace.size(), "␣");
+      }
+      return label;
+    });
+  }
+
+  void write_colors() {
+    json_.begin_object("colormaps");
+    for (const std::string_view name : colormap_names()) {
+      const Colormap map(name);
+      std::vector<Rgb> colors;
+      for (std::size_t i = 0; i < Colormap::kColors; ++i) {
+        colors.push_back(map((static_cast<float>(i) + 0.5f) / Colormap::kColors));
+      }
+      json_.member(name, blobs_.add(colors));
+    }
+    json_.end_object();
+    json_.begin_object("bad");
+    json_.member("masked", hex_of(kLightColors.masked));
+    json_.member("masked_dark", hex_of(kDarkColors.masked));
+    json_.member("nan", hex_of(kNanColor));
+    json_.end_object();
+  }
+
+  void write_drawing() {
+    const Drawing& drawing = documents_.front().drawing;
+    json_.begin_object("drawing");
+    json_.member("colormap", drawing.scale.colormap.name());
+    json_.member("scale", word_for(kScales, drawing.scale.kind));
+    json_.member("low", drawing.scale.low);
+    json_.member("high", drawing.scale.high);
+    json_.member("zero_centred", drawing.scale.colormap.diverging());
+    json_.member("drop_sink", drawing.drop_sink);
+    json_.member("value_name", pictures_.front().value_name);
+    json_.end_object();
+  }
+
+  void write_heads() {
+    json_.begin_array("documents");
+    const AttentionDocument& first = documents_.front();
+    for (std::size_t i = 0; i < documents_.size(); ++i) {
+      json_.begin_object();
+      json_.member("name", i < first.drawing.side_by_side.size() ? first.drawing.side_by_side[i]
+                                                                 : std::string());
+      json_.begin_array("heads");
+      for (std::size_t index = 0; index < documents_[i].patterns.size(); ++index) {
+        write_head(i, index);
+      }
+      json_.end_array();
+      json_.end_object();
+    }
+    json_.end_array();
+    json_.begin_array("masks");
+    for (const auto& [name, blob] : masks_) {
+      json_.begin_object();
+      json_.member("name", name);
+      json_.member("blob", blob);
+      json_.end_object();
+    }
+    json_.end_array();
+    const auto chosen = std::ranges::find_if(
+        first.patterns, [this](const auto& pattern) { return is_chosen(pattern.head); });
+    const bool found = chosen != first.patterns.end();
+    json_.member("chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin())
+                                 : std::size_t{0});
+    json_.member("reason", found ? extras_.chosen->reason : std::string());
+  }
+
+  bool is_chosen(HeadId head) const { return extras_.chosen && extras_.chosen->head == head; }
+
+  void write_head(std::size_t document, std::size_t index) {
+    const DocumentPattern& pattern = documents_[document].patterns[index];
+    const auto& facts = documents_[document].model;
+    json_.begin_object();
+    json_.member("layer", pattern.head.layer);
+    json_.member("head", pattern.head.head);
+    json_.member("title", pattern.title);
+    json_.member("names", facts && facts->named_heads ? names_in(*facts, pattern.head)
+                                                      : std::vector<std::string>());
+    const std::size_t n_together =
+        facts && facts->n_kv_heads > 0
+            ? std::max<std::size_t>(facts->n_heads / facts->n_kv_heads, 1)
+            : 1;
+    json_.member("group", pattern.head.head / n_together);
+    json_.key("scores");
+    json_.null();
+    json_.member("mask", mask_of(pictures_[document].panels[index]));
+    const PackedPattern packed = packed_pattern(pattern.weights, triangle_, code_);
+    constexpr std::string_view kCodes[] = {"f32", "u16", "u8"};
+    json_.begin_object("weights");
+    json_.member("blob", add(packed));
+    json_.member("code", kCodes[packed.values.index()]);
+    json_.member("low", packed.low);
+    json_.member("high", packed.high);
+    json_.member("curve", packed.squares ? "sqrt" : "linear");
+    json_.end_object();
+    constexpr std::size_t kMostExact = 1'048'576;
+    const bool is_first = extras_.chosen ? is_chosen(pattern.head) : index == 0;
+    if (is_first && code_ != WeightCode::kFloat &&
+        packed_size(pattern.weights.rows, pattern.weights.cols, triangle_) <= kMostExact) {
+      json_.begin_object("exact");
+      json_.member("blob", add(packed_pattern(pattern.weights, triangle_, WeightCode::kFloat)));
+      json_.end_object();
+    }
+    json_.end_object();
+  }
+
+  static std::vector<std::string> names_in(const ModelFacts& facts, HeadId head) {
+    std::vector<std::string> names;
+    for (const NamedHead& named : *facts.named_heads) {
+      if (named.layer == head.layer && named.head == head.head) {
+        names.push_back(named.name);
+      }
+    }
+    return names;
+  }
+
+  std::size_t add(const PackedPattern& packed) {
+    return std::visit([this](const auto& values) { return blobs_.add(std::span(values)); },
+                      packed.values);
+  }
+
+  // The number of the panel's mask; panels that share its name have the same visible cells.
+  std::optional<std::size_t> mask_of(const HeatmapPanel& panel) {
+    if (!panel.visible) {
+      return std::nullopt;
+    }
+    const auto known =
+        std::ranges::find(masks_, panel.mask, &std::pair<std::string, std::size_t>::first);
+    if (known != masks_.end()) {
+      return static_cast<std::size_t>(known - masks_.begin());
+    }
+    const Heatmap& picture = pictures_.front();
+    std::vector<std::uint8_t> bits((picture.n_queries() * picture.n_keys() + 7) / 8);
+    for (std::size_t query = 0; query < picture.n_queries(); ++query) {
+      for (std::size_t key = 0; key < picture.n_keys(); ++key) {
+        if (panel.visible(query, key)) {
+          const std::size_t bit = query * picture.n_keys() + key;
+          bits[bit / 8] = static_cast<std::uint8_t>(bits[bit / 8] | 1U << bit % 8);
+        }
+      }
+    }
+    masks_.emplace_back(panel.mask, blobs_.add(bits));
+    return masks_.size() - 1;
+  }
+
+  void write_steps() {
+    json_.key("steps");
+    if (extras_.followed.empty()) {
+      return json_.null();
+    }
+    json_.begin_object();
+    json_.member("temperature", extras_.followed.front().request.temperature);
+    json_.objects("heads", extras_.followed,
+                  [this](const Inspection& head) { write_vectors(head); });
+    json_.end_object();
+  }
+
+  void write_vectors(const Inspection& head) {
+    const auto add_matrix = [this](ConstMatrix matrix) {
+      std::vector<float> numbers;
+      for (std::size_t row = 0; row < matrix.rows; ++row) {
+        numbers.insert(numbers.end(), matrix.row(row).begin(), matrix.row(row).end());
+      }
+      return blobs_.add(std::span<const float>(numbers));
+    };
+    json_.member("layer", head.head.layer);
+    json_.member("head", head.head.head);
+    json_.member("query", head.query);
+    json_.member("q", add_matrix(head.q.view()));
+    json_.member("k", add_matrix(head.k.view()));
+    json_.member("v", add_matrix(head.v.view()));
+    json_.member("d_head", head.d_head());
+    json_.member("d_value", head.d_value());
+    const float temperature = head.soft_cap > 0.0f ? 1.0f : head.request.temperature;
+    json_.member("scale", head.factor * temperature);  // without the temperature
+    json_.member("soft_cap", head.soft_cap);
+    json_.key("scores");
+    json_.null();
+    json_.key("bias");
+    if (head.bias.empty()) {
+      return json_.null();
+    }
+    // ALiBi's falls off evenly with the distance, from one query as from another.
+    const std::size_t at = head.query > 0 ? 0 : std::min<std::size_t>(1, head.n_tokens() - 1);
+    const std::size_t distance = std::max(head.query, at) - std::min(head.query, at);
+    const float slope =
+        distance > 0 ? head.bias[at] / static_cast<float>(distance) * head.request.temperature
+                     : 0.0f;
+    MatrixBuffer bias(head.n_tokens(), head.n_tokens());
+    for (std::size_t query = 0; query < head.n_tokens(); ++query) {
+      for (std::size_t key = 0; key < head.n_tokens(); ++key) {
+        const std::size_t apart = std::max(query, key) - std::min(query, key);
+        bias.view()(query, key) = slope * static_cast<float>(apart);
+      }
+    }
+    json_.value(add_matrix(std::as_const(bias).view()));
+  }
+
+  // The model's own files.
+  void write_live() {
+    json_.key("live");
+    if (!extras_.live) {
+      return json_.null();
+    }
+    json_.begin_object();
+    json_.member("model", blobs_.add(kDemoWeights));
+    json_.member("config", blobs_.add(kDemoConfig));
+    json_.member("tokenizer", blobs_.add(kDemoTokenizer));
+    json_.end_object();
+  }
+
+  std::span<const AttentionDocument> documents_;
+  const ExplorerExtras& extras_;
+  JsonWriter json_;
+  std::vector<Heatmap> pictures_;
+  bool triangle_ = false;
+  WeightCode code_ = WeightCode::kFloat;
+  Blobs blobs_;
+  std::vector<std::pair<std::string, std::size_t>> masks_;  // names and blobs
+};
+
+}  // namespace
+
+void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
+                    const ByteSink& sink) {
+  const std::string title = attention_heatmap(documents).title;
+  write_page(
+      title, "", [&](const ByteSink& data) { ExplorerWriter(documents, extras, data).write(); },
+      sink);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,44 @@
+// Attention to explore in a browser: one file that needs nothing else.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "attnviz/analysis/inspection.h"
+#include "attnviz/core/byte_sink.h"
+#include "attnviz/document/attention_document.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+/// A line for a shell, to which options may be added between its words and the text.
+struct ShellCommand {
+  std::string words = {};                // "attnviz -m demo"; may be empty
+  std::optional<std::string> text = {};  // as it is, not quoted
+};
+
+/// What a page has beside the documents.
+struct ExplorerExtras {
+  ShellCommand command = {};                  // that computes the same
+  const TokenizedText* text = nullptr;        // the documents' tokens with their places in it
+  std::optional<HeadChoice> chosen = {};      // shown first; absent: the first one
+  std::span<const Inspection> followed = {};  // heads whose queries, keys and values are known
+  bool live = false;  // with the embedded model, which then runs in the page
+};
+
+/// More weights than these do not fit a page.
+constexpr std::size_t kMostPageWeights = 48'000'000;
+
+/// Writes one HTML document, which asks for nothing from elsewhere and runs no script but its own.
+/// All tokens are data, never markup. Weights of some hundred thousand numbers are exact floats;
+/// more are codes of 16 or 8 bits, beside the exact floats of the chosen head where these are few.
+/// The page says which.
+///
+/// `documents`: at least one, of one shape and the same heads, with their weights. Throws
+/// Error{kUsage} for more than kMostPageWeights.
+void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
+                    const ByteSink& sink);
+
+}  // namespace attnviz

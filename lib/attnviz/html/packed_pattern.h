@@ -1,0 +1,35 @@
+// Attention weights in fewer bytes than floats take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "attnviz/core/tensor.h"
+
+namespace attnviz {
+
+/// As floats; or as codes c of 16 or 8 bits, of which the largest M stands for NaN. With t = c / (M
+/// - 1) a code is low + t (high - low), or, where small values are to keep more digits, low + t²
+/// (high - low): within half a step, (high - low) / (M - 1), for squares a whole one.
+enum class WeightCode { kFloat, k16, k8 };
+
+/// Rows one after the other: all keys, or, of a triangle, those up to the query.
+struct PackedPattern {
+  std::variant<std::vector<float>, std::vector<std::uint16_t>, std::vector<std::uint8_t>> values;
+  float low = 0.0f;
+  float high = 1.0f;
+  bool squares = false;
+};
+
+/// Packs `weights` [n_queries, n_keys]. Codes span the range of its finite values; squares are
+/// taken where none of these is negative. Infinities are NaN in codes.
+/// Precondition: of a triangle as many keys as queries.
+PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code);
+
+/// How many numbers such a pattern has.
+std::size_t packed_size(std::size_t n_queries, std::size_t n_keys, bool triangle) noexcept;
+
+}  // namespace attnviz

@@ -1,0 +1,43 @@
+# Joins the modules and the style of a page into its frame. Run as a script:
+#   cmake -DFOLDER=<assets/page> -DOUTPUT=<file> -P JoinPage.cmake
+# modules.txt names the modules, those that others import before these. Their top-level names must
+# differ: without `import` and `export` all of them are one script.
+file(STRINGS "${FOLDER}/modules.txt" modules)
+set(script "\"use strict\";\n(() => {\n")
+foreach(module IN LISTS modules)
+  file(READ "${FOLDER}/${module}" source)
+  set(source "\n${source}")
+  string(REGEX REPLACE "\nimport [^\"]*\"[^\"]*\"[ ]*;" "" source "${source}")
+  string(REPLACE "\nexport " "\n" source "${source}")
+  if(source MATCHES "\n(import|export)[ {]")
+    message(FATAL_ERROR "${module}: an import or export that cannot be joined")
+  endif()
+  string(APPEND script "${source}")
+endforeach()
+string(APPEND script "})();\n")
+file(READ "${FOLDER}/style.css" style)
+file(READ "${FOLDER}/page.html" page)
+
+foreach(part script style)
+  if("${${part}}" MATCHES "</([Ss]cript|[Ss]tyle)|<!--")
+    message(FATAL_ERROR "page: the ${part} may not hold what ends it in HTML")
+  endif()
+  # 'sha256-...' of a Content-Security-Policy: base64 of what is between the tags.
+  string(SHA256 hex "${${part}}")
+  string(APPEND hex "0000")  # 34 bytes: the last three digits begin one of these, which = replaces
+  set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  set(hash "")
+  foreach(at RANGE 0 60 6)
+    string(SUBSTRING "${hex}" ${at} 6 three)
+    foreach(shift 18 12 6 0)
+      math(EXPR digit "(0x${three} >> ${shift}) & 63")
+      string(SUBSTRING "${digits}" ${digit} 1 letter)
+      string(APPEND hash "${letter}")
+    endforeach()
+  endforeach()
+  string(SUBSTRING "${hash}" 0 43 hash)
+  string(REPLACE "@${part} hash@" "sha256-${hash}=" page "${page}")
+  string(REPLACE "@${part}@" "${${part}}" page "${page}")
+endforeach()
+file(WRITE "${OUTPUT}.new" "${page}")
+file(RENAME "${OUTPUT}.new" "${OUTPUT}")
