@@ -208,16 +208,7 @@ std::vector<IndexRange> ranges_in(const std::vector<TokenPart>& parts, const Tok
     }
     ranges.push_back(range);
   }
-  std::ranges::sort(ranges, {}, &IndexRange::first);
-  std::vector<IndexRange> merged;
-  for (const IndexRange& range : ranges) {
-    if (!merged.empty() && range.first <= merged.back().end) {
-      merged.back().end = std::max(merged.back().end, range.end);
-    } else {
-      merged.push_back(range);
-    }
-  }
-  return merged;
+  return merged_ranges(std::move(ranges));
 }
 
 }  // namespace

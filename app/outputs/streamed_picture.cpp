@@ -29,7 +29,7 @@ void DrawnCells::begin(const std::vector<HeadId>& heads, const AttentionDocument
   const std::vector<MaskedHeads> groups = heads_by_mask(document, heads);
   for (const PoolGrid& grid : grids_) {
     for (const MaskedHeads& group : groups) {
-      cells_.push_back(std::make_shared<PooledPatterns>(group.heads, group.mask,
+      cells_.push_back(std::make_shared<PooledPatterns>(group.heads, group.visibility,
                                                         pooling_of(document.drawing), grid));
       sinks.push_back(cells_.back().get());
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,7 @@ std::string words(std::size_t count) {
 // The same attention kept and not kept.
 struct Both {
   explicit Both(const Drawing& drawing, const char* mask = "causal", std::size_t n_threads = 2,
-                std::size_t n_tokens = kManyTokens) {
+                std::size_t n_tokens = kManyTokens, const std::vector<KnockOut>& hidden = {}) {
     RandomShape shape;
     shape.n_layers = 2;
     shape.n_heads = 3;
@@ -52,6 +53,7 @@ struct Both {
     text = make_tokenizer("words")->tokenize(words(n_tokens));
     request.mask = parse_mask(mask);
     request.n_threads = n_threads;
+    request.interventions = std::make_shared<const Interventions>(Interventions{{}, hidden});
     const auto patterns = std::make_shared<PatternStore>(kHeads, n_tokens);
     run(model, text.pieces(), request, *patterns);
     kept = attention_document(model, text, request, *patterns);
@@ -66,10 +68,12 @@ struct Both {
     std::vector<std::shared_ptr<const PooledPatterns>> cells;
     std::vector<PatternSink*> sinks;
     for (const PoolGrid& grid : grids) {
-      const auto sink = std::make_shared<PooledPatterns>(kHeads, *request.mask,
-                                                         pooling_of(streamed.drawing), grid);
-      sinks.push_back(sink.get());
-      cells.push_back(sink);
+      for (const MaskedHeads& group : heads_by_mask(streamed, kHeads)) {
+        const auto sink = std::make_shared<PooledPatterns>(group.heads, group.visibility,
+                                                           pooling_of(streamed.drawing), grid);
+        sinks.push_back(sink.get());
+        cells.push_back(sink);
+      }
     }
     SinkGroup group(sinks);
     run(model, text.pieces(), request, group);
@@ -121,6 +125,59 @@ TEST_CASE("pooled patterns: the cells that pool() makes of the kept patterns, fo
           CHECK(found.visible == expected.visible);
           CHECK(found.shares.empty());
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("pooled patterns: hidden edges are masked, and no part of means, however many they are") {
+  // In one layer more edges than anyone would name, in the other a corner.
+  std::vector<KnockOut> hidden = {{{0, 90}, {0, 40}, {1, 2}, {}}};
+  for (std::size_t query = 0; query < kManyTokens; query += 2) {
+    for (const std::size_t key : {3u, 50u, 51u, 120u}) {
+      hidden.push_back({{query, query + 1}, {key, key + 1}, {0, 1}, {}});
+    }
+  }
+  for (const char* mask : {"causal", "none", "strided:7"}) {
+    CAPTURE(mask);
+    const Both both(drawing_of(ScaleKind::kLinear, PoolKind::kMean, false), mask, 2, kManyTokens,
+                    hidden);
+    const auto is_seen = [&](HeadId head, std::size_t query, std::size_t key) {
+      return both.request.mask->visible(query, key) &&
+             std::ranges::none_of(hidden, [&](const KnockOut& one) {
+               return one.is_in(head) && one.queries.has(query) && one.keys.has(key);
+             });
+    };
+    for (const std::size_t block : {1u, 7u, 24u}) {
+      CAPTURE(block);
+      const PoolGrid grid{{kManyTokens, block, 0}, {kManyTokens, block, 0}};
+      const auto [kept, streamed] = both.pictures({grid});
+      for (std::size_t i = 0; i < kHeads.size(); ++i) {
+        const PooledMatrix of_kept = pool(kept, kept.panels[i], grid.queries, grid.keys);
+        const PooledMatrix found = pool(streamed, streamed.panels[i], grid.queries, grid.keys);
+        std::vector<double> sums(found.values.size());
+        std::vector<std::size_t> counts(found.values.size());
+        for (std::size_t query = 0; query < kManyTokens; ++query) {
+          for (std::size_t key = 0; key < kManyTokens; ++key) {
+            if (is_seen(kHeads[i], query, key)) {
+              const std::size_t cell = query / block * found.cols + key / block;
+              sums[cell] += static_cast<double>(both.kept.patterns[i].weights(query, key));
+              ++counts[cell];
+            }
+          }
+        }
+        std::vector<float> means(sums.size());
+        std::vector<std::uint8_t> visible(sums.size());
+        for (std::size_t cell = 0; cell < sums.size(); ++cell) {
+          visible[cell] = counts[cell] > 0 ? 1 : 0;
+          means[cell] = counts[cell] == 0
+                            ? 0.0f
+                            : static_cast<float>(sums[cell] / static_cast<double>(counts[cell]));
+        }
+        CHECK(found.visible == visible);
+        CHECK(of_kept.visible == visible);
+        check_close(found.values, means, 6e-8);
+        check_close(of_kept.values, means, 6e-8);
       }
     }
   }

@@ -60,14 +60,14 @@ ConstMatrix matrix(const Weights& weights, std::size_t n_keys) {
   return {weights.data(), weights.size() / n_keys, n_keys, n_keys};
 }
 
-TellingHead score_of(const Weights& weights, std::size_t n, const Mask& mask) {
+TellingHead score_of(const Weights& weights, std::size_t n, const Visibility& mask) {
   TellingHeads heads({{0, 0}}, mask, n);
   heads.rows({0, 0}, 0, 0, matrix(weights, n));
   return heads.score({0, 0});
 }
 
 // The definition, written out.
-double naive_score(const Weights& weights, std::size_t n, const Mask& mask) {
+double naive_score(const Weights& weights, std::size_t n, const Visibility& mask) {
   const auto w = [&](std::size_t q, std::size_t k) {
     return static_cast<double>(weights[q * n + k]);
   };
@@ -345,6 +345,14 @@ TEST_CASE("telling heads: scores are what the definition says") {
       const Weights weights = noise(n, n, mask, 9);
       CHECK(score_of(weights, n, mask).score ==
             doctest::Approx(naive_score(weights, n, mask)).epsilon(1e-6));
+      // Weights where an edge is hidden are 0, as a run has them.
+      const Visibility seen(mask, {{{8, 30}, {2, 9}, {}, {}}, {{3, 40}, {1, 2}, {}, {}}}, n, n);
+      Weights left = weights;
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        left[i] = seen.visible(i / n, i % n) ? left[i] : 0.0f;
+      }
+      CHECK(score_of(left, n, seen).score ==
+            doctest::Approx(naive_score(left, n, seen)).epsilon(1e-6));
     }
   }
 }

@@ -68,6 +68,50 @@ TEST_CASE("attention_heatmap: keys outside of a layer's window are hidden in its
   CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
 }
 
+TEST_CASE("attention_heatmap: hidden edges are masked in the heads that do not see them") {
+  AttentionDocument document = causal_document({{0, 0}, {0, 1}, {1, 0}});
+  document.run.interventions.knock_outs = {{{2, 3}, {1, 2}, {0, 1}, {}},
+                                           {{1, 3}, {0, 1}, {}, {1, 2}}};
+  const auto sees = [&document](std::size_t panel, std::size_t query, std::size_t key) {
+    return attention_heatmap(document).panels.at(panel).is_visible(query, key);
+  };
+  CHECK_FALSE(sees(0, 2, 1));
+  CHECK(sees(0, 1, 0));
+  CHECK_FALSE(sees(1, 2, 1));
+  CHECK_FALSE(sees(1, 1, 0));
+  CHECK(sees(2, 2, 1));
+  CHECK_FALSE(sees(2, 0, 1));  // causal still
+  const std::vector<MaskedHeads> groups = heads_by_mask(document, {{0, 0}, {0, 1}, {0, 2}, {1, 0}});
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].heads == std::vector<HeadId>{{0, 0}, {0, 2}});
+  // A mean has what any of its heads sees, a rollout what reaches through other layers.
+  document.patterns.resize(1);
+  document.average.emplace().over = AverageOver::kHeads;
+  document.average->heads = {{0, 0}, {0, 1}};
+  CHECK_FALSE(sees(0, 2, 1));
+  CHECK(sees(0, 1, 0));
+  document.average->over = AverageOver::kAll;
+  document.average->heads.push_back({1, 0});
+  CHECK(sees(0, 2, 1));
+  document.run.interventions.knock_outs = {{{2, 3}, {1, 2}, {}, {}}};
+  CHECK_FALSE(sees(0, 2, 1));
+  document.average->rollout = RolloutRequest{};
+  CHECK(sees(0, 2, 1));
+}
+
+TEST_CASE("attention_heatmap: between words those edges are masked that all of their tokens miss") {
+  AttentionDocument document = causal_document();
+  document.words.emplace();
+  document.words->sources = {{0, 3, {1}}, {3, 7, {2, 3}}, {7, 11, {4, 5}}};
+  document.run.interventions.knock_outs = {{{3, 5}, {0, 2}, {}, {}}};
+  const HeatmapPanel panel = attention_heatmap(document).panels.at(0);
+  CHECK_FALSE(panel.is_visible(2, 0));
+  CHECK(panel.is_visible(2, 1));  // of its two tokens one is seen
+  CHECK(panel.is_visible(1, 0));
+  document.words->sources.clear();  // what the words are made of is not known
+  CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
+}
+
 TEST_CASE("attention_heatmap: without the sink the first key goes, and a query that saw only it") {
   AttentionDocument document = causal_document();
   document.drawing.drop_sink = true;

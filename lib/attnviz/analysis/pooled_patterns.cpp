@@ -35,7 +35,7 @@ void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_ke
 }
 
 // How many weights are visible under each cell of a row of them.
-void count_visible(const Mask& mask, const PoolGrid& grid, std::size_t row,
+void count_visible(const Visibility& visibility, const PoolGrid& grid, std::size_t row,
                    std::span<std::uint64_t> cells) {
   const auto& [queries, keys] = grid;
   const std::size_t n_tokens = keys.first + keys.size;
@@ -43,12 +43,15 @@ void count_visible(const Mask& mask, const PoolGrid& grid, std::size_t row,
   std::vector<std::int64_t> whole(cells.size() + 1);
   for (std::size_t i = queries.begin(row); i < queries.end(row); ++i) {
     const std::size_t query = queries.first + i;
-    if (!mask.has_gaps()) {
-      count_range(keys, mask.first_key(query), mask.end_key(query, n_tokens), cells, whole);
+    if (!visibility.mask().has_gaps()) {
+      visibility.each_range(query, n_tokens, [&](std::size_t first_key, std::size_t end_key) {
+        count_range(keys, first_key, end_key, cells, whole);
+      });
       continue;
     }
     for (std::size_t col = 0; col < cells.size(); ++col) {
-      cells[col] += mask.n_visible(query, keys.first + keys.begin(col), keys.first + keys.end(col));
+      cells[col] +=
+          visibility.n_visible(query, keys.first + keys.begin(col), keys.first + keys.end(col));
     }
   }
   std::int64_t n_whole = 0;
@@ -70,15 +73,15 @@ void divide_by_largest(std::span<float> row) {
 
 }  // namespace
 
-PooledPatterns::PooledPatterns(const std::vector<HeadId>& heads, const Mask& mask, Pooling pooling,
-                               const PoolGrid& grid)
+PooledPatterns::PooledPatterns(const std::vector<HeadId>& heads, const Visibility& visibility,
+                               Pooling pooling, const PoolGrid& grid)
     : grid_(grid), pooling_(pooling) {
   const std::size_t count =
       checked_product({grid.queries.cells(), grid.keys.cells()}, "cells of a picture");
   visible_.reserve(count);
   std::vector<std::uint64_t> row_counts(grid.keys.cells());
   for (std::size_t row = 0; row < grid.queries.cells(); ++row) {
-    count_visible(mask, grid, row, row_counts);
+    count_visible(visibility, grid, row, row_counts);
     for (const std::uint64_t n : row_counts) {
       visible_.push_back(n > 0 ? 1 : 0);
     }

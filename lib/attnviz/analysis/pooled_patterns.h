@@ -10,7 +10,7 @@
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/mask.h"
+#include "attnviz/attention/visibility.h"
 
 namespace attnviz {
 
@@ -28,11 +28,11 @@ struct Pooling {
 /// no cell has more than 2^14 from one row: always, unless dropout is above 0.9999.
 class PooledPatterns : public PatternSink {
  public:
-  /// For `heads`, without repeats, of weights that `mask` lets through. `grid` cuts the panels'
-  /// axes: those of all n_tokens tokens, or of those from grid.queries.first and grid.keys.first
-  /// on; when keys are left out, what is left of each row is scaled to sum to 1. Throws
-  /// Error{kUsage} when the size overflows, and std::bad_alloc.
-  PooledPatterns(const std::vector<HeadId>& heads, const Mask& mask, Pooling pooling,
+  /// For `heads`, without repeats, of weights that `visibility` lets through. `grid` cuts the
+  /// panels' axes: those of all n_tokens tokens, or of those from grid.queries.first and
+  /// grid.keys.first on; when keys are left out, what is left of each row is scaled to sum to 1.
+  /// Throws Error{kUsage} when the size overflows, and std::bad_alloc.
+  PooledPatterns(const std::vector<HeadId>& heads, const Visibility& visibility, Pooling pooling,
                  const PoolGrid& grid);
 
   /// What they take, about.

@@ -42,9 +42,9 @@ bool TellingHead::is_before(const TellingHead& other) const noexcept {
   return this->*strength != other.*strength ? this->*strength > other.*strength : head < other.head;
 }
 
-TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
+TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility,
                            std::size_t n_queries, std::size_t n_keys)
-    : mask_(mask),
+    : visibility_(visibility),
       n_queries_(n_queries),
       n_keys_(n_keys),
       same_tokens_(n_queries == n_keys),
@@ -52,16 +52,17 @@ TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Mask& mask,
   std::vector<std::ptrdiff_t> begins(n_keys + 1);
   std::vector<std::size_t> n_near(n_keys);
   for (std::size_t query = 0; query < n_queries; ++query) {
-    const std::size_t first = std::min(mask.first_key(query), n_keys);
-    ++begins[first];
-    --begins[std::max(first, mask.end_key(query, n_keys))];
+    visibility.each_range(query, n_keys, [&begins](std::size_t first_key, std::size_t end_key) {
+      ++begins[first_key];
+      --begins[end_key];
+    });
     for (std::size_t key = query - std::min<std::size_t>(query, 1);
          same_tokens_ && key < std::min(query + 2, n_keys); ++key) {
-      n_near[key] += mask.visible(query, key) ? 1u : 0u;
+      n_near[key] += visibility.visible(query, key) ? 1u : 0u;
     }
     for (std::size_t step = 0; same_tokens_ && step < kSteps.size(); ++step) {
       const std::size_t key = query + static_cast<std::size_t>(kSteps[step]);  // wraps below 0
-      n_step_[step] += key > 0 && key < n_keys && mask.visible(query, key) ? 1u : 0u;
+      n_step_[step] += key > 0 && key < n_keys && visibility.visible(query, key) ? 1u : 0u;
     }
   }
   std::ptrdiff_t n_seeing = 0;
@@ -166,7 +167,7 @@ double TellingHeads::baseline(const Head& head, std::size_t query) const {
     const bool is_alike = other < n_queries_ && head.tops[other].key == top.key;
     return is_alike ? static_cast<double>(head.tops[other].weight) : 0.0;
   };
-  const std::size_t n_seen = std::max<std::size_t>(mask_.n_visible(query, 0, n_keys_), 1);
+  const std::size_t n_seen = std::max<std::size_t>(visibility_.n_visible(query, 0, n_keys_), 1);
   double expected = std::max(1.0 / static_cast<double>(n_seen),
                              mean_of_others(head.columns[top.key], n_column_[top.key], top.weight));
   if (same_tokens_) {
@@ -194,10 +195,10 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   result.head = id;
   constexpr double kSpeaking = 0.5;
   for (std::size_t query = 0; query < n_queries_; ++query) {
-    std::size_t n_far = mask_.n_visible(query, 1, n_keys_);
+    std::size_t n_far = visibility_.n_visible(query, 1, n_keys_);
     for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
          ++key) {
-      n_far -= near(query, key) && mask_.visible(query, key) ? 1u : 0u;
+      n_far -= near(query, key) && visibility_.visible(query, key) ? 1u : 0u;
     }
     if (n_far == 0) {
       continue;

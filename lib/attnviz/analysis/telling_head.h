@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/mask.h"
+#include "attnviz/attention/visibility.h"
 
 namespace attnviz {
 
@@ -64,11 +64,11 @@ struct TellingHead {
 /// precision, and the same whatever threads bring the rows.
 class TellingHeads : public PatternSink {
  public:
-  /// `heads` without repeats, at least one; `mask` says who may see whom.
-  TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_queries,
-               std::size_t n_keys);
-  TellingHeads(const std::vector<HeadId>& heads, const Mask& mask, std::size_t n_tokens)
-      : TellingHeads(heads, mask, n_tokens, n_tokens) {}
+  /// `heads` without repeats, at least one; `visibility` says who may see whom.
+  TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility,
+               std::size_t n_queries, std::size_t n_keys);
+  TellingHeads(const std::vector<HeadId>& heads, const Visibility& visibility, std::size_t n_tokens)
+      : TellingHeads(heads, visibility, n_tokens, n_tokens) {}
 
   /// Tells what it is evidence of that a query looks at a key, of all in F(query), with a weight
   /// that is 0.5 or more above b; may be called by several threads. The query with the best
@@ -111,7 +111,7 @@ class TellingHeads : public PatternSink {
   TellingHead scored(HeadId id, const Head& head) const;
   double baseline(const Head& head, std::size_t query) const;
 
-  Mask mask_;
+  Visibility visibility_;
   std::size_t n_queries_;
   std::size_t n_keys_;
   bool same_tokens_;

@@ -8,13 +8,13 @@
 #include "attnviz/analysis/telling_head.h"
 #include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/model/mask.h"
+#include "attnviz/attention/visibility.h"
 
 namespace attnviz {
 
-/// Heads that have one mask.
+/// Heads whose queries see the same keys.
 struct MaskedHeads {
-  Mask mask;
+  Visibility visibility;
   std::vector<HeadId> heads;
 };
 
@@ -38,7 +38,7 @@ class TellingSearch : public PatternSink {
   TellingHead best() const;
 
  private:
-  std::vector<std::unique_ptr<TellingHeads>> groups_;  // heads that have one mask
+  std::vector<std::unique_ptr<TellingHeads>> groups_;  // as they were given
 };
 
 }  // namespace attnviz

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
@@ -31,6 +32,29 @@ std::size_t width(const HeadWeights& head) {
 }
 
 }  // namespace
+
+std::vector<IndexRange> merged_ranges(std::vector<IndexRange> ranges) {
+  std::ranges::sort(ranges);
+  std::vector<IndexRange> merged;
+  for (const IndexRange& range : ranges) {
+    if (!merged.empty() && range.first <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
+                                      std::span<const HeadId> heads) {
+  std::vector<KnockOut> edges;
+  std::ranges::copy_if(
+      interventions.knock_outs, std::back_inserter(edges), [heads](const KnockOut& one) {
+        return std::ranges::all_of(heads, [&one](HeadId head) { return one.is_in(head); });
+      });
+  return edges;
+}
 
 void check_interventions(const Model& model, const Interventions& interventions) {
   for (const Ablation& one : interventions.ablations) {
@@ -157,14 +181,13 @@ void Intervener::mlp(const RunPlace& at, Matrix y) {
 }
 
 bool Intervener::hides(HeadId head) const {
-  return std::ranges::any_of(interventions_.knock_outs, [&](const KnockOut& one) {
-    return one.layers.has(head.layer) && one.heads.has(head.head);
-  });
+  return std::ranges::any_of(interventions_.knock_outs,
+                             [head](const KnockOut& one) { return one.is_in(head); });
 }
 
 void Intervener::hide(HeadId head, EdgeBlock& edges) const {
   for (const KnockOut& one : interventions_.knock_outs) {
-    if (!one.layers.has(head.layer) || !one.heads.has(head.head)) {
+    if (!one.is_in(head)) {
       continue;
     }
     const std::size_t end_query = std::min(one.queries.end, edges.end_query());

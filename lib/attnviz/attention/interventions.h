@@ -1,11 +1,14 @@
 // What a run is asked to leave out, and what stands in its place.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/model/model.h"
@@ -31,7 +34,7 @@ struct IndexRange {
   std::size_t first = 0;
   std::size_t end = kNoEnd;
 
-  bool operator==(const IndexRange&) const = default;
+  auto operator<=>(const IndexRange&) const = default;
   bool is_all() const noexcept { return *this == IndexRange{}; }
   bool has(std::size_t index) const noexcept { return index >= first && index < end; }
 };
@@ -43,7 +46,9 @@ struct IndexRange {
 struct KnockOut {
   IndexRange queries, keys, layers, heads;
 
-  bool operator==(const KnockOut&) const = default;
+  auto operator<=>(const KnockOut&) const = default;
+  /// Whether they are hidden in a head.
+  bool is_in(HeadId head) const noexcept { return layers.has(head.layer) && heads.has(head.head); }
 };
 
 struct Interventions {
@@ -53,6 +58,13 @@ struct Interventions {
   bool operator==(const Interventions&) const = default;
   bool empty() const noexcept { return ablations.empty() && knock_outs.empty(); }
 };
+
+/// All that is in any of the ranges: rising, with something between each and the next.
+std::vector<IndexRange> merged_ranges(std::vector<IndexRange> ranges);
+
+/// Of the edges to be hidden those that are so in every one of `heads`.
+std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
+                                      std::span<const HeadId> heads);
 
 /// Throws Error{kUsage} for a layer, a head or an MLP that the model does not have; where layers or
 /// heads of edges have no end, that is the model's.

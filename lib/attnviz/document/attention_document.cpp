@@ -53,6 +53,31 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   name_means(document);
 }
 
+// The words all of whose tokens lie in a range.
+IndexRange words_in(const IndexRange& tokens, const DocumentWords& words) {
+  IndexRange found{0, 0};
+  std::size_t token = 0;
+  for (std::size_t word = 0; word < words.sources.size(); ++word) {
+    if (token < tokens.first) {
+      found = {word + 1, word + 1};
+    }
+    token += words.sources[word].ids.size();
+    if (found.first <= word && token <= tokens.end) {
+      found.end = word + 1;
+    }
+  }
+  return found;
+}
+
+// Edges between tokens as those between words; without any where the words' tokens are not known.
+std::vector<KnockOut> between_words(std::vector<KnockOut> edges, const DocumentWords& words) {
+  for (KnockOut& one : edges) {
+    one.queries = words_in(one.queries, words);
+    one.keys = words_in(one.keys, words);
+  }
+  return edges;
+}
+
 }  // namespace
 
 Pooling pooling_of(const Drawing& drawing) noexcept {
@@ -71,14 +96,38 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
   return Mask{MaskKind::kWindow, layer->window};
 }
 
+std::vector<KnockOut> AttentionDocument::edges_hidden_in(HeadId head) const {
+  if (is_rollout() || run.interventions.knock_outs.empty()) {
+    return {};
+  }
+  std::vector<HeadId> heads = {head};
+  if (average) {
+    heads = average->heads;
+    std::erase_if(heads, [this, head](HeadId one) {
+      return (average->over == AverageOver::kHeads && one.layer != head.layer) ||
+             (average->over == AverageOver::kLayers && one.head != head.head);
+    });
+  }
+  return attnviz::edges_hidden_in(run.interventions, heads);
+}
+
+Visibility AttentionDocument::visibility_of(HeadId head) const {
+  const Mask mask = mask_of(head).value_or(Mask{MaskKind::kNone});
+  std::vector<KnockOut> edges = edges_hidden_in(head);
+  if (words) {
+    edges = between_words(std::move(edges), *words);
+  }
+  return {mask, edges, query_tokens.size(), key_tokens.size()};
+}
+
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads) {
   std::vector<MaskedHeads> groups;
   for (const HeadId head : heads) {
-    const Mask mask = document.mask_of(head).value_or(Mask{MaskKind::kNone});
-    auto group = std::ranges::find(groups, mask, &MaskedHeads::mask);
+    const Visibility seen = document.visibility_of(head);
+    auto group = std::ranges::find(groups, seen, &MaskedHeads::visibility);
     if (group == groups.end()) {
-      group = groups.insert(group, {mask, {}});
+      group = groups.insert(group, {seen, {}});
     }
     group->heads.push_back(head);
   }

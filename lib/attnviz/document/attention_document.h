@@ -14,6 +14,7 @@
 #include "attnviz/analysis/telling_search.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/color/color_scale.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/document/heatmap.h"
@@ -111,6 +112,14 @@ struct AttentionDocument {
   /// through several layers, and so all that came before.
   std::optional<Mask> mask_of(HeadId head) const;
 
+  /// Edges that are hidden in every head that the pattern of `head` is made of. None in a rollout,
+  /// which reaches through other layers.
+  std::vector<KnockOut> edges_hidden_in(HeadId head) const;
+
+  /// Who sees whom there: what the mask lets through, every key where none is known, less hidden
+  /// edges; between words those that are hidden between all of their tokens.
+  Visibility visibility_of(HeadId head) const;
+
   /// Whether the mask lets `query` see `key`; true where no mask is known.
   bool sees(std::size_t query, std::size_t key) const noexcept {
     return !run.mask || (is_rollout() ? through_layers(*run.mask) : *run.mask).visible(query, key);
@@ -119,7 +128,7 @@ struct AttentionDocument {
   bool is_rollout() const noexcept { return average && average->rollout; }
 };
 
-/// Those of `heads` together that have one mask; without a known one every key is seen.
+/// Those of `heads` together whose queries see the same keys.
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads);
 

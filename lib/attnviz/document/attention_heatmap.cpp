@@ -198,42 +198,21 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
   return shared;
 }
 
-// Edges of one head that are hidden beside those that a mask hides. Means have what other heads
-// see, and words what other tokens do. Each cell asks for all of them: very many stay weights of 0.
-std::vector<KnockOut> hidden_edges(const AttentionDocument& document, HeadId head) {
-  constexpr std::size_t kMost = 256;
-  std::vector<KnockOut> edges;
-  if (!document.average && !document.words) {
-    std::ranges::copy_if(document.run.interventions.knock_outs, std::back_inserter(edges),
-                         [head](const KnockOut& one) {
-                           return one.layers.has(head.layer) && one.heads.has(head.head);
-                         });
-  }
-  return edges.size() > kMost ? std::vector<KnockOut>() : edges;
-}
-
 HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
   const DocumentPattern& pattern = document.patterns[index];
   HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
                      pattern.weights};
   if (const auto mask = document.mask_of(pattern.head)) {
     panel.mask = mask->name();
-    if (mask->kind != MaskKind::kNone) {
-      panel.visible = [mask = *mask](std::size_t query, std::size_t key) {
-        return mask.visible(query, key);
-      };
-    }
   }
-  if (const std::vector<KnockOut> edges = hidden_edges(document, pattern.head); !edges.empty()) {
+  const Visibility seen = document.visibility_of(pattern.head);
+  if (seen.hides_edges()) {
+    const std::vector<KnockOut> edges = document.edges_hidden_in(pattern.head);
     panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
                               fmt::join(intervention_notes({{}, edges}), "; "));
-    panel.visible = [edges, visible = std::move(panel.visible)](std::size_t query,
-                                                                std::size_t key) {
-      const auto hides = [&](const KnockOut& one) {
-        return one.queries.has(query) && one.keys.has(key);
-      };
-      return (!visible || visible(query, key)) && std::ranges::none_of(edges, hides);
-    };
+  }
+  if (seen.hides_edges() || seen.mask().kind != MaskKind::kNone) {
+    panel.visible = [seen](std::size_t query, std::size_t key) { return seen.visible(query, key); };
   }
   return panel;
 }
