@@ -9,10 +9,10 @@
 
 #include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/heads/naming.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/run_observer.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
@@ -278,7 +278,7 @@ void attend_to(const std::vector<HeadId>& heads, const Model& model, const Token
                const TalkOptions& talk) {
   const ScoredTokens tokens(text.size(), {});
   HeadScores scores(talk.verbose ? heads : std::vector<HeadId>(), tokens,
-                    [&](HeadId head) { return mask_of(model, head.layer, request); });
+                    [&](HeadId head) { return visibility_of(model, head, request, text.size()); });
   SinkGroup both({&sink, &scores});
   RunObserver patterns(talk.verbose ? both : sink);
   ObserverGroup all({&patterns, &observer});

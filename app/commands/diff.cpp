@@ -13,10 +13,10 @@
 #include "attnviz/analysis/compare_tensors.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/analysis/restrict_sink.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
@@ -114,8 +114,9 @@ class Comparison {
     }
     const auto compared = [this](std::size_t side) {
       return ComparedRun{
-          side == 0 ? alignment_.first : alignment_.second,
-          [this, side](HeadId head) { return mask_of(model(side), head.layer, requests_[side]); }};
+          side == 0 ? alignment_.first : alignment_.second, [this, side](HeadId head) {
+            return visibility_of(model(side), head, requests_[side], texts_[side].size());
+          }};
     };
     PatternComparison second(first, compared(0), compared(1));
     StreamComparison departures(streams);

@@ -11,8 +11,8 @@
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/corpus_scores.h"
@@ -179,8 +179,8 @@ class Scorer {
     sums_.raw.add(scores.raw);
     sums_.weighted.add(scores.weighted);
     detected_ = scores.detected;
-    const ScoreValues uniform =
-        uniform_scores(tokens, mask_of(model_, sums_.heads.front().layer, request_.attention));
+    const ScoreValues uniform = uniform_scores(
+        tokens, shared_visibility(model_, sums_.heads, request_.attention, tokens.size()));
     sums_.uniform.add(std::span(&uniform, 1));
     if (sums_.raw.n_texts() == 1) {
       sums_.model = model_facts(model_, text);

@@ -21,17 +21,18 @@ namespace attnviz::app {
 namespace {
 
 // Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
-Mask mask_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
-  if (const auto known = document.mask_of(head)) {
-    return *known;
+Visibility visibility_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
+  const Visibility known = document.visibility_of(head);
+  if (document.mask_of(head)) {
+    return known;
   }
   for (std::size_t query = 0; query < weights.rows; ++query) {
     const auto row = weights.row(query).subspan(query + 1);
     if (std::ranges::any_of(row, [](float weight) { return weight != 0.0f; })) {
-      return {MaskKind::kNone};
+      return known;
     }
   }
-  return {};
+  return {Mask{}, document.edges_hidden_in(head), weights.rows, weights.cols};
 }
 
 ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
@@ -115,7 +116,7 @@ HeadsDocument score_file(const HeadsOptions& options) {
   DetectHead detect(document.heads, tokens);
   for (const DocumentPattern& pattern : patterns.patterns) {
     HeadScores one({pattern.head}, tokens,
-                   [&](HeadId head) { return mask_in(patterns, head, pattern.weights); });
+                   [&](HeadId head) { return visibility_in(patterns, head, pattern.weights); });
     try {
       one.rows(pattern.head, 0, 0, pattern.weights);
     } catch (const Error& error) {
@@ -130,7 +131,7 @@ HeadsDocument score_file(const HeadsOptions& options) {
   }
   document.raw.add(scores);
   document.uniform = uniform_scores(
-      tokens, mask_in(patterns, document.heads.front(), patterns.patterns.front().weights));
+      tokens, visibility_in(patterns, document.heads.front(), patterns.patterns.front().weights));
   return document;
 }
 

@@ -20,12 +20,12 @@ double bits_of(double share, double mixed) noexcept {
 }
 
 // Marks the queries that see two of the tokens or more.
-void mark_seeing_two(const Mask& mask, std::span<const std::size_t> tokens,
+void mark_seeing_two(const Visibility& seen, std::span<const std::size_t> tokens,
                      std::vector<bool>& eligible) {
   for (std::size_t query = 0; query < tokens.size(); ++query) {
     std::size_t n_seen = 0;
     for (std::size_t i = 0; i < tokens.size() && n_seen < 2; ++i) {
-      n_seen += mask.visible(tokens[query], tokens[i]) ? 1u : 0u;
+      n_seen += seen.visible(tokens[query], tokens[i]) ? 1u : 0u;
     }
     eligible[query] = eligible[query] || n_seen >= 2;
   }
@@ -85,13 +85,13 @@ std::optional<double> js_divergence_bits(std::span<const float> a, std::span<con
 PatternComparison::PatternComparison(const PatternStore& first, const ComparedRun& one,
                                      const ComparedRun& other)
     : first_(first) {
-  std::vector<std::pair<Mask, Mask>> masks;  // of both runs
+  std::vector<std::pair<Visibility, Visibility>> all;  // of both runs
   for (const HeadId head : first.heads()) {
-    const std::pair both(one.mask(head), other.mask(head));
-    const auto known = std::ranges::find(masks, both);
-    const auto index = static_cast<std::size_t>(known - masks.begin());
-    if (known == masks.end()) {
-      masks.push_back(both);
+    const std::pair both(one.visibility(head), other.visibility(head));
+    const auto known = std::ranges::find(all, both);
+    const auto index = static_cast<std::size_t>(known - all.begin());
+    if (known == all.end()) {
+      all.push_back(both);
       std::vector<bool>& eligible = eligible_.emplace_back(first.n_tokens());
       mark_seeing_two(both.first, one.tokens, eligible);
       mark_seeing_two(both.second, other.tokens, eligible);

@@ -12,8 +12,8 @@
 
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/exact_sum.h"
-#include "attnviz/model/mask.h"
 
 namespace attnviz {
 
@@ -40,7 +40,7 @@ struct HeadDifference {
 /// Of one of two runs: which token of its text each row stands for, and who sees whom.
 struct ComparedRun {
   std::span<const std::size_t> tokens;
-  std::function<Mask(HeadId)> mask;
+  std::function<Visibility(HeadId)> visibility;
 };
 
 /// Compares the rows of a run with the patterns of another, as they come. The result depends on
@@ -67,7 +67,7 @@ class PatternComparison : public PatternSink {
   };
 
   const PatternStore& first_;
-  std::vector<std::vector<bool>> eligible_;  // queries, for each mask
+  std::vector<std::vector<bool>> eligible_;  // queries, for each visibility
   std::map<HeadId, Tally> heads_;
   std::array<std::mutex, 64> locks_;  // each for every 64th head of a layer
 };

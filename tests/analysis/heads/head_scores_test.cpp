@@ -128,6 +128,43 @@ TEST_CASE("head scores: a head that says the first copy again retrieves all of i
   CHECK(*tally.values()[Score::kRetrieval] == doctest::Approx(2.0 / 3.0));
 }
 
+TEST_CASE("head scores: a hidden key is one that the query does not see") {
+  const ScoredTokens tokens({5, 6, 7, 8});
+  // Query 2 sees itself alone, which leaves it no choice; query 3 does not see the first key.
+  const Visibility seen({}, {{{2, 3}, {0, 2}, {}, {}}, {{3, 4}, {0, 1}, {}, {}}}, 4, 4);
+  ScoreTally tally(tokens, seen);
+  tally.add(0, 0, std::vector<double>{1.0});
+  tally.add(1, 0, std::vector<double>{0.4, 0.6});
+  tally.add(2, 0, std::vector<double>{0.0, 0.0, 1.0});
+  tally.add(3, 0, std::vector<double>{0.0, 0.25, 0.25, 0.5});
+  const ScoreValues scores = tally.values();
+  CHECK(*scores[Score::kFirst] == doctest::Approx(0.4));
+  CHECK(*scores[Score::kPrevious] == doctest::Approx((0.4 + 0.25) / 2.0));
+  CHECK(*scores[Score::kSelf] == doctest::Approx((0.6 + 0.5) / 2.0));
+  const double bits = -0.4 * std::log2(0.4) - 0.6 * std::log2(0.6);
+  CHECK(*scores[Score::kEntropyFraction] == doctest::Approx((bits + 1.5 / std::log2(3.0)) / 2.0));
+  CHECK(*scores[Score::kSinkAlpha] == doctest::Approx((1.0 + 0.4) / 2.0));
+  const ScoreValues uniform = uniform_scores(tokens, seen);
+  CHECK(*uniform[Score::kPrevious] == doctest::Approx((1.0 / 2.0 + 1.0 / 3.0) / 2.0));
+  CHECK(*uniform[Score::kFirst] == doctest::Approx(0.5));
+  CHECK(*uniform[Score::kEntropyFraction] == doctest::Approx(1.0));
+}
+
+TEST_CASE("head scores: the band is left where a query sees nothing beyond it") {
+  ScoredTokens::Options options;
+  options.band = 1;
+  const ScoredTokens tokens(4, options);
+  const auto band_of = [&](const Visibility& seen) {
+    ScoreTally tally(tokens, seen);
+    tally.add(2, 0, std::vector<double>{0.0, 0.5, 0.5, 0.0});
+    tally.add(3, 0, std::vector<double>{0.0, 0.25, 0.5, 0.25});
+    return tally.values()[Score::kBand];
+  };
+  CHECK(*band_of(Visibility()) == doctest::Approx((1.0 + 0.75) / 2.0));
+  CHECK(*band_of({{}, {{{2, 3}, {0, 1}, {}, {}}}, 4, 4}) == doctest::Approx(0.75));
+  CHECK(!band_of({{}, {{{2, 4}, {0, 2}, {}, {}}}, 4, 4}));
+}
+
 TEST_CASE("head scores: rows in blocks, from any side, give the same bits") {
   const ScoredTokens tokens({1, 2, 1, 2, 1});
   const std::vector<HeadId> heads = {{0, 0}};

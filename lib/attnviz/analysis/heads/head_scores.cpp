@@ -91,8 +91,8 @@ struct ScoreTally::Row {
   }
 };
 
-ScoreTally::ScoreTally(const ScoredTokens& tokens, Mask mask)
-    : tokens_(&tokens), mask_(mask), key_sums_(tokens.size()) {}
+ScoreTally::ScoreTally(const ScoredTokens& tokens, Visibility visibility)
+    : tokens_(&tokens), visibility_(std::move(visibility)), key_sums_(tokens.size()) {}
 
 void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const double> weights) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -103,7 +103,7 @@ void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const d
     }
     key_sums_[first_key + i].add(weights[i]);
   }
-  const Row row{query, first_key, weights, mask_.n_visible(query, 0, tokens_->size())};
+  const Row row{query, first_key, weights, visibility_.n_visible(query, 0, tokens_->size())};
   constexpr std::size_t kChoice = 2;
   if (row.n_visible < kChoice) {
     return;
@@ -119,20 +119,20 @@ void ScoreTally::add(std::size_t query, std::size_t first_key, std::span<const d
 
 void ScoreTally::add_shape(const Row& row) {
   const std::size_t query = row.query;
-  if (query >= 1 && mask_.visible(query, query - 1)) {
+  if (query >= 1 && visibility_.visible(query, query - 1)) {
     mean(Score::kPrevious).add(row.on(query - 1));
   }
-  if (mask_.visible(query, query)) {
+  if (visibility_.visible(query, query)) {
     mean(Score::kSelf).add(row.on(query));
   }
-  if (mask_.visible(query, 0)) {
+  if (visibility_.visible(query, 0)) {
     mean(Score::kFirst).add(row.on(0));
   }
   const double even = 1.0 / static_cast<double>(row.n_visible);
   // What is not visible has no weight.
   const kernels::EntropySums logs = kernels::entropy_sums(row.weights, even);
   double distance = 0.0;
-  std::size_t largest = mask_.first_key(query);
+  std::size_t largest = visibility_.first_key(query);
   double most_weight = row.on(largest);
   for (std::size_t i = 0; i < row.weights.size(); ++i) {
     const double weight = row.weights[i];
@@ -165,13 +165,8 @@ void ScoreTally::add_shape(const Row& row) {
 
 bool ScoreTally::sees_farther_than_band(std::size_t query) const {
   const std::size_t band = tokens_->band();
-  const std::size_t end = mask_.end_key(query, tokens_->size());
-  for (std::size_t key = mask_.first_key(query); key + band < query; ++key) {
-    if (mask_.visible(query, key)) {
-      return true;
-    }
-  }
-  return end > query + band + 1;
+  return visibility_.n_visible(query, 0, query - std::min(query, band)) > 0 ||
+         visibility_.n_visible(query, query + band + 1, tokens_->size()) > 0;
 }
 
 double ScoreTally::band_of(const Row& row) const {
@@ -190,11 +185,11 @@ void ScoreTally::add_repetitions(const Row& row) {
   std::size_t n_duplicates = 0, n_inductions = 0;
   const std::size_t latest = tokens_->latest(query);
   for (std::size_t key = latest; key != ScoredTokens::kNone; key = tokens_->latest(key)) {
-    if (mask_.visible(query, key)) {
+    if (visibility_.visible(query, key)) {
       duplicate += row.on(key);
       ++n_duplicates;
     }
-    if (key + 1 < query && mask_.visible(query, key + 1)) {
+    if (key + 1 < query && visibility_.visible(query, key + 1)) {
       induction += row.on(key + 1);
       ++n_inductions;
     }
@@ -208,7 +203,8 @@ void ScoreTally::add_repetitions(const Row& row) {
     entries.sum.add(induction);
     entries.count += n_inductions;
   }
-  if (latest != ScoredTokens::kNone && latest + 1 < query && mask_.visible(query, latest + 1)) {
+  if (latest != ScoredTokens::kNone && latest + 1 < query &&
+      visibility_.visible(query, latest + 1)) {
     mean(Score::kInductionLatest).add(row.on(latest + 1));
   }
 }
@@ -217,7 +213,7 @@ void ScoreTally::add_punctuation(const Row& row) {
   double sum = 0.0;
   std::size_t n_seen = 0;
   for (const std::size_t key : tokens_->punctuation()) {
-    if (mask_.visible(row.query, key)) {
+    if (visibility_.visible(row.query, key)) {
       sum += row.on(key);
       ++n_seen;
     }
@@ -243,17 +239,19 @@ std::vector<std::size_t> ScoreTally::n_seeing() const {
   const std::size_t n = tokens_->size();
   std::vector<std::size_t> steps(n + 1);  // what comes to the count at a key, modulo 2^64
   for (std::size_t query = 0; query < n; ++query) {
-    if (!mask_.has_gaps()) {
-      ++steps[mask_.first_key(query)];
-      --steps[mask_.end_key(query, n)];
-      continue;
-    }
-    for (std::size_t key = mask_.first_key(query); key < mask_.end_key(query, n); ++key) {
-      if (mask_.visible(query, key)) {
-        ++steps[key];
-        --steps[key + 1];
+    visibility_.each_range(query, n, [&](std::size_t first_key, std::size_t end_key) {
+      if (!visibility_.mask().has_gaps()) {
+        ++steps[first_key];
+        --steps[end_key];
+        return;
       }
-    }
+      for (std::size_t key = first_key; key < end_key; ++key) {
+        if (visibility_.mask().visible(query, key)) {
+          ++steps[key];
+          --steps[key + 1];
+        }
+      }
+    });
   }
   std::partial_sum(steps.begin(), steps.end(), steps.begin());
   steps.pop_back();
@@ -289,18 +287,18 @@ ScoreValues ScoreTally::values() const {
 }
 
 HeadScores::HeadScores(const std::vector<HeadId>& heads, const ScoredTokens& tokens,
-                       const std::function<Mask(HeadId)>& mask_of, KeyNorms norms)
+                       const std::function<Visibility(HeadId)>& visibility_of, KeyNorms norms)
     : tokens_(tokens), norms_(std::move(norms)) {
   for (const HeadId head : heads) {
-    const Mask mask = mask_of(head);
-    heads_.emplace(head, std::unique_ptr<Head>(new Head{{}, ScoreTally(tokens, mask), mask}));
+    const Visibility seen = visibility_of(head);
+    heads_.emplace(head, std::unique_ptr<Head>(new Head{{}, ScoreTally(tokens, seen), seen}));
   }
 }
 
 void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
                       ConstMatrix weights) {
   Head& head = *heads_.at(id);
-  ScoreTally block(tokens_, head.mask);
+  ScoreTally block(tokens_, head.visibility);
   std::vector<double> row(weights.cols);
   for (std::size_t i = 0; i < weights.rows; ++i) {
     std::ranges::copy(weights.row(i), row.begin());
@@ -319,16 +317,16 @@ void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
   head.tally.add(block);
 }
 
-ScoreValues uniform_scores(const ScoredTokens& tokens, const Mask& mask) {
-  ScoreTally tally(tokens, mask);
+ScoreValues uniform_scores(const ScoredTokens& tokens, const Visibility& visibility) {
+  ScoreTally tally(tokens, visibility);
   const std::size_t n = tokens.size();
   for (std::size_t query = 0; query < n; ++query) {
-    const std::size_t first = mask.first_key(query);
-    std::vector<double> row(mask.end_key(query, n) - first);
+    const std::size_t first = visibility.first_key(query);
+    std::vector<double> row(visibility.end_key(query, n) - first);
     const double even =
-        1.0 / static_cast<double>(std::max<std::size_t>(mask.n_visible(query, 0, n), 1));
+        1.0 / static_cast<double>(std::max<std::size_t>(visibility.n_visible(query, 0, n), 1));
     for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = mask.visible(query, first + i) ? even : 0.0;
+      row[i] = visibility.visible(query, first + i) ? even : 0.0;
     }
     tally.add(query, first, row);
   }

@@ -12,8 +12,8 @@
 
 #include "attnviz/analysis/heads/score_table.h"
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/exact_sum.h"
-#include "attnviz/model/mask.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz {
@@ -69,7 +69,7 @@ std::vector<std::size_t> punctuation_of(const TokenizedText& text);
 class ScoreTally {
  public:
   /// `tokens` must outlive it.
-  ScoreTally(const ScoredTokens& tokens, Mask mask);
+  ScoreTally(const ScoredTokens& tokens, Visibility visibility);
 
   /// The row of one query, each once: weights of the keys from `first_key` on; all others are 0.
   /// Throws Error{kMalformed} for a weight below 0, above 2^24 or that is no number.
@@ -100,7 +100,7 @@ class ScoreTally {
   std::vector<std::size_t> n_seeing() const;
 
   const ScoredTokens* tokens_;
-  Mask mask_;
+  Visibility visibility_;
   std::array<Mean, kScoreNames.size()> means_;
   double largest_distance_ = 0.0;
   std::vector<ExactSum> key_sums_;  // of weights on each key
@@ -112,11 +112,12 @@ class HeadScores : public PatternSink {
   /// ‖f(x_k)‖ of each key [n_tokens] of a head, which has begun.
   using KeyNorms = std::function<std::span<const double>(HeadId)>;
 
-  /// `mask_of` is asked once a head. `norms`, where there are such: what is scored is each weight
-  /// times the norm of its key's transformed value, rows made to sum to 1 again (Kobayashi et al.
-  /// 2020, "Attention is Not Only a Weight"). `tokens` must outlive it; heads without repeats.
+  /// `visibility_of` is asked once a head. `norms`, where there are such: what is scored is each
+  /// weight times the norm of its key's transformed value, rows made to sum to 1 again (Kobayashi
+  /// et al. 2020, "Attention is Not Only a Weight"). `tokens` must outlive it; heads without
+  /// repeats.
   HeadScores(const std::vector<HeadId>& heads, const ScoredTokens& tokens,
-             const std::function<Mask(HeadId)>& mask_of, KeyNorms norms = {});
+             const std::function<Visibility(HeadId)>& visibility_of, KeyNorms norms = {});
 
   bool wants(HeadId head) const override { return heads_.contains(head); }
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -129,7 +130,7 @@ class HeadScores : public PatternSink {
   struct Head {
     std::mutex mutex;
     ScoreTally tally;
-    Mask mask;
+    Visibility visibility;
   };
 
   const ScoredTokens& tokens_;
@@ -138,6 +139,6 @@ class HeadScores : public PatternSink {
 };
 
 /// Of a head that looks at all keys that it may see alike.
-ScoreValues uniform_scores(const ScoredTokens& tokens, const Mask& mask);
+ScoreValues uniform_scores(const ScoredTokens& tokens, const Visibility& visibility);
 
 }  // namespace attnviz

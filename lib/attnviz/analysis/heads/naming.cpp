@@ -6,8 +6,8 @@
 #include "attnviz/analysis/heads/probe.h"
 #include "attnviz/analysis/heads/score_means.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/attention/visibility.h"
 
 namespace attnviz {
 
@@ -45,7 +45,8 @@ std::vector<NamedHead> measured_names(const Model& model, const ModelTokenizer* 
     const ScoredTokens tokens = probe_tokens(probe, shape, kUsualBand);
     means.add(
         score_heads(model, probe, tokens, heads, {.attention = silent, .weighted = false}).raw);
-    const ScoreValues alike = uniform_scores(tokens, mask_of(model, heads.front().layer, request));
+    const ScoreValues alike =
+        uniform_scores(tokens, shared_visibility(model, heads, request, tokens.size()));
     uniform.add(std::span(&alike, 1));
     if (request.report) {
       request.report(++n_done / static_cast<double>(probes.size()));

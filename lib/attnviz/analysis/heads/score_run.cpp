@@ -2,8 +2,8 @@
 
 #include "attnviz/analysis/heads/value_norms.h"
 #include "attnviz/attention/engine.h"
-#include "attnviz/attention/head_math.h"
 #include "attnviz/attention/input_columns.h"
+#include "attnviz/attention/visibility.h"
 
 namespace attnviz {
 
@@ -24,10 +24,12 @@ DetectedScores detected_scores(const DetectHead& detect, HeadId head) {
 
 TextScores score_heads(const Model& model, const TokenizedText& text, const ScoredTokens& tokens,
                        const std::vector<HeadId>& heads, const ScoreRequest& request) {
-  const auto masks = [&](HeadId head) { return mask_of(model, head.layer, request.attention); };
-  HeadScores raw(heads, tokens, masks);
+  const auto seen = [&](HeadId head) {
+    return visibility_of(model, head, request.attention, tokens.size());
+  };
+  HeadScores raw(heads, tokens, seen);
   const ValueNorms* norms = nullptr;
-  HeadScores weighted(heads, tokens, masks, [&norms](HeadId head) { return norms->of(head); });
+  HeadScores weighted(heads, tokens, seen, [&norms](HeadId head) { return norms->of(head); });
   DetectHead detect(heads, tokens);
   std::vector<PatternSink*> sinks = {&raw};
   if (request.weighted) {
