@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -233,7 +234,7 @@ TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
 }
 
 AttentionRequest request_of(const AttentionOptions& options, const Model& model,
-                            const TokenizedText& text) {
+                            const TokenizedText& text, std::span<const Variant> variants) {
   AttentionRequest request = request_of(options, model);
   if (options.what_if.hide.empty()) {
     return request;
@@ -242,8 +243,14 @@ AttentionRequest request_of(const AttentionOptions& options, const Model& model,
   if (request.interventions != nullptr) {
     interventions = *request.interventions;
   }
+  std::vector<AttentionRequest> requests;
+  std::ranges::transform(variants, std::back_inserter(requests),
+                         [&request](const Variant& one) { return one.applied_to(request); });
+  if (requests.empty()) {
+    requests.push_back(request);
+  }
   std::vector<std::string> notes;
-  interventions.knock_outs = edges_of(options.what_if, text, notes);
+  interventions.knock_outs = edges_of(options.what_if, text, model, requests, notes);
   request.interventions = std::make_shared<const Interventions>(std::move(interventions));
   for (const std::string& note : notes) {
     tell(options.talk, note);

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "attnviz/attention/head_math.h"
+#include "attnviz/attention/visibility.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -211,6 +215,39 @@ std::vector<IndexRange> ranges_in(const std::vector<TokenPart>& parts, const Tok
   return merged_ranges(std::move(ranges));
 }
 
+// Whether a head in which these edges are to be hidden sees one of them in any of the runs, without
+// what `hidden` hides.
+bool any_is_seen(const std::vector<KnockOut>& edges, const Interventions& hidden,
+                 std::size_t n_tokens, const Model& model,
+                 std::span<const AttentionRequest> requests) {
+  const auto is_seen = [&](const KnockOut& one, const Visibility& seen) {
+    const std::size_t end_key = std::min(one.keys.end, n_tokens);
+    for (std::size_t q = one.queries.first; q < std::min(one.queries.end, n_tokens); ++q) {
+      if (seen.n_visible(q, one.keys.first, end_key) > 0) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const IndexRange& layers = edges.front().layers;
+  const IndexRange& heads = edges.front().heads;
+  for (const AttentionRequest& request : requests) {
+    for (std::size_t layer = layers.first; layer < std::min(layers.end, model.n_layers());
+         ++layer) {
+      const std::size_t end_head = std::min(heads.end, model.layers[layer].heads.size());
+      for (std::size_t head = heads.first; head < end_head; ++head) {
+        const HeadId id{layer, head};
+        const Visibility seen(mask_of(model, layer, request),
+                              edges_hidden_in(hidden, std::span(&id, 1)), n_tokens, n_tokens);
+        if (std::ranges::any_of(edges, [&](const KnockOut& one) { return is_seen(one, seen); })) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<AblationRule> parse_ablations(std::string_view list) {
@@ -277,25 +314,36 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model) {
   return interventions;
 }
 
-std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text, const Model& model,
+                               std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes) {
   constexpr std::size_t kMost = 10'000;
-  std::vector<KnockOut> edges;
+  Interventions all;
+  std::set<KnockOut> known;
   for (const HideRule& rule : what_if.hide) {
     const std::vector<IndexRange> queries = ranges_in(rule.queries, text, notes);
     const std::vector<IndexRange> keys = ranges_in(rule.keys, text, notes);
-    if (queries.size() * keys.size() > kMost - edges.size()) {
+    if (queries.size() * keys.size() > kMost - known.size()) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("{} {}: {} times {} places are too many: take ranges", kHide,
                               attnviz::quoted(rule.rule), queries.size(), keys.size()));
     }
+    std::vector<KnockOut> edges;
     for (const IndexRange& query : queries) {
       for (const IndexRange& key : keys) {
         edges.push_back({query, key, rule.layers, rule.heads});
       }
     }
+    if (!any_is_seen(edges, all, text.size(), model, requests)) {
+      const bool by_mask = !any_is_seen(edges, {}, text.size(), model, requests);
+      notes.push_back(fmt::format("{} {}: {} these edges already", kHide,
+                                  attnviz::quoted(rule.rule),
+                                  by_mask ? "the mask hides" : "what is said before it hides"));
+    }
+    std::ranges::copy_if(edges, std::back_inserter(all.knock_outs),
+                         [&known](const KnockOut& one) { return known.insert(one).second; });
   }
-  return edges;
+  return std::move(all.knock_outs);
 }
 
 }  // namespace attnviz::app

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "attnviz/attention/interventions.h"
+#include "attnviz/attention/request.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/model/model.h"
 #include "attnviz/text/tokenized_text.h"
@@ -61,9 +63,12 @@ HideRule parse_hidden(std::string_view rule);
 /// Error{kUsage} for what the model does not have, also where edges are to be hidden.
 Interventions interventions_of(const WhatIf& what_if, const Model& model);
 
-/// The edges that are hidden in one text. What is to be said of how words were understood is
-/// appended to `notes`. Throws Error{kUsage} for what the text does not have.
-std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+/// The edges that are hidden in one text, each once, of rules that interventions_of() lets pass.
+/// What is to be said of how words were understood, and of rules that hide what no head of `model`
+/// sees in any of `requests`, is appended to `notes`. Throws Error{kUsage} for what the text does
+/// not have.
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text, const Model& model,
+                               std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes);
 
 }  // namespace attnviz::app

@@ -59,4 +59,37 @@ TEST_CASE("--hide: overviews and scores of edges beyond a window are those of th
   check_same_scores(of_edges["null"], of_window["null"]);
 }
 
+TEST_CASE("--hide: edges that nobody sees anyway are told, of each rule that has no others") {
+  const auto told = [](const Words& more) {
+    const ProgramResult result = attnviz(and_with({"The cat sat", "--head", "1.0"}, more));
+    CHECK(result.exit_code == 0);
+    return result.err;
+  };
+  CHECK(contains(told({"--hide", "cat>sat"}),
+                 "--hide \"cat>sat\": the mask hides these edges already"));
+  CHECK(contains(told({"--hide", "sat>The", "--mask", "window:2"}), "the mask hides these edges"));
+  CHECK(told({"--hide", "cat>sat", "--mask", "none"}).empty());
+  CHECK(told({"--hide", "cat>sat,The"}).empty());
+  CHECK(told({"--hide", "cat>sat", "--side-by-side", "causal,none"}).empty());
+  CHECK(contains(told({"--hide", "cat>sat", "--side-by-side", "causal,window:2"}), "the mask"));
+  CHECK(told({"--hide", "cat>sat", "-q"}).empty());
+  const std::string again = told({"--hide", "sat>cat", "--hide", "3>2@1"});
+  CHECK(contains(again, "--hide \"3>2@1\": what is said before it hides these edges already"));
+  CHECK(!contains(again, "--hide \"sat>cat\""));
+  CHECK(told({"--hide", "3>2@1", "--hide", "sat>cat"}).empty());
+  CHECK(told({"--hide", "sat>cat@1", "--hide", "sat>cat@2"}).empty());
+  CHECK(contains(attnviz({"heads", "The cat sat", "--hide", "cat>sat"}).err, "the mask hides"));
+}
+
+TEST_CASE("--hide: legends and documents say an edge once that was asked for twice") {
+  const Words twice = {"The cat sat", "--head", "1.0",    "--hide", "sat>cat",
+                       "--hide",      "2>1",    "--hide", "sat>cat"};
+  const std::string legend = attnviz(twice).out;
+  CHECK(contains(legend, "hidden from token 3: token 2\n"));
+  CHECK(contains(legend, "hidden from token 2: token 1\n"));
+  CHECK(attnviz_json(twice)["interventions"].size() == 2);
+  const Words overlapping = {"The cat sat", "--head", "1.0", "--hide", "3>2", "--hide", "3>1,2"};
+  CHECK(contains(attnviz(overlapping).out, "hidden from token 3: tokens 1-2\n"));
+}
+
 }  // namespace attnviz::test

@@ -109,6 +109,14 @@ TEST_CASE("layer facts: what is written to a document is read from it") {
   CHECK(read[1].window == 0);
 }
 
+TEST_CASE("run notes: edges that were asked for twice are told once") {
+  RunFacts facts;
+  const KnockOut one{{5, 6}, {2, 3}, {}, {}};
+  facts.interventions.knock_outs = {one, one, {{5, 6}, {1, 3}, {}, {}}, {{7, 8}, {}, {}, {}}, one};
+  CHECK(run_notes(facts) ==
+        Lines{"hidden from token 5: tokens 1-2", "hidden from token 7: all tokens"});
+}
+
 TEST_CASE("run notes: what was left out is told in few lines, and documents keep it") {
   const std::string still_looks =
       "heads that are left out still have attention, but add nothing new";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -96,10 +97,14 @@ struct Edges {
   }
 };
 
-// What was asked for at once, brought together again.
+// What was asked for at once, brought together again; each edge once.
 std::vector<Edges> grouped(const std::vector<KnockOut>& knock_outs) {
   std::vector<Edges> by_query;
+  std::set<KnockOut> said;
   for (const KnockOut& one : knock_outs) {
+    if (!said.insert(one).second) {
+      continue;
+    }
     Edges next{{one.queries}, {one.keys}, one.layers, one.heads};
     if (!by_query.empty() && by_query.back().is_in_heads_of(next) &&
         by_query.back().queries == next.queries) {
@@ -110,11 +115,15 @@ std::vector<Edges> grouped(const std::vector<KnockOut>& knock_outs) {
   }
   std::vector<Edges> groups;
   for (Edges& next : by_query) {
+    next.keys = merged_ranges(std::move(next.keys));
     if (!groups.empty() && groups.back().is_in_heads_of(next) && groups.back().keys == next.keys) {
       groups.back().queries.push_back(next.queries.front());
     } else {
       groups.push_back(std::move(next));
     }
+  }
+  for (Edges& group : groups) {
+    group.queries = merged_ranges(std::move(group.queries));
   }
   return groups;
 }
