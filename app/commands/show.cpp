@@ -237,6 +237,28 @@ void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
   write();
 }
 
+// Says that what is left out does nothing to what is drawn: neither picture tells why.
+void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& documents) {
+  const std::vector<Variant>& variants = setup.options.side_by_side;
+  if (variants.empty() || !variants.back().is_ablated.value_or(false)) {
+    return;
+  }
+  const auto have_same_weights = [](const DocumentPattern& a, const DocumentPattern& b) {
+    for (std::size_t query = 0; query < a.weights.rows; ++query) {
+      if (!std::ranges::equal(a.weights.row(query), b.weights.row(query))) {
+        return false;
+      }
+    }
+    return true;
+  };
+  if (std::ranges::equal(documents.front().patterns, documents.back().patterns,
+                         have_same_weights)) {
+    tell(setup.options.talk,
+         "--side-by-side ablated: both are alike: what is left out changes none of the weights "
+         "drawn (what a layer's heads and MLP give is seen from the next layer on)");
+  }
+}
+
 void show_kept(ShowSetup& setup, ShownText& text) {
   require_memory_for(setup, text);
   std::vector<AttentionDocument> documents;
@@ -244,6 +266,7 @@ void show_kept(ShowSetup& setup, ShownText& text) {
     documents.push_back(run_document(setup, text, request));
   }
   setup.phases.done("attention");
+  tell_alike(setup, documents);
   const ShowOptions& options = setup.options;
   choose_drawing_of(documents, options, text.focus);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,

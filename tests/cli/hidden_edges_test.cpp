@@ -92,4 +92,17 @@ TEST_CASE("--hide: legends and documents say an edge once that was asked for twi
   CHECK(contains(attnviz(overlapping).out, "hidden from token 3: tokens 1-2\n"));
 }
 
+TEST_CASE("--side-by-side ablated: two pictures that are alike are said to be") {
+  const auto told = [](const Words& more) {
+    return attnviz(and_with({"The cat sat", "--head", "2.0", "--side-by-side", "ablated"}, more))
+        .err;
+  };
+  const std::string alike = "both are alike: what is left out changes none of the weights drawn";
+  CHECK(contains(told({"--ablate", "2.1"}), alike));
+  CHECK(contains(told({"--hide", "sat>cat@3"}), alike));
+  CHECK(told({"--ablate", "1.1"}).empty());
+  CHECK(told({"--ablate", "3.1,1.1"}).empty());
+  CHECK(told({"--ablate", "2.1", "-q"}).empty());
+}
+
 }  // namespace attnviz::test
