@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +21,12 @@ namespace attnviz::app {
 
 namespace {
 
-// Of a pattern whose mask is not known: causal where no query looks at what comes behind it.
-Visibility visibility_in(const AttentionDocument& document, HeadId head, ConstMatrix weights) {
-  const Visibility known = document.visibility_of(head);
-  if (document.mask_of(head)) {
+// Of all of `heads`, the first of which has these weights: where its mask is not known, causal if
+// no query looks at what comes behind it.
+Visibility visibility_in(const AttentionDocument& document, std::span<const HeadId> heads,
+                         ConstMatrix weights) {
+  const Visibility known = document.visibility_of(heads);
+  if (document.mask_of(heads.front())) {
     return known;
   }
   for (std::size_t query = 0; query < weights.rows; ++query) {
@@ -32,7 +35,7 @@ Visibility visibility_in(const AttentionDocument& document, HeadId head, ConstMa
       return known;
     }
   }
-  return {Mask{}, document.edges_hidden_in(head), weights.rows, weights.cols};
+  return {Mask{}, document.edges_hidden_in(heads), weights.rows, weights.cols};
 }
 
 ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
@@ -115,8 +118,9 @@ HeadsDocument score_file(const HeadsOptions& options) {
   std::vector<ScoreValues> scores;
   DetectHead detect(document.heads, tokens);
   for (const DocumentPattern& pattern : patterns.patterns) {
-    HeadScores one({pattern.head}, tokens,
-                   [&](HeadId head) { return visibility_in(patterns, head, pattern.weights); });
+    HeadScores one({pattern.head}, tokens, [&](HeadId head) {
+      return visibility_in(patterns, std::span(&head, 1), pattern.weights);
+    });
     try {
       one.rows(pattern.head, 0, 0, pattern.weights);
     } catch (const Error& error) {
@@ -131,7 +135,7 @@ HeadsDocument score_file(const HeadsOptions& options) {
   }
   document.raw.add(scores);
   document.uniform = uniform_scores(
-      tokens, visibility_in(patterns, document.heads.front(), patterns.patterns.front().weights));
+      tokens, visibility_in(patterns, document.heads, patterns.patterns.front().weights));
   return document;
 }
 

@@ -59,6 +59,24 @@ TEST_CASE("--hide: overviews and scores of edges beyond a window are those of th
   check_same_scores(of_edges["null"], of_window["null"]);
 }
 
+TEST_CASE("heads: patterns in a file keep what was hidden, each head's edges and those of all") {
+  const TemporaryFolder folder;
+  const Words hidden = {"--hide", "7>0-2@0", "--hide", "5-7>1-2"};
+  const std::string text = "The cat sat on the mat.";
+  CHECK(attnviz(and_with({text, "-o", folder.file("a.json")}, hidden)).exit_code == 0);
+  const json of_text = attnviz_json(and_with({"heads", text}, hidden));
+  const json of_file = attnviz_json({"heads", folder.file("a.json")});
+  for (std::size_t head = 0; head < of_text["heads"].size(); ++head) {
+    const json& one = of_text["heads"][head];
+    CAPTURE(head);
+    for (const std::string score : {"first", "entropy_fraction", "sink_alpha_max", "band"}) {
+      check_same_scores(of_file["heads"][head][score], one[score]);
+    }
+  }
+  check_same_scores(of_file["null"], of_text["null"]);
+  CHECK(of_text["null"] != attnviz_json({"heads", text})["null"]);
+}
+
 TEST_CASE("--hide: edges that nobody sees anyway are told, of each rule that has no others") {
   const auto told = [](const Words& more) {
     const ProgramResult result = attnviz(and_with({"The cat sat", "--head", "1.0"}, more));

@@ -84,6 +84,8 @@ TEST_CASE("attention_heatmap: hidden edges are masked in the heads that do not s
   const std::vector<MaskedHeads> groups = heads_by_mask(document, {{0, 0}, {0, 1}, {0, 2}, {1, 0}});
   REQUIRE(groups.size() == 3);
   CHECK(groups[0].heads == std::vector<HeadId>{{0, 0}, {0, 2}});
+  CHECK_FALSE(document.visibility_of(std::vector<HeadId>{{0, 0}, {0, 1}}).visible(2, 1));
+  CHECK(document.visibility_of(std::vector<HeadId>{{0, 1}, {0, 0}}).visible(1, 0));
   // A mean has what any of its heads sees, a rollout what reaches through other layers.
   document.patterns.resize(1);
   document.average.emplace().over = AverageOver::kHeads;
@@ -97,6 +99,19 @@ TEST_CASE("attention_heatmap: hidden edges are masked in the heads that do not s
   CHECK_FALSE(sees(0, 2, 1));
   document.average->rollout = RolloutRequest{};
   CHECK(sees(0, 2, 1));
+}
+
+TEST_CASE("attention_heatmap: panels that see other keys have other names, long as these may be") {
+  AttentionDocument document = causal_document({{0, 0}, {0, 1}, {1, 0}});
+  std::vector<KnockOut>& edges = document.run.interventions.knock_outs;
+  for (std::size_t i = 0; i < 20; ++i) {  // more than are named, which hide nothing here
+    edges.push_back({{3 + 2 * i, 4 + 2 * i}, {i, i + 1}, {}, {}});
+  }
+  edges.push_back({{2, 3}, {1, 2}, {}, {0, 1}});
+  edges.push_back({{2, 3}, {0, 1}, {}, {1, 2}});
+  const Heatmap heatmap = attention_heatmap(document);
+  CHECK(heatmap.panels.at(0).mask != heatmap.panels.at(1).mask);
+  CHECK(heatmap.panels.at(0).mask == heatmap.panels.at(2).mask);
 }
 
 TEST_CASE("attention_heatmap: between words those edges are masked that all of their tokens miss") {

@@ -1,5 +1,7 @@
 #include "attnviz/attention/visibility.h"
 
+#include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 

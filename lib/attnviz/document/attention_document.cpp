@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -96,24 +97,26 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
   return Mask{MaskKind::kWindow, layer->window};
 }
 
-std::vector<KnockOut> AttentionDocument::edges_hidden_in(HeadId head) const {
+std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId> heads) const {
   if (is_rollout() || run.interventions.knock_outs.empty()) {
     return {};
   }
-  std::vector<HeadId> heads = {head};
-  if (average) {
-    heads = average->heads;
-    std::erase_if(heads, [this, head](HeadId one) {
-      return (average->over == AverageOver::kHeads && one.layer != head.layer) ||
-             (average->over == AverageOver::kLayers && one.head != head.head);
-    });
+  if (!average) {
+    return attnviz::edges_hidden_in(run.interventions, heads);
   }
-  return attnviz::edges_hidden_in(run.interventions, heads);
+  std::vector<HeadId> averaged;
+  std::ranges::copy_if(average->heads, std::back_inserter(averaged), [this, heads](HeadId one) {
+    return std::ranges::any_of(heads, [this, one](HeadId head) {
+      return (average->over != AverageOver::kHeads || one.layer == head.layer) &&
+             (average->over != AverageOver::kLayers || one.head == head.head);
+    });
+  });
+  return attnviz::edges_hidden_in(run.interventions, averaged);
 }
 
-Visibility AttentionDocument::visibility_of(HeadId head) const {
-  const Mask mask = mask_of(head).value_or(Mask{MaskKind::kNone});
-  std::vector<KnockOut> edges = edges_hidden_in(head);
+Visibility AttentionDocument::visibility_of(std::span<const HeadId> heads) const {
+  const Mask mask = mask_of(heads.front()).value_or(Mask{MaskKind::kNone});
+  std::vector<KnockOut> edges = edges_hidden_in(heads);
   if (words) {
     edges = between_words(std::move(edges), *words);
   }

@@ -112,13 +112,15 @@ struct AttentionDocument {
   /// through several layers, and so all that came before.
   std::optional<Mask> mask_of(HeadId head) const;
 
-  /// Edges that are hidden in every head that the pattern of `head` is made of. None in a rollout,
-  /// which reaches through other layers.
-  std::vector<KnockOut> edges_hidden_in(HeadId head) const;
+  /// Edges that are hidden in every head that the patterns of `heads` are made of. None in a
+  /// rollout, which reaches through other layers.
+  std::vector<KnockOut> edges_hidden_in(std::span<const HeadId> heads) const;
 
-  /// Who sees whom there: what the mask lets through, every key where none is known, less hidden
-  /// edges; between words those that are hidden between all of their tokens.
-  Visibility visibility_of(HeadId head) const;
+  /// Who sees whom in the patterns of all of `heads`, at least one: what the mask of the first lets
+  /// through, every key where none is known, less hidden edges; between words those that are hidden
+  /// between all of their tokens.
+  Visibility visibility_of(std::span<const HeadId> heads) const;
+  Visibility visibility_of(HeadId head) const { return visibility_of(std::span(&head, 1)); }
 
   /// Whether the mask lets `query` see `key`; true where no mask is known.
   bool sees(std::size_t query, std::size_t key) const noexcept {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -207,7 +208,7 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
   }
   const Visibility seen = document.visibility_of(pattern.head);
   if (seen.hides_edges()) {
-    const std::vector<KnockOut> edges = document.edges_hidden_in(pattern.head);
+    const std::vector<KnockOut> edges = document.edges_hidden_in(std::span(&pattern.head, 1));
     panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
                               fmt::join(intervention_notes({{}, edges}), "; "));
   }
@@ -215,6 +216,21 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
     panel.visible = [seen](std::size_t query, std::size_t key) { return seen.visible(query, key); };
   }
   return panel;
+}
+
+// Lists of edges are cut when they are long: panels that see other keys get other names.
+void part_names(std::span<const AttentionDocument> documents, std::vector<HeatmapPanel>& panels) {
+  std::map<std::string, Visibility> known;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const AttentionDocument& document = documents[i % documents.size()];
+    const Visibility seen = document.visibility_of(document.patterns[i / documents.size()].head);
+    if (!seen.hides_edges()) {
+      continue;
+    }
+    if (const auto place = known.try_emplace(panels[i].mask, seen).first; place->second != seen) {
+      panels[i].mask += fmt::format(" ({})", panels[i].title);
+    }
+  }
 }
 
 std::string_view subject(const AttentionDocument& document) {
@@ -336,6 +352,7 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
       }
     }
   }
+  part_names(documents, heatmap.panels);
   heatmap.panels_together =
       documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;
