@@ -54,7 +54,7 @@ void write_scores(Outputs& outputs, const HeadsOptions& options, const HeadsDocu
   }
   tell_unused(outputs, options);
   std::optional<Heatmap> map;
-  if (options.map || outputs.writes(Content::kFigure)) {
+  if (options.map || outputs.writes(Content::kFigure) || outputs.writes(Content::kPage)) {
     map = heads_map(document, options.map.value_or(Score::kInduction));
     map->scale.colormap = Colormap(options.drawing.colormap.value_or(map->scale.colormap.name()));
     map->title = options.drawing.title.value_or(map->title);

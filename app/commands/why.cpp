@@ -300,13 +300,13 @@ HeadId only_head(const Model& model, const WhyOptions& options) {
 }
 
 // Pictures have a number of each head.
+bool has_map(const WhyOptions& options) {
+  return options.query || options.wants_all() || options.attribution ||
+         std::ranges::find(options.ablate_each, AblatedPart::kHeads) != options.ablate_each.end();
+}
+
 void require_heads(const WhyOptions& options, const Outputs& outputs) {
-  if (options.query || options.wants_all() || options.attribution) {
-    return;
-  }
-  const bool has_heads =
-      std::ranges::find(options.ablate_each, AblatedPart::kHeads) != options.ablate_each.end();
-  if (outputs.writes(Content::kFigure) && !has_heads) {
+  if (outputs.writes(Content::kFigure) && !has_map(options)) {
     throw Error(ErrorKind::kUsage,
                 "-o: a picture of why has a number of each head: --ablate-each heads, or "
                 "--attribution");
@@ -349,7 +349,8 @@ void run(const WhyOptions& options) {
       [&](const TerminalOptions& terminal) { return why_page(document, options.top, terminal); },
       [&](const ByteSink& sink) { write_why_json(document, sink); },
       [&](const ByteSink& sink) { write_why_csv(document, sink); }};
-  if (setup.outputs.writes(Content::kFigure)) {
+  if (setup.outputs.writes(Content::kFigure) ||
+      (setup.outputs.writes(Content::kPage) && has_map(options))) {
     report.picture = why_map(document);
     Heatmap& picture = *report.picture;
     picture.scale.colormap =

@@ -96,7 +96,7 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"-o", "-", "cat"}, "-o - needs --format"},
       {{"-o", "-", "-o", "-", "--format", "png", "cat"}, "-o - may be given once"},
       {{"-o", "-", "--format", "png", "--json", "cat"}, "--json and -o - exclude each other"},
-      {{"-o", "a.png", "--format", "gif", "cat"}, "--format: expected png, svg, json, npy, txt"},
+      {{"-o", "a.png", "--format", "gif", "cat"}, "--format: expected png, svg, html, json, npy, txt"},
       {{"--format", "png", "cat"}, "--format goes with -o"},
       {{"-o", "a.png", "--format", "json", "cat"}, "--format: the endings of the -o names say it"},
       {{"-o=a.png", "cat"}, "leave out the ="},

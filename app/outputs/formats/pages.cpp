@@ -4,6 +4,8 @@
 
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/html/explorer.h"
+#include "attnviz/html/report.h"
+#include "attnviz/picture/figure_file.h"
 #include "outputs/formats/formats.h"
 
 namespace attnviz::app {
@@ -36,6 +38,26 @@ void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
                  sink);
 }
 
+void write_report_page(const ShownReport& shown, const Look& look, const ByteSink& sink) {
+  constexpr TerminalOptions kScreen{
+      .style = TerminalStyle::kBlocks, .color = ColorDepth::kTrueColor, .columns = 100};
+  ReportPage report;
+  report.screen = shown.page(kScreen);
+  for (const Span& span : report.screen.lines.front().spans) {
+    report.title += span.text;
+  }
+  shown.csv([&report](std::string_view rows) { report.csv += rows; });
+  if (shown.picture) {
+    FigureStyle style = look.figure;
+    style.theme = FigureTheme::kLight;
+    report.picture = render_figure(*shown.picture, style, {}, FigureFormat::kSvg);
+    style.theme = FigureTheme::kDark;
+    report.dark_picture = render_figure(*shown.picture, style, {}, FigureFormat::kSvg);
+    report.picture_text = shown.picture->title;
+  }
+  write_report(report, sink);
+}
+
 }  // namespace
 
 Format html_format() {
@@ -43,7 +65,8 @@ Format html_format() {
           .content = Content::kPage,
           .is_text = true,
           .attention = write_attention_page,
-          .inspection = write_inspection_page};
+          .inspection = write_inspection_page,
+          .report = write_report_page};
 }
 
 }  // namespace attnviz::app

@@ -67,7 +67,7 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
     pattern.low = std::min(low, 0.0f);
     pattern.high = std::max(high, pattern.low + 1.0f);
   }
-  pattern.squares = pattern.low >= 0.0f;
+  pattern.squares = code == WeightCode::k8 && pattern.low >= 0.0f;
   if (code == WeightCode::k16) {
     pattern.values = codes<std::uint16_t>(weights, triangle, pattern);
   } else {

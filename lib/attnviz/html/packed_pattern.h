@@ -12,8 +12,9 @@
 namespace attnviz {
 
 /// As floats; or as codes c of 16 or 8 bits, of which the largest M stands for NaN. With t = c / (M
-/// - 1) a code is low + t (high - low), or, where small values are to keep more digits, low + t²
-/// (high - low): within half a step, (high - low) / (M - 1), for squares a whole one.
+/// - 1) a code of 16 bits is low + t (high - low), within half a step: (high - low) / (M - 1). Of 8
+/// bits it is low + t² (high - low), within a step, so that small weights keep more digits; where
+/// some are negative as of 16.
 enum class WeightCode { kFloat, k16, k8 };
 
 /// Rows one after the other: all keys, or, of a triangle, those up to the query.
@@ -24,9 +25,8 @@ struct PackedPattern {
   bool squares = false;
 };
 
-/// Packs `weights` [n_queries, n_keys]. Codes span the range of its finite values; squares are
-/// taken where none of these is negative. Infinities are NaN in codes.
-/// Precondition: of a triangle as many keys as queries.
+/// Packs `weights` [n_queries, n_keys]. Codes span 0 and the range of its finite values. Infinities
+/// are NaN in codes. Precondition: of a triangle as many keys as queries.
 PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code);
 
 /// How many numbers such a pattern has.
