@@ -270,22 +270,12 @@ class ExplorerWriter {
     json_.key("scores");
     json_.null();
     json_.member("mask", mask_of(pictures_[document].panels[index]));
-    const PackedPattern packed = packed_pattern(pattern.weights, triangle_, code_);
-    constexpr std::string_view kCodes[] = {"f32", "u16", "u8"};
-    json_.begin_object("weights");
-    json_.member("blob", add(packed));
-    json_.member("code", kCodes[packed.values.index()]);
-    json_.member("low", packed.low);
-    json_.member("high", packed.high);
-    json_.member("curve", packed.squares ? "sqrt" : "linear");
-    json_.end_object();
+    write_weights("weights", packed_pattern(pattern.weights, triangle_, code_));
     constexpr std::size_t kMostExact = 1'048'576;
     const bool is_first = extras_.chosen ? is_chosen(pattern.head) : index == 0;
     if (is_first && code_ != WeightCode::kFloat &&
         packed_size(pattern.weights.rows, pattern.weights.cols, triangle_) <= kMostExact) {
-      json_.begin_object("exact");
-      json_.member("blob", add(packed_pattern(pattern.weights, triangle_, WeightCode::kFloat)));
-      json_.end_object();
+      write_weights("exact", packed_pattern(pattern.weights, triangle_, WeightCode::kFloat));
     }
     json_.end_object();
   }
@@ -300,9 +290,17 @@ class ExplorerWriter {
     return names;
   }
 
-  std::size_t add(const PackedPattern& packed) {
-    return std::visit([this](const auto& values) { return blobs_.add(std::span(values)); },
-                      packed.values);
+  void write_weights(std::string_view name, const PackedPattern& packed) {
+    constexpr std::string_view kCodes[] = {"f32", "u16", "u8"};
+    json_.begin_object(name);
+    json_.member("blob",
+                 std::visit([this](const auto& values) { return blobs_.add(std::span(values)); },
+                            packed.values));
+    json_.member("code", kCodes[packed.values.index()]);
+    json_.member("low", packed.low);
+    json_.member("high", packed.high);
+    json_.member("curve", packed.squares ? "sqrt" : "linear");
+    json_.end_object();
   }
 
   // The number of the panel's mask; panels that share its name have the same visible cells.
