@@ -165,7 +165,7 @@ void run(const RenderOptions& options) {
     }
   }
   for (ShownAttention& picture : pictures) {
-    picture.set_extras({.command = options.output.command, .chosen = first_shown(picture)});
+    picture.set_extras({.command = options.output.command, .first = first_shown(picture)});
   }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     const std::size_t n_results =

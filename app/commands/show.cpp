@@ -199,7 +199,7 @@ void choose_drawing_of(std::vector<AttentionDocument>& documents, const ShowOpti
 // Heads that a page follows step by step: all where they are few and the text is short, else the
 // one that it shows first.
 std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text,
-                                   const std::optional<HeadChoice>& first) {
+                                   const std::optional<FirstShown>& first) {
   constexpr std::size_t kMostHeads = 64;
   constexpr std::size_t kMostTokens = 128;
   constexpr std::size_t kMostTokensOfOne = 512;
@@ -224,9 +224,9 @@ void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
   ExplorerExtras extras;
   extras.command = setup.options.output.command;
   extras.text = &text.tokens;
-  extras.chosen = first_shown(shown);
+  extras.first = first_shown(shown);
   std::vector<Inspection> followed;
-  if (const auto heads = followed_heads(setup, text, extras.chosen); !heads.empty()) {
+  if (const auto heads = followed_heads(setup, text, extras.first); !heads.empty()) {
     followed = inspect_heads(setup.model, InputColumns(text.tokens).view(), text.request, heads,
                              text.tokens.size() - 1, false);
     setup.phases.done("queries, keys and values");

@@ -277,16 +277,19 @@ std::string shell_word(const std::string& word) {
 // page says itself.
 std::string computing_command(const CommandEntry& entry, const ParsedWords& parsed) {
   constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
-  constexpr std::array kDrawn = {"--lines", "--json-lines", "--layer",   "--head", "--average",
-                                 "--merge", "--query",      "--predict", "--at"};
-  const bool is_drawn_alone = entry.told.name == "render" || entry.told.name == "rollout";
-  std::string command = is_drawn_alone ? "attnviz " + entry.told.name : "attnviz";
+  constexpr std::array kDrawn = {"--lines",   "--json-lines", "--merge", "--query",
+                                 "--predict", "--at",         "--layer", "--head"};
+  const bool has_own_name = entry.told.name == "render" || entry.told.name == "rollout";
+  const bool is_of_several = entry.told.name == "rollout" || parsed.given.has("--average");
+  const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
+  std::string command = has_own_name ? "attnviz " + entry.told.name : "attnviz";
   for (const auto& [option, words] : parsed.options) {
     const std::string& name = option->names.back();
     if (option->is_positional()) {
       command += entry.told.name == "render" ? " " + shell_word(words.back()) : "";
     } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
-               std::ranges::find(kDrawn, name) == kDrawn.end()) {
+               std::find(kDrawn.begin(), kDrawn.begin() + n_drawn, name) ==
+                   kDrawn.begin() + n_drawn) {
       const std::string shown =
           std::ranges::find(option->names, "-m") != option->names.end() ? "-m" : name;
       for (const std::string& word : words) {

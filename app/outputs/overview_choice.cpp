@@ -32,16 +32,14 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   return ShownAttention(documents);
 }
 
-std::optional<HeadChoice> first_shown(const ShownAttention& shown) {
-  if (shown.overview()) {
-    return HeadChoice{shown.overview()->chosen, shown.overview()->sentence};
-  }
+std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   const AttentionDocument& document = shown.first();
   if (document.average || document.difference) {
     return std::nullopt;
   }
   const auto telling = most_telling(document);
-  return telling ? std::optional(HeadChoice{telling->head, choice_sentence(document, *telling)})
+  return telling ? std::optional(FirstShown{telling->head, telling->query,
+                                            choice_sentence(document, *telling)})
                  : std::nullopt;
 }
 

@@ -31,6 +31,6 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
 
 /// The head that a page shows first, and why: the most telling one, where there are weights of
 /// heads to judge.
-std::optional<HeadChoice> first_shown(const ShownAttention& shown);
+std::optional<FirstShown> first_shown(const ShownAttention& shown);
 
 }  // namespace attnviz::app

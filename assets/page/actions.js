@@ -12,7 +12,8 @@ export function actionButtons(store, drawn, help) {
   const command = make("code", { tabindex: 0 });
   const note = make("span", { class: "quiet" });
   const shown = make("p", { class: "command", hidden: true }, command, note);
-  const button = (/** @type {string} */ text, /** @type {() => void} */ act) => make("button", { type: "button", text, click: act });
+  const button = (/** @type {string} */ text, /** @type {() => void} */ act) =>
+    make("button", { type: "button", text, click: act });
   const save = (/** @type {typeof savePng} */ write) => () => {
     const now = drawn();
     if (now) {
@@ -23,15 +24,24 @@ export function actionButtons(store, drawn, help) {
     command.textContent = commandLine(store.data, store.state);
     shown.hidden = false;
     // Where the clipboard is out of reach the line is there to be copied by hand.
-    const copied = await navigator.clipboard?.writeText(command.textContent).then(() => true, () => false);
+    const copied = await navigator.clipboard?.writeText(command.textContent).then(
+      () => true,
+      () => false,
+    );
     note.textContent = ` ${copied ? "Copied." : "Copy this line."} ${commandLimits(store.state)}`;
     announce(note.textContent);
     if (!copied) {
       getSelection()?.selectAllChildren(command);
     }
   };
-  const buttons = make("div", { class: "actions" }, button("Save PNG", save(savePng)), button("Save SVG", save(saveSvg)),
-    button("Copy the command", copy), button("Help (?)", () => help.showModal()));
+  const buttons = make(
+    "div",
+    { class: "actions" },
+    button("Save PNG", save(savePng)),
+    button("Save SVG", save(saveSvg)),
+    button("Copy the command", copy),
+    button("Help (?)", () => help.showModal()),
+  );
   store.subscribe(() => (shown.hidden = true));
   return { buttons, shown };
 }

@@ -1,6 +1,6 @@
 // Queries and keys as two columns, joined by lines as thick as the weights. One canvas, of which only what is in view
 // is drawn.
-import { clamp, contextOf, eachFrame, make, numberText, sizedContext } from "./dom.js";
+import { clamp, contextOf, eachFrame, make, numberText, onWidth, sizedContext } from "./dom.js";
 import { cutLabel } from "./heat_paint.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
 import { pickedSums } from "./derive.js";
@@ -13,6 +13,8 @@ const HEADING = 22;
 const THICKEST = 7;
 /** Lines thinner than this would only make the picture grey. */
 const LEAST_SHARE = 0.01;
+/** … and so would more lines than this from one token. */
+const MOST_LINES = 200;
 
 export class Arcs {
   /**
@@ -28,18 +30,28 @@ export class Arcs {
     this.height = MOST_HEIGHT;
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.filler = make("div", { class: "filler" });
-    this.element = make("div", { class: "arcs", role: "group", "aria-label": "lines between queries and keys; the table below has the same numbers" }, this.canvas, this.filler);
+    this.element = make(
+      "div",
+      {
+        class: "arcs",
+        role: "group",
+        "aria-label": "lines between queries and keys; the table below has the same numbers",
+      },
+      this.canvas,
+      this.filler,
+    );
     this.redraw = eachFrame(() => this.draw());
     this.element.addEventListener("scroll", this.redraw);
-    new ResizeObserver(this.redraw).observe(this.element);
+    onWidth(this.element, this.redraw);
     pointing.subscribe(() => this.draw());
     this.canvas.addEventListener("pointermove", (event) => this.pointing.set(this.at(event) ?? NOWHERE));
     this.canvas.addEventListener("pointerleave", () => this.pointing.set(NOWHERE));
     this.canvas.addEventListener("click", (event) => this.pick(event));
   }
 
+  /** The pattern under the pointer, of several beside each other; else the first. */
   get shown() {
-    return this.scene?.panels[0].shown;
+    return (this.scene?.panels[this.pointing.at.panel] ?? this.scene?.panels[0])?.shown;
   }
 
   /** @param {Scene} scene */
@@ -59,12 +71,14 @@ export class Arcs {
     } else {
       this.element.removeAttribute("tabindex");
     }
+    // Only what has its height can be scrolled.
+    this.draw();
     const [pick] = unitsWith(scene.state.asKey ? keys : queries, scene.state.picks);
     if (pick !== undefined && scrolls && `${scene.state.picks}` !== this.revealed) {
       this.revealed = `${scene.state.picks}`;
       this.element.scrollTop = pick * this.row - height / 2;
+      this.draw();
     }
-    this.draw();
   }
 
   draw() {
@@ -84,13 +98,22 @@ export class Arcs {
     const first = clamp(Math.floor(-top / row), 0, Infinity);
     const last = Math.ceil((height - top) / row);
     const y = (/** @type {number} */ place) => top + (place + 0.5) * row;
-    const pointed = pointedUnits(this.pointing.at, state, unitsWith(state.asKey ? shown.keys : shown.queries, state.picks));
+    const pointed = pointedUnits(
+      this.pointing.at,
+      state,
+      unitsWith(state.asKey ? shown.keys : shown.queries, state.picks),
+    );
     const sums = pickedSums(shown, pointed, state.asKey);
     const largest = sums.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
-    const color = state.asKey ? theme.to : theme.from;
+    const color = state.asKey ? theme.toLine : theme.fromLine;
     context.lineCap = "butt";
-    const line = (/** @type {number} */ query, /** @type {number} */ key, /** @type {number} */ value, /** @type {number} */ share) => {
-      context.strokeStyle = value < 0 ? theme.negative : color;
+    const line = (
+      /** @type {number} */ query,
+      /** @type {number} */ key,
+      /** @type {number} */ value,
+      /** @type {number} */ share,
+    ) => {
+      context.strokeStyle = value < 0 ? theme.negativeLine : color;
       context.globalAlpha = 0.25 + 0.75 * share;
       context.lineWidth = Math.max(0.6, share * THICKEST);
       context.beginPath();
@@ -98,7 +121,11 @@ export class Arcs {
       context.bezierCurveTo(width / 2, y(query), width / 2, y(key), width - column - 4, y(key));
       context.stroke();
     };
-    const ends = Array.from(sums.keys()).filter((place) => Math.abs(sums[place]) > LEAST_SHARE * largest);
+    const size = (/** @type {number} */ place) => Math.abs(sums[place]);
+    let ends = [...sums.keys()].filter((place) => size(place) > LEAST_SHARE * largest);
+    if (ends.length > MOST_LINES) {
+      ends = ends.sort((a, b) => size(b) - size(a)).slice(0, MOST_LINES);
+    }
     for (const picked of pointed) {
       // A line to a token far out of view would only be a stroke at the edge.
       for (const end of ends) {
@@ -112,8 +139,30 @@ export class Arcs {
       }
     }
     context.globalAlpha = 1;
-    this.paintColumn(context, shown.queries, true, first, last, y, column, width, state.asKey ? sums : null, new Set(state.asKey ? [] : pointed));
-    this.paintColumn(context, shown.keys, false, first, last, y, column, width, state.asKey ? null : sums, new Set(state.asKey ? pointed : []));
+    this.paintColumn(
+      context,
+      shown.queries,
+      true,
+      first,
+      last,
+      y,
+      column,
+      width,
+      state.asKey ? sums : null,
+      new Set(state.asKey ? [] : pointed),
+    );
+    this.paintColumn(
+      context,
+      shown.keys,
+      false,
+      first,
+      last,
+      y,
+      column,
+      width,
+      state.asKey ? null : sums,
+      new Set(state.asKey ? pointed : []),
+    );
     context.fillStyle = theme.background;
     context.fillRect(0, 0, width, 20);
     context.fillStyle = theme.quiet;
@@ -146,7 +195,7 @@ export class Arcs {
       const shows = share > 0.02;
       const strong = pointed.has(place);
       if (strong) {
-        context.fillStyle = state.asKey ? theme.to : theme.from;
+        context.fillStyle = state.asKey ? theme.toLine : theme.fromLine;
         context.fillRect(isLeft ? column + 1 : width - column - 4, y(place) - this.row / 2 + 1, 3, this.row - 2);
       }
       context.font = `${strong || share > 0.3 ? "bold " : ""}12px ${theme.mono}`;

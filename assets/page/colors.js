@@ -1,5 +1,8 @@
 // How a value becomes a colour: as the program's pictures do it, in single precision.
 
+/** So many colours of a map's 256 the program's pictures take; the page takes the same. */
+export const SHADES = 192;
+
 export class Shade {
   /**
    * @param {Uint8Array} map  256 colours of red, green, blue, the low end first
@@ -14,15 +17,16 @@ export class Shade {
     this.low = Math.fround(low);
     this.high = Math.fround(high);
     /** Bytes red, green, blue, alpha as one number, as ImageData wants them; the last one is of NaN. */
-    this.pixels = new Uint32Array(257);
+    this.pixels = new Uint32Array(SHADES + 1);
     const bytes = new Uint8Array(this.pixels.buffer);
-    for (let i = 0; i < 256; i++) {
-      const from = 3 * (reversed ? 255 - i : i);
+    for (let i = 0; i < SHADES; i++) {
+      const step = reversed ? SHADES - 1 - i : i;
+      const from = 3 * Math.floor(((2 * step + 1) * 256) / (2 * SHADES));
       bytes.set([map[from], map[from + 1], map[from + 2], 255], 4 * i);
     }
-    bytes.set([1, 3, 5].map((at) => parseInt(nan.slice(at, at + 2), 16)).concat(255), 4 * 256);
-    this.css = Array.from({ length: 257 }, (_, i) => `rgb(${bytes.subarray(4 * i, 4 * i + 3).join(" ")})`);
-    this.darkText = Array.from({ length: 257 }, (_, i) => {
+    bytes.set([1, 3, 5].map((at) => parseInt(nan.slice(at, at + 2), 16)).concat(255), 4 * SHADES);
+    this.css = Array.from({ length: SHADES + 1 }, (_, i) => `rgb(${bytes.subarray(4 * i, 4 * i + 3).join(" ")})`);
+    this.darkText = Array.from({ length: SHADES + 1 }, (_, i) => {
       const y = luminance(bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2]);
       return (y + 0.05) * (y + 0.05) > 1.05 * 0.05;
     });
@@ -44,12 +48,18 @@ export class Shade {
   }
 
   /**
-   * Which of the 257 colours.
+   * Which of the colours; the last one is of NaN.
    * @param {number} value
    */
   index(value) {
     const position = this.position(value);
-    return position !== position ? 256 : position <= 0 ? 0 : position >= 1 ? 255 : Math.floor(Math.fround(position * 256));
+    return position !== position
+      ? SHADES
+      : position <= 0
+        ? 0
+        : position >= 1
+          ? SHADES - 1
+          : Math.floor(Math.fround(position * SHADES));
   }
 
   /**
@@ -79,12 +89,41 @@ function luminance(red, green, blue) {
 }
 
 /**
- * The ends of the colour scale when the reader may have chosen another scale than the page came with.
+ * The smallest and the largest weight of a pattern.
+ * @param {Shown} shown
+ */
+function valueEnds({ matrix }) {
+  const row = new Float32Array(matrix.cols);
+  let low = 0;
+  let high = 0;
+  for (let query = 0; query < matrix.rows; query++) {
+    matrix.readRow(query, row);
+    for (let key = 0; key < row.length; key++) {
+      if (row[key] > high) {
+        high = row[key];
+      } else if (row[key] < low) {
+        low = row[key];
+      }
+    }
+  }
+  return { low, high };
+}
+
+/**
+ * The ends of the colour scale that the reader chose: those the page came with, or up to the largest weight in view.
  * @param {Drawing} drawing
  * @param {ScaleKind} kind
+ * @param {Shown[] | null} stretched  the patterns in view, or null
  * @returns {[number, number]}
  */
-export function scaleEnds(drawing, kind) {
+export function scaleEnds(drawing, kind, stretched) {
+  if (stretched && kind !== "row-max") {
+    const ends = stretched.map(valueEnds);
+    const low = Math.min(...ends.map((end) => end.low));
+    const high = Math.max(...ends.map((end) => end.high));
+    const most = Math.max(-low, high) || 1;
+    return [kind === "log" ? most / 1000 : low < 0 ? -most : 0, most];
+  }
   const shares = kind === "row-max";
   if (shares !== (drawing.scale === "row-max")) {
     return [kind === "log" ? 0.001 : 0, 1];
@@ -111,6 +150,9 @@ export function currentTheme(/** @type {PageData["bad"]} */ bad) {
     from: read("--from"),
     to: read("--to"),
     negative: read("--negative"),
+    fromLine: read("--from-line"),
+    toLine: read("--to-line"),
+    negativeLine: read("--negative-line"),
     mono: read("--mono"),
     sans: read("--sans"),
   };

@@ -1,9 +1,25 @@
 // The attnviz line that draws what the page shows.
 import { averagedHeads } from "./patterns.js";
+import { scaleEnds } from "./colors.js";
 import { headKeys } from "./state.js";
 import { unitsOf, unitsWith } from "./units.js";
 
-const COMMANDS = ["show", "inspect", "heads", "why", "cite", "rollout", "diff", "render", "tokenize", "info", "models", "weights", "merge", "tour"];
+const COMMANDS = [
+  "show",
+  "inspect",
+  "heads",
+  "why",
+  "cite",
+  "rollout",
+  "diff",
+  "render",
+  "tokenize",
+  "info",
+  "models",
+  "weights",
+  "merge",
+  "tour",
+];
 
 /**
  * A word for a POSIX shell.
@@ -21,7 +37,11 @@ export function quoted(word) {
 function headOptions(data, state) {
   const { heads } = data.documents[0];
   const keys = headKeys(data);
-  const { layer, head } = heads[state.head];
+  const { layer, head, title } = heads[state.head];
+  // What has a title of its own is no head; the command before the text already says what it is.
+  if (title !== "") {
+    return [];
+  }
   switch (state.average) {
     case "heads":
       return ["--layer", String(layer), "--average", "heads"];
@@ -30,9 +50,24 @@ function headOptions(data, state) {
     case "all":
       return ["--average", "all"];
     case "chosen":
-      return ["--head", averagedHeads(state, heads, state.head).map((place) => keys[place]).join(), "--average", "all"];
+      return [
+        "--head",
+        averagedHeads(state, heads, state.head)
+          .map((place) => keys[place])
+          .join(),
+        "--average",
+        "all",
+      ];
     default:
-      return heads.length > 1 ? ["--head", [state.head, state.compare].filter((place) => place >= 0).map((place) => keys[place]).join()] : [];
+      return heads.length > 1 || (data.model && data.model.n_layers * data.model.n_heads > 1)
+        ? [
+            "--head",
+            [state.head, state.compare]
+              .filter((place) => place >= 0)
+              .map((place) => keys[place])
+              .join(),
+          ]
+        : [];
   }
 }
 
@@ -43,16 +78,17 @@ function headOptions(data, state) {
 export function commandLine(data, state) {
   const { drawing } = data;
   const options = headOptions(data, state);
-  if (state.colormap !== (drawing.zero_centred ? "blue-red" : "viridis")) {
+  if (state.colormap !== "viridis") {
     options.push("--colormap", state.colormap);
   }
   if (state.scale !== "linear") {
     options.push("--scale", state.scale);
   }
-  if (drawing.automatic) {
+  const [low, high] = scaleEnds(drawing, state.scale, null);
+  if (state.stretch && state.scale !== "row-max") {
     options.push("--range", "auto");
-  } else if (state.scale === drawing.scale && (drawing.low !== (state.scale === "log" ? 0.001 : 0) || drawing.high !== 1)) {
-    options.push("--range", `${drawing.low}:${drawing.high}`);
+  } else if (low !== (state.scale === "log" ? 0.001 : 0) || high !== 1) {
+    options.push("--range", `${Number(low.toPrecision(6))}:${Number(high.toPrecision(6))}`);
   }
   if (state.dropSink) {
     options.push("--drop-sink");
@@ -68,7 +104,8 @@ export function commandLine(data, state) {
       options.push("--as-key");
     }
   }
-  const text = data.text === null ? [] : COMMANDS.includes(data.text) || data.text.startsWith("-") ? ["--", data.text] : [data.text];
+  const last = data.command_text;
+  const text = last === null ? [] : COMMANDS.includes(last) || last.startsWith("-") ? ["--", last] : [last];
   return [data.command, ...[...options, ...text].map(quoted)].join(" ");
 }
 
@@ -79,10 +116,10 @@ export function commandLine(data, state) {
 export function commandLimits(state) {
   const limits = [];
   if (state.units === "sentences" || state.units === "turns" || state.folds.length > 0) {
-    limits.push("tokens are not taken together");
+    limits.push("tokens taken together");
   }
   if (state.picks.length > 1) {
-    limits.push("no token is picked");
+    limits.push("several picked tokens");
   }
-  return limits.length > 0 ? `The command draws tokens as they are: ${limits.join(", ")}.` : "";
+  return limits.length > 0 ? `Not in this line: ${limits.join(", ")}.` : "";
 }

@@ -18,21 +18,69 @@ export class Controls {
     const several = heads.length > 1;
     this.element = make("div", { class: "controls", role: "group", "aria-label": "how attention is shown" });
     this.element.append(
-      this.choice("Colours", Object.keys(data.colormaps).flatMap((name) => [[name, name], [`${name}_r`, `${name}, reversed`]]), "colormap"),
-      this.choice("Scale", [["linear", "linear"], ["sqrt", "square root"], ["log", "logarithm"], ["row-max", "row's largest"]], "scale"),
+      this.choice(
+        "Colours",
+        Object.keys(data.colormaps).flatMap((name) => [
+          [name, name],
+          [`${name}_r`, `${name}, reversed`],
+        ]),
+        "colormap",
+      ),
+      this.choice(
+        "Scale",
+        [
+          ["linear", "linear"],
+          ["sqrt", "square root"],
+          ["log", "logarithm"],
+          ["row-max", "row's largest"],
+        ],
+        "scale",
+      ),
     );
+    const stretch = this.flag("Stretch to the largest", "stretch");
+    stretch.title = "the colour scale ends at the largest weight in view";
     if (unitKinds(data).length > 1) {
-      this.element.append(this.choice("Rows and columns", unitKinds(data).map((kind) => [kind, UNIT_NAMES[kind]]), "units"));
+      this.element.append(
+        this.choice(
+          "Rows and columns",
+          unitKinds(data).map((kind) => [kind, UNIT_NAMES[kind]]),
+          "units",
+        ),
+      );
     }
     if (several) {
       this.element.append(
-        this.choice("Average", [["", "none"], ["heads", "heads of the layer"], ["layers", "this head, all layers"], ["all", "all heads"], ["chosen", "heads I choose …"]], "average"),
-        this.choice("Beside it", [["-1", "nothing"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))], "compare"),
+        this.choice(
+          "Average",
+          [
+            ["", "none"],
+            ["heads", "heads of the layer"],
+            ["layers", "this head, all layers"],
+            ["all", "all heads"],
+            ["chosen", "heads I choose …"],
+          ],
+          "average",
+        ),
+        this.choice(
+          "Beside it",
+          [["-1", "nothing"], ...heads.map((head, place) => /** @type {Choice} */ ([String(place), headTitle(head)]))],
+          "compare",
+        ),
       );
     }
     if (data.documents.length > 1) {
-      this.element.append(this.choice("Document", [["-1", "side by side"], ...data.documents.map(({ name }, place) => /** @type {Choice} */ ([String(place), name]))], "document"));
+      this.element.append(
+        this.choice(
+          "Document",
+          [
+            ["-1", "side by side"],
+            ...data.documents.map(({ name }, place) => /** @type {Choice} */ ([String(place), name])),
+          ],
+          "document",
+        ),
+      );
     }
+    this.element.append(stretch);
     if (data.shape[1] > 1 && !data.drawing.zero_centred) {
       this.element.append(this.flag("Leave out the first token", "dropSink"));
     }
@@ -48,23 +96,30 @@ export class Controls {
    * @param {"colormap" | "scale" | "units" | "average" | "compare" | "document"} name
    */
   choice(label, choices, name) {
-    const select = make("select", { change: () => {
-      const isNumber = name === "compare" || name === "document";
-      const value = isNumber ? Number(select.value) : select.value;
-      const { state } = this.store;
-      const first = name === "average" && value === "chosen" && state.heads.length === 0 ? { heads: [state.head] } : {};
-      this.store.set({ [name]: value, ...first });
-      if (value === "chosen") {
-        announce("Choose heads in the overview.");
-      }
-    } }, ...choices.map(([value, text]) => make("option", { value, text })));
+    const select = make(
+      "select",
+      {
+        change: () => {
+          const isNumber = name === "compare" || name === "document";
+          const value = isNumber ? Number(select.value) : select.value;
+          const { state } = this.store;
+          const first =
+            name === "average" && value === "chosen" && state.heads.length === 0 ? { heads: [state.head] } : {};
+          this.store.set({ [name]: value, ...first });
+          if (value === "chosen") {
+            announce("Choose heads in the overview.");
+          }
+        },
+      },
+      ...choices.map(([value, text]) => make("option", { value, text })),
+    );
     this.refreshers.push(() => (select.value = String(this.store.state[name])));
     return make("label", {}, make("span", { text: label }), select);
   }
 
   /**
    * @param {string} label
-   * @param {"dropSink" | "showMask"} name
+   * @param {"stretch" | "dropSink" | "showMask"} name
    */
   flag(label, name) {
     const box = make("input", { type: "checkbox", change: () => this.store.set({ [name]: box.checked }) });
@@ -86,7 +141,8 @@ export function directionSwitch(store) {
     make("button", { type: "button", class: asKey ? "to" : "from", text, click: () => turn(store, asKey) });
   const buttons = [button("where it looks", false), button("who looks at it", true)];
   const element = make("div", { class: "direction", role: "group", "aria-label": "direction" }, ...buttons);
-  const refresh = () => buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(store.state.asKey === (i === 1))));
+  const refresh = () =>
+    buttons.forEach((one, i) => one.setAttribute("aria-pressed", String(store.state.asKey === (i === 1))));
   refresh();
   return { element, refresh };
 }

@@ -86,11 +86,11 @@ export function mergedMask(mask, queries, keys) {
  * Without the first key, on which many heads rest when nothing else fits (Xiao et al. 2024); the rest of each row is
  * divided by its sum.
  * @param {Shown} shown
+ * @param {number} dropped  1 where the first query goes, too, because it sees nothing else; else 0
  * @returns {Shown}
  */
-export function withoutFirstKey({ matrix, mask, queries, keys }) {
-  const seen = mask.withoutFirstKey();
-  const dropped = mask.rows - seen.rows;
+export function withoutFirstKey({ matrix, mask, queries, keys }, dropped) {
+  const seen = mask.without(dropped, 1);
   const row = new Float32Array(matrix.cols);
   const sums = Float64Array.from({ length: seen.rows }, (_, query) => {
     matrix.readRow(query + dropped, row);
@@ -98,7 +98,15 @@ export function withoutFirstKey({ matrix, mask, queries, keys }) {
   });
   const { values, table, triangle, stride, top, left } = matrix;
   const rest = new Matrix({
-    rows: seen.rows, cols: seen.cols, values, table, triangle, stride, top: top + dropped, left: left + 1, sums,
+    rows: seen.rows,
+    cols: seen.cols,
+    values,
+    table,
+    triangle,
+    stride,
+    top: top + dropped,
+    left: left + 1,
+    sums,
   });
   return { matrix: rest, mask: seen, queries: queries.slice(dropped), keys: keys.slice(1) };
 }
@@ -127,4 +135,24 @@ export function pickedSums({ matrix }, picked, asKey) {
     }
   }
   return sums;
+}
+
+/**
+ * The places of the few largest values, the largest first; NaN is none of them. Without sorting all: this is done with
+ * every move of the pointer.
+ * @param {Float32Array} values
+ * @param {number} count
+ */
+export function largestPlaces(values, count) {
+  /** @type {number[]} */
+  const places = [];
+  for (let place = 0; place < values.length; place++) {
+    const value = values[place];
+    if (value === value && (places.length < count || value > values[places[count - 1]])) {
+      const at = places.findIndex((other) => value > values[other]);
+      places.splice(at < 0 ? places.length : at, 0, place);
+      places.length = Math.min(places.length, count);
+    }
+  }
+  return places;
 }

@@ -111,6 +111,21 @@ export function contextOf(canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }
 
+/**
+ * Calls when an element becomes wider or narrower: what is drawn depends on that, but sets the height itself.
+ * @param {HTMLElement} element
+ * @param {() => void} call
+ */
+export function onWidth(element, call) {
+  let width = -1;
+  new ResizeObserver(() => {
+    if (element.clientWidth !== width) {
+      width = element.clientWidth;
+      call();
+    }
+  }).observe(element);
+}
+
 /** @type {HTMLElement | null} */
 let liveRegion = null;
 let announcing = 0;

@@ -40,7 +40,10 @@ const SLANT = Math.SQRT1_2;
  * @param {(text: string) => number} measure
  */
 function widest(units, measure) {
-  const longest = units.map((unit) => unit.label).sort((a, b) => b.length - a.length).slice(0, 24);
+  const longest = units
+    .map((unit) => unit.label)
+    .sort((a, b) => b.length - a.length)
+    .slice(0, 24);
   return longest.reduce((width, label) => Math.max(width, measure(label)), 0);
 }
 

@@ -24,26 +24,48 @@ const WHOLE_UP_TO = 1024;
  * @param {string | null} masked
  * @param {number} ratio
  * @param {HeatImage | null} kept  of the same pattern and colours
+ * @param {boolean} hurries        rather a kept image of coarser or finer cells than a new one
  * @returns {HeatImage}
  */
-export function heatImage(shown, layout, shade, masked, ratio, kept) {
+export function heatImage(shown, layout, shade, masked, ratio, kept, hurries) {
   const block = Math.max(1, Math.ceil(1 / (layout.cell * ratio) - 1e-6));
   const rows = inView(layout.row, layout.plotHeight, layout.cell, shown.queries.length);
   const cols = inView(layout.col, layout.plotWidth, layout.cell, shown.keys.length);
-  if (kept && kept.cells.block === block) {
-    const { row, col } = kept.cells;
-    const covers = row <= rows.begin && col <= cols.begin && row + kept.cells.rows * block >= rows.end && col + kept.cells.cols * block >= cols.end;
-    if (covers) {
+  if (kept && (kept.cells.block === block || hurries)) {
+    const { row, col, block: size } = kept.cells;
+    if (
+      row <= rows.begin &&
+      col <= cols.begin &&
+      row + kept.cells.rows * size >= rows.end &&
+      col + kept.cells.cols * size >= cols.end
+    ) {
       return kept;
     }
   }
   const whole = block > 1 || Math.max(shown.queries.length, shown.keys.length) <= WHOLE_UP_TO;
   const region = whole
     ? { row: 0, endRow: shown.queries.length, col: 0, endCol: shown.keys.length }
-    : { row: rows.begin, endRow: rows.end, col: cols.begin, endCol: cols.end };
+    : { ...widened("row", "endRow", rows, shown.queries.length), ...widened("col", "endCol", cols, shown.keys.length) };
   const largest = shade.kind === "row-max" ? shown.matrix.rowLargest() : null;
   const cells = pooledCells(shown, region, block, largest);
   return { cells, canvas: imageCanvas(cellImage(cells, shade, masked)) };
+}
+
+/**
+ * What is in view with a margin around it, so that not every move needs new cells.
+ * @template {string} A
+ * @template {string} B
+ * @param {A} first
+ * @param {B} last
+ * @param {{begin: number, end: number}} range
+ * @param {number} size
+ */
+function widened(first, last, { begin, end }, size) {
+  const margin = Math.ceil((end - begin) / 4);
+  return /** @type {Record<A | B, number>} */ ({
+    [first]: Math.max(0, begin - margin),
+    [last]: Math.min(size, end + margin),
+  });
 }
 
 /**
@@ -151,7 +173,7 @@ function paintNumbers(context, { matrix, mask }, { left, top, cell, row, col }, 
 }
 
 /** @param {number} value */
-export function cellText(value) {
+function cellText(value) {
   return Math.abs(value) < 100 ? value.toFixed(2) : numberText(value);
 }
 

@@ -1,5 +1,5 @@
 // One head as a heatmap: the pointer, touch and keyboard on it, zoom, and a layer above for the cross hair.
-import { announce, clamp, contextOf, eachFrame, make, sizedContext } from "./dom.js";
+import { announce, clamp, contextOf, eachFrame, make, onWidth, sizedContext } from "./dom.js";
 import { cellAt, heatLayout } from "./heat_layout.js";
 import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel } from "./heat_paint.js";
 import { NOWHERE, cellSentence, spokenCell } from "./pointing.js";
@@ -9,6 +9,7 @@ const ZOOM_STEP = 1.25;
 /** Cells smaller than this cannot be told apart well: the wheel then zooms. */
 const SMALL_CELL = 8;
 const DRAG_FROM = 5;
+const SETTLE_MS = 120;
 const HELP = "Heatmap. Arrow keys move from cell to cell, Enter picks the row's token, plus and minus zoom.";
 
 export class Heatmap {
@@ -30,17 +31,38 @@ export class Heatmap {
     this.title = make("h3", { class: "panel-title" });
     this.base = make("canvas", { "aria-hidden": "true" });
     this.over = make("canvas", { "aria-hidden": "true", class: "over" });
-    this.stage = make("div", { class: "stage", tabindex: 0, role: "group", "aria-roledescription": "heatmap" }, this.base, this.over);
+    this.stage = make(
+      "div",
+      { class: "stage", tabindex: 0, role: "group", "aria-roledescription": "heatmap" },
+      this.base,
+      this.over,
+    );
     this.readout = make("p", { class: "readout" });
-    this.zoomButtons = make("span", { class: "zoom" },
-      make("button", { type: "button", text: "−", "aria-label": "zoom out", click: () => this.zoomBy(1 / ZOOM_STEP ** 2) }),
+    this.zoomButtons = make(
+      "span",
+      { class: "zoom" },
+      make("button", {
+        type: "button",
+        text: "−",
+        "aria-label": "zoom out",
+        click: () => this.zoomBy(1 / ZOOM_STEP ** 2),
+      }),
       make("button", { type: "button", text: "+", "aria-label": "zoom in", click: () => this.zoomBy(ZOOM_STEP ** 2) }),
-      make("button", { type: "button", text: "fit", click: () => this.zoomBy(0) }));
-    this.element = make("div", { class: "heatmap" }, make("div", { class: "panel-head" }, this.title, this.zoomButtons), this.stage, this.readout);
+      make("button", { type: "button", text: "fit", click: () => this.zoomBy(0) }),
+    );
+    this.element = make(
+      "div",
+      { class: "heatmap" },
+      make("div", { class: "panel-head" }, this.title, this.zoomButtons),
+      this.stage,
+      this.readout,
+    );
     this.redraw = eachFrame(() => this.draw());
     /** @type {Map<number, {x: number, y: number}>} */
     this.fingers = new Map();
     this.dragged = 0;
+    this.moving = false;
+    this.settling = 0;
     this.listen();
     pointing.subscribe((at) => this.drawOver(at));
   }
@@ -73,17 +95,35 @@ export class Heatmap {
     const measuring = contextOf(this.over);
     measuring.font = `${LABEL_SIZE}px ${theme.mono}`;
     const maxHeight = clamp(window.innerHeight * 0.72, 220, 900);
-    const layout = heatLayout(panel.shown, width, maxHeight, this.view, ratio, (text) => measuring.measureText(text).width);
+    const layout = heatLayout(
+      panel.shown,
+      width,
+      maxHeight,
+      this.view,
+      ratio,
+      (text) => measuring.measureText(text).width,
+    );
     this.layout = layout;
     this.view = { zoom: layout.cell / layout.fit, row: layout.row, col: layout.col };
     const masked = state.showMask ? theme.masked : null;
-    this.image = heatImage(panel.shown, layout, shade, masked, ratio, this.image);
-    paintHeat(sizedContext(this.base, layout.width, layout.height), panel, layout, this.image, shade, theme, state.showMask);
+    this.image = heatImage(panel.shown, layout, shade, masked, ratio, this.image, this.moving);
+    paintHeat(
+      sizedContext(this.base, layout.width, layout.height),
+      panel,
+      layout,
+      this.image,
+      shade,
+      theme,
+      state.showMask,
+    );
     this.overContext = sizedContext(this.over, layout.width, layout.height);
     this.stage.style.height = `${layout.height}px`;
     this.stage.style.touchAction = this.view.zoom > 1 ? "none" : "pan-y";
     this.zoomButtons.hidden = layout.fit >= 32;
-    this.stage.setAttribute("aria-label", `${panel.title}, ${panel.shown.queries.length} queries by ${panel.shown.keys.length} keys. ${HELP}`);
+    this.stage.setAttribute(
+      "aria-label",
+      `${panel.title}, ${panel.shown.queries.length} queries by ${panel.shown.keys.length} keys. ${HELP}`,
+    );
     this.drawOver(this.pointing.at);
   }
 
@@ -98,7 +138,7 @@ export class Heatmap {
     context.clearRect(0, 0, layout.width, layout.height);
     context.font = `${LABEL_SIZE}px ${theme.mono}`;
     for (const pick of unitsWith(state.asKey ? shown.keys : shown.queries, state.picks)) {
-      this.paintBand(context, pick, state.asKey, state.asKey ? theme.to : theme.from, 2);
+      this.paintBand(context, pick, state.asKey, state.asKey ? theme.toLine : theme.fromLine, 2);
     }
     const query = at.query < shown.queries.length ? at.query : -1;
     const key = at.key < shown.keys.length ? at.key : -1;
@@ -111,8 +151,8 @@ export class Heatmap {
     const told = at.panel === this.place || (query >= 0 && key >= 0);
     this.readout.textContent = told && (query >= 0 || key >= 0) ? cellSentence(shown, at) : "";
     if (this.readout.textContent === "") {
-      this.readout.textContent = panel.exactness ? `Values ${panel.exactness}` : "";
-    } else if (query >= 0 && key >= 0 && panel.exactness.startsWith("±")) {
+      this.readout.textContent = panel.exactness ? `Values ${panel.exactness.replace("±", "± at most")}` : "";
+    } else if (query >= 0 && key >= 0 && shown.mask.sees(query, key) && panel.exactness.startsWith("±")) {
       this.readout.textContent += ` ${panel.exactness}`;
     }
   }
@@ -136,15 +176,22 @@ export class Heatmap {
     if (start + cell < (isColumn ? left : top) || start > end) {
       return;
     }
-    context.strokeStyle = color;
-    context.lineWidth = line;
     const size = Math.max(cell, 2);
-    if (isColumn) {
-      context.strokeRect(start, top, size, plotHeight);
-    } else {
-      context.strokeRect(left, start, plotWidth, size);
-    }
     const paper = scene.theme.background;
+    // A line of the paper's colour below makes it visible on dark and light cells, if these are large enough.
+    const halo = cell >= SMALL_CELL ? 2 : 0;
+    for (const [style, width] of /** @type {[string, number][]} */ ([
+      [paper, line + halo],
+      [color, line],
+    ])) {
+      context.strokeStyle = style;
+      context.lineWidth = width;
+      if (isColumn) {
+        context.strokeRect(start, top, size, plotHeight);
+      } else {
+        context.strokeRect(left, start, plotWidth, size);
+      }
+    }
     context.font = `bold ${LABEL_SIZE}px ${scene.theme.mono}`;
     if (isColumn) {
       context.save();
@@ -159,6 +206,17 @@ export class Heatmap {
       context.fillRect(left - layout.labelWidth - 6, start + cell / 2 - 6, layout.labelWidth + 3, 12);
       paintRowLabel(context, panel.shown.queries[place], place, layout, scene.theme.text);
     }
+  }
+
+  /** Draws soon; cells that fit the new size wait until the view rests. */
+  move() {
+    this.moving = true;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.moving = false;
+      this.redraw();
+    }, SETTLE_MS);
+    this.redraw();
   }
 
   /**
@@ -178,7 +236,7 @@ export class Heatmap {
       row: layout.row + y / layout.cell - y / cell,
       col: layout.col + x / layout.cell - x / cell,
     };
-    this.redraw();
+    this.move();
   }
 
   /**
@@ -188,7 +246,7 @@ export class Heatmap {
   panBy(x, y) {
     const cell = this.layout?.cell ?? 1;
     this.view = { ...this.view, row: this.view.row - y / cell, col: this.view.col - x / cell };
-    this.redraw();
+    this.move();
   }
 
   /** @param {PointerEvent | WheelEvent} event */
@@ -199,7 +257,7 @@ export class Heatmap {
 
   listen() {
     const { stage } = this;
-    new ResizeObserver(this.redraw).observe(this.element);
+    onWidth(this.element, this.redraw);
     stage.addEventListener("pointermove", (event) => this.moved(event));
     stage.addEventListener("pointerdown", (event) => {
       this.fingers.set(event.pointerId, this.point(event));
@@ -209,17 +267,24 @@ export class Heatmap {
     for (const name of /** @type {const} */ (["pointercancel", "pointerleave"])) {
       stage.addEventListener(name, (event) => {
         this.fingers.delete(event.pointerId);
-        this.pointing.set(NOWHERE);
+        // What a finger touched stays in view when it is lifted.
+        if (event.pointerType !== "touch") {
+          this.pointing.set(NOWHERE);
+        }
       });
     }
-    stage.addEventListener("wheel", (event) => {
-      const zooms = event.ctrlKey || (this.layout && this.layout.fit < SMALL_CELL);
-      // Where nothing is left to zoom out of, the page scrolls.
-      if (zooms && (event.deltaY < 0 || this.view.zoom > 1)) {
-        event.preventDefault();
-        this.zoomBy(Math.exp(-clamp(event.deltaY, -100, 100) * 0.003), this.point(event));
-      }
-    }, { passive: false });
+    stage.addEventListener(
+      "wheel",
+      (event) => {
+        const zooms = event.ctrlKey || (this.layout && this.layout.fit < SMALL_CELL);
+        // Where nothing is left to zoom out of, the page scrolls.
+        if (zooms && (event.deltaY < 0 || this.view.zoom > 1)) {
+          event.preventDefault();
+          this.zoomBy(Math.exp(-clamp(event.deltaY, -100, 100) * 0.003), this.point(event));
+        }
+      },
+      { passive: false },
+    );
     stage.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -274,7 +339,12 @@ export class Heatmap {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { panel, layout } = this;
-    const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] });
+    const moves = /** @type {Record<string, [number, number]>} */ ({
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    });
     if (!panel || !layout || event.altKey || event.ctrlKey || event.metaKey) {
       return;
     }
@@ -291,7 +361,7 @@ export class Heatmap {
     } else if (event.key === "Enter" || event.key === " ") {
       this.pickAt(at, event.key === " ");
     } else if (["+", "=", "-", "0"].includes(event.key)) {
-      this.zoomBy({ "+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, "0": 0 }[event.key] ?? 1);
+      this.zoomBy({ "+": ZOOM_STEP, "=": ZOOM_STEP, "-": 1 / ZOOM_STEP, 0: 0 }[event.key] ?? 1);
     } else {
       return;
     }
@@ -308,7 +378,11 @@ export class Heatmap {
     if (layout && this.view.zoom > 1) {
       const rows = layout.plotHeight / layout.cell;
       const cols = layout.plotWidth / layout.cell;
-      this.view = { ...this.view, row: clamp(this.view.row, query + 1 - rows, query), col: clamp(this.view.col, key + 1 - cols, key) };
+      this.view = {
+        ...this.view,
+        row: clamp(this.view.row, query + 1 - rows, query),
+        col: clamp(this.view.col, key + 1 - cols, key),
+      };
       this.redraw();
     }
   }

@@ -1,7 +1,6 @@
 // Keys that work everywhere on the page, and the help that lists all of them.
-import { clamp, make } from "./dom.js";
+import { announce, clamp, make } from "./dom.js";
 import { turn } from "./controls.js";
-import { announce } from "./dom.js";
 import { headTitle } from "./patterns.js";
 
 const KEYS = [
@@ -12,20 +11,31 @@ const KEYS = [
   ["?", "this help"],
   ["arrow keys", "in the overview: another head; in the heatmap: another cell; in the text: another token"],
   ["Enter", "pick the token under the cursor"],
-  ["Space", "add it to those picked, or take it away"],
+  ["Space", "add it to those picked, or take it away; in the overview likewise a head, when choosing heads for a mean"],
   ["Shift + arrow keys", "in the text: pick several"],
   ["+  −  0", "in the heatmap: zoom in, zoom out, all in view (also the wheel, or two fingers)"],
   ["Shift + click", "on a token: pick several; on a head: show it beside the other"],
 ];
 
 export function helpDialog() {
-  const dialog = make("dialog", { "aria-labelledby": "help-title" },
+  const dialog = make(
+    "dialog",
+    { "aria-labelledby": "help-title" },
     make("h2", { id: "help-title", text: "Reading this page" }),
-    make("p", { text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1." }),
-    make("p", { text: "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. Bars of text are shaded relative to the largest weight." }),
+    make("p", {
+      text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1.",
+    }),
+    make("p", {
+      text: "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The darkest shade of the text stands for the largest weight there.",
+    }),
     make("h3", { text: "Keys" }),
-    make("dl", {}, ...KEYS.flatMap(([key, meaning]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: meaning })])),
-    make("form", { method: "dialog" }, make("button", { text: "close" })));
+    make(
+      "dl",
+      {},
+      ...KEYS.flatMap(([key, meaning]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: meaning })]),
+    ),
+    make("form", { method: "dialog" }, make("button", { text: "close" })),
+  );
   return dialog;
 }
 
@@ -37,7 +47,9 @@ export function helpDialog() {
 export function listenToKeys(store, search, help) {
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing || help.open) {
+    // On many keyboards brackets take a modifier.
+    const modified = (event.ctrlKey || event.metaKey || event.altKey) && event.key !== "[" && event.key !== "]";
+    if (event.defaultPrevented || modified || typing || help.open) {
       return;
     }
     const { state, data } = store;

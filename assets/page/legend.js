@@ -1,4 +1,5 @@
 // The colour bar: which value has which colour.
+import { SHADES } from "./colors.js";
 import { numberText, sizedContext } from "./dom.js";
 
 const BAR_HEIGHT = 10;
@@ -19,9 +20,9 @@ export function valueName(/** @type {Drawing} */ drawing, /** @type {ScaleKind} 
  * @param {Theme} theme
  */
 export function paintLegend(context, x, y, width, shade, theme) {
-  for (let i = 0; i < 256; i++) {
+  for (let i = 0; i < SHADES; i++) {
     context.fillStyle = shade.css[i];
-    context.fillRect(x + (i * width) / 256, y, width / 256 + 0.5, BAR_HEIGHT);
+    context.fillRect(x + (i * width) / SHADES, y, width / SHADES + 0.5, BAR_HEIGHT);
   }
   context.font = `11px ${theme.sans}`;
   context.fillStyle = theme.text;
@@ -36,10 +37,12 @@ export function paintLegend(context, x, y, width, shade, theme) {
  * The ends and the middle; short, because the bar is.
  * @param {import("./colors.js").Shade} shade
  */
-export function legendTicks(shade) {
+function legendTicks(shade) {
   return [0, 0.5, 1].map((position) => ({
     position,
-    label: numberText(shade.valueAt(position)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, ""),
+    label: numberText(shade.valueAt(position))
+      .replace(/(\.\d*?)0+$/, "$1")
+      .replace(/\.$/, ""),
   }));
 }
 
@@ -52,5 +55,8 @@ export function drawLegend(canvas, { shade, theme, data, state }) {
   const context = sizedContext(canvas, width, LEGEND_HEIGHT);
   paintLegend(context, 1, 1, width - 2, shade, theme);
   const ends = legendTicks(shade);
-  canvas.setAttribute("aria-label", `colour bar, ${valueName(data.drawing, state.scale)}, from ${ends[0].label} to ${ends[2].label}`);
+  canvas.setAttribute(
+    "aria-label",
+    `colour bar, ${valueName(data.drawing, state.scale)}, from ${ends[0].label} to ${ends[2].label}`,
+  );
 }

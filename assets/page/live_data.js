@@ -17,13 +17,21 @@ function numbered(texts, joins) {
  * @param {LiveTokens} live
  * @returns {Tokens}
  */
-export function liveTokens({ text, label, id, special }) {
+function liveTokens({ text, label, id, special }) {
   const isSign = (/** @type {string} */ sign) => /[\p{L}\p{N}]/u.test(sign);
-  const inWord = (/** @type {number} */ i) => !special.includes(i - 1) && isSign(text[i][0] ?? "") && isSign(text[i - 1].at(-1) ?? "");
+  const inWord = (/** @type {number} */ i) =>
+    !special.includes(i - 1) && isSign(text[i][0] ?? "") && isSign(text[i - 1].at(-1) ?? "");
   const inSentence = (/** @type {number} */ i) => !/[.!?]\s*$/.test(text[i - 1]);
   return {
-    text, label, id, special, added: special, generated: [],
-    word: numbered(text, inWord), sentence: numbered(text, inSentence), turn: null,
+    text,
+    label,
+    id,
+    special,
+    added: special,
+    generated: [],
+    word: numbered(text, inWord),
+    sentence: numbered(text, inSentence),
+    turn: null,
   };
 }
 
@@ -51,11 +59,13 @@ function causalBits(size) {
  * @param {PageData} first  as the page came: its heads, names, colours and notes stay
  * @param {string} text
  * @param {LiveResult} result
+ * @param {Head[]} without  heads that were left out
  * @param {number} scale
  * @param {import("./blobs.js").Blobs} blobs
  * @returns {PageData}
  */
-export function livePage(first, text, result, scale, blobs) {
+export function livePage(first, text, result, without, scale, blobs) {
+  const ablated = without.map(({ layer, head }) => `${layer}.${head}`).join();
   const tokens = liveTokens(result.tokens);
   const size = tokens.text.length;
   const put = (/** @type {() => Float32Array} */ floats) => blobs.put(() => bytesOf(floats()));
@@ -63,18 +73,35 @@ export function livePage(first, text, result, scale, blobs) {
     ...head,
     mask: 0,
     exact: undefined,
-    weights: /** @type {Packed} */ ({ blob: put(() => result.weights(head.layer, head.head)), code: "f32", low: 0, high: 1, curve: "linear" }),
+    leftOut: without.includes(head),
+    weights: /** @type {Packed} */ ({
+      blob: put(() => result.weights(head.layer, head.head)),
+      code: "f32",
+      low: 0,
+      high: 1,
+      curve: "linear",
+    }),
   }));
   const width = result.q(heads[0].layer, heads[0].head).length / size;
   const steps = heads.map(({ layer, head }) => ({
-    layer, head, scale, d_head: width, d_value: width, soft_cap: 0, bias: null, scores: null,
+    layer,
+    head,
+    scale,
+    d_head: width,
+    d_value: width,
+    soft_cap: 0,
+    bias: null,
+    scores: null,
     q: put(() => result.q(layer, head)),
     k: put(() => result.k(layer, head)),
     v: put(() => result.v(layer, head)),
   }));
   return {
     ...first,
+    command: first.command + (ablated && ` --ablate ${ablated}`),
+    command_text: text,
     text,
+    focus: undefined,
     queries: tokens,
     keys: null,
     documents: [{ name: "", heads }],

@@ -1,5 +1,5 @@
 // Type a text, leave heads out: the model runs in the page, and all views show what it does.
-import { announce, make } from "./dom.js";
+import { announce, idle, make } from "./dom.js";
 import { headTitle } from "./patterns.js";
 import { livePage } from "./live_data.js";
 import { createLive } from "./live/live.js";
@@ -25,27 +25,64 @@ export class LiveView {
     this.text.value = data.text ?? "";
     this.status = make("p", { class: "quiet", role: "status" });
     this.predictions = make("div", { class: "predictions" });
-    this.element = make("div", { class: "live" },
-      make("div", {}, make("label", { for: "live-text", class: "quiet", text: "Your text" }), this.text, this.status, this.headButtons()),
-      this.predictions);
+    this.element = make(
+      "div",
+      { class: "live" },
+      make(
+        "div",
+        {},
+        make("label", { for: "live-text", class: "quiet", text: "Your text" }),
+        this.text,
+        this.status,
+        this.headButtons(),
+      ),
+      this.predictions,
+    );
+    this.first();
+  }
+
+  /** Says what the model makes of the page's own text. */
+  async first() {
+    await idle();
+    const live = await this.load();
+    if (this.data.text && this.predictions.childElementCount === 0) {
+      this.predictions.replaceChildren(predictionTable("Next token", live.run(this.data.text)));
+    }
+  }
+
+  load() {
+    this.model ??= createLive(/** @type {any} */ (this.data.live), async (blob) => (await this.blobs.get(blob)).buffer);
+    return this.model;
   }
 
   headButtons() {
     const { heads } = this.data.documents[0];
     const layers = [...new Set(heads.map((head) => head.layer))];
     const button = (/** @type {Head} */ head) => {
-      const one = make("button", { type: "button", "aria-pressed": "false", text: headTitle(head), title: head.names.join(", "), click: () => {
-        const out = !this.without.delete(head);
-        if (out) {
-          this.without.add(head);
-        }
-        one.setAttribute("aria-pressed", String(out));
-        this.show();
-      } });
+      const one = make("button", {
+        type: "button",
+        "aria-pressed": "false",
+        text: headTitle(head),
+        title: head.names.join(", "),
+        click: () => {
+          const out = !this.without.delete(head);
+          if (out) {
+            this.without.add(head);
+          }
+          one.setAttribute("aria-pressed", String(out));
+          this.show();
+        },
+      });
       return one;
     };
-    return make("details", { class: "without" }, make("summary", { text: "Leave heads out" }),
-      ...layers.map((layer) => make("div", { class: "head-row" }, ...heads.filter((head) => head.layer === layer).map(button))));
+    return make(
+      "details",
+      { class: "without" },
+      make("summary", { text: "Leave heads out" }),
+      ...layers.map((layer) =>
+        make("div", { class: "head-row" }, ...heads.filter((head) => head.layer === layer).map(button)),
+      ),
+    );
   }
 
   later() {
@@ -54,17 +91,20 @@ export class LiveView {
   }
 
   async show() {
-    this.model ??= createLive(/** @type {any} */ (this.data.live), async (blob) => (await this.blobs.get(blob)).buffer);
-    const live = await this.model;
+    const live = await this.load();
     const text = this.text.value;
-    const without = /** @type {[number, number][]} */ ([...this.without].map((head) => [head.layer, head.head]));
+    const heads = [...this.without];
+    const without = heads.map((head) => /** @type {[number, number]} */ ([head.layer, head.head]));
     try {
       const whole = live.run(text);
       const result = without.length > 0 ? live.run(text, { without }) : whole;
       this.status.textContent = `${result.tokens.text.length} of ${live.nContext} tokens`;
       this.blobs.dropMade();
-      this.replace(livePage(this.data, text, result, live.scale, this.blobs));
-      this.predictions.replaceChildren(predictionTable("Next token", whole), ...(without.length > 0 ? [predictionTable(`Without ${[...this.without].map(headTitle).join(", ")}`, result)] : []));
+      this.replace(livePage(this.data, text, result, heads, live.scale, this.blobs));
+      this.predictions.replaceChildren(
+        predictionTable("Next token", whole),
+        ...(without.length > 0 ? [predictionTable(`Without ${heads.map(headTitle).join(", ")}`, result)] : []),
+      );
       announce(`next: ${result.prediction[0].label}, ${percent(result.prediction[0].probability)}`);
     } catch (error) {
       this.status.textContent = error instanceof Error ? error.message : String(error);
@@ -85,7 +125,13 @@ function predictionTable(title, { prediction }) {
   const rows = prediction.map(({ label, probability }) => {
     const bar = make("span", { class: "bar" });
     bar.style.width = `${Math.max(1, 100 * probability)}%`;
-    return make("tr", {}, make("th", { scope: "row", text: label }), make("td", { text: percent(probability) }), make("td", { class: "bars" }, bar));
+    return make(
+      "tr",
+      {},
+      make("th", { scope: "row", text: label }),
+      make("td", { text: percent(probability) }),
+      make("td", { class: "bars" }, bar),
+    );
   });
   return make("table", {}, make("caption", { text: title }), make("tbody", {}, ...rows));
 }

@@ -1,5 +1,5 @@
-// Starts the page: reads its data, puts the panels together, and draws them whenever the state changes.
-import { announce, counted, make } from "./dom.js";
+// Starts the page: reads its data, puts the panels of an explorer together, and draws them whenever the state changes.
+import { counted, make } from "./dom.js";
 import { actionButtons } from "./actions.js";
 import { Arcs } from "./arcs.js";
 import { Blobs } from "./blobs.js";
@@ -17,6 +17,7 @@ import { TokenText } from "./paragraph.js";
 import { drawLegend, valueName } from "./legend.js";
 import { headTable, openableTable, rowTable } from "./tables.js";
 import { helpDialog, listenToKeys } from "./keyboard.js";
+import { showReport } from "./report.js";
 
 /**
  * A panel: its heading, one sentence that explains it, and what it shows.
@@ -27,17 +28,50 @@ import { helpDialog, listenToKeys } from "./keyboard.js";
  */
 function section(name, title, sentence, ...children) {
   const heading = make("h2", { id: `${name}-title`, text: title });
-  return make("section", { class: name, "aria-labelledby": heading.id }, heading, make("p", { class: "explains", text: sentence }), ...children);
+  return make(
+    "section",
+    { class: name, "aria-labelledby": heading.id },
+    heading,
+    make("p", { class: "explains", text: sentence }),
+    ...children,
+  );
 }
 
 /** @param {PageData} data */
-function header(data) {
-  const heads = data.documents[0].heads.length;
-  const size = `${counted(heads, "head")}, ${counted(data.shape[0], data.keys ? "query" : "token").replace("querys", "queries")}${data.keys ? ` × ${counted(data.shape[1], "key")}` : ""}`;
-  return make("header", {},
+function sizeText({ documents, shape, keys }) {
+  const heads = counted(documents[0].heads.length, "head");
+  return keys ? `${heads}, queries × keys: ${shape[0]} × ${shape[1]}` : `${heads}, ${counted(shape[0], "token")}`;
+}
+
+/**
+ * @param {PageData} data
+ * @param {Node} size
+ */
+function header(data, size) {
+  return make(
+    "header",
+    {},
     make("h1", { text: data.title }),
     make("p", { class: "notes" }, size, ...data.notes.map((note) => make("span", { text: note }))),
-    make("p", { class: "reason", text: data.reason, hidden: data.reason === "" }));
+    make("p", { class: "reason", text: data.reason, hidden: data.reason === "" }),
+  );
+}
+
+/**
+ * @param {any} data
+ * @param {HTMLElement} place
+ */
+function showPage(data, place) {
+  if (data.schema === "attnviz.report/1") {
+    showReport(data, place);
+  } else {
+    new Page(data, place);
+  }
+}
+
+/** @param {unknown} error */
+function failure(error) {
+  return make("p", { role: "alert", text: `This page cannot be shown: ${error}` });
 }
 
 class Page {
@@ -66,34 +100,83 @@ class Page {
     this.heatmapBox = make("div", { class: "heatmaps" });
     this.rows = openableTable("These weights as a table", () => rowTable(/** @type {Scene} */ (this.scene)));
     this.headRows = openableTable("The heads as a table", () => headTable(this.data));
+    this.size = document.createTextNode(sizeText(data));
     this.run = 0;
     this.build();
-    this.store.subscribe(() => this.update());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.update());
+    this.store.subscribe(() => this.draw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     listenToKeys(this.store, this.tools.search, this.help);
-    this.update();
+    this.draw();
   }
 
   build() {
     const { data } = this;
     const several = data.documents[0].heads.length > 1;
-    const overview = section("overview-panel", "All heads", "Each small picture is one head; a row of pictures is one layer. Choose one to look into it.", this.overview.element, this.headRows.element);
+    const overview = section(
+      "overview-panel",
+      "All heads",
+      "Each small picture is one head; a row of pictures is one layer. Choose one to look into it.",
+      this.overview.element,
+      this.headRows.element,
+    );
     overview.hidden = !several;
-    const heatmap = section("heatmap-panel", "One head", "Each row is a token that looks, each column one that is looked at; the colour says how much.",
-      make("div", { class: "legend" }, this.legend, this.legendName), this.heatmapBox);
-    const tokens = section("token-panel", "Tokens", "Point at a token, or pick several, to see what they attend to.",
-      this.tools.element, this.text.element, this.arcs.element, this.rows.element);
+    const heatmap = section(
+      "heatmap-panel",
+      "One head",
+      "Each row is a token that looks, each column one that is looked at; the colour says how much.",
+      make("div", { class: "legend" }, this.legend, this.legendName),
+      this.heatmapBox,
+    );
+    const tokens = section(
+      "token-panel",
+      "Tokens",
+      "Point at a token, or pick several, to see what they attend to.",
+      this.tools.element,
+      this.text.element,
+      this.arcs.element,
+      this.rows.element,
+    );
     const actions = actionButtons(this.store, () => this.drawn(), this.help);
-    this.root.append(header(data));
+    this.root.append(header(data, this.size));
     if (data.live) {
-      this.root.append(section("live-panel", "Try it", "The model runs in this page: type a text and see what its heads do.", new LiveView(data, this.blobs, (other) => this.replace(other)).element));
+      this.root.append(
+        section(
+          "live-panel",
+          "Try it",
+          "The model runs in this page: type a text and see what its heads do.",
+          new LiveView(data, this.blobs, (other) => this.replace(other)).element,
+        ),
+      );
     }
-    this.root.append(make("div", { class: "toolbar" }, this.controls.element, actions.buttons), actions.shown,
-      make("div", { class: several ? "panels" : "panels single" }, overview, heatmap, tokens));
+    this.root.append(
+      this.toolbar(actions.buttons),
+      actions.shown,
+      make("div", { class: several ? "panels" : "panels single" }, overview, heatmap, tokens),
+    );
     if (this.steps) {
-      this.root.append(section("steps-panel", "Step by step", "How the weights of the first picked token come about, with this head's own numbers.", this.steps.element));
+      this.root.append(
+        section(
+          "steps-panel",
+          "Step by step",
+          "How the weights of the first picked token come about, with this head's own numbers.",
+          this.steps.element,
+        ),
+      );
     }
     this.root.append(this.help);
+  }
+
+  /**
+   * The switches: where there is little room behind a line that opens them.
+   * @param {HTMLElement} buttons
+   */
+  toolbar(buttons) {
+    return make(
+      "details",
+      { class: "toolbar", open: !matchMedia("(max-width: 600px)").matches },
+      make("summary", { text: "Switches, and saving this view" }),
+      make("div", { class: "tools" }, this.controls.element, buttons),
+    );
   }
 
   /** What pictures are made of, once there is something. */
@@ -108,9 +191,14 @@ class Page {
    */
   replace(data) {
     this.data = data;
+    this.size.data = sizeText(data);
     this.patterns.replaceData(data);
     this.overview.forget();
     this.store.replaceData(data);
+  }
+
+  draw() {
+    this.update().catch((error) => this.root.prepend(failure(error)));
   }
 
   /** Draws the state once its patterns are there; a later state overtakes. */
@@ -122,7 +210,11 @@ class Page {
     if (run !== this.run) {
       return;
     }
-    const [low, high] = scaleEnds(this.data.drawing, state.scale);
+    const [low, high] = scaleEnds(
+      this.data.drawing,
+      state.scale,
+      state.stretch ? panels.map((panel) => panel.shown) : null,
+    );
     const shade = new Shade(colors, map !== state.colormap, state.scale, low, high, this.data.bad.nan);
     /** @type {Scene} */
     this.scene = { data: this.data, state, panels, shade, theme: currentTheme(this.data.bad) };
@@ -155,9 +247,8 @@ const dataElement = document.getElementById("attnviz-data");
 const root = document.getElementById("attnviz");
 if (dataElement && root) {
   try {
-    new Page(JSON.parse(dataElement.textContent ?? ""), root);
+    showPage(JSON.parse(dataElement.textContent ?? ""), root);
   } catch (error) {
-    root.append(make("p", { role: "alert", text: `This page cannot be shown: ${error}` }));
-    announce("This page cannot be shown.");
+    root.append(failure(error));
   }
 }

@@ -166,14 +166,20 @@ export class Mask {
     return !this.bits && !this.triangle;
   }
 
-  /** The same without the first key, and without the first query where that saw nothing else. */
-  withoutFirstKey() {
-    let top = this.rows > 1 ? 1 : 0;
-    for (let key = 1; key < this.cols; key++) {
-      if (this.sees(0, key)) {
-        top = 0;
-      }
-    }
-    return new Mask(this.rows - top, this.cols - 1, this.bits, this.triangle, this.stride, this.top + top, this.left + 1);
+  /**
+   * The same without the first rows and columns.
+   * @param {number} top
+   * @param {number} left
+   */
+  without(top, left) {
+    return new Mask(
+      this.rows - top,
+      this.cols - left,
+      this.bits,
+      this.triangle,
+      this.stride,
+      this.top + top,
+      this.left + left,
+    );
   }
 }

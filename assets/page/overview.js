@@ -1,14 +1,14 @@
 // All layers and heads as small pictures on one canvas. Lines under them join heads that share keys and values.
-import { announce, clamp, eachFrame, idle, make, numberText, sizedContext } from "./dom.js";
+import { announce, clamp, eachFrame, idle, make, numberText, onWidth, sizedContext } from "./dom.js";
+import { SHADES } from "./colors.js";
+import { THUMB_GAP, overviewLayout } from "./overview_layout.js";
 import { averagedHeads, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
 
-const GAP = 3;
-const GROUP_GAP = 7;
-const LABEL_WIDTH = 26;
-const NAMED_FROM = 52;
+/** Pictures are made for so long before others may do something. */
+const IDLE_WORK_MS = 8;
 
-/** @typedef {{place: number, x: number, y: number}} Thumb */
+/** @typedef {import("./overview_layout.js").Thumb} Thumb */
 
 export class Overview {
   /**
@@ -20,29 +20,48 @@ export class Overview {
     this.patterns = patterns;
     /** @type {Map<number, HTMLCanvasElement>} */
     this.pictures = new Map();
+    /** @type {Map<number, import("./pool.js").Cells>} */
+    this.cells = new Map();
+    this.colors = "";
     this.run = 0;
     this.under = -1;
     this.drawn = "";
-    /** @type {Thumb[]} */
-    this.thumbs = [];
-    this.size = 0;
+    this.layout = overviewLayout(this.heads, 0);
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.options = this.heads.map((head, place) =>
-      make("div", { role: "option", id: `head-${place}`, "aria-selected": "false", text: `${headTitle(head)} ${head.names.join(", ")}` }));
-    this.list = make("div", {
-      class: "overview-list", role: "listbox", tabindex: 0, "aria-label": "heads", keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-    }, this.canvas, make("div", { class: "unseen", role: "presentation" }, ...this.options));
+      make("div", {
+        role: "option",
+        id: `head-${place}`,
+        "aria-selected": "false",
+        text: `${headTitle(head)} ${head.names.join(", ")}`,
+      }),
+    );
+    this.list = make(
+      "div",
+      {
+        class: "overview-list",
+        role: "listbox",
+        tabindex: 0,
+        "aria-label": "heads",
+        keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+      },
+      this.canvas,
+      make("div", { class: "unseen", role: "presentation" }, ...this.options),
+    );
     this.caption = make("p", { class: "readout" });
-    this.show = make("select", { "aria-label": "what the small pictures show", change: () => this.draw() },
+    this.show = make(
+      "select",
+      { "aria-label": "what the small pictures show", change: () => this.draw() },
       make("option", { value: "", text: "patterns" }),
-      ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}` })));
+      ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}` })),
+    );
     this.element = make("div", { class: "overview" }, this.list, this.caption);
     if (scoreNames(this.heads).length > 0) {
       this.element.prepend(make("label", { class: "inline", text: "Show " }, this.show));
     }
     this.element.append(this.chips());
     this.redraw = eachFrame(() => this.draw());
-    new ResizeObserver(this.redraw).observe(this.element);
+    onWidth(this.element, this.redraw);
     this.canvas.addEventListener("pointermove", (event) => this.point(this.thumbAt(event)));
     this.canvas.addEventListener("pointerleave", () => this.point(-1));
     this.canvas.addEventListener("click", (event) => this.choose(this.thumbAt(event), event.shiftKey));
@@ -58,17 +77,40 @@ export class Overview {
       .map((head, place) => ({ head, place, sure: head.scores?.[head.names[0]?.replace("-token", "")] ?? 0 }))
       .filter(({ head }) => head.names.length > 0)
       .sort((a, b) => b.sure - a.sure);
-    return make("div", { class: "chips" }, ...named.slice(0, 12).map(({ head, place, sure }) =>
-      make("button", { type: "button", click: () => this.choose(place, false) }, `${headTitle(head)} `,
-        make("span", { class: "quiet", text: `${head.names.join(", ")}${sure ? ` ${sure.toFixed(2)}` : ""}` }))));
+    return make(
+      "div",
+      { class: "chips" },
+      ...named
+        .slice(0, 12)
+        .map(({ head, place, sure }) =>
+          make(
+            "button",
+            { type: "button", click: () => this.choose(place, false) },
+            `${headTitle(head)} `,
+            make("span", { class: "quiet", text: `${head.names.join(", ")}${sure ? ` ${sure.toFixed(2)}` : ""}` }),
+          ),
+        ),
+    );
   }
 
   /** @param {Scene} scene */
   update(scene) {
     this.scene = scene;
     const { state, shade } = scene;
-    const drawn = JSON.stringify([state.colormap, state.scale, state.dropSink, state.showMask, state.units, state.folds, scene.theme.dark, shade.low, shade.high, state.document]);
+    const colors = JSON.stringify([
+      state.colormap,
+      state.scale,
+      state.showMask,
+      scene.theme.dark,
+      shade.low,
+      shade.high,
+    ]);
+    if (colors !== this.colors) {
+      this.colors = colors;
+      this.cells.forEach((cells, place) => this.color(place, cells));
+    }
     this.draw();
+    const drawn = JSON.stringify([state.scale === "row-max", state.dropSink, state.units, state.folds, state.document]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.paintPictures();
@@ -80,59 +122,24 @@ export class Overview {
     this.drawn = "";
   }
 
-  layout() {
-    const width = Math.max(120, this.element.clientWidth);
-    const rows = [...new Set(this.heads.map((head) => head.layer))].map((layer) =>
-      this.heads.map((head, place) => ({ head, place })).filter(({ head }) => head.layer === layer));
-    const most = Math.max(...rows.map((row) => row.length));
-    const groups = Math.max(...rows.map((row) => new Set(row.map(({ head }) => head.group)).size));
-    const grouped = groups < most;
-    const room = width - LABEL_WIDTH - (grouped ? groups * GROUP_GAP : 0);
-    const size = clamp(Math.floor(room / Math.min(most, 16)) - GAP, 14, 84);
-    const perLine = Math.max(1, Math.floor(room / (size + GAP)));
-    const named = size >= NAMED_FROM && this.heads.some((head) => head.names.length > 0);
-    const step = size + GAP + (grouped ? 4 : 0) + (named ? 12 : 0);
-    this.thumbs = [];
-    this.layers = /** @type {{layer: number, y: number}[]} */ ([]);
-    let y = 2;
-    for (const row of rows) {
-      this.layers.push({ layer: row[0].head.layer, y: y + size / 2 });
-      let x = LABEL_WIDTH;
-      row.forEach(({ head, place }, i) => {
-        if (i > 0 && i % perLine === 0) {
-          x = LABEL_WIDTH;
-          y += step;
-        } else if (grouped && i > 0 && head.group !== row[i - 1].head.group) {
-          x += GROUP_GAP;
-        }
-        this.thumbs.push({ place, x, y });
-        x += size + GAP;
-      });
-      y += step;
-    }
-    this.size = size;
-    this.grouped = grouped;
-    this.named = named;
-    return { width, height: y + 2 };
-  }
-
   draw() {
     const { scene } = this;
     if (!scene || this.element.clientWidth === 0) {
       return;
     }
     const { theme, state, shade } = scene;
-    const { width, height } = this.layout();
-    const context = sizedContext(this.canvas, width, height);
-    const { size } = this;
+    const layout = overviewLayout(this.heads, this.element.clientWidth);
+    this.layout = layout;
+    const context = sizedContext(this.canvas, layout.width, layout.height);
+    const { size } = layout;
     context.font = `11px ${theme.sans}`;
     context.textBaseline = "middle";
     context.fillStyle = theme.quiet;
-    this.layers?.forEach(({ layer, y }) => context.fillText(`L${layer}`, 0, y));
+    layout.layers.forEach(({ layer, y }) => context.fillText(`L${layer}`, 0, y));
     const score = this.show.value;
     const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);
     context.imageSmoothingEnabled = size < 40;
-    for (const { place, x, y } of this.thumbs) {
+    for (const { place, x, y } of this.layout.thumbs) {
       const head = this.heads[place];
       const value = score ? head.scores?.[score] : undefined;
       const picture = this.pictures.get(place);
@@ -143,7 +150,7 @@ export class Overview {
       } else if (picture) {
         context.drawImage(picture, x, y, size, size);
       }
-      if (this.named) {
+      if (this.layout.named) {
         context.fillStyle = theme.quiet;
         context.textAlign = "left";
         context.font = `10px ${theme.sans}`;
@@ -152,15 +159,22 @@ export class Overview {
         context.fillStyle = theme.accent;
         context.fillRect(x, y + size, size, 2);
       }
-      if (this.grouped && head.group === this.heads[place + 1]?.group && head.layer === this.heads[place + 1]?.layer) {
+      if (
+        this.layout.grouped &&
+        head.group === this.heads[place + 1]?.group &&
+        head.layer === this.heads[place + 1]?.layer
+      ) {
         context.fillStyle = theme.quiet;
-        context.fillRect(x + size / 2, y + size + (this.named ? 15 : 3), size + GAP, 1);
+        context.fillRect(x + size / 2, y + size + (this.layout.named ? 15 : 3), size + THUMB_GAP, 1);
+      }
+      if (head.leftOut) {
+        crossOut(context, x, y, size, theme);
       }
       if (averaged.has(place)) {
-        frame(context, x, y, size, theme.to, 2);
+        frame(context, x, y, size, theme.toLine, 2);
       }
       if (place === state.head || place === state.compare) {
-        frame(context, x, y, size, place === state.head ? theme.from : theme.text, 3);
+        frame(context, x, y, size, place === state.head ? theme.fromLine : theme.text, 3);
       } else if (place === this.under) {
         frame(context, x, y, size, theme.text, 1);
       }
@@ -182,14 +196,14 @@ export class Overview {
     if (value === undefined || value === null) {
       return;
     }
-    const index = clamp(Math.floor(value * 256), 0, 255);
+    const index = clamp(Math.floor(value * SHADES), 0, SHADES - 1);
     context.fillStyle = shade.css[index];
-    context.fillRect(x, y, this.size, this.size);
-    if (this.size >= 24) {
+    context.fillRect(x, y, this.layout.size, this.layout.size);
+    if (this.layout.size >= 24) {
       context.fillStyle = shade.darkText[index] ? "#1a1a1a" : "#ffffff";
       context.textAlign = "center";
-      context.font = `${Math.min(12, this.size * 0.4)}px ${theme.sans}`;
-      context.fillText(value.toFixed(2).replace(/^0/, ""), x + this.size / 2, y + this.size / 2);
+      context.font = `${Math.min(12, this.layout.size * 0.4)}px ${theme.sans}`;
+      context.fillText(value.toFixed(2).replace(/^0/, ""), x + this.layout.size / 2, y + this.layout.size / 2);
       context.textAlign = "left";
     }
   }
@@ -197,8 +211,18 @@ export class Overview {
   /** @param {number} place */
   headSentence(place) {
     const head = this.heads[place];
-    const scores = Object.entries(head.scores ?? {}).filter(([, value]) => value !== null).sort((a, b) => b[1] - a[1]).slice(0, 2);
-    return [headTitle(head), head.names.join(", "), ...scores.map(([name, value]) => `${name} ${numberText(value)}`)].filter(Boolean).join(" · ");
+    const scores = Object.entries(head.scores ?? {})
+      .filter(([, value]) => value !== null)
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 2);
+    return [
+      headTitle(head),
+      head.leftOut ? "left out" : "",
+      head.names.join(", "),
+      ...scores.map(([name, value]) => `${name} ${numberText(value)}`),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   /** Makes the small pictures one by one, in time that nothing else needs. */
@@ -208,11 +232,15 @@ export class Overview {
     if (!scene) {
       return;
     }
-    const { state, shade, theme } = scene;
+    const { state, shade } = scene;
+    let started = 0;
     const document = Math.max(0, state.document);
-    const pixels = Math.round(this.size * (window.devicePixelRatio || 1));
-    for (const { place } of [...this.thumbs]) {
-      await idle();
+    const pixels = Math.round(this.layout.size * (window.devicePixelRatio || 1));
+    for (const { place } of [...this.layout.thumbs]) {
+      if (performance.now() - started > IDLE_WORK_MS) {
+        await idle();
+        started = performance.now();
+      }
       const shown = await this.patterns.shown(state, document, [place], false);
       if (run !== this.run) {
         return;
@@ -221,9 +249,19 @@ export class Overview {
       const { block } = fittingBlock(Math.max(rows, cols), pixels);
       const largest = shade.kind === "row-max" ? shown.matrix.rowLargest() : null;
       const cells = pooledCells(shown, { row: 0, endRow: rows, col: 0, endCol: cols }, block, largest);
-      this.pictures.set(place, imageCanvas(cellImage(cells, shade, state.showMask ? theme.masked : null)));
+      this.cells.set(place, cells);
+      this.color(place, cells);
       this.redraw();
     }
+  }
+
+  /**
+   * @param {number} place
+   * @param {import("./pool.js").Cells} cells
+   */
+  color(place, cells) {
+    const { shade, theme, state } = /** @type {Scene} */ (this.scene);
+    this.pictures.set(place, imageCanvas(cellImage(cells, shade, state.showMask ? theme.masked : null)));
   }
 
   /** @param {MouseEvent} event */
@@ -231,8 +269,11 @@ export class Overview {
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    const reach = this.size + GAP;
-    return this.thumbs.find((thumb) => thumb.x <= x && x < thumb.x + reach && thumb.y <= y && y < thumb.y + reach)?.place ?? -1;
+    const reach = this.layout.size + THUMB_GAP;
+    return (
+      this.layout.thumbs.find((thumb) => thumb.x <= x && x < thumb.x + reach && thumb.y <= y && y < thumb.y + reach)
+        ?.place ?? -1
+    );
   }
 
   /** @param {number} place */
@@ -255,7 +296,9 @@ export class Overview {
       return;
     }
     if (state.average === "chosen") {
-      const heads = state.heads.includes(place) ? state.heads.filter((other) => other !== place) : [...state.heads, place];
+      const heads = state.heads.includes(place)
+        ? state.heads.filter((other) => other !== place)
+        : [...state.heads, place];
       this.store.set({ head: place, heads: heads.sort((a, b) => a - b) });
     } else {
       this.store.set(beside ? { compare: place === state.compare ? -1 : place } : { head: place });
@@ -266,7 +309,7 @@ export class Overview {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { head } = this.store.state;
-    const here = this.thumbs.find((thumb) => thumb.place === head);
+    const here = this.layout.thumbs.find((thumb) => thumb.place === head);
     if (!here || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
@@ -278,7 +321,7 @@ export class Overview {
     })[event.key];
     if (beyond) {
       const distance = (/** @type {Thumb} */ thumb) => Math.abs(thumb.x - here.x) + 4 * Math.abs(thumb.y - here.y);
-      const next = this.thumbs.filter(beyond).sort((a, b) => distance(a) - distance(b))[0];
+      const next = this.layout.thumbs.filter(beyond).sort((a, b) => distance(a) - distance(b))[0];
       if (next) {
         this.store.set({ head: next.place });
         announce(this.headSentence(next.place));
@@ -303,6 +346,26 @@ function frame(context, x, y, size, color, line) {
   context.strokeStyle = color;
   context.lineWidth = line;
   context.strokeRect(x - line / 2 + 0.5, y - line / 2 + 0.5, size + line - 1, size + line - 1);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {Theme} theme
+ */
+function crossOut(context, x, y, size, theme) {
+  context.globalAlpha = 0.75;
+  context.fillStyle = theme.background;
+  context.fillRect(x, y, size, size);
+  context.globalAlpha = 1;
+  context.strokeStyle = theme.text;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x, y + size);
+  context.lineTo(x + size, y);
+  context.stroke();
 }
 
 /**

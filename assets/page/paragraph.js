@@ -1,7 +1,7 @@
 // The text as a paragraph, each token shaded by the weight between it and what is pointed at or picked.
 import { announce, make, numberText } from "./dom.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
-import { pickedSums } from "./derive.js";
+import { largestPlaces, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
 
 const STEPS = 48;
@@ -12,7 +12,9 @@ const STEPS = 48;
  * @param {string} background
  */
 function ramp(color, background) {
-  return Array.from({ length: STEPS + 1 }, (_, i) => (i === 0 ? "" : `color-mix(in srgb, ${color} ${Math.round((100 * i) / STEPS)}%, ${background})`));
+  return Array.from({ length: STEPS + 1 }, (_, i) =>
+    i === 0 ? "" : `color-mix(in srgb, ${color} ${Math.round((100 * i) / STEPS)}%, ${background})`,
+  );
 }
 
 /**
@@ -54,21 +56,49 @@ export class TokenText {
     this.from = ramp(theme.from, theme.background);
     this.to = ramp(theme.to, theme.background);
     this.negative = ramp(theme.negative, theme.background);
-    const key = JSON.stringify([state.units, state.folds, state.dropSink, data.queries.text.length, data.text, state.asKey]);
+    const key = JSON.stringify([
+      state.units,
+      state.folds,
+      state.dropSink,
+      data.queries.text.length,
+      data.text,
+      state.asKey,
+    ]);
     if (key !== this.key) {
       this.key = key;
       const sides = data.keys ? [false, true] : [state.asKey];
-      this.paragraphs = sides.map((isKeys) => this.paragraph(isKeys ? shown.keys : shown.queries, isKeys, sides.length > 1));
-      this.box.replaceChildren(...this.paragraphs.flatMap(({ element, isKeys }) =>
-        sides.length > 1 ? [make("h4", { text: isKeys ? "Keys" : "Queries" }), element] : [element]));
+      this.paragraphs = sides.map((isKeys) =>
+        this.paragraph(isKeys ? shown.keys : shown.queries, isKeys, sides.length > 1),
+      );
+      this.box.replaceChildren(
+        ...this.paragraphs.flatMap(({ element, isKeys }) =>
+          sides.length > 1 ? [make("h3", { text: isKeys ? "Keys" : "Queries" }), element] : [element],
+        ),
+      );
     }
-    this.paragraphs.forEach(({ spans, steps, isKeys }) => {
+    this.paragraphs.forEach(({ element, spans, steps, isKeys }) => {
+      steps.forEach((step, place) => {
+        if (step !== 0) {
+          spans[place].style.backgroundColor = "";
+        }
+      });
       steps.fill(0);
-      spans.forEach((span) => (span.style.backgroundColor = ""));
-      const picked = new Set(isKeys === state.asKey ? unitsWith(isKeys ? shown.keys : shown.queries, state.picks) : []);
-      spans.forEach((span, place) => span.setAttribute("aria-selected", String(picked.has(place))));
+      element.querySelectorAll('[aria-selected="true"]').forEach((span) => span.setAttribute("aria-selected", "false"));
+      const picked = isKeys === state.asKey ? unitsWith(isKeys ? shown.keys : shown.queries, state.picks) : [];
+      picked.forEach((place) => spans[place].setAttribute("aria-selected", "true"));
     });
+    this.reveal();
     this.shade(this.pointing.at);
+  }
+
+  /** Scrolls the box, but not the page, to what was picked last. */
+  reveal() {
+    const place = this.firstPicked(this.store.state.asKey);
+    const span = this.paragraphs.find(({ isKeys }) => isKeys === this.store.state.asKey)?.spans[place ?? -1];
+    const top = span ? span.offsetTop - this.box.scrollTop : 0;
+    if (span && (top < 0 || top + span.offsetHeight > this.box.clientHeight)) {
+      this.box.scrollTop += top - this.box.clientHeight / 2;
+    }
   }
 
   /**
@@ -81,18 +111,31 @@ export class TokenText {
     const side = isKeys ? "key" : "query";
     const spans = units.map((unit, place) =>
       make("span", {
-        role: "option", id: `${side}-${place}`, "data-place": place, class: unit.special ? "special" : undefined, "aria-selected": "false",
+        role: "option",
+        id: `${side}-${place}`,
+        "data-place": place,
+        class: unit.special ? "special" : unit.generated ? "generated" : undefined,
+        "aria-selected": "false",
         text: unit.text.replace(/\n/g, "↵\n"),
-      }));
-    const element = make("div", {
-      class: "paragraph", role: "listbox", tabindex: 0, dir: "auto", "aria-multiselectable": "true",
-      "aria-label": named ? `tokens, ${isKeys ? "keys" : "queries"}` : "tokens",
-      pointermove: (event) => event.pointerType !== "touch" && this.point(placeOf(event), isKeys),
-      pointerleave: () => this.point(-1, isKeys),
-      click: (event) => this.pick(placeOf(event), isKeys, event.shiftKey || event.ctrlKey || event.metaKey),
-      keydown: (event) => this.press(event, isKeys),
-      focus: () => this.moveTo(this.cursor, isKeys, false),
-    }, ...spans);
+      }),
+    );
+    const element = make(
+      "div",
+      {
+        class: "paragraph",
+        role: "listbox",
+        tabindex: 0,
+        dir: "auto",
+        "aria-multiselectable": "true",
+        "aria-label": named ? `tokens, ${isKeys ? "keys" : "queries"}` : "tokens",
+        pointermove: (event) => event.pointerType !== "touch" && this.point(placeOf(event), isKeys),
+        pointerleave: () => this.point(-1, isKeys),
+        click: (event) => this.pick(placeOf(event), isKeys, event.shiftKey || event.ctrlKey || event.metaKey),
+        keydown: (event) => this.press(event, isKeys),
+        focus: () => this.moveTo(this.firstPicked(isKeys) ?? this.cursor, isKeys, false),
+      },
+      ...spans,
+    );
     return { element, spans, steps: new Int8Array(units.length), isKeys };
   }
 
@@ -104,7 +147,9 @@ export class TokenText {
     const sameText = !this.store.data.keys;
     if (sameText || isKeys === this.store.state.asKey) {
       const at = this.aligned(place, isKeys);
-      this.pointing.set(place < 0 ? NOWHERE : this.store.state.asKey ? { ...NOWHERE, key: at } : { ...NOWHERE, query: at });
+      this.pointing.set(
+        place < 0 ? NOWHERE : this.store.state.asKey ? { ...NOWHERE, key: at } : { ...NOWHERE, query: at },
+      );
     }
   }
 
@@ -142,7 +187,16 @@ export class TokenText {
    */
   press(event, isKeys) {
     const count = this.paragraphs.find((paragraph) => paragraph.isKeys === isKeys)?.spans.length ?? 0;
-    const moves = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -count, End: count, PageUp: -10, PageDown: 10 });
+    const moves = /** @type {Record<string, number>} */ ({
+      ArrowLeft: -1,
+      ArrowUp: -1,
+      ArrowRight: 1,
+      ArrowDown: 1,
+      Home: -count,
+      End: count,
+      PageUp: -10,
+      PageDown: 10,
+    });
     if (event.altKey || event.ctrlKey || event.metaKey) {
       return;
     }
@@ -189,13 +243,21 @@ export class TokenText {
     return shown ? strongest(shown, pickedSums(shown, [place], store.state.asKey), [place], store.state.asKey, 3) : "";
   }
 
+  /** @param {boolean} isKeys */
+  firstPicked(isKeys) {
+    const { asKey, picks } = this.store.state;
+    return isKeys === asKey ? unitsWith((isKeys ? this.shown?.keys : this.shown?.queries) ?? [], picks)[0] : undefined;
+  }
+
   /** @param {Hover} at */
   shade(at) {
-    const { shown, scene } = this;
-    if (!shown || !scene) {
+    const { scene } = this;
+    if (!scene) {
       return;
     }
-    const { state } = scene;
+    const { state, panels } = scene;
+    const panel = panels[at.panel] ?? panels[0];
+    const { shown } = panel;
     const pointed = pointedUnits(at, state, unitsWith(state.asKey ? shown.keys : shown.queries, state.picks));
     const sums = pickedSums(shown, pointed, state.asKey);
     const largest = sums.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
@@ -218,7 +280,8 @@ export class TokenText {
         }
       }
     }
-    this.sentence.textContent = strongest(shown, sums, pointed, state.asKey, 1);
+    this.sentence.textContent =
+      (panels.length > 1 ? `${panel.title}: ` : "") + strongest(shown, sums, pointed, state.asKey, 1);
   }
 }
 
@@ -271,17 +334,23 @@ function visibleSpans(spans, box) {
  * @param {boolean} asKey
  * @param {number} count
  */
-export function strongest({ queries, keys }, sums, picked, asKey, count) {
+function strongest({ queries, keys }, sums, picked, asKey, count) {
   if (picked.length === 0) {
     return "Nothing is picked: pick a token to see its attention.";
   }
   const units = asKey ? keys : queries;
   const others = asKey ? queries : keys;
-  const places = [...sums.keys()].filter((place) => !Number.isNaN(sums[place])).sort((a, b) => sums[b] - sums[a]).slice(0, count);
-  const names = picked.slice(0, 3).map((place) => `“${units[place].label}”`).join(", ") + (picked.length > 3 ? ` and ${picked.length - 3} more` : "");
+  const places = largestPlaces(sums, count);
+  const names =
+    picked
+      .slice(0, 3)
+      .map((place) => `“${units[place].label}”`)
+      .join(", ") + (picked.length > 3 ? ` and ${picked.length - 3} more` : "");
   const list = places.map((place) => `“${others[place].label}” ${numberText(sums[place])}`).join(", ");
   if (places.length === 0) {
     return `${names}: NaN`;
   }
-  return asKey ? `Most looks at ${names} come from ${list}` : `${names} ${picked.length > 1 ? "look" : "looks"} most at ${list}`;
+  return asKey
+    ? `Most looks at ${names} come from ${list}`
+    : `${names} ${picked.length > 1 ? "look" : "looks"} most at ${list}`;
 }

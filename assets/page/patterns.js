@@ -75,15 +75,38 @@ export class Patterns {
     this.kept.clear();
   }
 
-  /** @param {Head} head */
-  async mask(head) {
+  /** @param {number | null} place  see Head.mask */
+  async mask(place) {
     const [rows, cols] = this.data.shape;
-    if (head.mask === null) {
+    if (place === null) {
       return new Mask(rows, cols, null, this.data.triangle);
     }
-    const bits = await this.blobs.get(this.data.masks[head.mask].blob);
+    const bits = await this.blobs.get(this.data.masks[place].blob);
     const triangle = isTriangle(bits, rows, cols);
     return new Mask(rows, cols, triangle ? null : bits, triangle);
+  }
+
+  /**
+   * Whether the first query sees only the first key, in every document: without that key it would be an empty row.
+   * @param {Unit[]} queries
+   * @param {Unit[]} keys
+   */
+  async firstIsEmpty(queries, keys) {
+    const places = new Set(this.data.documents.flatMap((document) => document.heads.map((head) => head.mask)));
+    const masks = await Promise.all([...places].map((place) => this.mask(place)));
+    return (
+      queries.length > 1 &&
+      masks.every((mask) => {
+        for (let query = 0; query < queries[0].end; query++) {
+          for (let key = keys[1].begin; key < mask.cols; key++) {
+            if (mask.sees(query, key)) {
+              return false;
+            }
+          }
+        }
+        return true;
+      })
+    );
   }
 
   /**
@@ -106,13 +129,16 @@ export class Patterns {
     const queries = unitsOf(data.queries, state.units, state.folds, data.text);
     const keys = data.keys ? unitsOf(data.keys, state.units, [], null) : queries;
     let matrix = meanMatrix(matrices);
-    let mask = await this.mask(heads[0]);
+    let mask = await this.mask(heads[0].mask);
     if (queries.length < matrix.rows || keys.length < matrix.cols) {
       matrix = mergedMatrix(matrix, queries, keys);
       mask = mergedMask(mask, queries, keys);
     }
     const shown = { matrix, mask, queries, keys };
-    return state.dropSink && keys.length > 1 ? withoutFirstKey(shown) : shown;
+    if (!state.dropSink || keys.length < 2) {
+      return shown;
+    }
+    return withoutFirstKey(shown, Number(await this.firstIsEmpty(queries, keys)));
   }
 
   /**
@@ -145,7 +171,10 @@ export class Patterns {
    */
   panels(state) {
     const documents = state.document < 0 ? this.data.documents.map((_, i) => i) : [state.document];
-    const heads = state.compare < 0 || state.compare === state.head ? [state.head] : [state.head, state.compare];
+    // A mean of all is the same whichever head is chosen.
+    const alone =
+      state.compare < 0 || state.compare === state.head || state.average === "all" || state.average === "chosen";
+    const heads = alone ? [state.head] : [state.head, state.compare];
     return Promise.all(documents.flatMap((document) => heads.map((head) => this.panel(state, document, head))));
   }
 }

@@ -33,10 +33,11 @@ export function pooledCells({ matrix, mask }, { row, endRow, col, endCol }, bloc
       }
     }
     const start = Math.floor((query - row) / block) * cols;
-    // Without a mask of its own a row is visible up to one place; that test stays out of the loop.
-    const end = mask.bits ? 0 : mask.triangle ? Math.min(endCol, query + mask.top - mask.left + 1) : endCol;
-    for (let i = 0, cell = start, left = block; i < weights.length; i++) {
-      if (mask.bits ? mask.sees(query, col + i) : col + i < end) {
+    // Without bits of its own a mask shows a row up to one place, so that nothing needs to be asked for each key.
+    const { bits } = mask;
+    const end = !bits && mask.triangle ? Math.min(endCol, query + mask.top - mask.left + 1) - col : weights.length;
+    for (let i = 0, cell = start, left = block; i < end; i++) {
+      if (!bits || mask.sees(query, col + i)) {
         visible[cell] = 1;
         const value = weights[i];
         // NaN stays: nothing is above it.
@@ -63,7 +64,11 @@ export function cellImage({ rows, cols, values, visible }, shade, masked) {
   const image = new ImageData(cols, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const hidden = masked
-    ? (0xff000000 | (parseInt(masked.slice(5, 7), 16) << 16) | (parseInt(masked.slice(3, 5), 16) << 8) | parseInt(masked.slice(1, 3), 16)) >>> 0
+    ? (0xff000000 |
+        (parseInt(masked.slice(5, 7), 16) << 16) |
+        (parseInt(masked.slice(3, 5), 16) << 8) |
+        parseInt(masked.slice(1, 3), 16)) >>>
+      0
     : 0;
   for (let i = 0; i < pixels.length; i++) {
     pixels[i] = visible[i] ? shade.pixels[shade.index(values[i])] : hidden;

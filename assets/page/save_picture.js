@@ -17,8 +17,15 @@ function pictureSize(scene, layouts) {
   const widths = layouts.map((layout) => layout.width);
   const note = scene.data.notes.length > 0 ? 18 : 0;
   return {
-    width: Math.ceil(Math.max(widths.reduce((sum, width) => sum + width, 0) + MARGIN * (layouts.length + 1), LEGEND_WIDTH + 2 * MARGIN)),
-    height: Math.ceil(2 * TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + LEGEND_HEIGHT + 22 + note + 2 * MARGIN),
+    width: Math.ceil(
+      Math.max(
+        widths.reduce((sum, width) => sum + width, 0) + MARGIN * (layouts.length + 1),
+        LEGEND_WIDTH + 2 * MARGIN,
+      ),
+    ),
+    height: Math.ceil(
+      2 * TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + LEGEND_HEIGHT + 22 + note + 2 * MARGIN,
+    ),
   };
 }
 
@@ -32,7 +39,13 @@ function paintPicture(context, scene, layouts) {
   const { width, height } = pictureSize(scene, layouts);
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
-  const write = (/** @type {string} */ text, /** @type {string} */ font, /** @type {string} */ color, /** @type {number} */ x, /** @type {number} */ y) => {
+  const write = (
+    /** @type {string} */ text,
+    /** @type {string} */ font,
+    /** @type {string} */ color,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+  ) => {
     context.font = font;
     context.fillStyle = color;
     context.textAlign = "left";
@@ -45,7 +58,15 @@ function paintPicture(context, scene, layouts) {
     write(panels[place].title, `bold 13px ${theme.sans}`, theme.text, x + layout.left, MARGIN + TITLE_HEIGHT + 14);
     context.save();
     context.translate(x, MARGIN + 2 * TITLE_HEIGHT);
-    const image = heatImage(panels[place].shown, layout, shade, state.showMask ? theme.masked : null, PNG_RATIO, null);
+    const image = heatImage(
+      panels[place].shown,
+      layout,
+      shade,
+      state.showMask ? theme.masked : null,
+      PNG_RATIO,
+      null,
+      false,
+    );
     paintHeat(context, panels[place], layout, image, shade, theme, state.showMask);
     context.restore();
     x += layout.width + MARGIN;
@@ -68,7 +89,11 @@ function download(blob, name) {
 
 /** @param {Scene} scene */
 function fileName({ panels }) {
-  const name = panels.map((panel) => panel.title).join(" ").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+  const name = panels
+    .map((panel) => panel.title)
+    .join(" ")
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-|-$/g, "");
   return `attention-${name || "head"}`;
 }
 

@@ -29,6 +29,7 @@ export function firstState(data) {
     asKey: false,
     colormap: drawing.colormap,
     scale: drawing.scale,
+    stretch: false,
     dropSink: drawing.drop_sink && data.shape[1] > 1,
     showMask: true,
     units: "tokens",
@@ -40,7 +41,11 @@ export function firstState(data) {
 
 /** @param {string} text */
 function integers(text) {
-  return text.split(",").map(Number).filter((number) => Number.isInteger(number) && number >= 0);
+  return text
+    .split(",")
+    .filter(Boolean)
+    .map(Number)
+    .filter((number) => Number.isInteger(number) && number >= 0);
 }
 
 /**
@@ -64,8 +69,13 @@ export function stateOf(fragment, data) {
   const get = (/** @type {string} */ name) => said.get(name) ?? "";
   const among = (/** @type {string} */ name, /** @type {readonly string[]} */ allowed, /** @type {string} */ usual) =>
     allowed.includes(get(name)) ? get(name) : usual;
-  const heads = (/** @type {string} */ name) => get(name).split(",").map((key) => keys.indexOf(key)).filter((i) => i >= 0);
-  const flag = (/** @type {string} */ name, /** @type {boolean} */ usual) => (said.has(name) ? get(name) !== "off" : usual);
+  const heads = (/** @type {string} */ name) =>
+    get(name)
+      .split(",")
+      .map((key) => keys.indexOf(key))
+      .filter((i) => i >= 0);
+  const flag = (/** @type {string} */ name, /** @type {boolean} */ usual) =>
+    said.has(name) ? get(name) !== "off" : usual;
   state.head = heads("head")[0] ?? state.head;
   state.compare = heads("compare")[0] ?? -1;
   state.document = said.has("document") ? clamp(Number(get("document")) || 0, 0, data.documents.length - 1) : -1;
@@ -74,8 +84,13 @@ export function stateOf(fragment, data) {
     state.picks = integers(get("token")).filter((token) => token < data.shape[state.asKey ? 1 : 0]);
   }
   const maps = Object.keys(data.colormaps);
-  state.colormap = among("colormap", maps.flatMap((name) => [name, `${name}_r`]), state.colormap);
+  state.colormap = among(
+    "colormap",
+    maps.flatMap((name) => [name, `${name}_r`]),
+    state.colormap,
+  );
   state.scale = /** @type {ScaleKind} */ (among("scale", ["linear", "sqrt", "log", "row-max"], state.scale));
+  state.stretch = get("range") === "auto";
   state.dropSink = flag("drop-sink", state.dropSink) && data.shape[1] > 1 && !data.drawing.zero_centred;
   state.showMask = flag("mask", true);
   state.units = /** @type {UnitKind} */ (among("merge", unitKinds(data), "tokens"));
@@ -106,6 +121,7 @@ export function fragmentOf(state, data) {
   say("as-key", state.asKey, "on");
   say("colormap", state.colormap !== usual.colormap, state.colormap);
   say("scale", state.scale !== usual.scale, state.scale);
+  say("range", state.stretch, "auto");
   say("drop-sink", state.dropSink !== usual.dropSink, onOff(state.dropSink));
   say("mask", !state.showMask, "off");
   say("merge", state.units !== "tokens", state.units);
@@ -124,6 +140,8 @@ export class Store {
     /** @type {(() => void)[]} */
     this.listeners = [];
     this.timer = 0;
+    /** Each pick is added to those before, for those who have no shift key. */
+    this.several = false;
     window.addEventListener("hashchange", () => this.set(stateOf(location.hash, this.data)));
   }
 
@@ -155,7 +173,7 @@ export class Store {
    */
   pick(token, more) {
     const { picks } = this.state;
-    if (!more) {
+    if (!more && !this.several) {
       this.set({ picks: [token] });
     } else {
       this.set({ picks: picks.includes(token) ? picks.filter((other) => other !== token) : [...picks, token] });

@@ -28,7 +28,9 @@
  * @param {number} count
  */
 function dotProducts(q, k, count) {
-  return Float64Array.from({ length: count }, (_, key) => q.reduce((sum, value, i) => sum + value * k[key * q.length + i], 0));
+  return Float64Array.from({ length: count }, (_, key) =>
+    q.reduce((sum, value, i) => sum + value * k[key * q.length + i], 0),
+  );
 }
 
 /** @param {Float64Array} scores */
@@ -55,13 +57,16 @@ export function walk({ q, k, v, scores, bias, head, sees, count }, temperature, 
   const masked = tempered.map((score, key) => (sees(key) ? score : -Infinity));
   const weights = softmax(masked);
   const size = head.d_value;
-  const context = Float64Array.from({ length: size }, (_, i) => weights.reduce((sum, weight, key) => sum + weight * v[key * size + i], 0));
+  const context = Float64Array.from({ length: size }, (_, i) =>
+    weights.reduce((sum, weight, key) => sum + weight * v[key * size + i], 0),
+  );
   return { dots, scaled, capped, biased, tempered, masked, weights, context };
 }
 
 /**
  * @typedef {object} Step  one page of the walk
  * @property {string} title
+ * @property {string} column  what its numbers are called
  * @property {string} says
  * @property {Float64Array | null} before  what goes in, beside
  * @property {Float64Array} after          the numbers of the bars
@@ -82,23 +87,88 @@ export function stepsOf(made, head, temperature, query) {
   const factor = Number(head.scale.toPrecision(4));
   if (made.dots) {
     steps.push(
-      { title: "Dot product", says: `The query vector of “${query}” is multiplied with the key vector of every token, number by number, and summed: the more alike they point, the larger.`, before: null, after: made.dots, vectors: "dot" },
-      { title: "Scale", says: `Every dot product is multiplied by ${factor}, so that long vectors do not make the softmax too sharp.`, before: made.dots, after: made.scaled, vectors: "" });
+      {
+        title: "Dot product",
+        column: "dot product",
+        says: `The query vector of “${query}” is multiplied with the key vector of every token, number by number, and summed: the more alike they point, the larger.`,
+        before: null,
+        after: made.dots,
+        vectors: "dot",
+      },
+      {
+        title: "Scale",
+        column: "scaled",
+        says: `Every dot product is multiplied by ${factor}, so that long vectors do not make the softmax too sharp.`,
+        before: made.dots,
+        after: made.scaled,
+        vectors: "",
+      },
+    );
   } else {
-    steps.push({ title: "Scores", says: `How well “${query}” matches every key, as the model gives it.`, before: null, after: made.scaled, vectors: "" });
+    steps.push({
+      title: "Scores",
+      column: "score",
+      says: `How well “${query}” matches every key, as the model gives it.`,
+      before: null,
+      after: made.scaled,
+      vectors: "",
+    });
   }
   if (made.capped !== made.scaled) {
-    steps.push({ title: "Soft cap", says: `Scores are bent so that none goes beyond ±${head.soft_cap}.`, before: made.scaled, after: made.capped, vectors: "" });
+    steps.push({
+      title: "Soft cap",
+      column: "capped",
+      says: `Scores are bent so that none goes beyond ±${head.soft_cap}.`,
+      before: made.scaled,
+      after: made.capped,
+      vectors: "",
+    });
   }
   if (made.biased !== made.capped) {
-    steps.push({ title: "Bias", says: "A number for the position is added: the further away, the less.", before: made.capped, after: made.biased, vectors: "" });
+    steps.push({
+      title: "Bias",
+      column: "with bias",
+      says: "A number for the position is added: the further away, the less.",
+      before: made.capped,
+      after: made.biased,
+      vectors: "",
+    });
   }
   if (temperature !== 1 || made.tempered.some((score, key) => score !== made.biased[key])) {
-    steps.push({ title: "Your change", says: `Scores are divided by the temperature ${temperature}, and one may be moved by hand.`, before: made.biased, after: made.tempered, vectors: "" });
+    steps.push({
+      title: "Temperature",
+      column: "tempered",
+      says: `Scores are divided by the temperature ${temperature}: above 1 the weights become more even, below 1 sharper. One score may be moved by hand.`,
+      before: made.biased,
+      after: made.tempered,
+      vectors: "",
+    });
   }
   steps.push(
-    { title: "Mask", says: "Tokens that this one may not see get the score −∞: nothing will be left of them.", before: made.tempered, after: made.masked, vectors: "" },
-    { title: "Softmax", says: "e is raised to each score and divided by the sum: weights that are positive and sum to 1. These are the row of the heatmap.", before: made.masked, after: made.weights, vectors: "weight" },
-    { title: "Weighted sum", says: "Each token's value vector counts as much as its weight; their sum is what the query takes away.", before: made.masked, after: made.weights, vectors: "sum" });
+    {
+      title: "Mask",
+      column: "masked",
+      says: "Tokens that this one may not see get the score −∞: nothing will be left of them.",
+      before: made.tempered,
+      after: made.masked,
+      vectors: "",
+    },
+    {
+      title: "Softmax",
+      column: "weight",
+      says: "e is raised to each score and divided by the sum: weights that are positive and sum to 1. These are the row of the heatmap.",
+      before: made.masked,
+      after: made.weights,
+      vectors: "weight",
+    },
+    {
+      title: "Weighted sum",
+      column: "weight",
+      says: "Each token's value vector counts as much as its weight; their sum is what the query takes away.",
+      before: null,
+      after: made.weights,
+      vectors: "sum",
+    },
+  );
   return steps;
 }

@@ -1,9 +1,9 @@
 // The step view: one query of one head, from dot products to the weighted sum, with sliders to try what would be.
-import { announce, clamp, eachFrame, make, sizedContext } from "./dom.js";
+import { announce, clamp, eachFrame, make, onWidth, sizedContext } from "./dom.js";
 import { stepsOf, walk } from "./steps_math.js";
 import { cutLabel } from "./heat_paint.js";
 import { headTitle } from "./patterns.js";
-import { Mask } from "./matrix.js";
+import { drawStrip, largestSize } from "./vector_strip.js";
 
 const STEP_ROW = 20;
 const STEPS_TOP = 20;
@@ -21,13 +21,16 @@ export class StepsView {
     this.blobs = blobs;
     this.patterns = patterns;
     this.step = 0;
+    this.moved = false;
+    this.shownTitle = "";
     this.run = 0;
     this.playing = 0;
     this.changedKey = 0;
     /** @type {import("./steps_math.js").StepInputs | null} */
     this.inputs = null;
-    this.query = 0;
-    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => make("button", { type: "button", text, click: act });
+    this.query = store.data.shape[0] - 1;
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) =>
+      make("button", { type: "button", text, click: act });
     this.playButton = button("play", () => this.play(!this.playing));
     this.tabs = make("ol", { class: "step-tabs" });
     this.says = make("p", { class: "step-says" });
@@ -35,17 +38,38 @@ export class StepsView {
     this.missing = make("p", { class: "quiet" });
     this.temperature = this.slider("temperature", 0.1, 5, 1);
     this.change = this.slider("change of one score", -10, 10, 0);
-    this.keyChoice = make("select", { "aria-label": "whose score", change: () => {
-      this.changedKey = Number(this.keyChoice.value);
-      this.draw();
-    } });
+    this.keyChoice = make("select", {
+      "aria-label": "whose score",
+      change: () => {
+        this.changedKey = Number(this.keyChoice.value);
+        this.draw();
+      },
+    });
     this.redraw = eachFrame(() => this.draw());
-    this.body = make("div", {},
-      make("div", { class: "step-tools" }, button("← back", () => this.go(-1)), this.playButton, button("next →", () => this.go(1)), this.tabs),
-      this.says, this.canvas,
-      make("div", { class: "sliders" }, this.temperature.label, this.change.label, this.keyChoice, button("reset", () => this.reset())));
+    this.body = make(
+      "div",
+      {},
+      make(
+        "div",
+        { class: "step-tools" },
+        button("← back", () => this.go(-1)),
+        this.playButton,
+        button("next →", () => this.go(1)),
+        this.tabs,
+      ),
+      this.says,
+      this.canvas,
+      make(
+        "div",
+        { class: "sliders" },
+        this.temperature.label,
+        this.change.label,
+        this.keyChoice,
+        button("reset", () => this.reset()),
+      ),
+    );
     this.element = make("div", {}, this.missing, this.body);
-    new ResizeObserver(this.redraw).observe(this.element);
+    onWidth(this.element, this.redraw);
   }
 
   /**
@@ -56,10 +80,18 @@ export class StepsView {
    */
   slider(name, low, high, usual) {
     const number = make("output", { text: String(usual) });
-    const input = make("input", { type: "range", min: low, max: high, step: 0.1, value: usual, "aria-label": name, input: () => {
-      number.textContent = input.value;
-      this.redraw();
-    } });
+    const input = make("input", {
+      type: "range",
+      min: low,
+      max: high,
+      step: 0.1,
+      value: usual,
+      "aria-label": name,
+      input: () => {
+        number.textContent = input.value;
+        this.redraw();
+      },
+    });
     const label = make("label", {}, make("span", { text: `${name} ` }), number, input);
     const set = (/** @type {number} */ value) => {
       input.value = String(value);
@@ -111,7 +143,7 @@ export class StepsView {
     const row = async (/** @type {number | null} */ blob, /** @type {number} */ size) =>
       blob === null ? null : (await this.blobs.floats(blob)).subarray(this.query * size, (this.query + 1) * size);
     const scores = await row(head.scores, count);
-    const mask = await this.patterns.mask(chosen);
+    const mask = await this.patterns.mask(chosen.mask);
     return {
       q: scores ? null : await row(head.q, head.d_head),
       k: scores ? null : await this.blobs.floats(head.k),
@@ -119,16 +151,22 @@ export class StepsView {
       scores,
       bias: await row(head.bias, count),
       head,
-      sees: (key) => mask instanceof Mask && mask.sees(this.query, key),
+      sees: (key) => mask.sees(this.query, key),
       count,
     };
   }
 
   /** @param {number} by */
   go(by) {
-    this.step = clamp(this.step + by, 0, this.count() - 1);
-    this.draw();
+    this.show(clamp(this.step + by, 0, this.count() - 1));
     announce(`${this.says.textContent}`);
+  }
+
+  /** @param {number} step */
+  show(step) {
+    this.step = step;
+    this.moved = true;
+    this.draw();
   }
 
   count() {
@@ -140,8 +178,7 @@ export class StepsView {
     clearInterval(this.playing);
     this.playing = 0;
     if (on) {
-      this.step = this.step >= this.count() - 1 ? 0 : this.step;
-      this.draw();
+      this.show(this.step >= this.count() - 1 ? 0 : this.step);
       this.playing = setInterval(() => {
         if (this.step >= this.count() - 1) {
           this.play(false);
@@ -163,13 +200,13 @@ export class StepsView {
     const labels = (scene.data.keys ?? scene.data.queries).label;
     const made = walk(inputs, temperature, { key: this.changedKey, by: this.change.get() });
     const steps = stepsOf(made, inputs.head, temperature, scene.data.queries.label[this.query]);
-    this.step = Math.min(this.step, steps.length - 1);
+    // A slider may add a step: the one in view stays.
+    const same = steps.findIndex(({ title }) => title === this.shownTitle);
+    this.step = this.moved || same < 0 ? Math.min(this.step, steps.length - 1) : same;
+    this.moved = false;
+    this.shownTitle = steps[this.step].title;
     const step = steps[this.step];
-    this.tabs.replaceChildren(...steps.map(({ title }, place) => make("li", {},
-      make("button", { type: "button", text: title, "aria-pressed": String(place === this.step), click: () => {
-        this.step = place;
-        this.draw();
-      } }))));
+    this.showTabs(steps.map(({ title }) => title));
     this.says.textContent = step.says;
     const keys = shownKeys(made.weights);
     const extra = step.vectors === "sum" ? 2 * STEP_ROW : step.vectors === "dot" ? 1.5 * STEP_ROW : 0;
@@ -177,7 +214,31 @@ export class StepsView {
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
     const cut = keys.length < labels.length ? ` The ${MOST_KEYS} tokens of the largest weights.` : "";
-    this.canvas.setAttribute("aria-label", `${step.title}: ${keys.slice(0, 8).map((key) => `${labels[key]} ${shownNumber(step.after[key])}`).join(", ")}.${cut}`);
+    this.canvas.setAttribute(
+      "aria-label",
+      `${step.title}: ${keys
+        .slice(0, 8)
+        .map((key) => `${labels[key]} ${shownNumber(step.after[key])}`)
+        .join(", ")}.${cut}`,
+    );
+  }
+
+  /**
+   * Buttons of the steps. They are made anew only when there are others: one of them may have the keyboard.
+   * @param {string[]} titles
+   */
+  showTabs(titles) {
+    const buttons = [...this.tabs.querySelectorAll("button")];
+    if (titles.join() !== buttons.map((button) => button.textContent).join()) {
+      this.tabs.replaceChildren(
+        ...titles.map((text, place) =>
+          make("li", {}, make("button", { type: "button", text, click: () => this.show(place) })),
+        ),
+      );
+    }
+    this.tabs
+      .querySelectorAll("button")
+      .forEach((button, place) => button.setAttribute("aria-pressed", String(place === this.step)));
   }
 
   /**
@@ -206,8 +267,15 @@ export class StepsView {
     const size = step.vectors === "dot" ? inputs.head.d_head : inputs.head.d_value;
     const vectors = step.vectors === "dot" ? inputs.k : inputs.v;
     const stripLeft = width - strips;
-    const extent = strips && vectors ? largestSize(vectors) : 1;
-    const text = (/** @type {string} */ what, /** @type {number} */ x, /** @type {number} */ y, /** @type {CanvasTextAlign} */ align, /** @type {string} */ color, mono = true) => {
+    const extent = stripExtent(step, made, vectors, keys, size);
+    const text = (
+      /** @type {string} */ what,
+      /** @type {number} */ x,
+      /** @type {number} */ y,
+      /** @type {CanvasTextAlign} */ align,
+      /** @type {string} */ color,
+      mono = true,
+    ) => {
       context.font = `12px ${mono ? theme.mono : theme.sans}`;
       context.textAlign = align;
       context.textBaseline = "middle";
@@ -216,9 +284,9 @@ export class StepsView {
     };
     let y = STEPS_TOP;
     text("key", 0, 9, "left", theme.quiet, false);
-    text(step.title.toLowerCase(), label + before + numbers, 9, "right", theme.quiet, false);
+    text(step.column, label + before + numbers, 9, "right", theme.quiet, false);
     if (strips) {
-      text(step.vectors === "dot" ? "key vectors; above them the query's" : "value vectors × weight", stripLeft, 9, "left", theme.quiet, false);
+      text(step.vectors === "dot" ? "key vectors" : "value vectors × weight", stripLeft, 9, "left", theme.quiet, false);
     }
     if (step.vectors === "dot" && inputs.q) {
       text("query", stripLeft - 6, y + STEP_ROW / 2, "right", theme.quiet, false);
@@ -229,14 +297,20 @@ export class StepsView {
       const value = step.after[key];
       const middle = y + STEP_ROW / 2;
       context.font = `12px ${theme.mono}`;
-      text(cutLabel(context, labels[key], label - 6), 0, middle, "left", key === this.changedKey && this.change.get() !== 0 ? theme.accent : theme.text);
+      text(
+        cutLabel(context, labels[key], label - 6),
+        0,
+        middle,
+        "left",
+        key === this.changedKey && this.change.get() !== 0 ? theme.accent : theme.text,
+      );
       if (step.before) {
         text(shownNumber(step.before[key]), label + numbers, middle, "right", theme.quiet);
       }
       text(shownNumber(value), label + before + numbers, middle, "right", theme.text);
       if (Number.isFinite(value)) {
         const end = barLeft + ((value - low) / (high - low)) * barWidth;
-        context.fillStyle = value < 0 ? theme.negative : theme.from;
+        context.fillStyle = value < 0 ? theme.negativeLine : theme.fromLine;
         context.fillRect(Math.min(zero, end), y + 4, Math.max(1, Math.abs(end - zero)), STEP_ROW - 8);
       }
       if (strips && vectors) {
@@ -254,34 +328,19 @@ export class StepsView {
 }
 
 /**
- * A vector as coloured fields: negative numbers in one colour, positive ones in another.
- * @param {CanvasRenderingContext2D} context
- * @param {Float32Array | Float64Array} numbers
- * @param {number} begin
+ * The number that has the full colour: the largest of what is drawn.
+ * @param {import("./steps_math.js").Step} step
+ * @param {import("./steps_math.js").Walk} made
+ * @param {Float32Array | null} vectors
+ * @param {number[]} keys
  * @param {number} size
- * @param {number} x
- * @param {number} y
- * @param {number} width
- * @param {number} height
- * @param {number} extent  number of the full colour
- * @param {number} part    all are multiplied by this
- * @param {Theme} theme
  */
-function drawStrip(context, numbers, begin, size, x, y, width, height, extent, part, theme) {
-  context.fillStyle = theme.line;
-  context.fillRect(x, y + height, width, 1);
-  for (let i = 0; i < size; i++) {
-    const value = numbers[begin + i] * part;
-    context.globalAlpha = Math.min(1, Math.abs(value) / (extent || 1));
-    context.fillStyle = value < 0 ? theme.negative : theme.from;
-    context.fillRect(x + (i * width) / size, y, width / size - (width / size > 4 ? 1 : 0), height);
+function stripExtent(step, made, vectors, keys, size) {
+  if (!vectors || step.vectors !== "sum") {
+    return vectors ? largestSize(vectors) : 1;
   }
-  context.globalAlpha = 1;
-}
-
-/** @param {Float32Array} numbers */
-function largestSize(numbers) {
-  return numbers.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const parts = keys.map((key) => made.weights[key] * largestSize(vectors.subarray(key * size, (key + 1) * size)));
+  return Math.max(...parts, largestSize(made.context));
 }
 
 /** @param {number} value */
@@ -295,5 +354,10 @@ function shownNumber(value) {
  */
 function shownKeys(weights) {
   const keys = [...weights.keys()];
-  return keys.length <= MOST_KEYS ? keys : keys.sort((a, b) => weights[b] - weights[a]).slice(0, MOST_KEYS).sort((a, b) => a - b);
+  return keys.length <= MOST_KEYS
+    ? keys
+    : keys
+        .sort((a, b) => weights[b] - weights[a])
+        .slice(0, MOST_KEYS)
+        .sort((a, b) => a - b);
 }

@@ -8,7 +8,9 @@ const MOST_CELLS = 40000;
 /** @param {string} text */
 function escaped(text) {
   // Control characters are not allowed in XML; labels from the program have none, names of heads may.
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");
+  return text
+    .replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");
 }
 
 /** @param {number} number */
@@ -79,7 +81,9 @@ export class SvgContext {
   }
 
   stroke() {
-    this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"/>`);
+    this.parts.push(
+      `<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"/>`,
+    );
   }
 
   translate(/** @type {number} */ x, /** @type {number} */ y) {
@@ -90,8 +94,15 @@ export class SvgContext {
     this.group(`transform="rotate(${short((angle * 180) / Math.PI)})"`);
   }
 
-  fillRect(/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height) {
-    this.parts.push(`<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${this.fillStyle}"/>`);
+  fillRect(
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {number} */ width,
+    /** @type {number} */ height,
+  ) {
+    this.parts.push(
+      `<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${this.fillStyle}"/>`,
+    );
   }
 
   measureText(/** @type {string} */ text) {
@@ -103,15 +114,27 @@ export class SvgContext {
     const [, weight = "normal", size, family] = /^(bold )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
     const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign] ?? "start";
     const down = Number(size) * ({ middle: 0.35, top: 0.8 }[this.textBaseline] ?? 0);
-    this.parts.push(`<text x="${short(x)}" y="${short(y + down)}" font-size="${size}" font-weight="${weight.trim()}" font-family="${escaped(family)}" fill="${this.fillStyle}" text-anchor="${anchor}" xml:space="preserve">${escaped(text)}</text>`);
+    this.parts.push(
+      `<text x="${short(x)}" y="${short(y + down)}" font-size="${size}" font-weight="${weight.trim()}" font-family="${escaped(family)}" fill="${this.fillStyle}" text-anchor="${anchor}" xml:space="preserve">${escaped(text)}</text>`,
+    );
   }
 
-  drawImage(/** @type {HTMLCanvasElement} */ image, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height) {
+  drawImage(
+    /** @type {HTMLCanvasElement} */ image,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {number} */ width,
+    /** @type {number} */ height,
+  ) {
     if (image.width * image.height > MOST_CELLS) {
-      this.parts.push(`<image x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none" image-rendering="pixelated" href="${image.toDataURL()}"/>`);
+      this.parts.push(
+        `<image x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none" image-rendering="pixelated" href="${image.toDataURL()}"/>`,
+      );
       return;
     }
-    this.group(`transform="translate(${short(x)} ${short(y)}) scale(${width / image.width} ${height / image.height})" shape-rendering="crispEdges"`);
+    this.group(
+      `transform="translate(${short(x)} ${short(y)}) scale(${width / image.width} ${height / image.height})" shape-rendering="crispEdges"`,
+    );
     colorRuns(image).forEach((path, color) => this.parts.push(`<path fill="${color}" d="${path}"/>`));
     this.parts.push("</g>");
     this.open--;
@@ -135,7 +158,7 @@ function colorRuns(image) {
   /** @type {Map<string, string>} */
   const paths = new Map();
   for (let row = 0, i = 0; row < image.height; row++) {
-    for (let col = 0; col < image.width; ) {
+    for (let col = 0; col < image.width;) {
       const pixel = pixels[i];
       const begin = col;
       for (; col < image.width && pixels[i] === pixel; col++) {

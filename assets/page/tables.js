@@ -14,14 +14,30 @@ const MOST_ROWS = 200;
  */
 export function openableTable(summary, content) {
   const place = make("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": summary });
-  const element = make("details", { class: "table", toggle: () => refresh() }, make("summary", { text: summary }), place);
+  const element = make(
+    "details",
+    { class: "table", toggle: () => refresh() },
+    make("summary", { text: summary }),
+    place,
+  );
   const refresh = () => {
     if (element.open) {
       const { head, rows, note } = content();
       place.replaceChildren(
-        make("table", {}, make("caption", { text: note }),
+        make(
+          "table",
+          {},
+          make("caption", { text: note }),
           make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col", text })))),
-          make("tbody", {}, ...rows.map(([first, ...rest]) => make("tr", {}, make("th", { scope: "row", text: first }), ...rest.map((text) => make("td", { text })))))));
+          make(
+            "tbody",
+            {},
+            ...rows.map(([first, ...rest]) =>
+              make("tr", {}, make("th", { scope: "row", text: first }), ...rest.map((text) => make("td", { text }))),
+            ),
+          ),
+        ),
+      );
     }
   };
   return { element, refresh };
@@ -32,16 +48,23 @@ export function openableTable(summary, content) {
  * @param {Scene} scene
  */
 export function rowTable({ state, panels }) {
-  const picked = (/** @type {Panel} */ panel) => unitsWith(state.asKey ? panel.shown.keys : panel.shown.queries, state.picks);
+  const picked = (/** @type {Panel} */ panel) =>
+    unitsWith(state.asKey ? panel.shown.keys : panel.shown.queries, state.picks);
   const [{ shown }] = panels;
   const units = state.asKey ? shown.queries : shown.keys;
   const columns = panels.map((panel) => pickedSums(panel.shown, picked(panel), state.asKey));
-  const names = picked(panels[0]).map((place) => (state.asKey ? shown.keys : shown.queries)[place].label).join(", ");
+  const names = picked(panels[0])
+    .map((place) => (state.asKey ? shown.keys : shown.queries)[place].label)
+    .join(", ");
   const places = [...units.keys()].sort((a, b) => columns[0][b] - columns[0][a]).slice(0, MOST_ROWS);
   const cut = places.length < units.length ? ` The ${MOST_ROWS} largest of ${units.length}.` : "";
   return {
     head: ["token", "place", ...panels.map((panel) => panel.title)],
-    rows: places.map((place) => [units[place].label, String(units[place].begin), ...columns.map((column) => numberText(column[place]))]),
+    rows: places.map((place) => [
+      units[place].label,
+      String(units[place].begin),
+      ...columns.map((column) => numberText(column[place])),
+    ]),
     note: (state.asKey ? `Who looks at ${names || "nothing"}.` : `Where ${names || "nothing"} looks.`) + cut,
   };
 }
@@ -56,9 +79,17 @@ export function headTable(data) {
   return {
     head: ["head", "layer", "names", "shares keys and values with", ...scores],
     rows: heads.map((head) => {
-      const others = heads.filter((other) => other !== head && other.layer === head.layer && other.group === head.group);
+      const others = heads.filter(
+        (other) => other !== head && other.layer === head.layer && other.group === head.group,
+      );
       const values = scores.map((name) => head.scores?.[name]);
-      return [headTitle(head), String(head.layer), head.names.join(", "), others.map(headTitle).join(", "), ...values.map((value) => (value === undefined || value === null ? "" : numberText(value)))];
+      return [
+        headTitle(head),
+        String(head.layer),
+        head.names.join(", "),
+        others.map(headTitle).join(", "),
+        ...values.map((value) => (value === undefined || value === null ? "" : numberText(value))),
+      ];
     }),
     note: `${heads.length} heads.`,
   };

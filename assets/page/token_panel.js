@@ -8,13 +8,40 @@ export class TokenPanel {
     this.store = store;
     this.direction = directionSwitch(store);
     this.search = make("input", {
-      type: "search", placeholder: "search a token ( / )", "aria-label": "search a token", spellcheck: "false",
-      input: () => this.find(0), keydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
+      type: "search",
+      placeholder: "search a token ( / )",
+      "aria-label": "search a token",
+      spellcheck: "false",
+      input: () => this.find(0),
+      keydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
     });
     this.found = make("span", { class: "quiet" });
-    this.fold = make("button", { type: "button", text: "fold the picked", title: "take the tokens from the first picked to the last one together", click: () => this.foldPicked() });
+    this.several = make("button", {
+      type: "button",
+      text: "pick several",
+      "aria-pressed": "false",
+      click: () => {
+        store.several = !store.several;
+        this.several.setAttribute("aria-pressed", String(store.several));
+      },
+    });
+    this.fold = make("button", {
+      type: "button",
+      text: "fold the picked",
+      title: "take the tokens from the first picked to the last one together",
+      click: () => this.foldPicked(),
+    });
     this.unfold = make("button", { type: "button", text: "unfold", click: () => store.set({ folds: [] }) });
-    this.element = make("div", { class: "token-tools" }, this.direction.element, this.search, this.found, this.fold, this.unfold);
+    this.element = make(
+      "div",
+      { class: "token-tools" },
+      this.direction.element,
+      this.search,
+      this.found,
+      this.several,
+      this.fold,
+      this.unfold,
+    );
     this.place = -1;
     this.refresh();
   }
@@ -42,7 +69,8 @@ export class TokenPanel {
   find(step) {
     const matches = this.matches();
     this.place = step === 0 ? 0 : (this.place + step + matches.length) % Math.max(1, matches.length);
-    this.found.textContent = this.search.value === "" ? "" : matches.length === 0 ? "not found" : `${this.place + 1} of ${matches.length}`;
+    this.found.textContent =
+      this.search.value === "" ? "" : matches.length === 0 ? "not found" : `${this.place + 1} of ${matches.length}`;
     announce(this.found.textContent);
     if (matches.length > 0) {
       this.store.set({ picks: [matches[this.place]] });
@@ -67,6 +95,9 @@ export class TokenPanel {
     const begin = Math.min(...picks);
     const end = Math.max(...picks) + 1;
     const apart = folds.filter(([from, to]) => to <= begin || from >= end);
-    this.store.set({ folds: /** @type {[number, number][]} */ ([...apart, [begin, end]]).sort((a, b) => a[0] - b[0]), picks: [begin] });
+    this.store.set({
+      folds: /** @type {[number, number][]} */ ([...apart, [begin, end]]).sort((a, b) => a[0] - b[0]),
+      picks: [begin],
+    });
   }
 }

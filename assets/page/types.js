@@ -30,6 +30,7 @@
  * @property {number | null} mask
  * @property {Packed} weights
  * @property {Packed} [exact]
+ * @property {boolean} [leftOut]  by the reader, of the live model
  *
  * @typedef {"linear" | "sqrt" | "log" | "row-max"} ScaleKind
  *
@@ -38,7 +39,6 @@
  * @property {ScaleKind} scale
  * @property {number} low
  * @property {number} high
- * @property {boolean} automatic
  * @property {boolean} drop_sink
  * @property {boolean} zero_centred
  * @property {string} value_name
@@ -60,7 +60,8 @@
  * @property {string} schema
  * @property {string} generator
  * @property {string} title
- * @property {string} command
+ * @property {string} command       words of the shell before the text
+ * @property {string | null} command_text  the text behind them, where there is one
  * @property {string | null} text
  * @property {string[]} notes
  * @property {{name: string, family: string, n_layers: number, n_heads: number, n_kv_heads: number, random: boolean} | null} model
@@ -90,6 +91,7 @@
  * @property {string} label  safe to draw on one line
  * @property {string} text   as it reads in a paragraph
  * @property {boolean} special
+ * @property {boolean} generated  by the model
  *
  * @typedef {object} State  everything that the address of a view says
  * @property {number} head                     index of a head
@@ -99,6 +101,7 @@
  * @property {boolean} asKey                   picked tokens are keys: who looks at them
  * @property {string} colormap
  * @property {ScaleKind} scale
+ * @property {boolean} stretch                  the colour scale ends at the largest weight in view
  * @property {boolean} dropSink
  * @property {boolean} showMask
  * @property {UnitKind} units
@@ -141,6 +144,9 @@
  * @property {string} from
  * @property {string} to
  * @property {string} negative
+ * @property {string} fromLine  the three for lines and bars, stronger where the paper is dark
+ * @property {string} toLine
+ * @property {string} negativeLine
  * @property {string} mono
  * @property {string} sans
  */

@@ -6,7 +6,8 @@
  * @param {string | null} text  null: not known
  */
 function gapsBefore(tokens, text) {
-  const bare = tokens.length > 1 && !tokens.some((token) => /\s/.test(token)) && tokens.some((token) => [...token].length > 1);
+  const bare =
+    tokens.length > 1 && !tokens.some((token) => /\s/.test(token)) && tokens.some((token) => [...token].length > 1);
   let from = 0;
   return tokens.map((token, i) => {
     const at = text === null ? -1 : text.indexOf(token, from);
@@ -31,7 +32,9 @@ function runText(tokens, gaps, begin, end) {
   let text = "";
   for (let i = begin; i < end; i++) {
     const plain = tokens.text[i];
-    const unsafe = plain === "" || /[\p{Cc}\p{Cs}\ufffd\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(plain.replace(/\n/g, ""));
+    const unsafe =
+      plain === "" ||
+      /[\p{Cc}\p{Cs}\ufffd\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(plain.replace(/\n/g, ""));
     text += gaps[i] + (unsafe ? tokens.label[i] || `#${i}` : plain);
   }
   return text;
@@ -47,13 +50,20 @@ function runText(tokens, gaps, begin, end) {
 function unitOf(tokens, gaps, begin, end) {
   const labels = tokens.label.slice(begin, end);
   const whole = labels.join(gaps[begin + 1] ? " " : "");
-  const label = labels.length > 1 && whole.length > 40 ? `${labels.slice(0, 3).join("")}…${labels[labels.length - 1]}` : whole;
+  const label =
+    labels.length > 1 && whole.length > 40 ? `${labels.slice(0, 3).join("")}…${labels[labels.length - 1]}` : whole;
+  const alone = end === begin + 1;
+  const special = alone && tokens.special.includes(begin);
+  const generated = alone && tokens.generated.includes(begin);
+  // Marked as in the program's pictures; their notes say what the marks mean.
+  const mark = special ? "*" : generated ? "+" : "";
   return {
     begin,
     end,
-    label: label || `#${begin}`,
+    label: mark + (label || `#${begin}`),
     text: runText(tokens, gaps, begin, end),
-    special: end === begin + 1 && tokens.special.includes(begin),
+    special,
+    generated,
   };
 }
 
@@ -90,7 +100,7 @@ export function unitsOf(tokens, kind, folds, text) {
   const gaps = gapsBefore(tokens.text, text);
   const numbers = groupNumbers(tokens, kind);
   const units = [];
-  for (let begin = 0; begin < tokens.label.length; ) {
+  for (let begin = 0; begin < tokens.label.length;) {
     let end = begin + 1;
     const joins = (/** @type {number} */ i) =>
       (numbers !== null && numbers[i] === numbers[i - 1]) || folds.some(([from, to]) => from < i && i < to);

@@ -33,7 +33,7 @@ void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
   write_explorer(std::span(&document, 1),
                  {.command = shown.command,
                   .text = &shown.text,
-                  .chosen = HeadChoice{heads.front(), {}},
+                  .first = FirstShown{heads.front(), followed.front().query},
                   .followed = followed},
                  sink);
 }
@@ -46,6 +46,7 @@ void write_report_page(const ShownReport& shown, const Look& look, const ByteSin
   for (const Span& span : report.screen.lines.front().spans) {
     report.title += span.text;
   }
+  report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
   shown.csv([&report](std::string_view rows) { report.csv += rows; });
   if (shown.picture) {
     FigureStyle style = look.figure;

@@ -178,15 +178,8 @@ class ExplorerWriter {
 
   void write_axis(const std::vector<std::string>& tokens) {
     json_.member("text", tokens);
-    json_.list("label", tokens, [](const std::string& token) {
-      std::string label = printable(token);
-      // Few fonts of browsers have the sign of a space that pictures draw themselves.
-      constexpr std::string_view kSpace = "␠";
-      for (std::size_t at = 0; (at = label.find(kSpace, at)) != std::string::npos;) {
-        label.replace(at, kSpace.size(), "␣");
-      }
-      return label;
-    });
+    json_.list("label", tokens,
+               [](const std::string& token) { return browser_label(printable(token)); });
   }
 
   void write_colors() {
@@ -248,10 +241,13 @@ class ExplorerWriter {
     const bool found = chosen != first.patterns.end();
     json_.member("chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin())
                                  : std::size_t{0});
-    json_.member("reason", found ? extras_.chosen->reason : std::string());
+    json_.member("reason", found ? extras_.first->reason : std::string());
+    if (found) {
+      json_.member("focus", extras_.first->query);
+    }
   }
 
-  bool is_chosen(HeadId head) const { return extras_.chosen && extras_.chosen->head == head; }
+  bool is_chosen(HeadId head) const { return extras_.first && extras_.first->head == head; }
 
   void write_head(std::size_t document, std::size_t index) {
     const DocumentPattern& pattern = documents_[document].patterns[index];
@@ -272,7 +268,7 @@ class ExplorerWriter {
     json_.member("mask", mask_of(pictures_[document].panels[index]));
     write_weights("weights", packed_pattern(pattern.weights, triangle_, code_));
     constexpr std::size_t kMostExact = 1'048'576;
-    const bool is_first = extras_.chosen ? is_chosen(pattern.head) : index == 0;
+    const bool is_first = extras_.first ? is_chosen(pattern.head) : index == 0;
     if (is_first && code_ != WeightCode::kFloat &&
         packed_size(pattern.weights.rows, pattern.weights.cols, triangle_) <= kMostExact) {
       write_weights("exact", packed_pattern(pattern.weights, triangle_, WeightCode::kFloat));

@@ -19,11 +19,18 @@ struct ShellCommand {
   std::optional<std::string> text = {};  // as it is, not quoted
 };
 
+/// What a page shows first.
+struct FirstShown {
+  HeadId head;
+  std::size_t query = 0;    // the token that is picked
+  std::string reason = {};  // in words; may be empty
+};
+
 /// What a page has beside the documents.
 struct ExplorerExtras {
   ShellCommand command = {};                  // that computes the same
   const TokenizedText* text = nullptr;        // the documents' tokens with their places in it
-  std::optional<HeadChoice> chosen = {};      // shown first; absent: the first one
+  std::optional<FirstShown> first = {};       // absent: the first head, the last token
   std::span<const Inspection> followed = {};  // heads whose queries, keys and values are known
   bool live = false;  // with the embedded model, which then runs in the page
 };

@@ -22,6 +22,14 @@ std::string_view up_to(std::string_view& frame, std::string_view mark) {
 
 }  // namespace
 
+std::string browser_label(std::string text) {
+  constexpr std::string_view kOfPictures = "␠";
+  for (std::size_t at = 0; (at = text.find(kOfPictures, at)) != std::string::npos;) {
+    text.replace(at, kOfPictures.size(), "␣");
+  }
+  return text;
+}
+
 std::string html_text(std::string_view text) {
   std::string safe;
   for (const char sign : text) {

@@ -9,6 +9,10 @@
 
 namespace attnviz {
 
+/// A label that pictures have, with a sign for spaces that fonts of browsers have: pictures draw
+/// theirs themselves.
+std::string browser_label(std::string text);
+
 /// `text` where HTML has text or an attribute in double quotes.
 std::string html_text(std::string_view text);
 
