@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <regex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -125,7 +126,7 @@ TEST_CASE("SVG: very many cells are an image, and its gaps are masked") {
     const std::string place =
         fmt::format("<image x=\"3\" y=\"5\" width=\"{0}\" height=\"{0}\"", png.width);
     CHECK(svg.find(place) != std::string::npos);
-    const bool is_masked = svg.find("mask=\"url(#cells1)\"") != std::string::npos;
+    const bool is_masked = svg.find("mask=\"url(#cells1-") != std::string::npos;
     CHECK(is_masked == (gap > 0));
     const Canvas painted = paint(scene, FontSet::embedded());
     for (int row = 0; row < 40; ++row) {
@@ -187,13 +188,13 @@ TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern fo
   std::smatch lines;
   REQUIRE(std::regex_search(
       svg, lines,
-      std::regex(R"x(<pattern id="hatch0" x="0.5" width="6" height="6")x"
+      std::regex(R"x(<pattern id="(hatch0-[0-9a-f]{16})" x="0.5" width="6" height="6")x"
                  R"x([^>]*><path [^>]*d="M0 0h(\d)L0 \dzM6 0v(\d)L\d 6h-\dz")x")));
-  CHECK(lines[1] == "2");
   CHECK(lines[2] == "2");
+  CHECK(lines[3] == "2");
   CHECK(svg.find("hatch1") == std::string::npos);
-  CHECK(svg.find(R"x(<path fill="url(#hatch0)" d="M2 3h20v20h-20zM22 3h10v20h-10z"/>)x") !=
-        std::string::npos);
+  CHECK(svg.find("<path fill=\"url(#" + lines[1].str() +
+                 R"x()" d="M2 3h20v20h-20zM22 3h10v20h-10z"/>)x") != std::string::npos);
   // By its own words: a pixel is inked where its centre, half a pixel to the left, lies between the
   // pattern's lines.
   const Canvas painted = paint(scene, FontSet::embedded());
@@ -203,6 +204,95 @@ TEST_CASE("SVG: a hatch is a pattern with the lines that a PNG has, a pattern fo
       REQUIRE((painted.at(x, y) == kSheetInk) == (sum % 12 < 4));
     }
   }
+}
+
+TEST_CASE("SVG: two pictures in one page share no id, and one picture always has the same ones") {
+  const auto ids_of = [](Rgb background) {
+    Scene scene = svg_sheet(300, 300);
+    scene.background = background;
+    scene.items.emplace_back(cells(40, 40, 7, 2));
+    scene.items.emplace_back(Hatch{{2, 3, 20, 20}, kSheetInk, 6, 2});
+    const std::string svg = scene_svg(scene, {});
+    const auto all = [&](const std::regex& what) {
+      std::set<std::string> found;
+      for (std::sregex_iterator one(svg.begin(), svg.end(), what), end; one != end; ++one) {
+        found.insert((*one)[1]);
+      }
+      return found;
+    };
+    const std::set<std::string> ids = all(std::regex(R"x( id="([^"]*)")x"));
+    CHECK(ids.size() == 3);
+    CHECK(all(std::regex(R"x(url\(#([^)]*)\))x")) == ids);
+    return ids;
+  };
+  const std::set<std::string> light = ids_of({255, 255, 255});
+  CHECK(ids_of({255, 255, 255}) == light);
+  for (const std::string& id : ids_of({0, 0, 0})) {
+    CHECK(light.count(id) == 0);
+  }
+}
+
+TEST_CASE("SVG: cells of one colour are one path in all grids, unless something covers them") {
+  Scene scene = svg_sheet(200, 100);
+  const auto n_paths = [&] {
+    const std::string svg = scene_svg(scene, {});
+    int n_skipped = 0;
+    CHECK(is_same(painted_paths(svg, 200, 100, n_skipped), paint(scene, FontSet::embedded())));
+    std::size_t count = 0;
+    for (std::size_t at = svg.find("<path"); at != std::string::npos;
+         at = svg.find("<path", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  scene.items.emplace_back(cells(4, 6, 7, 1, 3));
+  scene.items.emplace_back(Rectangle{{60, 1, 9, 9}, kSheetInk});
+  scene.items.emplace_back(cells(4, 6, 7, 1, 80));
+  CHECK(n_paths() == 5);  // background, rectangle, three colours
+  scene.items.emplace_back(Rectangle{{90, 10, 5, 5}, kSheetInk});
+  scene.items.emplace_back(cells(4, 6, 7, 1, 100));
+  CHECK(n_paths() == 9);
+}
+
+TEST_CASE("SVG: many small grids are images, too, and very small ones stay paths") {
+  Scene scene = svg_sheet(400, 400);
+  for (int i = 0; i < 30; ++i) {
+    scene.items.emplace_back(cells(20, 20, 2, 0, i));
+  }
+  scene.items.emplace_back(cells(4, 4, 2, 0, 300));
+  CHECK(scene_svg(scene, {}).find("<image") == std::string::npos);
+  for (int i = 0; i < 30; ++i) {
+    scene.items.emplace_back(cells(20, 20, 2, 0, i));
+  }
+  const std::string svg = scene_svg(scene, {});
+  CHECK(svg.find("<image") != std::string::npos);
+  CHECK(svg.find("M300 5h") != std::string::npos);
+}
+
+TEST_CASE("SVG: texts keep their spaces, by an attribute of their own") {
+  const std::string keeps = R"(xml:space="preserve")";
+  for (const std::string text : {"  x", "x ", "q  k"}) {
+    CAPTURE(text);
+    Scene scene = svg_sheet(200, 100);
+    scene.items.emplace_back(run_of(text, 3, TextAngle::kLevel));
+    const std::string svg = scene_svg(scene, {});
+    const std::size_t begin = svg.find("<text");
+    CHECK(svg.find(keeps, begin) < svg.find(text + "</text>", begin));
+  }
+  Scene scene = svg_sheet(200, 100);
+  scene.items.emplace_back(run_of("a b", 3, TextAngle::kLevel));
+  CHECK(scene_svg(scene, {}).find(keeps) == std::string::npos);
+}
+
+TEST_CASE("SVG: joined letters get their width by a span, which Inkscape leaves alone") {
+  Scene scene = svg_sheet(200, 100);
+  scene.items.emplace_back(run_of("\xD8\xB3\xD9\x84\xD8\xA7\xD9\x85", 4, TextAngle::kLevel));
+  scene.items.emplace_back(run_of("na\xC3\xAFve", 5, TextAngle::kLevel));
+  const std::string svg = scene_svg(scene, {});
+  CHECK(svg.find("><tspan textLength=\"28\" lengthAdjust=\"spacingAndGlyphs\">"
+                 "\xD8\xB3\xD9\x84\xD8\xA7\xD9\x85</tspan></text>") != std::string::npos);
+  CHECK(svg.find(" textLength=\"35\" lengthAdjust=\"spacingAndGlyphs\">na\xC3\xAFve</text>") !=
+        std::string::npos);
 }
 
 TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the scene") {
@@ -223,7 +313,7 @@ TEST_CASE("SVG: texts stay texts, escaped, where and as wide as they are in the 
   has(R"x(<text y="11" transform="translate(40 30) rotate(-90)" font-size)x");
   has(R"x(<text y="11" transform="translate(40 30) rotate(-45)" font-size)x");
   has(">\xE2\x90\xA3rising</text>");
-  has(">a\xEF\xBF\xBD\xEF\xBF\xBD</text>");
+  has(">a\xEF\xBF\xBD\xEF\xBF\xBD</tspan></text>");
   has("<title>a &lt; b</title>");
   has("<metadata>attnviz: {\"a\": \"&lt;/\xE2\x90\xA0\\ufffe\"}");
   CHECK(svg.find("<script") == std::string::npos);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -19,8 +22,14 @@ namespace attnviz {
 
 namespace {
 
-// A path of more would be larger than an image, and slow to show.
+// A path of more would be larger than an image, and slow to show; so would many smaller ones.
 constexpr std::size_t kMostCellsOfPaths = 1000;
+constexpr std::size_t kMostCellsOfAllPaths = 20'000;
+constexpr std::size_t kMostCellsAmongMany = 100;
+
+// Stands in ids until the file is known, from which they are derived: what XML has no place for.
+constexpr std::string_view kIdMark =
+    "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01";
 
 // DejaVu Sans Mono, in which scenes are laid out: what is called a font's size over the width of
 // its columns.
@@ -80,6 +89,48 @@ std::string hex(Rgb color) {
   return fmt::format("#{:02x}{:02x}{:02x}", color.r, color.g, color.b);
 }
 
+// FNV-1a.
+std::uint64_t hash_of(std::string_view bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const char byte : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
+  }
+  return hash;
+}
+
+// Letters that stand one beside the other in every font, not joined, stacked or from right to left.
+bool is_plain(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint next = decode_utf8(text, i);
+    if (next.value >= 0x300 && next.value != kSymbolForSpace) {
+      return false;
+    }
+    i += next.length;
+  }
+  return true;
+}
+
+// Spaces that a viewer would leave out.
+bool has_loose_spaces(std::string_view text) {
+  return text.starts_with(' ') || text.ends_with(' ') || text.find("  ") != std::string_view::npos;
+}
+
+bool do_overlap(const PixelRect& a, const PixelRect& b) {
+  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+// The pixels that the box of a text touches.
+PixelRect bounds_of(const TextRun& run) {
+  const auto corners = text_corners({static_cast<double>(run.x), static_cast<double>(run.y)},
+                                    run.columns, run.column_width, run.angle);
+  const auto [left, right] = std::ranges::minmax(corners, {}, &PixelPoint::x);
+  const auto [top, bottom] = std::ranges::minmax(corners, {}, &PixelPoint::y);
+  const int x = static_cast<int>(std::floor(left.x));
+  const int y = static_cast<int>(std::floor(top.y));
+  return {x, y, static_cast<int>(std::ceil(right.x)) - x,
+          static_cast<int>(std::ceil(bottom.y)) - y};
+}
+
 void add_rect(const PixelRect& rect, std::string& path) {
   if (!rect.empty()) {
     fmt::format_to(std::back_inserter(path), "M{} {}h{}v{}h-{}z", rect.x, rect.y, rect.width,
@@ -94,7 +145,16 @@ std::string size_of(const PixelRect& rect) {
 
 class SvgWriter {
  public:
-  explicit SvgWriter(const Scene& scene) : scene_(scene) {}
+  explicit SvgWriter(const Scene& scene) : scene_(scene) {
+    std::size_t n_cells = 0;
+    for (const SceneItem& item : scene.items) {
+      if (const auto* image = std::get_if<CellImage>(&item)) {
+        const std::size_t count = image->colors->numbers.size();
+        n_cells += count > kMostCellsOfPaths ? 0 : count;
+      }
+    }
+    most_cells_ = n_cells > kMostCellsOfAllPaths ? kMostCellsAmongMany : kMostCellsOfPaths;
+  }
 
   std::string write(const std::vector<std::pair<std::string, std::string>>& texts) {
     constexpr double kDpi = 96.0;
@@ -105,27 +165,36 @@ class SvgWriter {
         scene_.width * scale, scene_.height * scale, scene_.width, scene_.height);
     write_facts(texts);
     add(R"(<g shape-rendering="crispEdges" font-family="'DejaVu Sans Mono', Menlo, Consolas, )"
-        R"(monospace" xml:space="preserve">)"
+        R"(monospace">)"
         "\n");
     fill({0, 0, scene_.width, scene_.height}, hex(scene_.background));
     for (const SceneItem& item : scene_.items) {
       std::visit(*this, item);
     }
     end_path();
+    end_cells();
     out_ += "</g>\n</svg>\n";
+    name_ids();
     return std::move(out_);
   }
 
-  void operator()(const Rectangle& item) { fill(item.rect, hex(item.color)); }
+  void operator()(const Rectangle& item) {
+    cover(item.rect);
+    fill(item.rect, hex(item.color));
+  }
 
-  void operator()(const Hatch& item) { fill(item.rect, hatch_of(item)); }
+  void operator()(const Hatch& item) {
+    cover(item.rect);
+    fill(item.rect, hatch_of(item));
+  }
 
   void operator()(const CellImage& image) {
     end_path();
-    if (image.colors->numbers.size() > kMostCellsOfPaths) {
+    cover(image.rect);
+    if (image.colors->numbers.size() > most_cells_) {
       write_pixels(image);
     } else {
-      write_cells(image);
+      hold_cells(image);
     }
   }
 
@@ -134,6 +203,7 @@ class SvgWriter {
       return;
     }
     end_path();
+    cover(bounds_of(item));
     const int down = baseline(item.column_width);
     if (item.angle == TextAngle::kLevel) {
       add(R"(<text x="{}" y="{}")", item.x, item.y + down);
@@ -141,10 +211,15 @@ class SvgWriter {
       add(R"x(<text y="{}" transform="translate({} {}) rotate({})")x", down, item.x, item.y,
           item.angle == TextAngle::kUp ? -90 : -45);
     }
-    add(R"( font-size="{:.2f}" fill="{}" textLength="{}" lengthAdjust="spacingAndGlyphs">{}</text>)"
+    // Chromium does not take it from the group.
+    out_ += has_loose_spaces(item.text) ? R"( xml:space="preserve")" : "";
+    // Inkscape stretches joined letters without bounds, unless they are the span of a text.
+    const bool is_span = !is_plain(item.text);
+    add(R"( font-size="{:.2f}" fill="{}"{} textLength="{}" lengthAdjust="spacingAndGlyphs">{}{}</text>)"
         "\n",
-        item.column_width * kSizeOfColumns, hex(item.color),
-        item.columns * static_cast<std::size_t>(item.column_width), shown(item.text));
+        item.column_width * kSizeOfColumns, hex(item.color), is_span ? "><tspan" : "",
+        item.columns * static_cast<std::size_t>(item.column_width), shown(item.text),
+        is_span ? "</tspan>" : "");
   }
 
  private:
@@ -188,7 +263,7 @@ class SvgWriter {
     const auto key =
         std::tuple(item.color.r, item.color.g, item.color.b, item.spacing, item.thickness);
     const auto known = std::ranges::find(hatches_, key);
-    const std::string name = fmt::format("hatch{}", known - hatches_.begin());
+    const std::string name = fmt::format("hatch{}-{}", known - hatches_.begin(), kIdMark);
     if (known == hatches_.end()) {
       hatches_.push_back(key);
       end_path();
@@ -200,9 +275,21 @@ class SvgWriter {
     return fmt::format("url(#{})", name);
   }
 
-  void write_cells(const CellImage& image) {
+  // What comes next is painted over `rect`: cells there must not wait.
+  void cover(const PixelRect& rect) {
+    if (std::ranges::any_of(held_, [&](const PixelRect& held) { return do_overlap(held, rect); })) {
+      end_cells();
+    }
+  }
+
+  // Cells of one colour are one path, also those of many grids, as long as nothing covers these.
+  void hold_cells(const CellImage& image) {
     const CellColors& colors = *image.colors;
-    std::vector<std::string> paths(colors.palette.size());
+    held_.push_back(image.rect);
+    std::vector<std::string*> paths;
+    for (const Rgb& color : colors.palette) {
+      paths.push_back(&held_cells_[hex(color)]);
+    }
     for (std::size_t row = 0; row < colors.rows; ++row) {
       PixelRect run = image.cell(row, 0);
       run.width = 0;
@@ -211,18 +298,35 @@ class SvgWriter {
         const PixelRect cell = image.cell(row, col);
         const std::size_t number = colors.number(row, col);
         if (number != run_number || run.right() != cell.x) {
-          add_rect(run, paths[run_number]);
+          add_rect(run, *paths[run_number]);
           run = cell;
           run_number = number;
         }
         run.width = cell.right() - run.x;
       }
-      add_rect(run, paths[run_number]);
+      add_rect(run, *paths[run_number]);
     }
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      if (!paths[i].empty()) {
-        add("<path fill=\"{}\" d=\"{}\"/>\n", hex(colors.palette[i]), paths[i]);
+  }
+
+  void end_cells() {
+    for (const auto& [color, path] : held_cells_) {
+      if (!path.empty()) {
+        add("<path fill=\"{}\" d=\"{}\"/>\n", color, path);
       }
+    }
+    held_cells_.clear();
+    held_.clear();
+  }
+
+  // Pictures that stand in one HTML page share its ids: those of two must not be the same.
+  void name_ids() {
+    std::size_t at = out_.find(kIdMark);
+    if (at == std::string::npos) {
+      return;
+    }
+    const std::string name = fmt::format("{:016x}", hash_of(out_));
+    for (; at != std::string::npos; at = out_.find(kIdMark, at + name.size())) {
+      out_.replace(at, name.size(), name);
     }
   }
 
@@ -233,17 +337,17 @@ class SvgWriter {
     const bool has_gaps = image.gap_x > 0 || image.gap_y > 0;
     if (has_gaps) {
       ++n_masks_;
-      add(R"(<pattern id="cell{0}" x="{1}" y="{2}" width="{3}" height="{4}" )"
+      add(R"(<pattern id="cell{0}-{8}" x="{1}" y="{2}" width="{3}" height="{4}" )"
           R"(patternUnits="userSpaceOnUse"><path fill="#fff" d="M0 0h{5}v{6}h-{5}z"/></pattern>)"
           "\n"
-          R"(<mask id="cells{0}" maskUnits="userSpaceOnUse" {7}>)"
-          R"x(<rect {7} fill="url(#cell{0})"/></mask>)x"
+          R"(<mask id="cells{0}-{8}" maskUnits="userSpaceOnUse" {7}>)"
+          R"x(<rect {7} fill="url(#cell{0}-{8})"/></mask>)x"
           "\n",
           n_masks_, rect.x, rect.y, image.pitch_x, image.pitch_y, image.pitch_x - image.gap_x,
-          image.pitch_y - image.gap_y, size_of(rect));
+          image.pitch_y - image.gap_y, size_of(rect), kIdMark);
     }
     write_rows(image, 0, image.colors->rows,
-               has_gaps ? fmt::format(" mask=\"url(#cells{})\"", n_masks_) : "");
+               has_gaps ? fmt::format(" mask=\"url(#cells{}-{})\"", n_masks_, kIdMark) : "");
   }
 
   // In as many parts as it takes: libxml2 reads no attribute of more than 10 MB.
@@ -278,6 +382,9 @@ class SvgWriter {
   std::string paint_;  // and what fills it
   std::vector<HatchKey> hatches_;
   int n_masks_ = 0;
+  std::size_t most_cells_ = 0;                     // of a grid that becomes paths
+  std::map<std::string, std::string> held_cells_;  // paths that are not written yet, by colour
+  std::vector<PixelRect> held_;                    // and where they are
 };
 
 }  // namespace
