@@ -60,12 +60,9 @@ PackedPattern packed_pattern(ConstMatrix weights, bool triangle, WeightCode code
       }
     }
   });
-  if (low < high) {
+  if (low <= high) {
     pattern.low = std::min(low, 0.0f);  // what is not seen is 0
-    pattern.high = high;
-  } else if (low == high) {
-    pattern.low = std::min(low, 0.0f);
-    pattern.high = std::max(high, pattern.low + 1.0f);
+    pattern.high = pattern.low < high ? high : pattern.low < 0.0f ? 0.0f : 1.0f;
   }
   pattern.squares = code == WeightCode::k8 && pattern.low >= 0.0f;
   if (code == WeightCode::k16) {

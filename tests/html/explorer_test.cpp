@@ -1,0 +1,448 @@
+#include "attnviz/html/explorer.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/color/colormap.h"
+#include "attnviz/core/demo_files.h"
+#include "attnviz/core/error.h"
+#include "html/page_data.h"
+#include "support/naive.h"
+#include "support/sample_inspection.h"
+
+namespace attnviz {
+namespace {
+
+using nlohmann::json;
+using test::PageData;
+using Strings = std::vector<std::string>;
+
+const std::vector<float> kCausal = {1.0f, 0.0f, 0.0f, 0.5f, 0.5f, 0.0f, 0.5f, 0.125f, 0.375f};
+
+AttentionDocument document_of(ConstMatrix weights, const std::vector<HeadId>& heads = {{0, 1}}) {
+  AttentionDocument document;
+  for (std::size_t i = 0; i < weights.rows; ++i) {
+    document.query_tokens.push_back("q" + std::to_string(i));
+  }
+  document.key_tokens = document.query_tokens;
+  if (weights.rows != weights.cols) {
+    document.key_tokens.clear();
+    for (std::size_t i = 0; i < weights.cols; ++i) {
+      document.key_tokens.push_back("k" + std::to_string(i));
+    }
+  }
+  for (const HeadId head : heads) {
+    document.patterns.push_back({head, weights});
+  }
+  return document;
+}
+
+AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
+  AttentionDocument document = document_of(test::matrix_over(kCausal, 3, 3), heads);
+  document.query_tokens = document.key_tokens = {"The", " cat", " sat"};
+  document.run.mask = Mask{};
+  return document;
+}
+
+std::string page_of(std::span<const AttentionDocument> documents,
+                    const ExplorerExtras& extras = {}) {
+  std::string text;
+  write_explorer(documents, extras, [&text](std::string_view bytes) { text += bytes; });
+  return text;
+}
+
+PageData data_of(const AttentionDocument& document, const ExplorerExtras& extras = {}) {
+  return PageData(page_of(std::span(&document, 1), extras));
+}
+
+// Every weight above 0, so that nothing is a triangle.
+std::vector<float> full_weights(std::size_t n) {
+  std::vector<float> weights = test::random_values(n, /*seed=*/5);
+  for (float& weight : weights) {
+    weight = weight * weight + 1e-3f;
+  }
+  return weights;
+}
+
+std::vector<bool> mask_bits(const PageData& data, std::size_t mask) {
+  const auto bytes = data.blob(data["masks"].at(mask).at("blob"));
+  const std::size_t size =
+      data["shape"].at(0).get<std::size_t>() * data["shape"].at(1).get<std::size_t>();
+  REQUIRE(bytes.size() == (size + 7) / 8);
+  std::vector<bool> bits;
+  for (std::size_t i = 0; i < size; ++i) {
+    bits.push_back((bytes[i / 8] >> i % 8 & 1) != 0);
+  }
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("write_explorer: tokens, text and model of a small document") {
+  AttentionDocument document = causal_document();
+  document.text = "The cat sat";
+  document.token_ids = {5, 6, 7};
+  document.marks.special = {0};
+  document.marks.generated = {2};
+  document.model = ModelFacts{};
+  document.model->name = "tiny";
+  document.model->n_layers = 1;
+  document.model->n_heads = 4;
+  document.model->n_kv_heads = 2;
+  document.drawing.title = "a title";
+  const PageData data = data_of(document, {.command = {.words = "attnviz -m tiny", .text = "The"}});
+  CHECK(data["schema"] == "attnviz.page/1");
+  CHECK(data["title"] == "a title");
+  CHECK(data["command"] == "attnviz -m tiny");
+  CHECK(data["text"] == "The cat sat");
+  CHECK(data["queries"]["text"] == json({"The", " cat", " sat"}));
+  CHECK(data["queries"]["label"] == json({"The", "␣cat", "␣sat"}));
+  CHECK(data["queries"]["id"] == json({5, 6, 7}));
+  CHECK(data["queries"]["special"] == json({0}));
+  CHECK(data["queries"]["added"] == json::array());
+  CHECK(data["queries"]["generated"] == json({2}));
+  CHECK(data["queries"]["word"].is_null());
+  CHECK(data["keys"].is_null());
+  CHECK(data["shape"] == json({3, 3}));
+  CHECK(data["model"]["name"] == "tiny");
+  CHECK(data["model"]["n_heads"] == 4);
+  CHECK(data["documents"].at(0)["heads"].at(0)["layer"] == 0);
+  CHECK(data["documents"].at(0)["heads"].at(0)["head"] == 1);
+  CHECK(data["documents"].at(0)["heads"].at(0)["group"] == 0);  // 0.0 and 0.1 share keys, values
+  CHECK(data["chosen"] == 0);
+  CHECK(data["steps"].is_null());
+  CHECK(data["live"].is_null());
+}
+
+TEST_CASE("write_explorer: words and sentences of tokens, where their places are known") {
+  const std::string source = "The cat sat. It ran.";
+  TokenizedText text{source, {}};
+  AttentionDocument document;
+  const std::size_t begins[] = {0, 3, 5, 7, 11, 12, 15, 19, 20};
+  for (std::size_t i = 0; i + 1 < std::size(begins); ++i) {
+    text.tokens.push_back({.id = 1,
+                           .text = source.substr(begins[i], begins[i + 1] - begins[i]),
+                           .begin = begins[i],
+                           .end = begins[i + 1]});
+    document.query_tokens.push_back(text.tokens.back().text);
+  }
+  document.key_tokens = document.query_tokens;
+  const std::vector<float> weights = full_weights(64);
+  document.patterns.push_back({{0, 0}, test::matrix_over(weights, 8, 8)});
+  const PageData data = data_of(document, {.text = &text});
+  CHECK(data["queries"]["word"] == json({0, 1, 1, 2, 3, 4, 5, 6}));
+  CHECK(data["queries"]["sentence"] == json({0, 0, 0, 0, 0, 1, 1, 1}));
+}
+
+TEST_CASE("write_explorer: tokens of every kind are data, and labels are harmless") {
+  const Strings hostile = {"</script><img src=x onerror=alert(1)>",
+                           "<!--<script>",
+                           "\u2028",
+                           std::string("\x01\x1b[0m"),
+                           "👩‍👩‍👧",
+                           "\u202Eمرحبا",
+                           "\"\\\n",
+                           ""};
+  const std::vector<float> weights = full_weights(64);
+  AttentionDocument document = document_of(test::matrix_over(weights, 8, 8));
+  document.query_tokens = document.key_tokens = hostile;
+  const std::string page = page_of(std::span(&document, 1));
+  const std::string_view text = test::data_text(page);
+  CHECK(text.find('<') == std::string_view::npos);
+  const PageData data(page);
+  CHECK(data["queries"]["text"] == json(hostile));
+  for (const json& label : data["queries"]["label"]) {
+    const auto shown = label.get<std::string>();
+    CHECK(std::ranges::none_of(shown, [](char sign) { return sign >= 0 && sign < ' '; }));
+    CHECK(shown.find("\u202E") == std::string::npos);
+    CHECK(shown.find("\u2028") == std::string::npos);
+  }
+  const AttentionDocument plain = document_of(test::matrix_over(weights, 8, 8));
+  const std::string other = page_of(std::span(&plain, 1));
+  CHECK(std::ranges::count(page, '<') == std::ranges::count(other, '<'));
+}
+
+TEST_CASE("write_explorer: weights of a triangle stand row by row up to the query") {
+  const PageData data = data_of(causal_document());
+  CHECK(data["triangle"] == true);
+  const json& weights = data["documents"].at(0)["heads"].at(0)["weights"];
+  CHECK(weights["code"] == "f32");
+  CHECK(data.floats(weights["blob"]) == std::vector<float>{1, 0.5f, 0.5f, 0.5f, 0.125f, 0.375f});
+  CHECK(data.weights(0, 0) == kCausal);
+}
+
+TEST_CASE("write_explorer: weight behind a query, in any head, is no triangle") {
+  AttentionDocument document = causal_document({{0, 0}, {0, 1}});
+  std::vector<float> other = kCausal;
+  other[1] = 0.5f;
+  document.patterns[1].weights = test::matrix_over(other, 3, 3);
+  const PageData data = data_of(document);
+  CHECK(data["triangle"] == false);
+  CHECK(data.weights(0, 0) == kCausal);
+  CHECK(data.weights(0, 1) == other);
+  other[1] = std::nanf("");
+  CHECK(data_of(document)["triangle"] == false);
+}
+
+TEST_CASE("write_explorer: a bit of the mask for each cell, the lowest first") {
+  AttentionDocument document = causal_document({{0, 0}, {1, 0}});
+  document.run.layers = {{.layer = 1, .window = 2}};
+  const PageData data = data_of(document);
+  REQUIRE(data["masks"].size() == 2);
+  const json& heads = data["documents"].at(0)["heads"];
+  const auto first = heads.at(0)["mask"].get<std::size_t>();
+  const auto second = heads.at(1)["mask"].get<std::size_t>();
+  CHECK(data["masks"].at(first)["name"] == "causal");
+  CHECK(data["masks"].at(second)["name"] == "window:2");
+  // 1 / 11 / 111 in rows of three: bits 0, 3, 4, 6, 7 of the first byte, 8 of the next.
+  CHECK(data.blob(data["masks"].at(first)["blob"]) == std::vector<std::uint8_t>{0b11011001, 1});
+  CHECK(mask_bits(data, second) ==
+        std::vector<bool>{true, false, false, true, true, false, false, true, true});
+}
+
+TEST_CASE("write_explorer: where no mask is known there is none") {
+  AttentionDocument document = causal_document();
+  document.run.mask.reset();
+  const PageData data = data_of(document);
+  CHECK(data["documents"].at(0)["heads"].at(0)["mask"].is_null());
+  CHECK(data["masks"].empty());
+}
+
+TEST_CASE("write_explorer: queries and keys of other texts") {
+  const std::vector<float> weights = full_weights(6);
+  const PageData data = data_of(document_of(test::matrix_over(weights, 2, 3)));
+  CHECK(data["shape"] == json({2, 3}));
+  CHECK(data["triangle"] == false);
+  CHECK(data["keys"]["text"] == json({"k0", "k1", "k2"}));
+  CHECK(data["queries"]["text"] == json({"q0", "q1"}));
+  CHECK(data.weights(0, 0) == weights);
+  const PageData tall = data_of(document_of(test::matrix_over(weights, 3, 2)));
+  CHECK(tall["triangle"] == false);
+  CHECK(tall.weights(0, 0) == weights);
+}
+
+TEST_CASE("write_explorer: documents side by side have their names and weights") {
+  AttentionDocument documents[] = {causal_document(), causal_document()};
+  std::vector<float> other = kCausal;
+  other[2] = 0.25f;
+  documents[1].patterns[0].weights = test::matrix_over(other, 3, 3);
+  documents[1].run.mask = Mask{MaskKind::kNone};
+  documents[0].drawing.side_by_side = {"causal", "none"};
+  const PageData data(page_of(documents));
+  REQUIRE(data["documents"].size() == 2);
+  CHECK(data["documents"].at(0)["name"] == "causal");
+  CHECK(data["documents"].at(1)["name"] == "none");
+  CHECK(data["triangle"] == false);
+  CHECK(data.weights(0, 0) == kCausal);
+  CHECK(data.weights(1, 0) == other);
+  const json& mask = data["documents"].at(1)["heads"].at(0)["mask"];
+  if (!mask.is_null()) {
+    CHECK(std::ranges::count(mask_bits(data, mask.get<std::size_t>()), true) == 9);
+  }
+}
+
+TEST_CASE("write_explorer: the chosen head comes first, with its reason") {
+  const AttentionDocument document = causal_document({{0, 0}, {0, 1}, {2, 3}});
+  const PageData data = data_of(document, {.chosen = HeadChoice{{2, 3}, "because"}});
+  CHECK(data["chosen"] == 2);
+  CHECK(data["reason"] == "because");
+  const PageData absent = data_of(document, {.chosen = HeadChoice{{7, 7}, "because"}});
+  CHECK(absent["chosen"] == 0);
+  CHECK(absent["reason"] == "");
+}
+
+TEST_CASE("write_explorer: colormaps are those of pictures, 256 colours each") {
+  const PageData data = data_of(causal_document());
+  CHECK(data["colormaps"].size() == colormap_names().size());
+  for (const std::string_view name : colormap_names()) {
+    CAPTURE(name);
+    const Colormap map(name);
+    const auto bytes = data.blob(data["colormaps"].at(std::string(name)));
+    REQUIRE(bytes.size() == 3 * Colormap::kColors);
+    for (const float position : {0.0f, 0.2501f, 0.5001f, 1.0f}) {
+      const std::size_t index =
+          std::min<std::size_t>(static_cast<std::size_t>(position * 256), 255);
+      const Rgb color = map(position);
+      CHECK(bytes[3 * index] == color.r);
+      CHECK(bytes[3 * index + 1] == color.g);
+      CHECK(bytes[3 * index + 2] == color.b);
+    }
+  }
+  CHECK(data["drawing"]["colormap"] == "viridis");
+  CHECK(data["drawing"]["scale"] == "linear");
+  CHECK(data["drawing"]["zero_centred"] == false);
+}
+
+TEST_CASE("write_explorer: a focus, and a first key that pictures leave out, stay in the page") {
+  AttentionDocument document = causal_document();
+  document.drawing.focus = Focus{1, false};
+  document.drawing.drop_sink = true;
+  const PageData data = data_of(document);
+  CHECK(data.weights(0, 0) == kCausal);
+  CHECK(data["queries"]["text"].size() == 3);
+  CHECK(data["drawing"]["drop_sink"] == true);
+}
+
+TEST_CASE("write_explorer: exact floats where there is room, 16 bits, then 8") {
+  struct Case {
+    std::size_t n;
+    std::size_t n_heads;
+    const char* code;
+    double most;  // off, of weights up to 1
+  };
+  // Up to 262,144 weights are floats, up to 4,194,304 have 16 bits.
+  for (const Case& one : {Case{512, 1, "f32", 0.0}, Case{513, 1, "u16", 1.0 / 65534},
+                          Case{1000, 5, "u8", 1.0 / 254}}) {
+    CAPTURE(one.n);
+    const std::vector<float> weights = full_weights(one.n * one.n);
+    std::vector<HeadId> heads;
+    for (std::size_t head = 0; head < one.n_heads; ++head) {
+      heads.push_back({0, head});
+    }
+    const std::size_t last = one.n_heads - 1;
+    const PageData data = data_of(document_of(test::matrix_over(weights, one.n, one.n), heads),
+                                  {.chosen = HeadChoice{heads.back(), "last"}});
+    const json& written = data["documents"].at(0)["heads"];
+    CHECK(written.at(0)["weights"]["code"] == one.code);
+    const std::vector<float> read = data.weights(0, 0);
+    REQUIRE(read.size() == weights.size());
+    double off = 0.0;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      off = std::max(off, std::abs(static_cast<double>(read[i]) - static_cast<double>(weights[i])));
+    }
+    CHECK(off <= one.most * 1.01);
+    // The chosen head's numbers are exact beside codes; those of others are not there.
+    const bool is_float = std::string_view(one.code) == "f32";
+    REQUIRE(written.at(last).contains("exact") != is_float);
+    if (!is_float) {
+      CHECK(data.floats(written.at(last)["exact"]["blob"]) == weights);
+    }
+    CHECK((one.n_heads == 1 || !written.at(0).contains("exact")));
+  }
+}
+
+TEST_CASE("write_explorer: more weights than a page holds are refused") {
+  const std::vector<float> weights = full_weights(1'000'000);
+  std::vector<HeadId> heads;
+  for (std::size_t head = 0; head < 49; ++head) {
+    heads.push_back({0, head});
+  }
+  const AttentionDocument document = document_of(test::matrix_over(weights, 1000, 1000), heads);
+  try {
+    page_of(std::span(&document, 1));
+    FAIL("49 million weights in a page");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::kUsage);
+    CHECK(std::string(error.what()).find("48 million") != std::string::npos);
+  }
+}
+
+namespace {
+
+// The softmax of what a page says of queries and keys.
+std::vector<double> weights_of_steps(const PageData& data, std::size_t which,
+                                     const std::vector<bool>& seen) {
+  const json& steps = data["steps"];
+  const json& head = steps["heads"].at(which);
+  const auto q = data.floats(head["q"]);
+  const auto k = data.floats(head["k"]);
+  const auto d = head["d_head"].get<std::size_t>();
+  const std::size_t n = q.size() / d;
+  const auto bias = head["bias"].is_null() ? std::vector<float>(n * n) : data.floats(head["bias"]);
+  const auto cap = head["soft_cap"].get<double>();
+  REQUIRE(bias.size() == n * n);
+  REQUIRE(k.size() == q.size());
+  std::vector<double> weights(n * n);
+  for (std::size_t query = 0; query < n; ++query) {
+    double sum = 0.0;
+    for (std::size_t key = 0; key < n; ++key) {
+      double score = 0.0;
+      for (std::size_t i = 0; i < d; ++i) {
+        score += static_cast<double>(q[query * d + i]) * static_cast<double>(k[key * d + i]);
+      }
+      score *= head["scale"].get<double>();
+      score = cap > 0.0 ? cap * std::tanh(score / cap) : score;
+      score =
+          (score + static_cast<double>(bias[query * n + key])) / steps["temperature"].get<double>();
+      weights[query * n + key] = seen[query * n + key] ? std::exp(score) : 0.0;
+      sum += weights[query * n + key];
+    }
+    for (std::size_t key = 0; key < n; ++key) {
+      weights[query * n + key] /= sum;
+    }
+  }
+  return weights;
+}
+
+// That the steps of these heads lead to the weights of the page.
+void check_steps(const test::SampleInspection& sample) {
+  const std::span<const Inspection> heads = sample.page.heads;
+  AttentionDocument document;
+  for (const std::string_view token : sample.page.tokens) {
+    document.query_tokens.emplace_back(token);
+  }
+  document.key_tokens = document.query_tokens;
+  document.run.mask = heads.front().mask;
+  for (const Inspection& head : heads) {
+    document.patterns.push_back({head.head, head.all->weights.view()});
+  }
+  const PageData data = data_of(document, {.followed = heads});
+  REQUIRE(data["steps"]["heads"].size() == heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    CHECK(data["steps"]["heads"].at(i)["head"] == heads[i].head.head);
+    const std::vector<bool> seen =
+        mask_bits(data, data["documents"].at(0)["heads"].at(i)["mask"].get<std::size_t>());
+    const std::vector<double> computed = weights_of_steps(data, i, seen);
+    const std::vector<float> shown = data.weights(0, i);
+    REQUIRE(computed.size() == shown.size());
+    for (std::size_t cell = 0; cell < shown.size(); ++cell) {
+      CAPTURE(cell);
+      REQUIRE(std::abs(computed[cell] - static_cast<double>(shown[cell])) < 1e-5);
+    }
+    const auto v = data.floats(data["steps"]["heads"].at(i)["v"]);
+    CHECK(v.size() == heads[i].n_tokens() * heads[i].d_value());
+    CHECK(data["steps"]["heads"].at(i)["d_value"] == heads[i].d_value());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("write_explorer: queries and keys of a head make its weights") {
+  check_steps({test::model_by_hand(), {"The", " cat", " sat"}, 2});
+  check_steps({test::random_head(7), test::numbered_tokens(7), 3});
+  check_steps({test::random_head(7, Positions::kRope), test::numbered_tokens(7), 0});
+  check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, {}, {{0, 0}, {0, 1}}});
+}
+
+TEST_CASE("write_explorer: so they do at other temperatures, and with ALiBi from any query") {
+  AttentionRequest warm;
+  warm.temperature = 0.5f;
+  check_steps({test::random_head(6), test::numbered_tokens(6), 2, warm});
+  check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, warm, {{0, 1}}});
+  for (const std::size_t query : {0U, 1U, 5U}) {
+    CAPTURE(query);
+    check_steps({test::random_head(6, Positions::kAlibi), test::numbered_tokens(6), query});
+    check_steps({test::random_head(6, Positions::kAlibi), test::numbered_tokens(6), query, warm});
+  }
+}
+
+TEST_CASE("write_explorer: the live model's files are as they are embedded") {
+  const PageData data = data_of(causal_document(), {.live = true});
+  const auto same = [&data](const char* name, std::span<const unsigned char> bytes) {
+    CAPTURE(name);
+    CHECK(std::ranges::equal(data.blob(data["live"][name]), bytes));
+  };
+  same("model", kDemoWeights);
+  same("config", kDemoConfig);
+  same("tokenizer", kDemoTokenizer);
+}
+
+}  // namespace attnviz
