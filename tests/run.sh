@@ -5,7 +5,7 @@
 #   --asan      under the address and undefined-behaviour sanitizers
 #   --tsan      under the thread sanitizer, the layers that use threads
 #   --coverage  with line coverage, reported a file
-#   --lint      clang-format and clang-tidy
+#   --lint      clang-format, clang-tidy, and the types of the pages' scripts
 #   --all       everything but the coverage, with a short run of the benchmarks, as before a merge
 #
 # Options add up. Each step prints its seconds; the last line is ctest's summary.
@@ -54,6 +54,8 @@ lint() {
   step "lint: build" build release  # sources made by the build are read too
   step "lint: clang-format" check_format
   step "lint: clang-tidy" check_tidy
+  step "lint: page types" check_page_types
+  grep -h '^SKIPPED: ' "$root/build/logs/lint:-page-types.log" || true
 }
 check_format() {
   sources '*.[ch]*' | grep -zE '\.(h|cpp)$' | xargs -0 clang-format --dry-run -Werror
@@ -69,6 +71,12 @@ check_tidy() {
   sources '*.cpp' | grep -zv '/tests/install/' |
     xargs -0 -n 1 -P "$jobs" clang-tidy -p "$commands" --quiet 2>&1 |
     sed '/^[0-9]* warnings\{0,1\} generated\.$/d'
+}
+
+check_page_types() {
+  local status=0
+  "$root/tests/browser/check_types.sh" "$root" "$root/build" || status=$?
+  ((status == 0 || status == 77))
 }
 
 coverage() {
