@@ -107,7 +107,9 @@ class Heatmaps(PageTest):
     def setUpClass(cls):
         cls.page = program.page("demo", TEXT)
         cls.told = program.json(TEXT)
-        cls.labels = tuple(cls.page.data["queries"]["label"])
+        tokens = cls.page.data["queries"]
+        cls.labels = tuple("*" * (place in tokens["special"]) + label
+                           for place, label in enumerate(tokens["label"]))
         assert len(set(cls.labels)) == len(cls.labels), "tokens that look alike"
 
     def setUp(self):
@@ -117,9 +119,20 @@ class Heatmaps(PageTest):
     def weight(self, query, key, head=HEAD):
         return self.told["attention"][head[0]][head[1]][query][key]
 
-    def color(self, weight):
-        index = min(int(weight * 256), 255)
-        return list(self.page.blob(self.page.data["colormaps"]["viridis"])[3 * index:3 * index + 3])
+    def picture_colors(self, *options):
+        """The colours of the cells in the program's picture of the same head, [query][key]."""
+        path = program.folder / "picture.svg"
+        program.run(TEXT, "--head", "{}.{}".format(*HEAD), "-q", "-o", str(path), *options)
+        squares = {}
+        for fill, data in re.findall(r'<path fill="#([0-9a-f]{6})" d="([^"]*)"', path.read_text(encoding="utf-8")):
+            for x, y, width, height in re.findall(r"M(\d+) (\d+)h(\d+)v(\d+)h-\d+z", data):
+                if width == height:
+                    squares.setdefault(width, {})[int(y), int(x)] = list(bytes.fromhex(fill))
+        n = len(self.labels)
+        cells = next(found for found in squares.values() if len(found) >= n * (n + 1) // 2)
+        rows, columns = (sorted({place[axis] for place in cells}) for axis in (0, 1))
+        self.assertEqual((len(rows), len(columns)), (n, n))
+        return [[cells.get((y, x)) for x in columns] for y in rows]
 
     def pixels(self, points):
         """Colours of the heatmap that is drawn."""
@@ -134,6 +147,7 @@ class Heatmaps(PageTest):
     def test_the_pointer_tells_number_and_colour_of_200_cells(self):
         left, top, *size = stage()
         (x0, across), (y0, down) = heatmap_cells(self.labels, *size)
+        picture = self.picture_colors()
         chance = random.Random(2)
         n = len(self.labels)
         corners, colors = [], []
@@ -149,7 +163,7 @@ class Heatmaps(PageTest):
                 else:
                     self.assert_number(number, self.weight(query, key))
                     corners.append((x, y - 0.3 * down))  # beside the number in the cell
-                    colors.append(self.color(self.weight(query, key)))
+                    colors.append(picture[query][key])
         self.assertEqual(self.pixels(corners), colors)
 
     def test_a_saved_png_has_the_cells_of_the_view(self):
@@ -159,7 +173,8 @@ class Heatmaps(PageTest):
         browser.frame()
         cells = [(query, key) for query in range(len(self.labels)) for key in range(query + 1)]
         points = [(x0 + (key + 0.5) * across, y0 + (query + 0.2) * down) for query, key in cells]
-        colors = [self.color(self.weight(query, key)) for query, key in cells]
+        picture = self.picture_colors()
+        colors = [picture[query][key] for query, key in cells]
         self.assertEqual(self.pixels(points), colors)
         png = browser.downloaded("*.png", lambda: self.save("Save PNG"))
         self.assertTrue(png.startswith(b"\x89PNG\r\n\x1a\n"))
@@ -187,6 +202,21 @@ class Heatmaps(PageTest):
               done(null);
             });""", base64.b64encode(png).decode(), points, colors)
         self.assertIsNotNone(found, "no part of the picture has the heatmap's colours")
+
+    def test_colours_are_those_of_the_programs_pictures(self):
+        _, _, *size = stage()
+        (x0, across), (y0, down) = heatmap_cells(self.labels, *size)
+        cells = [(query, key) for query in range(len(self.labels)) for key in range(query + 1)]
+        points = [(x0 + (key + 0.5) * across, y0 + (query + 0.2) * down) for query, key in cells]
+        for fragment, options in (("scale=sqrt&colormap=magma_r", ["--scale", "sqrt", "--colormap", "magma_r"]),
+                                  ("scale=log", ["--scale", "log"]), ("scale=row-max", ["--scale", "row-max"]),
+                                  ("range=auto", ["--range", "auto"])):
+            with self.subTest(fragment=fragment):
+                browser.open(self.page.path, f"#head={HEAD[0]}.{HEAD[1]}&{fragment}")
+                browser.point(1, 1)
+                browser.frame()
+                picture = self.picture_colors(*options)
+                self.assertEqual(self.pixels(points), [picture[query][key] for query, key in cells])
 
     def save(self, button):
         browser.run("""
@@ -297,6 +327,91 @@ class Heatmaps(PageTest):
         browser.open(self.page.path, "#head=99.99&token=9999,-1,x&colormap=<b>&scale=%&fold=7-2&heads=,")
         self.assertEqual(browser.run('return document.querySelector("[role=alert]")'), None)
         self.assertEqual(browser.run('return document.querySelector(".stage canvas").toDataURL()'), usual)
+
+
+class WhatIsMadeOfWeights(PageTest):
+    """Means, words, columns: the page computes them itself, as the program does."""
+    TEXT = ("Anna gave the book to Tom, because Tom had lost his own. Later that evening, Tom told Anna "
+            "that it was wonderful.")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = program.page("story", cls.TEXT)
+        cls.told = program.json(cls.TEXT)
+        cls.n = len(cls.told["tokens"])
+
+    def numbers(self, page, fragment):
+        """The weights of the picked token, by the places of the others."""
+        browser.open(page.path, fragment)
+        rows = browser.run_later("""
+            document.querySelector(".token-panel details").open = true;
+            setTimeout(() => done([...document.querySelectorAll(".token-panel tbody tr")].map(
+              (row) => [...row.children].map((cell) => cell.textContent))), 100);""")
+        return [number for _, _, number in sorted(rows, key=lambda row: int(row[1]))]
+
+    def check(self, fragment, expected, page=None):
+        numbers = self.numbers(page or self.page, fragment)
+        self.assertEqual(len(numbers), len(expected))
+        for shown, number in zip(numbers, expected):
+            self.assert_number(shown, number)
+
+    def row(self, *options, query=9):
+        return program.json(self.TEXT, *options)["attention"][0][0][query]
+
+    def test_means_of_heads(self):
+        for fragment, options in (
+                ("head=1.3&average=heads", ["--layer", "1", "--average", "heads"]),
+                ("head=1.3&average=layers", ["--head", "*.3", "--average", "layers"]),
+                ("head=1.3&average=all", ["--average", "all"]),
+                ("head=1.3&average=chosen&heads=0.1,2.2", ["--head", "0.1,2.2", "--average", "all"])):
+            with self.subTest(fragment=fragment):
+                self.check(f"#token=9&{fragment}", self.row(*options))
+
+    def test_columns_and_several_tokens(self):
+        rows = self.told["attention"][1][3]
+        self.check("#head=1.3&token=5&as-key=on", [row[5] for row in rows])
+        self.check("#head=1.3&token=3,9", [a + b for a, b in zip(rows[3], rows[9])])
+
+    def test_without_the_first_token_the_rest_sums_to_1(self):
+        row = self.told["attention"][2][1][9][1:]
+        self.check("#head=2.1&token=9&drop-sink=on", [weight / sum(row) for weight in row])
+
+    def test_words(self):
+        words = program.json(self.TEXT, "--head", "2.1", "--merge", "words")
+        self.assertLess(len(words["tokens"]), self.n)
+        groups = self.page.data["queries"]["word"]
+        for token in (4, self.n - 1):
+            self.check(f"#head=2.1&merge=words&token={token}", words["attention"][0][0][groups[token]])
+
+    def test_the_command_of_a_view_draws_it(self):
+        program.page("inspect", "inspect", self.TEXT, "--head", "2.1")
+        for page, fragment in (
+                ("story", "#head=2.2&token=4"), ("story", "#head=1.3&token=5&as-key=on&scale=log"),
+                ("story", "#average=chosen&heads=0.1,2.2&colormap=magma_r&token="),
+                ("story", "#head=2.1&merge=words&token=9&range=auto"), ("story", "#drop-sink=on"),
+                ("inspect", "")):
+            with self.subTest(page=page, fragment=fragment):
+                browser.open(program.folder / f"{page}.html", fragment)
+                line = browser.run("""
+                    document.querySelectorAll("details").forEach((one) => (one.open = true));
+                    [...document.querySelectorAll("button")].find((one) => one.textContent === "Copy the command").click();
+                    return document.querySelector("code").textContent;""")
+                self.assertRegex(line, "^attnviz ")
+                done = subprocess.run(["bash", "-c", line.replace("attnviz", f"'{program.path}'", 1)],
+                                      capture_output=True, text=True, check=False, timeout=20)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+
+    def test_coded_weights_are_within_what_the_page_says(self):
+        chance = random.Random(5)
+        text = " ".join(chance.choice(["red", "cat", "sat", "tree", "bird", "stone"]) for _ in range(200))
+        options = ["--random", "--layers", "4", "--heads", "4", "--seed", "3"]
+        page = program.page("coded", *options, text=text)
+        self.assertEqual(page.data["documents"][0]["heads"][5]["weights"]["code"], "u16")
+        told = program.json(*options, text=text)["attention"][1][1]
+        self.check("#head=1.1&token=150", told[150], page)
+        browser.run('document.querySelector(".stage").focus()')
+        browser.press("ArrowDown")
+        self.assertRegex(browser.frame('document.querySelector(".stage ~ .readout").textContent'), " ± ")
 
 
 class HostileTokens(PageTest):
