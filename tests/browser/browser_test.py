@@ -172,9 +172,11 @@ class Heatmaps(PageTest):
         browser.point(1, 1)
         browser.frame()
         cells = [(query, key) for query in range(len(self.labels)) for key in range(query + 1)]
-        points = [(x0 + (key + 0.5) * across, y0 + (query + 0.2) * down) for query, key in cells]
+        # Two opposite corners of each, without what is written in it.
+        points = [(x0 + (key + part) * across, y0 + (query + part) * down)
+                  for query, key in cells for part in (0.12, 0.88)]
         picture = self.picture_colors()
-        colors = [picture[query][key] for query, key in cells]
+        colors = [picture[query][key] for query, key in cells for _ in range(2)]
         self.assertEqual(self.pixels(points), colors)
         png = browser.downloaded("*.png", lambda: self.save("Save PNG"))
         self.assertTrue(png.startswith(b"\x89PNG\r\n\x1a\n"))
@@ -477,6 +479,8 @@ class OtherPages(PageTest):
             "sides": program.page("sides", TEXT, "--side-by-side", "causal,none", "--layer", "2"),
             "words": program.page("words", TEXT, "--merge", "words"),
             "one token": program.page("one", "--random", "cat"),
+            "generated": program.page("generated", "The cat sat", "--generate", "5"),
+            "hidden": program.page("hidden", TEXT, "--hide", "cat>The"),
             "log": program.page("log", TEXT, "--scale", "log", "--temperature", "0.5"),
         }
         for name, page in pages.items():
