@@ -506,6 +506,55 @@ class OtherPages(PageTest):
                 self.assertAlmostEqual(math.exp(score) / total, row[key], delta=1e-5)
 
 
+    def test_a_page_of_two_texts(self):
+        told = {"schema": "attnviz.attention/1", "tokens": ["Le", "chat", "dort"],
+                "key_tokens": ["The", "cat", "is", "asleep"],
+                "attention": [[[[0.5, 0.25, 0.125, 0.125], [0.1, 0.2, 0.3, 0.4], [1, 0, 0, 0]]]]}
+        path = program.folder / "cross.json"
+        path.write_text(json.dumps(told), encoding="utf-8")
+        page = program.page("cross", "render", str(path))
+        self.assertEqual(page.data["shape"], [3, 4])
+        for fragment, expected in (("#token=1", {"The": 0.1, "cat": 0.2, "is": 0.3, "asleep": 0.4}),
+                                   ("#token=3&as-key=on", {"Le": 0.125, "chat": 0.4, "dort": 0})):
+            browser.open(page.path, fragment)
+            rows = browser.run_later("""
+                document.querySelector(".token-panel details").open = true;
+                setTimeout(() => done([...document.querySelectorAll(".token-panel tbody tr")].map(
+                  (row) => [...row.children].map((cell) => cell.textContent))), 100);""")
+            self.assertEqual({label for label, *_ in rows}, set(expected))
+            for label, _, number in rows:
+                self.assert_number(number, expected[label])
+
+    def test_each_step_has_the_programs_numbers(self):
+        text, query = "The cat sat on a mat", 5
+        told = program.json("inspect", text, "--head", "2.1")["heads"][0]
+        # Of this head alone: earlier layers stay as they are.
+        warm = [math.exp(score / 2) for score in told["scaled"][query][:query + 1]] + [0.0]
+        warm = [weight / sum(warm) for weight in warm]
+        browser.open(program.page("steps", "inspect", text, "--head", "2.1").path, f"#token={query}")
+        for title, numbers in (("Dot product", told["scores"][query]), ("Scale", told["scaled"][query]),
+                               ("Softmax", told["weights"][query])):
+            with self.subTest(step=title):
+                self.check_step(title, numbers)
+        browser.run("""
+            const slider = document.querySelector(".steps-panel input[aria-label=temperature]");
+            slider.value = "2";
+            slider.dispatchEvent(new Event("input", {bubbles: true}));""")
+        browser.frame()
+        self.check_step("Softmax", warm)
+
+    def check_step(self, title, numbers):
+        browser.run("""
+            [...document.querySelectorAll(".steps-panel button")].find(
+              (one) => one.textContent === arguments[0]).click();""", title)
+        said = browser.frame('document.querySelector(".steps-panel canvas").getAttribute("aria-label")')
+        self.assertTrue(said.startswith(f"{title}: "), said)
+        shown = re.findall(r"\S+ (-?[\d.e-]+)[,.](?: |$)", said.split(": ", 1)[1])
+        self.assertEqual(len(shown), len(numbers), said)
+        for one, other in zip(shown, numbers):
+            self.assertAlmostEqual(float(one), other, delta=0.0006 + 1e-6 * abs(other))
+
+
 class LiveModel(PageTest):
     """The model in the page computes what the program does."""
 
