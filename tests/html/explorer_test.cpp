@@ -106,9 +106,9 @@ TEST_CASE("write_explorer: tokens, text and model of a small document") {
   CHECK(data["queries"]["text"] == json({"The", " cat", " sat"}));
   CHECK(data["queries"]["label"] == json({"The", "␣cat", "␣sat"}));
   CHECK(data["queries"]["id"] == json({5, 6, 7}));
-  CHECK(data["queries"]["special"] == json({0}));
+  CHECK(data["queries"]["special"] == json::array({0}));
   CHECK(data["queries"]["added"] == json::array());
-  CHECK(data["queries"]["generated"] == json({2}));
+  CHECK(data["queries"]["generated"] == json::array({2}));
   CHECK(data["queries"]["word"].is_null());
   CHECK(data["keys"].is_null());
   CHECK(data["shape"] == json({3, 3}));
