@@ -316,7 +316,8 @@ TEST_CASE("inspect: command lines that make no sense end with 2 and say why") {
       {{"--lines"}, "unknown option --lines"},
       {{"--colormap", "gray"}, "unknown option --colormap"},
       {{"-o", "a.npy"}, "-o a.npy: expected a name that ends in .png, .svg, .html, .json or .txt"},
-      {{"--format", "npy", "-o", "a"}, "--format: expected png, svg, html, json, txt, found \"npy\""},
+      {{"--format", "npy", "-o", "a"},
+       "--format: expected png, svg, html, json, txt, found \"npy\""},
       {{"--style", "numbers"}, "--style: expected auto, ascii, blocks"},
       {{"--head", "0.7"}, "0.7"},
       {{"--heads", "2"}, "--heads shapes random weights"}};

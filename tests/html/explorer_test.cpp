@@ -251,12 +251,14 @@ TEST_CASE("write_explorer: documents side by side have their names and weights")
 
 TEST_CASE("write_explorer: the chosen head comes first, with its reason") {
   const AttentionDocument document = causal_document({{0, 0}, {0, 1}, {2, 3}});
-  const PageData data = data_of(document, {.chosen = HeadChoice{{2, 3}, "because"}});
+  const PageData data = data_of(document, {.first = FirstShown{{2, 3}, 1, "because"}});
   CHECK(data["chosen"] == 2);
   CHECK(data["reason"] == "because");
-  const PageData absent = data_of(document, {.chosen = HeadChoice{{7, 7}, "because"}});
+  CHECK(data["focus"] == 1);
+  const PageData absent = data_of(document, {.first = FirstShown{{7, 7}, 0, "because"}});
   CHECK(absent["chosen"] == 0);
   CHECK(absent["reason"] == "");
+  CHECK(!absent.has("focus"));
 }
 
 TEST_CASE("write_explorer: colormaps are those of pictures, 256 colours each") {
@@ -309,7 +311,7 @@ TEST_CASE("write_explorer: exact floats where there is room, 16 bits, then 8") {
     }
     const std::size_t last = one.n_heads - 1;
     const PageData data = data_of(document_of(test::matrix_over(weights, one.n, one.n), heads),
-                                  {.chosen = HeadChoice{heads.back(), "last"}});
+                                  {.first = FirstShown{heads.back(), 0, "last"}});
     const json& written = data["documents"].at(0)["heads"];
     CHECK(written.at(0)["weights"]["code"] == one.code);
     const std::vector<float> read = data.weights(0, 0);

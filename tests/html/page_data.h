@@ -28,6 +28,7 @@ class PageData {
   explicit PageData(std::string_view page);
 
   const nlohmann::json& operator[](const char* name) const { return json_.at(name); }
+  bool has(const char* name) const { return json_.contains(name); }
   std::vector<std::uint8_t> blob(const nlohmann::json& number) const;
   std::vector<float> floats(const nlohmann::json& number) const { return floats_of(blob(number)); }
 
