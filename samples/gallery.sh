@@ -31,3 +31,13 @@ draw four-heads.png -m "$samples/four-heads.json" "the cat saw the dog and the c
 # One head, with numbers, dark for slides.
 draw dark.png -m "$samples/verbs-and-nouns.json" "the cat saw a dog and the dog slept ." \
   --theme dark --colormap magma --title "Verbs look at the nouns before them"
+
+# The page as a browser shows it, where there is one; fonts are those of this machine.
+if browser="$(command -v chromium)"; then
+  page="$(mktemp -d)"
+  trap 'rm -r "$page"' EXIT
+  "$program" "The cat sat on the mat because it was tired" -q -o "$page/page.html"
+  "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,900 \
+    --user-data-dir="$page/profile" --virtual-time-budget=4000 \
+    --screenshot="$folder/page.png" "file://$page/page.html" 2>/dev/null
+fi
