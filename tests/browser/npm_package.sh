@@ -16,8 +16,8 @@ if ! command -v npm >/dev/null; then
 fi
 mkdir -p "$folder/$name"
 if ! log="$(timeout 120 npm install --prefix "$folder/$name" --no-save --no-package-lock --no-audit \
-  --no-fund --ignore-scripts --loglevel=error "$package" 2>&1 </dev/null)"; then
-  echo "SKIPPED: npm cannot fetch $package: $(tail -n 1 <<<"$log")"
+  --no-fund --ignore-scripts --fetch-retries=1 --loglevel=error "$package" 2>&1 </dev/null)"; then
+  echo "SKIPPED: npm cannot fetch $package: $(head -n 1 <<<"$log")"
   exit 77
 fi
 touch "$stamp"
