@@ -1,0 +1,125 @@
+"""The model that a page carries."""
+import array
+import base64
+
+import live_texts
+from page_case import HOSTILE, PageTest, STRANGE, TEXT
+from session import browser, program
+
+
+class LiveModel(PageTest):
+    """The model in the page computes what the program does."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = program.page("live", TEXT, "--live")
+
+    def start(self):
+        """The page's own script in a page without data, where nothing starts, with its names let out."""
+        browser.driver.get("about:blank")
+        script, end = self.page.script.rsplit("})();", 1)
+        self.assertEqual(end.strip(), "")
+        browser.run(script + "\nwindow.createLiveOfPage = createLive;\n})();")
+        live = self.page.data["live"]
+        blobs = {str(live[part]): self.page.data["blobs"][live[part]] for part in live}
+        self.assertEqual(browser.run_later("""
+            const [live, blobs] = arguments;
+            const inflated = async (number) => {
+              const bytes = Uint8Array.from(atob(blobs[number]), (sign) => sign.charCodeAt(0));
+              return new Response(new Blob([bytes]).stream().pipeThrough(
+                new DecompressionStream("deflate-raw"))).arrayBuffer();
+            };
+            createLiveOfPage(live, inflated).then((made) => {
+              window.live = made;
+              done("");
+            }, (error) => done(String(error)));""", live, blobs), "")
+
+    def run_live(self, text, without=()):
+        result = browser.run("""
+            const result = live.run(arguments[0], {without: arguments[1]});
+            const n = result.tokens.id.length;
+            const bytes = new Uint8Array(4 * 16 * n * n);
+            for (let head = 0; head < 16; head++) {
+              const weights = result.weights(head >> 2, head & 3).slice();
+              bytes.set(new Uint8Array(weights.buffer), 4 * head * n * n);
+            }
+            const parts = [];
+            for (let at = 0; at < bytes.length; at += 8192) {
+              parts.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
+            }
+            const {id, text, begin, end, special} = result.tokens;
+            return {id, text, begin, end, special, prediction: result.prediction, weights: btoa(parts.join(""))};
+            """, text, list(without))
+        result["weights"] = array.array("f", base64.b64decode(result["weights"]))
+        return result
+
+    def test_tokens_weights_and_predictions_are_the_programs(self):
+        self.start()
+        texts = live_texts.SENTENCES + live_texts.HARD + live_texts.random_texts(100, seed=7)
+        cut = program.lines("tokenize", texts=texts)
+        for without, some in (([], texts), ([[2, 1]], live_texts.SENTENCES),
+                              ([[0, 0], [1, 3], [3, 2]], live_texts.SENTENCES)):
+            ablated = ["--ablate", ",".join(f"{l}.{h}" for l, h in without)] if without else []
+            answers = program.lines("show", "--predict", "5", *ablated, texts=some)
+            self.assertEqual(len(answers), len(some))
+            for text, ranges, told in zip(some, cut, answers):
+                with self.subTest(text=text, without=without):
+                    self.compare(self.run_live(text, without), told, ranges)
+
+    def compare(self, ours, told, cut):
+        self.assertEqual(ours["text"], told["tokens"])
+        self.assertEqual(ours["id"], told["token_ids"])
+        self.assertEqual(ours["special"], told["marks"]["special"])
+        self.assertEqual([list(pair) for pair in zip(ours["begin"], ours["end"])], cut["ranges"])
+        flat = [weight for layer in told["attention"] for head in layer for row in head for weight in row]
+        self.assertEqual(len(ours["weights"]), len(flat))
+        worst = max(map(abs, map(float.__sub__, ours["weights"], map(float, flat))))
+        self.assertLessEqual(worst, 1e-4)
+        for one, other in zip(ours["prediction"], told["predictions"]["top"], strict=True):
+            self.assertEqual(one["id"], other["id"])
+            self.assertLessEqual(abs(one["probability"] - other["probability"]), 1e-4)
+
+    def test_queries_keys_and_values_are_the_programs(self):
+        self.start()
+        for layer, head in ((0, 0), (1, 3), (2, 1)):
+            told = program.json("inspect", TEXT, "--head", f"{layer}.{head}")["heads"][0]
+            for name in "qkv":
+                ours = browser.run("return [...live.run(arguments[0])[arguments[1]](arguments[2], arguments[3])]",
+                                   TEXT, name, layer, head)
+                expected = [value for row in told[name] for value in row]
+                self.assertEqual(len(ours), len(expected))
+                self.assertLessEqual(max(abs(a - b) for a, b in zip(ours, expected)), 1e-4)
+
+    def test_what_the_program_refuses_is_refused(self):
+        self.start()
+        for text in live_texts.REFUSED:
+            with self.subTest(text=text[:9]):
+                said = browser.run("""
+                    try { live.run(arguments[0]); return ""; } catch (error) { return error.message; }""", text)
+                self.assertRegex(said, "empty or blank|context ends at 256|more than 256")
+                with self.assertRaises(AssertionError):
+                    program.run("--json", text=text)
+
+    def type(self, text):
+        browser.run("""
+            const box = document.querySelector("#live-text");
+            box.value = arguments[0];
+            box.dispatchEvent(new Event("input", {bubbles: true}));""", text)
+
+    def test_what_is_typed_is_shown(self):
+        browser.open(self.page.path, "#head=2.1")
+        for text in ("Tom gave Anna a book. Later, Tom gave Anna a", HOSTILE, STRANGE):
+            with self.subTest(text=text):
+                told = program.json(text, "--predict", "5")
+                n = len(told["tokens"])
+                self.type(text)
+                self.assertTrue(browser.wait_for(
+                    'document.querySelector(".live [role=status]").textContent.startsWith(`${given[0]} of`)', n))
+                self.assert_rows(dict(enumerate(told["attention"][2][1][n - 1])))
+                self.assertEqual(browser.run("""return document.querySelectorAll("img, main b, main script").length"""), 0)
+        self.type("   ")
+        self.assertTrue(browser.wait_for(
+            'document.querySelector(".live [role=status]").textContent.includes("empty or blank")'))
+        self.type("The cat sat")
+        self.assertTrue(browser.wait_for(
+            'document.querySelector(".live [role=status]").textContent.startsWith("4 of 256")'))
