@@ -1,5 +1,7 @@
 """What a page makes of the weights that it holds."""
+import json
 import random
+import re
 import subprocess
 
 from page_case import PageTest, TEXT
@@ -52,23 +54,42 @@ class WhatIsMadeOfWeights(PageTest):
             self.check(f"#head=2.1&merge=words&token={token}",
                        dict(zip(begins, words["attention"][0][0][groups[token]], strict=True)))
 
+    def command(self, page, fragment):
+        """The line that the page gives for a view, with the program that is tested."""
+        browser.open(page.path, fragment)
+        line = browser.run("""
+            document.querySelectorAll("details").forEach((one) => (one.open = true));
+            [...document.querySelectorAll("button")].find(
+              (one) => one.textContent === "Copy the command").click();
+            return document.querySelector("code").textContent;""")
+        self.assertRegex(line, "^attnviz ")
+        return line.replace("attnviz", f"'{program.path}'", 1)
+
+    def run_command(self, line):
+        done = subprocess.run(["bash", "-c", line], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False, timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+        return done.stdout
+
+    def test_the_command_of_a_view_computes_it(self):
+        quoted = program.page("quoted", "It's \"a\" $HOME `cat`; *", "--temperature", "0.5")
+        for page, fragment in ((self.page, "#head=2.2&token=9"), (quoted, "#head=0.3&token=5"),
+                               (self.page, "#token=9&average=chosen&heads=0.1,2.2"),
+                               (self.page, "#token=9&average=layers&head=1.3")):
+            with self.subTest(page=page.path.name, fragment=fragment):
+                told = json.loads(self.run_command(self.command(page, fragment) + " --json"))
+                self.assertEqual(told["tokens"], page.data["queries"]["text"])
+                query = int(re.search(r"token=(\d+)", fragment).group(1))
+                self.assert_rows(dict(enumerate(told["attention"][0][0][query])))
+
     def test_the_command_of_a_view_draws_it(self):
-        program.page("inspect", "inspect", self.TEXT, "--head", "2.1")
-        for page, fragment in (
-                ("story", "#head=2.2&token=4"), ("story", "#head=1.3&token=5&as-key=on&scale=log"),
-                ("story", "#average=chosen&heads=0.1,2.2&colormap=magma_r&token="),
-                ("story", "#head=2.1&merge=words&token=9&range=auto"), ("story", "#drop-sink=on"),
-                ("inspect", "")):
-            with self.subTest(page=page, fragment=fragment):
-                browser.open(program.folder / f"{page}.html", fragment)
-                line = browser.run("""
-                    document.querySelectorAll("details").forEach((one) => (one.open = true));
-                    [...document.querySelectorAll("button")].find((one) => one.textContent === "Copy the command").click();
-                    return document.querySelector("code").textContent;""")
-                self.assertRegex(line, "^attnviz ")
-                done = subprocess.run(["bash", "-c", line.replace("attnviz", f"'{program.path}'", 1)],
-                                      capture_output=True, text=True, check=False, timeout=20)
-                self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+        inspected = program.page("inspect", "inspect", self.TEXT, "--head", "2.1")
+        for page, fragment in ((self.page, "#head=1.3&token=5&as-key=on&scale=log"),
+                               (self.page, "#average=chosen&heads=0.1,2.2&colormap=magma_r&token="),
+                               (self.page, "#head=2.1&merge=words&token=9&range=auto"),
+                               (self.page, "#drop-sink=on"), (inspected, "")):
+            with self.subTest(page=page.path.name, fragment=fragment):
+                self.assertGreater(len(self.run_command(self.command(page, fragment))), 100)
 
     def test_coded_weights_are_within_what_the_page_says(self):
         chance = random.Random(5)
