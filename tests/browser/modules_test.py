@@ -4,8 +4,13 @@
 JoinPage.cmake puts them one after the other without `import` and `export`, so that all of them
 share one room for names.
 """
+import base64
+import hashlib
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -97,6 +102,45 @@ class Modules(unittest.TestCase):
     def test_the_rules_find_what_breaks_them(self):
         self.assertEqual(top_level_names("export class A {}\n  const b = 1;\nasync function c() {}\n"
                                          "let d;\nconst [e, f] = g();\n"), ["A", "c", "d", "e", "f"])
+
+
+@unittest.skipUnless(shutil.which("cmake"), "no cmake")
+class Joining(unittest.TestCase):
+    """lib/cmake/JoinPage.cmake, with modules of its own."""
+
+    def join(self, modules):
+        """The joined page, or what is wrong with it."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "modules.txt").write_text("".join(f"{module}\n" for module in modules))
+            (folder / "style.css").write_text("p { color: red; }\n")
+            (folder / "page.html").write_text("@style hash@|@script hash@|@style@|@script@|@data@")
+            for module, source in modules.items():
+                (folder / module).write_text(source)
+            done = subprocess.run(
+                ["cmake", f"-DFOLDER={folder}", f"-DOUTPUT={folder}/out.html", "-P",
+                 PAGE.parent.parent / "lib/cmake/JoinPage.cmake"],
+                capture_output=True, text=True, check=False)
+            return (folder / "out.html").read_text() if done.returncode == 0 else done.stderr
+
+    def test_modules_become_one_script_whose_hashes_are_right(self):
+        page = self.join({
+            "a.js": "export const one = [1, 2];\nexport function two() {\n  return one;\n}\n",
+            "main.js": 'import { one,\n  two } from "./a.js";\nimport { x } from "./a.js" ;\n'
+                       'console.log(one, two(), "a;b", `import ${1}`, /\\d\\[/);\n'})
+        *hashes, style, script, data = page.split("|")
+        self.assertEqual(data, "@data@")
+        self.assertEqual(script, '"use strict";\n(() => {\n\nconst one = [1, 2];\nfunction two() {\n'
+                                 '  return one;\n}\n\n'
+                                 'console.log(one, two(), "a;b", `import ${1}`, /\\d\\[/);\n})();\n')
+        for text, said in zip((style, script), hashes):
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertEqual(said, f"sha256-{digest}")
+
+    def test_what_cannot_be_joined_is_refused(self):
+        for source in ("import a\n", 'const a = "</script>";\n', "// </Style>\n", "// <!-- a\n"):
+            with self.subTest(source=source):
+                self.assertRegex(self.join({"main.js": source}), "cannot be joined|may not hold")
 
 
 if __name__ == "__main__":
