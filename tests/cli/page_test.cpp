@@ -286,10 +286,38 @@ TEST_CASE("more weights than a page holds are refused before any work") {
   CHECK(folder.names().empty());
 }
 
+TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as a page") {
+  const struct {
+    Words arguments;
+    const char* heading;
+    const char* said;
+    bool has_map;
+  } cases[] = {
+      {{"heads"}, "heads: demo, 16 heads", "induction", true},
+      {{"why", "Harry Potter is a wizard. Harry"},
+       "why: demo, &quot; Potter&quot;",
+       "what is needed",
+       true},
+      {{"why", "The cat sat", "--lens"}, "why: demo", "logit lens", false},
+      {{"diff", "The cat sat", "The dog sat"}, "diff: 2 texts", "Jensen-Shannon", true},
+      {{"cite", "The cat sat. The dog ran. The", "--answer", " cat"}, "cite", "sentence", false}};
+  for (const auto& one : cases) {
+    const std::string page = page_of(one.arguments);
+    CAPTURE(one.arguments);
+    CHECK(contains(between(page, "<h1>", "</h1>"), one.heading));
+    CHECK(contains(between(page, "<pre", "</pre>"), one.said));
+    CHECK(contains(page, "<img src=\"data:image/svg+xml;base64,") == one.has_map);
+    const json data = page_data(page);
+    CHECK(data["schema"] == "attnviz.report/1");
+    Words csv = one.arguments;
+    csv.insert(csv.end(), {"-q", "--format", "csv", "-o", "-"});
+    CHECK(data["csv"] == attnviz(csv).out);
+  }
+}
+
 TEST_CASE("what has no page says so") {
   const TemporaryFolder folder;
-  for (const Words& arguments :
-       {Words{"tokenize", "cat"}, Words{"heads"}, Words{"why", "The cat sat"}, Words{"weights"}}) {
+  for (const Words& arguments : {Words{"tokenize", "cat"}, Words{"info"}, Words{"weights"}}) {
     CAPTURE(arguments);
     Words all = arguments;
     all.insert(all.end(), {"-o", folder.file("a.html")});
