@@ -28,6 +28,7 @@
 #include "attnviz/terminal/heatmap_view.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "outputs/overview_choice.h"
 #include "system/memory.h"
 
 namespace attnviz::app {
@@ -343,7 +344,8 @@ class Comparison {
     DrawingRequest request = options_.drawing.request;
     request.automatic_range = !request.range;
     document.drawing = choose_drawing(request, document);
-    const ShownAttention shown(std::span(&document, 1));
+    const ShownAttention shown = shown_attention(std::span(&document, 1), options_.heads, {},
+                                                 options_.drawing.style, setup_.outputs);
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.attention(shown, look, sink);
     });

@@ -17,6 +17,7 @@
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/weight_notes.h"
 #include "commands/input.h"
+#include "outputs/arcs_choice.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "system/system_fonts.h"
@@ -156,12 +157,14 @@ void run(const RenderOptions& options) {
   phases.done("read");
   const bool together = belong_together(documents);
   std::vector<ShownAttention> pictures;
+  const StyleChoice style = options.drawing.style;
   if (together || documents.size() == 1) {
-    pictures.push_back(
-        shown_attention(documents, options.heads, options.pattern, options.drawing.style, outputs));
+    pictures.push_back(shown_attention(documents, options.heads, options.pattern, style, outputs));
   } else {
     for (const AttentionDocument& document : documents) {
-      pictures.emplace_back(std::span(&document, 1));
+      const std::span one(&document, 1);
+      auto arcs = chosen_arcs(one, options.heads, style, outputs);
+      pictures.push_back(arcs ? ShownAttention(one, std::move(*arcs)) : ShownAttention(one));
     }
   }
   for (ShownAttention& picture : pictures) {

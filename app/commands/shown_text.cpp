@@ -46,7 +46,7 @@ ShownText::ShownText(ShowSetup& setup, const InputText& input)
 
 void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optional<PoolGrid>& grid) {
   const ShowOptions& options = setup.options;
-  if (!setup.teller.is_due(Note::kFlatPicture) || options.drawing.request.scale) {
+  if (shown.arcs() || !setup.teller.is_due(Note::kFlatPicture) || options.drawing.request.scale) {
     return;
   }
   // Bars and masks have no colour scale.

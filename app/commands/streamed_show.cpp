@@ -10,6 +10,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "commands/attention_run.h"
+#include "outputs/arcs_choice.h"
 #include "outputs/overview_choice.h"
 #include "outputs/streamed_picture.h"
 #include "system/memory.h"
@@ -127,7 +128,8 @@ bool should_stream(const ShowSetup& setup, const ShownText& text) {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
   const ShowOptions& options = setup.options;
   if (options.pattern.average || options.rollout || options.merge_words || options.pattern.focus ||
-      !options.side_by_side.empty() || setup.outputs.writes(Content::kPage)) {
+      !options.side_by_side.empty() || writes_arcs(options.drawing.style, setup.outputs) ||
+      setup.outputs.writes(Content::kPage)) {
     return false;
   }
   const auto n = static_cast<double>(text.tokens.size());

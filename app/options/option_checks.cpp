@@ -251,6 +251,9 @@ void check_diff(const Given& given, DiffOptions& options) {
     fail(fmt::format("{} goes with what is said of all heads; with --head chosen ones are drawn",
                      option));
   }
+  if (draws_arcs(options.drawing.style) && !options.draws_heads()) {
+    fail("--style arcs goes with --head: it draws the changes of chosen heads");
+  }
   if (options.draws_heads() &&
       options.drawing.request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kLinear) {
     fail("--scale: changes go to both sides of 0, and are drawn linearly");

@@ -42,11 +42,11 @@ void define_described(OptionList& list, InfoOptions& options) {
 }
 
 void define_focus(OptionList& list, PatternOptions& pattern) {
-  list.add_value(
-      "Output", "--focus", "TOKEN|INDEX",
-      "draw only what this token looks at, as bars (also with --style dots or numbers): cat, cat#2 "
-      "(the second one), 3, -1",
-      pattern.focus);
+  list.add_value("Output", "--focus", "TOKEN|INDEX",
+                 "draw only what this token looks at, as bars (also with --style dots or numbers; "
+                 "with arcs its "
+                 "lines): cat, cat#2 (the second one), 3, -1",
+                 pattern.focus);
   list.add_flag("Output", "--as-key", "with --focus: draw who looks at the token", pattern.as_key);
 }
 

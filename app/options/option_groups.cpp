@@ -250,8 +250,11 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice(
       "Output", "--style", kStyles,
-      "how to draw (default: blocks on a terminal, else ascii); ascii and mask are pure "
-      "7-bit, mask shows only who may see whom",
+      "how to draw (default: blocks on a terminal, else ascii); ascii, mask and arcs-ascii are "
+      "pure "
+      "7-bit, mask shows only who may see whom; arcs draws lines from queries to keys, also as PNG "
+      "and SVG: at most 12 heads in one picture, of more the most telling one where none were "
+      "chosen",
       drawing.style);
   define_color(list, drawing.color);
   define_colormap(list, request);

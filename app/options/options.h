@@ -55,13 +55,20 @@ using StyleChoice = std::optional<TerminalStyle>;
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 /// The words for them. Text that is no drawing has the first three styles only.
-inline constexpr std::array kStyles = {Choice{"auto", StyleChoice()},
-                                       Choice{"ascii", StyleChoice(TerminalStyle::kAscii)},
-                                       Choice{"blocks", StyleChoice(TerminalStyle::kBlocks)},
-                                       Choice{"dots", StyleChoice(TerminalStyle::kDots)},
-                                       Choice{"numbers", StyleChoice(TerminalStyle::kNumbers)},
-                                       Choice{"mask", StyleChoice(TerminalStyle::kMask)}};
+inline constexpr std::array kStyles = {
+    Choice{"auto", StyleChoice()},
+    Choice{"ascii", StyleChoice(TerminalStyle::kAscii)},
+    Choice{"blocks", StyleChoice(TerminalStyle::kBlocks)},
+    Choice{"dots", StyleChoice(TerminalStyle::kDots)},
+    Choice{"numbers", StyleChoice(TerminalStyle::kNumbers)},
+    Choice{"mask", StyleChoice(TerminalStyle::kMask)},
+    Choice{"arcs", StyleChoice(TerminalStyle::kArcs)},
+    Choice{"arcs-ascii", StyleChoice(TerminalStyle::kArcsAscii)}};
 inline constexpr std::size_t kTextStyles = 3;
+/// Whether it is another figure, in pictures, too.
+inline bool draws_arcs(StyleChoice style) noexcept {
+  return style && attnviz::draws_arcs(*style);
+}
 inline constexpr std::array kColors = {Choice{"auto", ColorChoice::kAuto},
                                        Choice{"always", ColorChoice::kAlways},
                                        Choice{"never", ColorChoice::kNever}};

@@ -1,6 +1,9 @@
 #include "outputs/overview_choice.h"
 
+#include <utility>
+
 #include "attnviz/document/overview.h"
+#include "outputs/arcs_choice.h"
 
 namespace attnviz::app {
 
@@ -14,12 +17,15 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
   const bool is_full = grid.layers.size() <= 2 * heads.size() / grid.heads.size();
   const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
   return is_full && is_drawn && asked.heads.empty() && asked.layers.empty() && !pattern.average &&
-         !pattern.focus && style != TerminalStyle::kMask;
+         !pattern.focus && style != TerminalStyle::kMask && !draws_arcs(style);
 }
 
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs) {
+  if (auto arcs = chosen_arcs(documents, asked, style, outputs)) {
+    return {documents, std::move(*arcs)};
+  }
   const AttentionDocument& document = documents.front();
   const Drawing& drawing = document.drawing;
   if (documents.size() == 1 && !document.average && !drawing.focus &&

@@ -24,7 +24,8 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
                     const PatternOptions& pattern, StyleChoice style, const Outputs& outputs);
 
 /// Patterns that are kept, as they are shown: as an overview one document that draws_overview() and
-/// that was not drawn otherwise before, unless it has no attention weights; all else as panels.
+/// that was not drawn otherwise before, unless it has no attention weights; as chosen_arcs() says;
+/// all else as panels. Throws as chosen_arcs().
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs);

@@ -51,6 +51,11 @@ struct BoundsOf {
     return {std::min({c[0].x, c[1].x, c[2].x, c[3].x}), std::min({c[0].y, c[1].y, c[2].y, c[3].y}),
             std::max({c[0].x, c[1].x, c[2].x, c[3].x}), std::max({c[0].y, c[1].y, c[2].y, c[3].y})};
   }
+  Bounds operator()(const Strokes& strokes) const {
+    const Curve& curve = strokes.curves.front();
+    return {curve.from.x, std::min(curve.from.y, curve.to.y) - strokes.width, curve.to.x,
+            std::max(curve.from.y, curve.to.y) + strokes.width};
+  }
   template <class Item>
   Bounds operator()(const Item& item) const {
     const PixelRect& r = item.rect;

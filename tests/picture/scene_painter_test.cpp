@@ -125,6 +125,67 @@ TEST_CASE("paint: a text leaves ink of its colour in its box, and none outside")
   }
 }
 
+TEST_CASE("paint: a level line is full in its middle and half of a pixel at its round ends") {
+  Scene scene = sheet(12, 8);
+  scene.items.emplace_back(Strokes{{{{2.0, 3.5}, {8.0, 3.5}, 0.0}}, 1.0, kInk, 1.0});
+  const Canvas canvas = painted(scene);
+  for (int x = 2; x < 8; ++x) {
+    CAPTURE(x);
+    CHECK(canvas.at(x, 3) == kInk);
+    CHECK(canvas.at(x, 2) == kPaper);
+    CHECK(canvas.at(x, 4) == kPaper);
+  }
+  // 128 of 255 of (200, 10, 20), the rest of (250, 250, 240).
+  constexpr Rgb kHalf{225, 130, 130};
+  CHECK(canvas.at(1, 3) == kHalf);
+  CHECK(canvas.at(8, 3) == kHalf);
+  CHECK(count(canvas, kPaper) == 12 * 8 - 8);
+}
+
+TEST_CASE("paint: strokes of one item cover alike where they cross, of two items once more") {
+  const Curve level = {{2.0, 4.5}, {9.0, 4.5}, 0.0};
+  const Curve upright = {{5.5, 1.0}, {5.5, 8.0}, 0.0};
+  Scene scene = sheet(12, 9);
+  scene.items.emplace_back(Strokes{{level, upright}, 1.0, kInk, 0.5});
+  const Canvas together = painted(scene);
+  constexpr Rgb kHalf{225, 130, 130};
+  CHECK(together.at(3, 4) == kHalf);
+  CHECK(together.at(5, 4) == kHalf);
+  scene.items = {Strokes{{level}, 1.0, kInk, 0.5}, Strokes{{upright}, 1.0, kInk, 0.5}};
+  const Canvas apart = painted(scene);
+  CHECK(apart.at(3, 4) == kHalf);
+  // Half of (200, 10, 20) over the half: (225 + 200) / 2, (130 + 10) / 2, (130 + 20) / 2.
+  CHECK(apart.at(5, 4) == Rgb{212, 70, 75});
+}
+
+TEST_CASE("paint: a bent line begins and ends level and is straight nowhere else") {
+  const Curve curve = {{0.0, 0.0}, {8.0, 4.0}, 2.0};
+  CHECK(curve.at(0.5).x == doctest::Approx(4.0));
+  CHECK(curve.at(0.5).y == doctest::Approx(2.0));
+  // (0, 0), (2, 0), (6, 4) and (8, 4) with weights 27, 27, 9 and 1 of 64.
+  CHECK(curve.at(0.25).x == doctest::Approx((27.0 * 2 + 9.0 * 6 + 8.0) / 64.0));
+  CHECK(curve.at(0.25).y == doctest::Approx((9.0 * 4 + 4.0) / 64.0));
+  Scene scene = sheet(60, 40);
+  scene.items.emplace_back(Strokes{{{{10.0, 5.5}, {50.0, 34.5}, 12.0}}, 1.0, kInk, 1.0});
+  const Canvas canvas = painted(scene);
+  CHECK(canvas.at(10, 5) != kPaper);
+  CHECK(canvas.at(13, 5) != kPaper);
+  CHECK(canvas.at(13, 8) == kPaper);  // where a straight line would be
+  CHECK(canvas.at(46, 34) != kPaper);
+  CHECK(canvas.at(46, 31) == kPaper);
+  CHECK(canvas.at(30, 20) != kPaper);
+}
+
+TEST_CASE("paint: lines are cut off at the edges, and none are none") {
+  Scene scene = sheet(6, 6);
+  scene.items.emplace_back(Strokes{{{{-20.0, 2.5}, {20.0, 2.5}, 0.0}}, 3.0, kInk, 1.0});
+  scene.items.emplace_back(Strokes{{{{-20.0, -20.0}, {-9.0, -9.0}, 4.0}}, 3.0, kInk, 1.0});
+  scene.items.emplace_back(Strokes{});
+  const Canvas canvas = painted(scene);
+  CHECK(count(canvas, kInk) == 18);
+  CHECK(count(canvas, kPaper) == 18);
+}
+
 TEST_CASE("scene_png: the file tells resolution and texts") {
   Scene scene = sheet(12, 8);
   scene.dpi = 300;

@@ -326,6 +326,23 @@ TEST_CASE("SVG: a picture of more pixels an inch is as large on paper") {
         std::string::npos);
 }
 
+TEST_CASE("SVG: strokes of one colour are one path of lines and cubics") {
+  Scene scene = svg_sheet(20, 12);
+  scene.items.emplace_back(Strokes{
+      {{{2.0, 3.5}, {8.0, 3.5}, 0.0}, {{2.0, 3.5}, {8.0, 9.0}, 2.0}}, 1.5, kSheetInk, 0.25});
+  scene.items.emplace_back(Strokes{});
+  const std::string svg = scene_svg(scene, {});
+  CHECK(svg.find("<path fill=\"none\" stroke=\"#c80a14\" stroke-width=\"1.5\" "
+                 "stroke-opacity=\"0.25\" stroke-linecap=\"round\" shape-rendering=\"auto\" "
+                 "d=\"M2 3.5L8 3.5M2 3.5C4 3.5 6 9 8 9\"/>\n") != std::string::npos);
+  std::size_t n_strokes = 0;
+  for (std::size_t at = svg.find("stroke-width"); at != std::string::npos;
+       at = svg.find("stroke-width", at + 1)) {
+    ++n_strokes;
+  }
+  CHECK(n_strokes == 1);
+}
+
 TEST_CASE("SVG: another program draws the picture that the PNG shows") {
   const std::filesystem::path program = "/usr/bin/rsvg-convert";
   if (!std::filesystem::exists(program)) {
@@ -353,6 +370,35 @@ TEST_CASE("SVG: another program draws the picture that the PNG shows") {
     }
     CHECK(static_cast<double>(n_other) < 0.01 * static_cast<double>(found.rgb.size()));
   }
+}
+
+TEST_CASE("SVG: another program draws strokes as the PNG shows them") {
+  const std::filesystem::path program = "/usr/bin/rsvg-convert";
+  if (!std::filesystem::exists(program)) {
+    MESSAGE("SKIPPED: no " << program.string());
+    return;
+  }
+  Scene scene = svg_sheet(200, 120);
+  Strokes fan = {{}, 3.0, kSheetInk, 0.6};
+  for (int i = 0; i < 6; ++i) {
+    fan.curves.push_back({{20.0, 10.0}, {180.0, 10.0 + 20.0 * i}, 50.0});
+    fan.curves.push_back({{20.0, 110.0}, {180.0, 10.0 + 20.0 * i}, 0.0});
+  }
+  scene.items.emplace_back(fan);
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("a.svg"), scene_svg(scene, {}));
+  test::ProgramRun how;
+  how.arguments = {folder.file("a.svg"), "-o", folder.file("a.png")};
+  REQUIRE(test::run_program(program, how).exit_code == 0);
+  const test::DecodedPng found = test::decode_png(test::read_file(folder.file("a.png")));
+  const test::DecodedPng expected = test::decode_png(scene_png(scene, FontSet::embedded(), {}));
+  REQUIRE(found.rgb.size() == expected.rgb.size());
+  // Edges are smoothed in another way.
+  int n_other = 0;
+  for (std::size_t i = 0; i < found.rgb.size(); ++i) {
+    n_other += std::abs(found.rgb[i] - expected.rgb[i]) > 48 ? 1 : 0;
+  }
+  CHECK(static_cast<double>(n_other) < 0.01 * static_cast<double>(found.rgb.size()));
 }
 
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/inspection_figure.h"
+#include "attnviz/terminal/arcs_view.h"
 #include "attnviz/terminal/bars_view.h"
 #include "attnviz/terminal/heatmap_view.h"
 #include "attnviz/terminal/inspection_text.h"
@@ -13,8 +14,11 @@ namespace attnviz::app {
 
 namespace {
 
-// Bars for one token, else cells.
+// Lines where they were asked for, bars for one token, else cells.
 Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) {
+  if (shown.arcs()) {
+    return arcs_page(*shown.arcs(), terminal);
+  }
   if (shown.overview()) {
     return overview_page(*shown.overview(), terminal);
   }
@@ -47,6 +51,9 @@ void add_next_tokens(Page& page, std::span<const AttentionDocument> documents,
 
 template <FigureFormat format>
 void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
+  if (shown.arcs()) {
+    return sink(render_figure(*shown.arcs(), look.figure, attention_facts(shown.first()), format));
+  }
   if (!shown.overview()) {
     return sink(
         render_figure(shown.heatmap(), look.figure, attention_facts(shown.first()), format));

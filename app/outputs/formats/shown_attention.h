@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attnviz/analysis/pool_grid.h"
+#include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/overview.h"
@@ -26,6 +27,10 @@ class ShownAttention {
   ShownAttention(const AttentionDocument& document, Heatmap panels)
       : documents_(&document, 1), panels_(std::move(panels)) {}
 
+  /// Of lines between tokens.
+  ShownAttention(std::span<const AttentionDocument> documents, ArcsFigure arcs)
+      : documents_(documents), arcs_(std::move(arcs)) {}
+
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
 
@@ -35,6 +40,8 @@ class ShownAttention {
 
   /// Empty where panels are drawn.
   const std::optional<Overview>& overview() const noexcept { return overview_; }
+  /// Empty where there are none.
+  const std::optional<ArcsFigure>& arcs() const noexcept { return arcs_; }
   /// The panels, of an overview the small ones. Throws as attention_heatmap().
   const Heatmap& heatmap() const;
   /// Throws what heatmap() throws where it may throw, for formats that hold no picture: nothing is
@@ -44,6 +51,7 @@ class ShownAttention {
  private:
   std::span<const AttentionDocument> documents_;
   std::optional<Overview> overview_;
+  std::optional<ArcsFigure> arcs_;
   ExplorerExtras extras_;
   mutable std::optional<Heatmap> panels_;
 };

@@ -293,7 +293,7 @@ void set_cells(Heatmap& heatmap, const AttentionDocument& document,
   }
 }
 
-Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
+std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
                       std::size_t n_keys) {
   const std::size_t dropped =
       focus.as_key ? n_keys - whole.n_keys() : n_queries - whole.n_queries();
@@ -301,7 +301,12 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
     throw Error(ErrorKind::kUsage,
                 fmt::format("focus: token {} is left out by drop_sink", focus.token), "focus");
   }
-  const std::size_t at = focus.token - dropped;
+  return focus.token - dropped;
+}
+
+Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
+                      std::size_t n_keys) {
+  const std::size_t at = focus_row(whole, focus, n_queries, n_keys);
   Heatmap heatmap = whole;
   heatmap.key_labels = focus.as_key ? whole.query_labels : whole.key_labels;
   heatmap.key_axis = focus.as_key ? whole.query_axis : whole.key_axis;
@@ -340,7 +345,7 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
   return heatmap;
 }
 
-Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
+Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   const AttentionDocument& document = documents.front();
   const Drawing& drawing = document.drawing;
   Heatmap heatmap;
@@ -382,11 +387,16 @@ Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
   if (drawing.drop_sink) {
     drop_first_key(heatmap);
   }
-  if (drawing.focus) {
-    return focus_heatmap(heatmap, *drawing.focus, document.query_tokens.size(),
-                         document.key_tokens.size());
-  }
   return heatmap;
+}
+
+Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
+  Heatmap heatmap = attention_panels(documents);
+  const AttentionDocument& document = documents.front();
+  const std::optional<Focus>& focus = document.drawing.focus;
+  return focus ? focus_heatmap(heatmap, *focus, document.query_tokens.size(),
+                               document.key_tokens.size())
+               : heatmap;
 }
 
 }  // namespace attnviz

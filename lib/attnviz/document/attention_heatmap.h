@@ -28,6 +28,14 @@ void set_cells(Heatmap& heatmap, const AttentionDocument& document,
 /// Precondition: at least one document, as many names as documents when there are several.
 Heatmap attention_heatmap(std::span<const AttentionDocument> documents);
 
+/// The same, but of drawing.focus only the title speaks: every token's panels.
+Heatmap attention_panels(std::span<const AttentionDocument> documents);
+
+/// The row that the token in focus has in `whole`, of queries or of keys, as below. Throws
+/// Error{kUsage} when the token is not in it.
+std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
+                      std::size_t n_keys);
+
 /// One token's attention in every head: one panel [panels of `whole`, tokens] that owns its values.
 /// `whole` is a picture of n_queries queries and n_keys keys, perhaps without the first ones.
 /// Throws Error{kUsage} when the token is not in it.

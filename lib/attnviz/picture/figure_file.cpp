@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/arcs_figure.h"
 #include "attnviz/document/overview.h"
+#include "attnviz/picture/layout/arcs_layout.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_scene.h"
 #include "attnviz/picture/layout/overview_layout.h"
@@ -39,6 +41,11 @@ std::string scene_file(Scene scene, const FigureStyle& style, FigureFormat forma
 std::string render_figure(const Heatmap& heatmap, const FigureStyle& style, std::string facts,
                           FigureFormat format) {
   return figure_file(figure_scene(heatmap, style), heatmap.title, style, std::move(facts), format);
+}
+
+std::string render_figure(const ArcsFigure& figure, const FigureStyle& style, std::string facts,
+                          FigureFormat format) {
+  return figure_file(arcs_scene(figure, style), figure.title, style, std::move(facts), format);
 }
 
 std::string render_figure(const Overview& overview, const FigureStyle& style, std::string facts,

@@ -12,6 +12,7 @@
 
 namespace attnviz {
 
+struct ArcsFigure;     // document/arcs_figure.h
 struct Overview;       // document/overview.h
 struct OverviewCells;  // the same
 
@@ -35,6 +36,10 @@ std::string render_figure(const Heatmap& heatmap, const FigureStyle& style = {},
 /// The same of an overview: the grid of thumbnails with the numbers of layers and heads, the chosen
 /// one framed, and that head as a heatmap's picture draws one, with the colour bar of both.
 std::string render_figure(const Overview& overview, const FigureStyle& style = {},
+                          std::string facts = {}, FigureFormat format = FigureFormat::kPng);
+
+/// The same of lines between tokens: see arcs_scene().
+std::string render_figure(const ArcsFigure& figure, const FigureStyle& style = {},
                           std::string facts = {}, FigureFormat format = FigureFormat::kPng);
 
 /// Any scene in the style's fonts, with keywords of its own and what stands under each.

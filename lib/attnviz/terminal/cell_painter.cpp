@@ -64,6 +64,7 @@ CellPainter::CellPainter(const TerminalOptions& options, const ColorScale& scale
 std::span<const std::string_view> CellPainter::ramp() const {
   switch (options_.style) {
     case TerminalStyle::kAscii:
+    case TerminalStyle::kArcsAscii:
       return kAsciiRamp;
     case TerminalStyle::kDots:
       return scale_.colormap.diverging() ? kSignedDotRamp : kDotRamp;

@@ -159,6 +159,17 @@ void Canvas::repeat_top_row(const PixelRect& rect) noexcept {
   }
 }
 
+void Canvas::blend(const PixelRect& rect, std::span<const std::uint8_t> shares, Rgb color) {
+  const std::uint8_t* share = shares.data();
+  for (int y = rect.y; y < rect.bottom(); ++y) {
+    for (int x = rect.x; x < rect.right(); ++x, ++share) {
+      if (*share != 0) {
+        paint_row(x, y, 1, code(mix(at(x, y), color, *share)));
+      }
+    }
+  }
+}
+
 void Canvas::draw(const InkMap& ink, int x, int y, Rgb color) {
   const PixelRect area = clipped({x + ink.left, y + ink.top, ink.width, ink.height});
   // Text mostly stands on one colour: what its amounts of ink give there is worked out once.

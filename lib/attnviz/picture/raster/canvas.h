@@ -44,6 +44,10 @@ class Canvas {
   /// Copies the topmost row of `rect` over its other rows.
   void repeat_top_row(const PixelRect& rect) noexcept;
 
+  /// Mixes `color` into each pixel of `rect`, which lies inside, by its share of 255: shape
+  /// [rect.height, rect.width].
+  void blend(const PixelRect& rect, std::span<const std::uint8_t> shares, Rgb color);
+
   /// Puts `color` where the ink is, mixed with what lies below by its amount in fifteenths, and its
   /// image over it, with the origin of the ink at (x, y). Mixed in sRGB, not in linear light, where
   /// small dark text turns too thin.

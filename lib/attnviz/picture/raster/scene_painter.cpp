@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "attnviz/picture/raster/png_encode.h"
+#include "attnviz/picture/raster/stroke_mask.h"
 #include "attnviz/picture/raster/text_rasterizer.h"
 
 namespace attnviz {
@@ -21,6 +22,11 @@ class Painter {
 
   void operator()(const Hatch& item) {
     canvas_.hatch(item.rect, item.color, item.spacing, item.thickness);
+  }
+
+  void operator()(const Strokes& item) {
+    const StrokeMask mask = stroke_mask(item, canvas_.width(), canvas_.height());
+    canvas_.blend(mask.rect, mask.shares, item.color);
   }
 
   void operator()(const TextRun& item) {

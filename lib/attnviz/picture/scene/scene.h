@@ -55,6 +55,34 @@ struct Hatch {
   int thickness = 1;
 };
 
+/// From `from`, to the right of it, to `to`. It begins and ends level: the control points of a
+/// cubic lie `bend` pixels from its ends, at most as many as these are apart. 0: straight.
+struct Curve {
+  PixelPoint from;
+  PixelPoint to;
+  double bend = 0.0;
+
+  /// Where it is at `t` in [0, 1].
+  PixelPoint at(double t) const noexcept {
+    const double s = 1.0 - t;
+    const double first = s * s * s + 3.0 * s * s * t;  // weights of the two ends of the cubic
+    const double last = 1.0 - first;
+    const double inwards = 3.0 * s * t * (s - t) * bend;
+    return bend == 0.0
+               ? PixelPoint{from.x + t * (to.x - from.x), from.y + t * (to.y - from.y)}
+               : PixelPoint{first * from.x + last * to.x + inwards, first * from.y + last * to.y};
+  }
+};
+
+/// Curves with round ends, of one width and colour, which are painted as one: where they cross they
+/// cover what is below no more than elsewhere.
+struct Strokes {
+  std::vector<Curve> curves;
+  double width = 1.0;
+  Rgb color;
+  double opacity = 1.0;  // in [0, 1]
+};
+
 /// The direction in which a text reads: to the right, up and to the right at 45°, or up.
 enum class TextAngle { kLevel, kRising, kUp };
 
@@ -84,7 +112,7 @@ struct TextRun {
   Rgb color;
 };
 
-using SceneItem = std::variant<CellImage, Rectangle, Hatch, TextRun>;
+using SceneItem = std::variant<CellImage, Rectangle, Hatch, Strokes, TextRun>;
 
 /// A picture in pixels of its own.
 struct Scene {

@@ -198,6 +198,20 @@ class SvgWriter {
     }
   }
 
+  void operator()(const Strokes& item) {
+    if (item.curves.empty()) {
+      return;
+    }
+    end_path();
+    add(R"(<path fill="none" stroke="{}" stroke-width="{:.6g}" stroke-opacity="{:.3g}" )"
+        R"(stroke-linecap="round" shape-rendering="auto" d=")",
+        hex(item.color), item.width, item.opacity);
+    for (const Curve& curve : item.curves) {
+      add_curve(curve);
+    }
+    out_ += "\"/>\n";
+  }
+
   void operator()(const TextRun& item) {
     if (item.columns == 0) {
       return;
@@ -238,6 +252,17 @@ class SvgWriter {
       }
     }
     add("<metadata>{}</metadata>\n", escaped(facts));
+  }
+
+  void add_curve(const Curve& curve) {
+    const auto& [from, to, bend] = curve;
+    add("M{:.6g} {:.6g}", from.x, from.y);
+    if (bend == 0.0) {
+      add("L{:.6g} {:.6g}", to.x, to.y);
+    } else {
+      add("C{:.6g} {:.6g} {:.6g} {:.6g} {:.6g} {:.6g}", from.x + bend, from.y, to.x - bend, to.y,
+          to.x, to.y);
+    }
   }
 
   // Neighbours in the list of one paint are one path.

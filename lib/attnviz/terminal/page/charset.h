@@ -9,13 +9,12 @@
 
 namespace attnviz {
 
-/// Unicode, or 7 bits for TerminalStyle::kAscii and kMask. A sign and its 7-bit form differ in
+/// Unicode, or 7 bits where is_7_bit(style). A sign and its 7-bit form differ in
 /// width ("…" and "..", "猫" and "\u{732B}"), so a page cannot be turned into 7 bits when it has
 /// been laid out: views ask here for what they lay out.
 class Charset {
  public:
-  explicit Charset(TerminalStyle style) noexcept
-      : is_ascii_(style == TerminalStyle::kAscii || style == TerminalStyle::kMask) {}
+  explicit Charset(TerminalStyle style) noexcept : is_ascii_(is_7_bit(style)) {}
 
   /// For words that are written elsewhere.
   bool is_ascii() const noexcept { return is_ascii_; }

@@ -11,7 +11,19 @@ namespace attnviz {
 /// dots     bigger dots for more; a scale around zero has rings below it.
 /// numbers  the weights.
 /// mask     only who may see whom: # and ., 7-bit. Panels with one mask are drawn once.
-enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask };
+/// arcs     lines between two columns of tokens, in dots; what has no lines as with blocks without
+///          colour.
+/// arcs, 7-bit: a list of the strongest lines; what has no lines as with ascii.
+enum class TerminalStyle { kBlocks, kAscii, kDots, kNumbers, kMask, kArcs, kArcsAscii };
+
+constexpr bool draws_arcs(TerminalStyle style) noexcept {
+  return style == TerminalStyle::kArcs || style == TerminalStyle::kArcsAscii;
+}
+
+constexpr bool is_7_bit(TerminalStyle style) noexcept {
+  return style == TerminalStyle::kAscii || style == TerminalStyle::kMask ||
+         style == TerminalStyle::kArcsAscii;
+}
 enum class ColorDepth { kNone, k16, k256, kTrueColor };
 
 /// The defaults write plain 7-bit text of 80 columns.

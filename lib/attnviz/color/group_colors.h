@@ -1,0 +1,51 @@
+// Colours that tell groups apart, such as heads whose lines cross in one picture.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "attnviz/color/colormap.h"
+
+namespace attnviz {
+
+/// How many groups have a colour each.
+inline constexpr std::size_t kMostGroups = 12;
+/// Behind them: what is below zero, and what is above it.
+inline constexpr std::size_t kBelowZero = kMostGroups;
+inline constexpr std::size_t kAboveZero = kMostGroups + 1;
+
+/// One group's colour where it is drawn.
+struct GroupColor {
+  Rgb light;              // on white: at least 2.6 : 1 in contrast
+  Rgb dark;               // on the dark page of figures: at least 4 : 1
+  Rgb terminal;           // at least 2.7 : 1 with white and with black
+  int terminal_256 = 0;   // the same, of a palette of 256
+  int terminal_code = 0;  // of 16: the code of a foreground
+};
+
+/// The colour of group `number`, at most kAboveZero; the first ones are the easiest to tell apart.
+///
+/// Source  chosen by annealing: the least distance of two in OKLab, as seen by eyes without long-
+///         or without middle-wave cones (Machado, Oliveira and Fernandes 2009) and, times about a
+///         half, by all others. Those of terminals are among the 216 that their palettes share.
+inline const GroupColor& group_color(std::size_t number) noexcept {
+  static constexpr std::array<GroupColor, kMostGroups + 2> kColors = {{
+      {{0x05, 0x00, 0xFF}, {0x73, 0xB4, 0xFF}, {0x5F, 0x87, 0xFF}, 69, 94},
+      {{0x1E, 0xAF, 0x00}, {0xF5, 0x9B, 0x0A}, {0xD7, 0x87, 0x00}, 172, 33},
+      {{0xFA, 0x0F, 0xC8}, {0x4B, 0xFF, 0x0F}, {0xFF, 0x00, 0x5F}, 197, 91},
+      {{0x0F, 0x87, 0xB9}, {0xFF, 0x0A, 0x0F}, {0x5F, 0x87, 0x5F}, 65, 32},
+      {{0xF5, 0x73, 0x7D}, {0xE1, 0x8C, 0xBE}, {0xAF, 0x00, 0xAF}, 127, 35},
+      {{0x8C, 0x73, 0x05}, {0x19, 0xFA, 0xFF}, {0x00, 0x5F, 0x87}, 24, 36},
+      {{0x78, 0x14, 0x46}, {0x8C, 0x55, 0xFF}, {0xAF, 0x5F, 0x00}, 130, 31},
+      {{0x96, 0x78, 0xFF}, {0xF0, 0xFA, 0xA5}, {0x5F, 0x87, 0xAF}, 67, 96},
+      {{0x23, 0x5F, 0x00}, {0x00, 0x8C, 0x37}, {0x5F, 0x00, 0xFF}, 57, 34},
+      {{0x73, 0x00, 0xB9}, {0x0F, 0x82, 0xB9}, {0xFF, 0x00, 0xD7}, 200, 95},
+      {{0xA5, 0x55, 0x7D}, {0xE6, 0x0F, 0x9B}, {0xAF, 0x00, 0x5F}, 125, 93},
+      {{0x28, 0x41, 0x7D}, {0x73, 0xC8, 0x7D}, {0xAF, 0x00, 0x00}, 124, 92},
+      {{0x0A, 0x55, 0xC8}, {0x5A, 0xAA, 0xFF}, {0x00, 0x87, 0xFF}, 33, 94},
+      {{0xC8, 0x1E, 0x28}, {0xFF, 0x6B, 0x5A}, {0xFF, 0x00, 0x00}, 196, 91},
+  }};
+  return kColors[number];
+}
+
+}  // namespace attnviz

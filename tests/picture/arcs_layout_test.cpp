@@ -1,0 +1,201 @@
+#include "attnviz/picture/layout/arcs_layout.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/picture/figure_file.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "picture/decoded_png.h"
+#include "support/naive.h"
+
+namespace attnviz {
+namespace {
+
+// Each token looks at itself and at the one before.
+ArcsFigure sample_arcs(std::size_t n_tokens, std::size_t n_groups, std::size_t n_panels = 1) {
+  ArcsFigure figure;
+  figure.query_labels = figure.key_labels = std::vector<std::string>(n_tokens, "token");
+  figure.title = "attention";
+  figure.value_name = "attention weight";
+  figure.notes = {"mask causal"};
+  figure.least = kLeastStrength;
+  ArcsPanel panel;
+  for (std::size_t group = 0; group < n_groups; ++group) {
+    panel.groups.push_back({"L0H" + std::to_string(group), group, {}});
+    for (std::size_t i = 0; i < n_tokens; ++i) {
+      panel.groups.back().edges.push_back({i, i - std::min<std::size_t>(i, 1), 0.25f, 0.25f});
+    }
+    for (std::size_t i = 0; i < n_tokens; ++i) {
+      panel.groups.back().edges.push_back({i, i, 0.75f, 0.75f});
+    }
+  }
+  for (std::size_t i = 0; i < n_panels; ++i) {
+    figure.panels.push_back(panel);
+    figure.panels.back().title = n_panels > 1 ? "panel " + std::to_string(i) : "";
+  }
+  return figure;
+}
+
+template <class Item>
+std::vector<Item> items_of(const Scene& scene) {
+  std::vector<Item> items;
+  for (const SceneItem& item : scene.items) {
+    if (const auto* one = std::get_if<Item>(&item)) {
+      items.push_back(*one);
+    }
+  }
+  return items;
+}
+
+std::size_t count_role(const Scene& scene, TextRole role) {
+  const std::vector<TextRun> texts = items_of<TextRun>(scene);
+  return static_cast<std::size_t>(std::ranges::count(texts, role, &TextRun::role));
+}
+
+bool is_bent_or_long(const Strokes& strokes) {
+  return strokes.curves.size() > 1;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "arcs_scene: lines join the rows of queries on the left with those of keys on the right") {
+  const Scene scene = arcs_scene(sample_arcs(3, 1));
+  std::vector<Strokes> lines = items_of<Strokes>(scene);
+  std::erase_if(lines, [](const Strokes& strokes) { return !is_bent_or_long(strokes); });
+  REQUIRE(lines.size() == 2);  // weak ones first
+  CHECK(lines[0].opacity < lines[1].opacity);
+  CHECK(lines[0].width < lines[1].width);
+  CHECK(lines[0].color == group_color(0).light);
+  const std::vector<Curve>& weak = lines[0].curves;
+  const std::vector<Curve>& strong = lines[1].curves;
+  REQUIRE(weak.size() == 3);
+  const double pitch = strong[1].from.y - strong[0].from.y;
+  CHECK(pitch == 24.0);
+  CHECK(weak[1].from.y == strong[1].from.y);
+  CHECK(weak[1].to.y == strong[0].to.y);
+  CHECK(weak[1].bend > 0.0);
+  CHECK(strong[1].bend == 0.0);
+  CHECK(strong[2].from.y == strong[2].to.y);
+  CHECK(strong[0].to.x - strong[0].from.x == 220.0);
+  // Labels end before the lines, and begin behind them, in the middle of their rows.
+  for (const TextRun& text : items_of<TextRun>(scene)) {
+    const int middle = text.y + line_height(text.column_width) / 2;
+    if (text.role == TextRole::kQueryLabel) {
+      CHECK(text.x + static_cast<int>(text.columns) * text.column_width < strong[0].from.x);
+      CHECK(std::ranges::any_of(
+          strong, [middle](const Curve& curve) { return std::abs(curve.from.y - middle) <= 1.0; }));
+    } else if (text.role == TextRole::kKeyLabel) {
+      CHECK(text.x > strong[0].to.x);
+    }
+  }
+  CHECK(count_role(scene, TextRole::kQueryLabel) == 3);
+  CHECK(count_role(scene, TextRole::kKeyLabel) == 3);
+}
+
+TEST_CASE("arcs_scene: whatever its size, nothing is cut off and texts do not touch") {
+  for (const std::size_t n_tokens : {1UL, 3UL, 40UL, 300UL, 2500UL}) {
+    for (const std::size_t n_groups : {1UL, 12UL}) {
+      for (const std::size_t n_panels : {1UL, 3UL}) {
+        CAPTURE(n_tokens);
+        CAPTURE(n_groups);
+        CAPTURE(n_panels);
+        const Scene scene = arcs_scene(sample_arcs(n_tokens, n_groups, n_panels));
+        CHECK(scene.height < 4500);
+        CHECK(scene.width <= 4096);
+        const std::vector<TextRun> texts = items_of<TextRun>(scene);
+        struct Box {
+          int left, top, right, bottom;
+        };
+        std::vector<Box> boxes;
+        for (const TextRun& text : texts) {
+          const int wide = static_cast<int>(text.columns) * text.column_width;
+          boxes.push_back({text.x, text.y, text.x + wide, text.y + line_height(text.column_width)});
+          CHECK(boxes.back().left >= 0);
+          CHECK(boxes.back().top >= 0);
+          CHECK(boxes.back().right <= scene.width);
+          CHECK(boxes.back().bottom <= scene.height);
+        }
+        std::size_t n_touching = 0;
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+          for (std::size_t j = 0; j < i; ++j) {
+            const Box& a = boxes[i];
+            const Box& b = boxes[j];
+            n_touching +=
+                a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom ? 1
+                                                                                             : 0;
+          }
+        }
+        CHECK(n_touching == 0);
+        for (const Strokes& strokes : items_of<Strokes>(scene)) {
+          for (const Curve& curve : strokes.curves) {
+            CHECK((curve.from.x >= 0 && curve.to.x <= scene.width && curve.from.y >= 0 &&
+                   curve.from.y <= scene.height && curve.to.y >= 0 && curve.to.y <= scene.height));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("arcs_scene: groups that look alike have lanes, panels stand beside each other") {
+  const Scene scene = arcs_scene(sample_arcs(3, 2, 2));
+  std::vector<Strokes> lines = items_of<Strokes>(scene);
+  std::erase_if(lines, [](const Strokes& strokes) { return !is_bent_or_long(strokes); });
+  REQUIRE(lines.size() == 8);  // two strengths of two groups in two panels
+  CHECK(lines[1].color == group_color(1).light);
+  CHECK(lines[1].curves[0].from.y - lines[0].curves[0].from.y == 3.0);
+  CHECK(lines[4].curves[0].from.y == lines[0].curves[0].from.y);
+  CHECK(lines[4].curves[0].from.x > lines[0].curves[0].to.x);
+  CHECK(count_role(scene, TextRole::kPanelTitle) == 2);
+}
+
+TEST_CASE("arcs_scene: rows are as far apart as asked for, or thinned; sizes have ends") {
+  FigureStyle style;
+  style.cell = 5;
+  style.dpi = 192;
+  const Scene scene = arcs_scene(sample_arcs(40, 1), style);
+  const std::vector<Strokes> lines = items_of<Strokes>(scene);
+  const auto many = std::ranges::find_if(lines, is_bent_or_long);
+  REQUIRE(many != lines.end());
+  CHECK(many->curves[1].from.y - many->curves[0].from.y == 10.0);
+  CHECK(scene.dpi == 192);
+  CHECK(count_role(scene, TextRole::kQueryLabel) < 40);
+  CHECK(count_role(scene, TextRole::kIndex) == 2 * count_role(scene, TextRole::kQueryLabel));
+  style.cell = 1000;
+  style.dpi = 1200;
+  CHECK_THROWS_AS(arcs_scene(sample_arcs(40, 1), style), Error);
+}
+
+TEST_CASE("arcs_scene: labels of the tokens that are not in focus stand back") {
+  ArcsFigure figure = sample_arcs(3, 1);
+  figure.focus = Focus{1, false};
+  Scene scene = arcs_scene(figure);
+  CHECK(count_role(scene, TextRole::kQueryLabel) == 1);
+  CHECK(count_role(scene, TextRole::kKeyLabel) == 3);
+  figure.focus = Focus{1, true};
+  scene = arcs_scene(figure);
+  CHECK(count_role(scene, TextRole::kQueryLabel) == 3);
+  CHECK(count_role(scene, TextRole::kKeyLabel) == 1);
+}
+
+TEST_CASE("render_figure: arcs in both themes, the same bytes each time") {
+  const ArcsFigure figure = sample_arcs(5, 3);
+  for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
+    FigureStyle style;
+    style.theme = theme;
+    const std::string bytes = render_figure(figure, style);
+    CHECK(bytes == render_figure(figure, style));
+    const test::DecodedPng image = test::decode_png(bytes);
+    CHECK(image.at(2, 2) == theme_colors(theme).background);
+  }
+}
+
+}  // namespace attnviz
