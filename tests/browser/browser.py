@@ -41,7 +41,8 @@ class Page:
         self.html = path.read_text(encoding="utf-8")
         data = re.search(r'id="attnviz-data">(.*?)</script>', self.html, re.DOTALL)
         self.data = json.loads(data.group(1))
-        self.script = re.search(r"<script>(.*?)</script>", self.html[data.end():], re.DOTALL).group(1)
+        script = re.search(r"<script>(.*?)</script>", self.html[data.end():], re.DOTALL)
+        self.script = script.group(1)
 
     def blob(self, number):
         return zlib.decompress(base64.b64decode(self.data["blobs"][number]), wbits=-15)
@@ -117,8 +118,12 @@ class Browser:
         self.run_later("""
             const until = performance.now() + 10000;
             const wait = () => {
-              const drawn = document.querySelector(".stage")?.style.height || document.querySelector("[role=alert]");
-              drawn || performance.now() > until ? requestIdleCallback(done, {timeout: 1000}) : setTimeout(wait, 10);
+              if (document.querySelector(".stage")?.style.height ||
+                  document.querySelector("[role=alert]") || performance.now() > until) {
+                requestIdleCallback(() => done(), {timeout: 1000});
+              } else {
+                setTimeout(wait, 10);
+              }
             };
             wait();""")
 
@@ -132,7 +137,8 @@ class Browser:
 
     def frame(self, script="null", *arguments):
         """What an expression is behind the next frame."""
-        return self.run_later(f"const given = arguments; requestAnimationFrame(() => done({script}));", *arguments)
+        return self.run_later(
+            f"const given = arguments; requestAnimationFrame(() => done({script}));", *arguments)
 
     def wait_for(self, expression, *arguments, seconds=5):
         """What an expression is once it is true, or else at the end."""
@@ -150,7 +156,8 @@ class Browser:
 
     def click(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):
-            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
+                         clickCount=1)
 
     KEYS = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13,
             "Escape": 27, "Home": 36, "End": 35}

@@ -16,7 +16,8 @@ from pathlib import Path
 import session
 from browser import Browser, Program
 
-MODULES = ("heatmap_test", "derived_test", "hostile_test", "pages_test", "live_test", "screens_test")
+MODULES = ("heatmap_test", "derived_test", "hostile_test", "pages_test", "live_test",
+           "screens_test")
 AXE = "axe-core@4.14.1"
 
 

@@ -4,14 +4,14 @@ import random
 import re
 import subprocess
 
-from page_case import PageTest, TEXT
+from page_case import PageTest, press_button
 from session import browser, program
 
 
 class WhatIsMadeOfWeights(PageTest):
     """Means, words, columns: the page computes them itself, as the program does."""
-    TEXT = ("Anna gave the book to Tom, because Tom had lost his own. Later that evening, Tom told Anna "
-            "that it was wonderful.")
+    TEXT = ("Anna gave the book to Tom, because Tom had lost his own. Later that evening, Tom told "
+            "Anna that it was wonderful.")
 
     @classmethod
     def setUpClass(cls):
@@ -57,11 +57,8 @@ class WhatIsMadeOfWeights(PageTest):
     def command(self, page, fragment):
         """The line that the page gives for a view, with the program that is tested."""
         browser.open(page.path, fragment)
-        line = browser.run("""
-            document.querySelectorAll("details").forEach((one) => (one.open = true));
-            [...document.querySelectorAll("button")].find(
-              (one) => one.textContent === "Copy the command").click();
-            return document.querySelector("code").textContent;""")
+        press_button("Copy the command")
+        line = browser.run('return document.querySelector("code").textContent')
         self.assertRegex(line, "^attnviz ")
         return line.replace("attnviz", f"'{program.path}'", 1)
 
@@ -93,7 +90,7 @@ class WhatIsMadeOfWeights(PageTest):
 
     def test_coded_weights_are_within_what_the_page_says(self):
         chance = random.Random(5)
-        text = " ".join(chance.choice(["red", "cat", "sat", "tree", "bird", "stone"]) for _ in range(200))
+        text = " ".join(chance.choice("red cat sat tree bird stone".split()) for _ in range(200))
         options = ["--random", "--layers", "4", "--heads", "4", "--seed", "3"]
         page = program.page("coded", *options, text=text)
         self.assertEqual(page.data["documents"][0]["heads"][5]["weights"]["code"], "u16")
@@ -101,4 +98,5 @@ class WhatIsMadeOfWeights(PageTest):
         self.check("#head=1.1&token=150", told[150], page)
         browser.run('document.querySelector(".stage").focus()')
         browser.press("ArrowDown")
-        self.assertRegex(browser.frame('document.querySelector(".stage ~ .readout").textContent'), " ± ")
+        said = browser.frame('document.querySelector(".stage ~ .readout").textContent')
+        self.assertRegex(said, " ± ")

@@ -4,7 +4,7 @@ import random
 import re
 import xml.etree.ElementTree as ElementTree
 
-from page_case import HEAD, PageTest, TEXT, heatmap_cells, readout, stage
+from page_case import HEAD, PageTest, TEXT, heatmap_cells, press_button, readout, stage
 from session import browser, program
 
 
@@ -30,7 +30,8 @@ class Heatmaps(PageTest):
         path = program.folder / "picture.svg"
         program.run(TEXT, "--head", "{}.{}".format(*HEAD), "-q", "-o", str(path), *options)
         squares = {}
-        for fill, data in re.findall(r'<path fill="#([0-9a-f]{6})" d="([^"]*)"', path.read_text(encoding="utf-8")):
+        svg = path.read_text(encoding="utf-8")
+        for fill, data in re.findall(r'<path fill="#([0-9a-f]{6})" d="([^"]*)"', svg):
             for x, y, width, height in re.findall(r"M(\d+) (\d+)h(\d+)v(\d+)h-\d+z", data):
                 if width == height:
                     squares.setdefault(width, {})[int(y), int(x)] = list(bytes.fromhex(fill))
@@ -45,9 +46,11 @@ class Heatmaps(PageTest):
         return browser.run("""
             const canvas = document.querySelector(".stage canvas");
             // Read from a copy: Chromium would complain of the page's own.
-            const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+            const context = new OffscreenCanvas(canvas.width, canvas.height).getContext(
+              "2d", {willReadFrequently: true});
             context.drawImage(canvas, 0, 0);
-            return arguments[0].map(([x, y]) => [...context.getImageData(x, y, 1, 1).data].slice(0, 3));
+            return arguments[0].map(
+              ([x, y]) => [...context.getImageData(x, y, 1, 1).data].slice(0, 3));
             """, [[round(x), round(y)] for x, y in points])
 
     def test_the_pointer_tells_number_and_colour_of_200_cells(self):
@@ -84,7 +87,7 @@ class Heatmaps(PageTest):
         picture = self.picture_colors()
         colors = [picture[query][key] for query, key in cells for _ in range(2)]
         self.assertEqual(self.pixels(points), colors)
-        png = browser.downloaded("*.png", lambda: self.save("Save PNG"))
+        png = browser.downloaded("*.png", lambda: press_button("Save PNG"))
         self.assertTrue(png.startswith(b"\x89PNG\r\n\x1a\n"))
         # Twice as many pixels, behind a title and beside a margin.
         found = browser.run_later("""
@@ -116,22 +119,17 @@ class Heatmaps(PageTest):
         (x0, across), (y0, down) = heatmap_cells(self.labels, *size)
         cells = [(query, key) for query in range(len(self.labels)) for key in range(query + 1)]
         points = [(x0 + (key + 0.5) * across, y0 + (query + 0.2) * down) for query, key in cells]
-        for fragment, options in (("scale=sqrt&colormap=magma_r", ["--scale", "sqrt", "--colormap", "magma_r"]),
-                                  ("scale=log", ["--scale", "log"]), ("scale=row-max", ["--scale", "row-max"]),
-                                  ("range=auto", ["--range", "auto"])):
+        for fragment, options in (
+                ("scale=sqrt&colormap=magma_r", ["--scale", "sqrt", "--colormap", "magma_r"]),
+                ("scale=log", ["--scale", "log"]), ("scale=row-max", ["--scale", "row-max"]),
+                ("range=auto", ["--range", "auto"])):
             with self.subTest(fragment=fragment):
                 browser.open(self.page.path, f"#head={HEAD[0]}.{HEAD[1]}&{fragment}")
                 picture = self.picture_colors(*options)
                 self.assertEqual(self.pixels(points), [picture[query][key] for query, key in cells])
 
-    def save(self, button):
-        browser.run("""
-            document.querySelectorAll("details").forEach((one) => (one.open = true));
-            [...document.querySelectorAll("button")].find((one) => one.textContent === arguments[0]).click();
-            """, button)
-
     def test_a_saved_svg_is_a_picture_with_text_and_nothing_that_runs(self):
-        svg = browser.downloaded("*.svg", lambda: self.save("Save SVG"))
+        svg = browser.downloaded("*.svg", lambda: press_button("Save SVG"))
         root = ElementTree.fromstring(svg)
         self.assertTrue(root.tag.endswith("}svg"))
         texts = {"".join(one.itertext()) for one in root.iter("{http://www.w3.org/2000/svg}text")}
@@ -219,8 +217,10 @@ class Heatmaps(PageTest):
         self.assertEqual(browser.run(f"return {view}"), before)
 
     def test_an_address_of_nonsense_opens_the_usual_view(self):
+        drawn = 'return document.querySelector(".stage canvas").toDataURL()'
         browser.open(self.page.path)
-        usual = browser.run('return document.querySelector(".stage canvas").toDataURL()')
-        browser.open(self.page.path, "#head=99.99&token=9999,-1,x&colormap=<b>&scale=%&fold=7-2&heads=,")
+        usual = browser.run(drawn)
+        browser.open(self.page.path,
+                     "#head=99.99&token=9999,-1,x&colormap=<b>&scale=%&fold=7-2&heads=,")
         self.assertEqual(browser.run('return document.querySelector("[role=alert]")'), None)
-        self.assertEqual(browser.run('return document.querySelector(".stage canvas").toDataURL()'), usual)
+        self.assertEqual(browser.run(drawn), usual)

@@ -15,7 +15,7 @@ class LiveModel(PageTest):
         cls.page = program.page("live", TEXT, "--live")
 
     def start(self):
-        """The page's own script in a page without data, where nothing starts, with its names let out."""
+        """The page's own script where it finds no data and starts nothing, with a name let out."""
         browser.driver.get("about:blank")
         script, end = self.page.script.rsplit("})();", 1)
         self.assertEqual(end.strip(), "")
@@ -48,7 +48,8 @@ class LiveModel(PageTest):
               parts.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
             }
             const {id, text, begin, end, special} = result.tokens;
-            return {id, text, begin, end, special, prediction: result.prediction, weights: btoa(parts.join(""))};
+            return {id, text, begin, end, special, prediction: result.prediction,
+                    weights: btoa(parts.join(""))};
             """, text, list(without))
         result["weights"] = array.array("f", base64.b64decode(result["weights"]))
         return result
@@ -71,7 +72,8 @@ class LiveModel(PageTest):
         self.assertEqual(ours["id"], told["token_ids"])
         self.assertEqual(ours["special"], told["marks"]["special"])
         self.assertEqual([list(pair) for pair in zip(ours["begin"], ours["end"])], cut["ranges"])
-        flat = [weight for layer in told["attention"] for head in layer for row in head for weight in row]
+        flat = [weight for layer in told["attention"]
+                for head in layer for row in head for weight in row]
         self.assertEqual(len(ours["weights"]), len(flat))
         worst = max(map(abs, map(float.__sub__, ours["weights"], map(float, flat))))
         self.assertLessEqual(worst, 1e-4)
@@ -84,8 +86,9 @@ class LiveModel(PageTest):
         for layer, head in ((0, 0), (1, 3), (2, 1)):
             told = program.json("inspect", TEXT, "--head", f"{layer}.{head}")["heads"][0]
             for name in "qkv":
-                ours = browser.run("return [...live.run(arguments[0])[arguments[1]](arguments[2], arguments[3])]",
-                                   TEXT, name, layer, head)
+                ours = browser.run("""
+                    const [text, name, layer, head] = arguments;
+                    return [...live.run(text)[name](layer, head)];""", TEXT, name, layer, head)
                 expected = [value for row in told[name] for value in row]
                 self.assertEqual(len(ours), len(expected))
                 self.assertLessEqual(max(abs(a - b) for a, b in zip(ours, expected)), 1e-4)
@@ -95,7 +98,12 @@ class LiveModel(PageTest):
         for text in live_texts.REFUSED:
             with self.subTest(text=text[:9]):
                 said = browser.run("""
-                    try { live.run(arguments[0]); return ""; } catch (error) { return error.message; }""", text)
+                    try {
+                      live.run(arguments[0]);
+                    } catch (error) {
+                      return error.message;
+                    }
+                    return "";""", text)
                 self.assertRegex(said, "empty or blank|context ends at 256|more than 256")
                 with self.assertRaises(AssertionError):
                     program.run("--json", text=text)
@@ -107,19 +115,20 @@ class LiveModel(PageTest):
             box.dispatchEvent(new Event("input", {bubbles: true}));""", text)
 
     def test_what_is_typed_is_shown(self):
+        said = 'document.querySelector(".live [role=status]").textContent'
         browser.open(self.page.path, "#head=2.1")
         for text in ("Tom gave Anna a book. Later, Tom gave Anna a", HOSTILE, STRANGE):
             with self.subTest(text=text):
                 told = program.json(text, "--predict", "5")
                 n = len(told["tokens"])
                 self.type(text)
-                self.assertTrue(browser.wait_for(
-                    'document.querySelector(".live [role=status]").textContent.startsWith(`${given[0]} of`)', n))
+                self.assertTrue(browser.wait_for(f"{said}.startsWith(`${{given[0]}} of`)", n))
                 self.assert_rows(dict(enumerate(told["attention"][2][1][n - 1])))
-                self.assertEqual(browser.run("""return document.querySelectorAll("img, main b, main script").length"""), 0)
+                made = 'return document.querySelectorAll("img, main b, main script").length'
+                self.assertEqual(browser.run(made), 0)
         self.type("   ")
         self.assertTrue(browser.wait_for(
-            'document.querySelector(".live [role=status]").textContent.includes("empty or blank")'))
+            f'{said}.includes("empty or blank")'))
         self.type("The cat sat")
         self.assertTrue(browser.wait_for(
-            'document.querySelector(".live [role=status]").textContent.startsWith("4 of 256")'))
+            f'{said}.startsWith("4 of 256")'))

@@ -44,6 +44,13 @@ def pitch(samples):
     raise AssertionError("the pointer's cells are not of one size")
 
 
+def press_button(text):
+    browser.run("""
+        document.querySelectorAll("details").forEach((one) => (one.open = true));
+        [...document.querySelectorAll("button")].find(
+          (one) => one.textContent === arguments[0]).click();""", text)
+
+
 def token_rows():
     """The table of the picked token: label, place, number."""
     return browser.run_later("""

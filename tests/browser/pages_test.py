@@ -3,7 +3,7 @@ import json
 import math
 import re
 
-from page_case import PageTest, TEXT
+from page_case import PageTest, TEXT, press_button
 from session import browser, program
 
 
@@ -84,10 +84,9 @@ class OtherPages(PageTest):
         self.check_step("Softmax", warm)
 
     def check_step(self, title, numbers):
-        browser.run("""
-            [...document.querySelectorAll(".steps-panel button")].find(
-              (one) => one.textContent === arguments[0]).click();""", title)
-        said = browser.frame('document.querySelector(".steps-panel canvas").getAttribute("aria-label")')
+        press_button(title)
+        said = browser.frame(
+            'document.querySelector(".steps-panel canvas").getAttribute("aria-label")')
         self.assertTrue(said.startswith(f"{title}: "), said)
         shown = re.findall(r"\S+ (-?[\d.e-]+)[,.](?: |$)", said.split(": ", 1)[1])
         self.assertEqual(len(shown), len(numbers), said)
