@@ -223,8 +223,14 @@ void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
   }
   ExplorerExtras extras;
   extras.command = setup.options.output.command;
+  if (!setup.options.input.file && !setup.options.input.ids && !extras.command.text) {
+    extras.command.text = text.tokens.source;  // of standard input
+  }
   extras.text = &text.tokens;
   extras.first = first_shown(shown);
+  if (text.focus) {
+    extras.first = FirstShown{extras.first ? extras.first->head : HeadId{}, text.focus->token, {}};
+  }
   std::vector<Inspection> followed;
   if (const auto heads = followed_heads(setup, text, extras.first); !heads.empty()) {
     followed = inspect_heads(setup.model, InputColumns(text.tokens).view(), text.request, heads,

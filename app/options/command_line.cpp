@@ -277,8 +277,8 @@ std::string shell_word(const std::string& word) {
 // page says itself.
 std::string computing_command(const CommandEntry& entry, const ParsedWords& parsed) {
   constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
-  constexpr std::array kDrawn = {"--lines",   "--json-lines", "--merge", "--query",
-                                 "--predict", "--at",         "--layer", "--head"};
+  constexpr std::array kDrawn = {"--lines", "--json-lines", "--query", "--predict",
+                                 "--at",    "--layer",      "--head"};
   const bool has_own_name = entry.told.name == "render" || entry.told.name == "rollout";
   const bool is_of_several = entry.told.name == "rollout" || parsed.given.has("--average");
   const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern

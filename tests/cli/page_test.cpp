@@ -286,6 +286,31 @@ TEST_CASE("more weights than a page holds are refused before any work") {
   CHECK(folder.names().empty());
 }
 
+TEST_CASE("a page's notes are those of its picture, side by side, too") {
+  const json data = page_data(page_of({"The cat sat", "--side-by-side", "causal,none"}));
+  CHECK(contains(data["notes"].dump(), "side by side: causal, none (masks)"));
+  CHECK_FALSE(contains(data["notes"].dump(), "\"mask causal\""));
+}
+
+TEST_CASE("a page's command makes its patterns") {
+  const auto command = [](const Words& arguments, const std::string& input = {}) {
+    const json data = page_data(page_of(arguments, input));
+    return data["command"].get<std::string>();
+  };
+  CHECK(contains(command({"The cat sat", "--average", "heads"}), "--average heads"));
+  CHECK(contains(command({"The cat sat", "--merge", "words"}), "--merge words"));
+  CHECK(contains(command({"rollout", "The cat sat", "--merge", "words"}), "--merge words"));
+  CHECK(page_data(page_of({}, "The cat sat"))["command_text"] == "The cat sat");
+}
+
+TEST_CASE("a page opens with the token that --focus names") {
+  CHECK(page_data(page_of({"The cat sat", "--focus", "cat"}))["focus"] == 2);
+}
+
+TEST_CASE("with dropout a page has no steps, which would lead to other weights") {
+  CHECK(page_data(page_of({"inspect", "The cat sat", "--dropout", "0.3"}))["steps"].is_null());
+}
+
 TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as a page") {
   const struct {
     Words arguments;

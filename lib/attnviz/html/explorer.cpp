@@ -67,14 +67,19 @@ std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
 
 class ExplorerWriter {
  public:
-  ExplorerWriter(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
-                 const ByteSink& sink)
-      : documents_(documents), extras_(extras), json_(sink) {
-    for (const AttentionDocument& document : documents) {
-      AttentionDocument whole = document;  // the page leaves out keys itself
-      whole.drawing.drop_sink = false;
-      whole.drawing.focus.reset();
-      pictures_.push_back(attention_heatmap(whole));
+  ExplorerWriter(std::span<const AttentionDocument> documents, const ExplorerExtras& extras)
+      : documents_(documents), extras_(extras) {
+    std::vector<AttentionDocument> whole(documents.begin(), documents.end());
+    for (AttentionDocument& document : whole) {
+      document.drawing.drop_sink = false;  // the page does so itself
+      document.drawing.focus.reset();
+      pictures_.push_back(attention_heatmap(document));
+    }
+    const Heatmap together = attention_heatmap(whole);
+    title_ = together.title;
+    notes_ = together.notes;
+    if (has_dropout()) {
+      notes_.emplace_back("no steps are shown: dropout changes the weights behind them");
     }
     const Heatmap& picture = pictures_.front();
     const bool is_square = picture.n_queries() == picture.n_keys();
@@ -97,16 +102,19 @@ class ExplorerWriter {
     code_ = code_for(n_weights);
   }
 
-  void write() {
+  const std::string& title() const noexcept { return title_; }
+
+  void write(const ByteSink& sink) {
+    json_ = JsonWriter(sink);
     json_.begin_object();
     json_.member("schema", "attnviz.page/1");
     json_.member("generator", "attnviz");
-    json_.member("title", title());
+    json_.member("title", title_);
     json_.member("command", extras_.command.words);
     json_.member("command_text", extras_.command.text);
     const AttentionDocument& first = documents_.front();
     json_.member("text", first.text);
-    json_.member("notes", pictures_.front().notes);
+    json_.member("notes", notes_);
     write_model();
     write_tokens();
     write_colors();
@@ -125,7 +133,9 @@ class ExplorerWriter {
   }
 
  private:
-  const std::string& title() const { return pictures_.front().title; }
+  bool has_dropout() const {
+    return !extras_.followed.empty() && extras_.followed.front().request.dropout > 0.0f;
+  }
 
   void write_model() {
     json_.key("model");
@@ -325,7 +335,7 @@ class ExplorerWriter {
 
   void write_steps() {
     json_.key("steps");
-    if (extras_.followed.empty()) {
+    if (extras_.followed.empty() || has_dropout()) {
       return json_.null();
     }
     json_.begin_object();
@@ -391,8 +401,10 @@ class ExplorerWriter {
 
   std::span<const AttentionDocument> documents_;
   const ExplorerExtras& extras_;
-  JsonWriter json_;
-  std::vector<Heatmap> pictures_;
+  JsonWriter json_{[](std::string_view) {}};
+  std::vector<Heatmap> pictures_;  // of each document
+  std::string title_;              // of all together
+  std::vector<std::string> notes_;
   bool triangle_ = false;
   WeightCode code_ = WeightCode::kFloat;
   Blobs blobs_;
@@ -403,10 +415,9 @@ class ExplorerWriter {
 
 void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
                     const ByteSink& sink) {
-  const std::string title = attention_heatmap(documents).title;
+  ExplorerWriter writer(documents, extras);
   write_page(
-      title, "", [&](const ByteSink& data) { ExplorerWriter(documents, extras, data).write(); },
-      sink);
+      writer.title(), "", [&writer](const ByteSink& data) { writer.write(data); }, sink);
 }
 
 }  // namespace attnviz
