@@ -108,7 +108,7 @@ class PageTest(unittest.TestCase):
 
     def assert_number(self, shown, expected):
         if expected != 0 and abs(expected) < 0.0005:
-            self.assertAlmostEqual(float(shown) / expected, 1, delta=0.06)
+            self.assertAlmostEqual(float(shown), expected, delta=0.06 * abs(expected) + 1e-5)
         else:
             self.assertRegex(shown, r"^\d\.\d{3}$")
             self.assertAlmostEqual(float(shown), expected, delta=0.0005 + 1e-5)
