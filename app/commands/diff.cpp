@@ -129,6 +129,7 @@ class Comparison {
       ModelsDiff models;
       models.threshold = options_.threshold.value_or(models.threshold);
       models.departures = departures.departures();
+      models.settings = different_settings(setup_.model, *other_);
       models.kl_bits =
           prediction_kl_bits(setup_.model, std::as_const(streams.streams().back()).view(), *other_,
                              departures.last(), options_.request.n_threads);
@@ -209,6 +210,12 @@ class Comparison {
       document.notes.push_back(std::move(note));
     }
     document.run = facts_of_each(options_, setup_.model);
+    if (const std::string note = masks_note(); !note.empty()) {
+      document.notes.push_back(note);
+    }
+    if (!has_same_masks()) {
+      document.run.mask.reset();
+    }
     for (std::string& note : run_notes(document.run)) {
       document.notes.push_back(std::move(note));
     }
@@ -278,23 +285,22 @@ class Comparison {
   // Masked is what neither side sees. Tokens that are left out leave no distances, and words of two
   // texts may stand elsewhere.
   void tell_what_is_seen(AttentionDocument& document) const {
-    bool same_masks = true;
     bool hides_later_keys = true;
     for (const HeadId head : heads_) {
-      const Mask of_a = mask_of(model(0), head.layer, requests_[0]);
-      const Mask of_b = mask_of(model(1), head.layer, requests_[1]);
-      same_masks = same_masks && of_a == of_b;
       hides_later_keys =
-          hides_later_keys && of_a.kind != MaskKind::kNone && of_b.kind != MaskKind::kNone;
+          hides_later_keys && sees_no_later_key(0, head) && sees_no_later_key(1, head);
     }
+    const bool same_masks = has_same_masks();
     if (!same_masks || !alignment_.by_position) {
       if (!same_masks) {
-        document.notes.push_back(fmt::format("mask of A: {}; of B: {}", masks(0), masks(1)));
+        document.notes.push_back(masks_note());
       }
       document.run.mask = hides_later_keys ? Mask{} : Mask{MaskKind::kNone};
       for (LayerFacts& layer : document.run.layers) {
         layer.window = 0;
       }
+      std::erase_if(document.run.layers,
+                    [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
     }
     const auto edges = [this](std::size_t side) {
       const auto& what = requests_[side].interventions;
@@ -306,11 +312,31 @@ class Comparison {
     }
   }
 
-  // Of the heads that are drawn: "causal", "causal and window:4".
+  Mask mask(std::size_t side, HeadId head) const {
+    return mask_of(model(side), head.layer, requests_[side]);
+  }
+  bool sees_no_later_key(std::size_t side, HeadId head) const {
+    return mask(side, head).kind != MaskKind::kNone;
+  }
+  bool has_same_masks() const {
+    return std::ranges::all_of(heads_,
+                               [this](HeadId head) { return mask(0, head) == mask(1, head); });
+  }
+
+  // Of all heads that are compared; nothing where all see what came before.
+  std::string masks_note() const {
+    if (!has_same_masks()) {
+      return fmt::format("mask of A: {}; of B: {}", masks(0), masks(1));
+    }
+    const std::string both = masks(0);
+    return both == Mask{}.name() ? std::string() : "mask " + both;
+  }
+
+  // "causal", "causal and window:4".
   std::string masks(std::size_t side) const {
     std::vector<std::string> names;
     for (const HeadId head : heads_) {
-      const std::string name = mask_of(model(side), head.layer, requests_[side]).name();
+      const std::string name = mask(side, head).name();
       if (std::ranges::find(names, name) == names.end()) {
         names.push_back(name);
       }

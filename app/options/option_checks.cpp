@@ -239,6 +239,9 @@ void check_cite(const Given& given, const CiteOptions& options) {
   if (options.answer && given.has("--generate")) {
     conflict("--answer", "--generate");
   }
+  if (options.print_prompt && given.has("--truncate")) {
+    fail("--print-prompt prints the whole prompt, before --truncate would cut it");
+  }
   check_output(options.output);
 }
 

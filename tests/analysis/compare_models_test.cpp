@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,22 @@ TEST_CASE("two files of one model: their streams agree but for rounding") {
   for (const Departure& departure : runs.departures) {
     CHECK(departure.largest < 1e-5);
   }
+}
+
+TEST_CASE("different_settings: none of a model and itself; what was changed is named once") {
+  const Model demo = demo_model();
+  CHECK(different_settings(demo, demo).empty());
+  Model other = demo;
+  other.embedding_scale = 2.0f;
+  for (LayerWeights& layer : other.layers) {
+    const auto rope = std::make_shared<Rope>(*layer.rope);
+    rope->inverse_frequencies[1] *= 2.0;
+    layer.rope = rope;
+    layer.mlp_norm.epsilon *= 10.0;
+  }
+  CHECK(different_settings(demo, other) == std::vector<std::string>{"scale of embeddings",
+                                                                    "rotary frequencies",
+                                                                    "norms' kind or epsilon"});
 }
 
 TEST_CASE("require_same_heads: other numbers of layers or heads are refused") {

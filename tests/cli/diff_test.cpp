@@ -203,12 +203,35 @@ TEST_CASE("diff --head: masks of two models, and edges hidden in each text") {
   const json document = json::parse(drawn.out);
   CHECK(document["mask"] == "none");
   CHECK(contains(document["notes"].dump(), "mask of A: causal; of B: none"));
+  const ProgramResult table =
+      in_folder(folder, {"diff", "-m", "a.json", "-m", "b.json", "one two three"});
+  CHECK(contains(table.out, "\nmask of A: causal; of B: none\n"));
+  CHECK(contains(attnviz(with(kTwoTexts, {"--mask", "none"})).out, "\nmask none\n"));
   const json words =
       attnviz_json({"diff", "The cat sat", "A big cat sat", "--hide", "sat>cat", "--head", "2.1"});
   CHECK(words["interventions"] == json::parse(R"([{"hide": "sat>cat"}])"));
   const json same =
       attnviz_json({"diff", "The cat sat", "The dog sat", "--hide", "3>1", "--head", "2.1"});
   CHECK(same["interventions"][0]["hide"]["keys"] == json{1, 2});
+}
+
+TEST_CASE("diff: tensors of long names are told apart, and settings are named") {
+  const std::string tiny = kSharedReference + "why/models/gpt2-tiny";
+  if (!std::filesystem::exists(tiny)) {
+    MESSAGE("SKIPPED: no ../shared/reference/why");
+    return;
+  }
+  const ProgramResult run =
+      attnviz({"diff", "-m", tiny, "-m", kModels + "gpt2-tied", "--ids", "1,2"});
+  CHECK(contains(run.err, "head by head: "));  // of other shapes
+  const TemporaryFolder folder;
+  std::filesystem::copy(tiny, folder.file("b"));
+  json config = read_json(folder.file("b/config.json"));
+  config["layer_norm_epsilon"] = 0.25;
+  write_file(folder.file("b/config.json"), config.dump());
+  const std::vector<std::string> two = {"diff", "-m", tiny, "-m", folder.file("b"), "The cat sat"};
+  CHECK(contains(attnviz(two).out, "settings that differ: norms' kind or epsilon\nweights: "));
+  CHECK(attnviz_json(two)["settings"] == json{"norms' kind or epsilon"});
 }
 
 TEST_CASE("diff: one of each, three, both, and models that cannot be compared are refused") {

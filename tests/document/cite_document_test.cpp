@@ -94,6 +94,13 @@ TEST_CASE("cut_into_sentences: each token counts for the sentence that its word 
   }
   cut_into_sentences(odd.documents, pieces, 0);
   CHECK(tokens_of(odd, pieces) == std::vector<std::string>{"Go./", " Tw/o.F/./", " End/"});
+
+  // A prompt that was cut at its beginning: of the first sentence what is left.
+  pieces.tokens.erase(pieces.tokens.begin() + 1, pieces.tokens.begin() + 3);
+  cut_into_sentences(odd.documents, pieces, 0);
+  CHECK(odd.documents[0].sentences.size() == 2);
+  CHECK(odd.text_at({0, 0}) == "o.F.");
+  CHECK(odd.begin_at({0, 0}) == ":1:7");
 }
 
 TEST_CASE("cut_into_sentences: a sentence inside of a token belongs to the one before it") {

@@ -32,6 +32,43 @@ void require_same_heads(const Model& a, const Model& b) {
   }
 }
 
+std::vector<std::string> different_settings(const Model& a, const Model& b) {
+  std::vector<std::string> found;
+  const auto compare = [&found](bool are_same, const char* name) {
+    if (!are_same && std::ranges::find(found, name) == found.end()) {
+      found.emplace_back(name);
+    }
+  };
+  const auto compare_norms = [&compare](const Norm& one, const Norm& other) {
+    compare(!one.present() || !other.present() ||
+                (one.kind == other.kind && one.epsilon == other.epsilon),
+            "norms' kind or epsilon");
+  };
+  compare(a.embedding_scale == b.embedding_scale, "scale of embeddings");
+  compare(a.config.positions == b.config.positions, "kind of positions");
+  compare(a.config.order == b.config.order && a.config.residual == b.config.residual,
+          "order of a layer's parts");
+  for (std::size_t layer = 0; layer < std::min(a.n_layers(), b.n_layers()); ++layer) {
+    const LayerWeights& one = a.layers[layer];
+    const LayerWeights& other = b.layers[layer];
+    if (one.rope && other.rope) {
+      compare(one.rope->inverse_frequencies == other.rope->inverse_frequencies &&
+                  one.rope->magnitude == other.rope->magnitude,
+              "rotary frequencies");
+    } else {
+      compare(!one.rope == !other.rope, "rotary frequencies");
+    }
+    compare(one.score_scale == other.score_scale, "scale of scores");
+    compare(one.soft_cap == other.soft_cap, "soft cap of scores");
+    compare(one.mlp.activation == other.mlp.activation || !one.mlp.present(), "activation of MLPs");
+    compare_norms(one.attention_norm, other.attention_norm);
+    compare_norms(one.mlp_norm, other.mlp_norm);
+  }
+  compare_norms(a.head.norm, b.head.norm);
+  compare(a.head.soft_cap == b.head.soft_cap, "soft cap of logits");
+  return found;
+}
+
 void StreamStore::stream(const RunPlace& /*at*/, ConstMatrix x) {
   MatrixBuffer kept(x.rows, x.cols);
   for (std::size_t row = 0; row < x.rows; ++row) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "attnviz/attention/run_observer.h"
@@ -15,6 +16,10 @@ namespace attnviz {
 /// Whether the heads of two models correspond: as many layers, and in each as many heads. Throws
 /// Error{kUsage} that says what differs.
 void require_same_heads(const Model& a, const Model& b);
+
+/// What differs in how two models compute, beside their tensors and masks: "norms' epsilon". In
+/// words, in the order of a run. Precondition: as many heads in each layer.
+std::vector<std::string> different_settings(const Model& a, const Model& b);
 
 /// How far the residual streams are apart: ‖x_A − x_B‖ / ‖x_A‖ of each token; 1 where x_A is 0 and
 /// x_B is not.

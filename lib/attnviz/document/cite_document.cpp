@@ -35,6 +35,12 @@ std::size_t byte_told_by(const TokenizedText& text, const Token& token) {
   return begin < token.end ? begin : token.begin;
 }
 
+// Whether all before a token was put there by the tokenizer.
+bool is_first_said(const TokenizedText& text, std::size_t token) {
+  return std::all_of(text.tokens.begin(), text.tokens.begin() + static_cast<std::ptrdiff_t>(token),
+                     [](const Token& before) { return before.added; });
+}
+
 }  // namespace
 
 std::string question_prompt(std::vector<CitedText>& documents, std::string_view question) {
@@ -58,9 +64,6 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
       const std::size_t end = i + 1 < cut.size() ? cut[i + 1].begin : document.text.size();
       CitedSentence sentence;
       static_cast<Sentence&>(sentence) = cut[i];
-      place.move_to(cut[i].begin);
-      sentence.line = place.line();
-      sentence.column = place.column();
       const auto is_before = [&](std::size_t byte) {
         const Token& next = prompt.tokens[token];
         return next.added || byte_told_by(prompt, next) < document.begin + byte;
@@ -69,6 +72,15 @@ void cut_into_sentences(std::vector<CitedText>& documents, const TokenizedText& 
         ++token;
       }
       sentence.tokens.first = token;
+      // Of a prompt that was cut at its beginning the first sentence may be the rest of one.
+      if (token < prompt.size() && is_first_said(prompt, token)) {
+        const std::size_t told = byte_told_by(prompt, prompt.tokens[token]);
+        sentence.begin =
+            std::clamp(told, document.begin + cut[i].begin, document.begin + end) - document.begin;
+      }
+      place.move_to(sentence.begin);
+      sentence.line = place.line();
+      sentence.column = place.column();
       while (token < prompt.size() && is_before(end)) {
         ++token;
       }

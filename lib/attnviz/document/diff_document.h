@@ -19,6 +19,7 @@ namespace attnviz {
 
 /// What is known of two models beside their attention.
 struct ModelsDiff {
+  std::vector<std::string> settings;      // what differs beside tensors, in words
   std::vector<TensorDifference> tensors;  // in the order of a run
   std::vector<Departure> departures;      // in the order of a run; empty: of different widths
   float threshold = 0.05f;                // from where on streams are called apart

@@ -65,6 +65,7 @@ class DiffPage {
       predictions(*document_.of_models);
       departures(*document_.of_models);
       page_.blank();
+      settings(*document_.of_models);
       tensors(*document_.of_models);
     }
     return std::move(page_);
@@ -260,6 +261,12 @@ class DiffPage {
     sentence(line + (tensors.size() > kMost ? ", ..." : ""), kDim);
   }
 
+  void settings(const ModelsDiff& models) {
+    if (!models.settings.empty()) {
+      sentence("settings that differ: " + joined(models.settings, "and"));
+    }
+  }
+
   void tensors(const ModelsDiff& models) {
     std::vector<const TensorDifference*> ranked, odd, only_a, only_b;
     std::size_t n_same = 0;
@@ -295,15 +302,18 @@ class DiffPage {
     TextTable table;
     table.indent = 2;
     table.has_headings = false;
+    TextColumn name{{}, {}, false};
     TextColumn number, bar{{}, {}, false, true};
     for (const TensorDifference* const tensor : ranked) {
-      table.labels.push_back({tensor_name(*tensor)});
+      table.labels.push_back(
+          {tensor->layer ? fmt::format("layer {}", *tensor->layer) : std::string()});
+      name.cells.push_back({tensor->name});
       number.cells.push_back({digits(*tensor->relative)});
       const double share = *tensor->relative / largest;
       bar.cells.push_back(
           {charset_.bar(share, kDiffBar), {.ink = palette_.share_ink(static_cast<float>(share))}});
     }
-    table.columns = {std::move(number), std::move(bar)};
+    table.columns = {std::move(name), std::move(number), std::move(bar)};
     page_.add(draw_table(table, options_.columns, charset_));
     const std::string more =
         n_all > ranked.size()

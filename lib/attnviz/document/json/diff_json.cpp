@@ -49,6 +49,7 @@ void write_departure(JsonWriter& json, const Departure& departure) {
 }
 
 void write_models(JsonWriter& json, const ModelsDiff& models) {
+  json.member("settings", models.settings);
   json.objects("tensors", models.tensors, [&json](const TensorDifference& tensor) {
     json.member("layer", tensor.layer);
     json.member("name", tensor.name);
