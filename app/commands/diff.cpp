@@ -370,8 +370,9 @@ class Comparison {
     DrawingRequest request = options_.drawing.request;
     request.automatic_range = !request.range;
     document.drawing = choose_drawing(request, document);
-    const ShownAttention shown = shown_attention(std::span(&document, 1), options_.heads, {},
-                                                 options_.drawing.style, setup_.outputs);
+    ShownAttention shown = shown_attention(std::span(&document, 1), options_.heads, {},
+                                           options_.drawing.style, setup_.outputs);
+    shown.set_extras({.command = {.words = options_.output.command.words}});
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.attention(shown, look, sink);
     });

@@ -229,7 +229,8 @@ void with_extras(ShowSetup& setup, const ShownText& text, ShownAttention& shown,
   extras.text = &text.tokens;
   extras.first = first_shown(shown);
   if (text.focus) {
-    extras.first = FirstShown{extras.first ? extras.first->head : HeadId{}, text.focus->token, {}};
+    extras.first = FirstShown{
+        extras.first ? extras.first->head : HeadId{}, text.focus->token, {}, text.focus->as_key};
   }
   std::vector<Inspection> followed;
   if (const auto heads = followed_heads(setup, text, extras.first); !heads.empty()) {

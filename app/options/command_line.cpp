@@ -259,16 +259,35 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
   }
 }
 
-// A word for a POSIX shell.
+// A word for a shell; what a terminal could obey where it is pasted is written in escapes.
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
     return word;
   }
-  std::string quoted = "'";
-  for (const char sign : word) {
-    quoted += sign == '\'' ? std::string("'\\''") : std::string(1, sign);
+  // C0, DEL, and C1 as UTF-8 has it: C2 80 to C2 9F.
+  const auto is_control = [&word](std::size_t at) {
+    const auto byte = static_cast<unsigned char>(word[at]);
+    const auto next = static_cast<unsigned char>(at + 1 < word.size() ? word[at + 1] : '\0');
+    const auto before = static_cast<unsigned char>(at > 0 ? word[at - 1] : '\0');
+    return byte < 0x20 || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next < 0xA0) ||
+           (before == 0xC2 && byte >= 0x80 && byte < 0xA0);
+  };
+  bool has_controls = false;
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    has_controls = has_controls || is_control(at);
+  }
+  std::string quoted = has_controls ? "$'" : "'";
+  for (std::size_t at = 0; at < word.size(); ++at) {
+    const char sign = word[at];
+    if (is_control(at)) {
+      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(sign));
+    } else if (has_controls && (sign == '\'' || sign == '\\')) {
+      quoted += {'\\', sign};
+    } else {
+      quoted += sign == '\'' ? std::string("'\\''") : std::string(1, sign);
+    }
   }
   return quoted + "'";
 }
@@ -279,14 +298,15 @@ std::string computing_command(const CommandEntry& entry, const ParsedWords& pars
   constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
   constexpr std::array kDrawn = {"--lines", "--json-lines", "--query", "--predict",
                                  "--at",    "--layer",      "--head"};
-  const bool has_own_name = entry.told.name == "render" || entry.told.name == "rollout";
+  const bool has_own_texts = entry.told.name == "render" || entry.told.name == "diff";
+  const bool has_own_name = has_own_texts || entry.told.name == "rollout";
   const bool is_of_several = entry.told.name == "rollout" || parsed.given.has("--average");
   const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
   std::string command = has_own_name ? "attnviz " + entry.told.name : "attnviz";
   for (const auto& [option, words] : parsed.options) {
     const std::string& name = option->names.back();
     if (option->is_positional()) {
-      command += entry.told.name == "render" ? " " + shell_word(words.back()) : "";
+      command += has_own_texts ? " " + shell_word(words.back()) : "";
     } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
                std::find(kDrawn.begin(), kDrawn.begin() + n_drawn, name) ==
                    kDrawn.begin() + n_drawn) {

@@ -135,10 +135,10 @@ void check_show(const Given& given, ShowOptions& options) {
   check_patterns(options.pattern, options.drawing.style);
   if (options.live) {
     constexpr const char* kOther[] = {
-        "--random",  "--tokenizer",    "--ids",    "--pair",      "--bos",
-        "--no-bos",  "--special",      "--mask",   "--seed",      "--no-scale",
-        "--dropout", "--temperature",  "--ablate", "--hide",      "--average",
-        "--merge",   "--side-by-side", "--lines",  "--json-lines"};
+        "--random",  "--tokenizer",    "--ids",    "--pair",       "--bos",
+        "--no-bos",  "--special",      "--mask",   "--seed",       "--no-scale",
+        "--dropout", "--temperature",  "--ablate", "--hide",       "--average",
+        "--merge",   "--side-by-side", "--lines",  "--json-lines", "--generate"};
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--live runs the demo model as it is, in the page: not beside {}", other));
     }

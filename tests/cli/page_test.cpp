@@ -303,12 +303,31 @@ TEST_CASE("a page's command makes its patterns") {
   CHECK(page_data(page_of({}, "The cat sat"))["command_text"] == "The cat sat");
 }
 
-TEST_CASE("a page opens with the token that --focus names") {
-  CHECK(page_data(page_of({"The cat sat", "--focus", "cat"}))["focus"] == 2);
+TEST_CASE("a page's command has nothing that a terminal could obey") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("a\x1b]0;x\x07 \xC2\x9B don't \\n.txt");
+  write_file(file, "The cat sat");
+  const json data = page_data(page_of({"-f", file}));
+  CHECK(contains(data["command"].get<std::string>(),
+                 "/a\\x1b]0;x\\x07 \\xc2\\x9b don\\'t \\\\n.txt'"));
+  CHECK(data["command"].get<std::string>().starts_with("attnviz --file $'/"));
+}
+
+TEST_CASE("a page opens with the token that --focus names, in its direction") {
+  const json query = page_data(page_of({"The cat sat", "--focus", "cat"}));
+  CHECK(query["focus"] == 2);
+  CHECK(query["focus_as_key"] == false);
+  CHECK(page_data(page_of({"The cat sat", "--focus", "cat", "--as-key"}))["focus_as_key"] == true);
 }
 
 TEST_CASE("with dropout a page has no steps, which would lead to other weights") {
   CHECK(page_data(page_of({"inspect", "The cat sat", "--dropout", "0.3"}))["steps"].is_null());
+}
+
+TEST_CASE("the page of a difference copies the diff") {
+  const json data = page_data(page_of({"diff", "The cat sat", "The dog sat", "--head", "2.1"}));
+  CHECK(data["command"] == "attnviz diff 'The cat sat' 'The dog sat'");
+  CHECK(data["command_text"].is_null());
 }
 
 TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as a page") {

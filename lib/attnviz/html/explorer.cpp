@@ -65,6 +65,21 @@ std::vector<std::size_t> sentence_numbers(const TokenizedText& text) {
   return numbers;
 }
 
+// Quoted tokens may run from right to left; what is around them is not to.
+std::string with_isolated_quotes(const std::string& sentence) {
+  std::string isolated;
+  bool is_open = false;
+  for (const char sign : sentence) {
+    if (sign == '"') {
+      is_open = !is_open;
+      isolated += is_open ? "\"\u2068" : "\u2069\"";
+    } else {
+      isolated += sign;
+    }
+  }
+  return isolated;
+}
+
 class ExplorerWriter {
  public:
   ExplorerWriter(std::span<const AttentionDocument> documents, const ExplorerExtras& extras)
@@ -251,9 +266,10 @@ class ExplorerWriter {
     const bool found = chosen != first.patterns.end();
     json_.member("chosen", found ? static_cast<std::size_t>(chosen - first.patterns.begin())
                                  : std::size_t{0});
-    json_.member("reason", found ? extras_.first->reason : std::string());
+    json_.member("reason", found ? with_isolated_quotes(extras_.first->reason) : std::string());
     if (found) {
-      json_.member("focus", extras_.first->query);
+      json_.member("focus", extras_.first->token);
+      json_.member("focus_as_key", extras_.first->as_key);
     }
   }
 

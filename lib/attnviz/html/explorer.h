@@ -22,8 +22,9 @@ struct ShellCommand {
 /// What a page shows first.
 struct FirstShown {
   HeadId head;
-  std::size_t query = 0;    // the token that is picked
+  std::size_t token = 0;    // that is picked: what it looks at
   std::string reason = {};  // in words; may be empty
+  bool as_key = false;      // of the token: who looks at it
 };
 
 /// What a page has beside the documents.

@@ -58,7 +58,8 @@ class ArcsView {
         options_(options),
         charset_(options.style),
         numbers_(figure.scale.low, figure.scale.high, 5),
-        least_(std::max(figure.least, kDensities.back().least)) {}
+        // One token's lines leave room for weak ones.
+        least_(figure.focus ? figure.least : std::max(figure.least, kDensities.back().least)) {}
 
   Page draw() && {
     page_.add(paragraph(charset_.sentence(figure_.title), options_.columns, kBold));
@@ -192,8 +193,9 @@ class ArcsView {
   const ArcDensities& densities() const { return is_many_ ? kDensitiesOfMany : kDensities; }
 
   const ArcDensity& density_of(float strength) const {
-    return *std::ranges::find_if(
+    const auto found = std::ranges::find_if(
         densities(), [strength](const ArcDensity& density) { return strength >= density.least; });
+    return found == densities().end() ? densities().back() : *found;
   }
 
   void density_legend() {
