@@ -25,7 +25,7 @@ namespace {
 // no query looks at what comes behind it.
 Visibility visibility_in(const AttentionDocument& document, std::span<const HeadId> heads,
                          ConstMatrix weights) {
-  const Visibility known = document.visibility_of(heads);
+  Visibility known = document.visibility_of(heads);
   if (document.mask_of(heads.front())) {
     return known;
   }

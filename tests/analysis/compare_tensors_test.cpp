@@ -129,7 +129,7 @@ TEST_CASE("compare_tensors: W_O of the layer and of each head, and a bias in ano
 
   // Rotary pairs (i, i + 2) in A stand side by side in B: 0 2 1 3.
   const auto turned = [&](RopePairing pairing) {
-    const auto rope = std::make_shared<Rope>();
+    auto rope = std::make_shared<Rope>();
     rope->pairing = pairing;
     rope->inverse_frequencies = {1.0, 0.5};
     return rope;

@@ -220,7 +220,7 @@ TEST_CASE("SVG: two pictures in one page share no id, and one picture always has
       }
       return found;
     };
-    const std::set<std::string> ids = all(std::regex(R"x( id="([^"]*)")x"));
+    std::set<std::string> ids = all(std::regex(R"x( id="([^"]*)")x"));
     CHECK(ids.size() == 3);
     CHECK(all(std::regex(R"x(url\(#([^)]*)\))x")) == ids);
     return ids;

@@ -37,7 +37,8 @@ void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_ke
 // How many weights are visible under each cell of a row of them.
 void count_visible(const Visibility& visibility, const PoolGrid& grid, std::size_t row,
                    std::span<std::uint64_t> cells) {
-  const auto& [queries, keys] = grid;
+  const PoolAxis& queries = grid.queries;
+  const PoolAxis& keys = grid.keys;
   const std::size_t n_tokens = keys.first + keys.size;
   std::fill(cells.begin(), cells.end(), 0);
   std::vector<std::int64_t> whole(cells.size() + 1);

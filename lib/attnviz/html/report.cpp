@@ -24,7 +24,7 @@ std::string html_of(const Span& span) {
     const bool is_light = dark_text_on(style.fill->rgb);
     style.ink = PaletteColor{.rgb = is_light ? Rgb{0, 0, 0} : Rgb{0xFF, 0xFF, 0xFF}};
   }
-  const std::string text = html_text(browser_label(span.text));
+  std::string text = html_text(browser_label(span.text));
   if (style == Style{}) {
     return text;
   }
