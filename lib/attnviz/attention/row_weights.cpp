@@ -22,13 +22,15 @@ void penalise_distance(float penalty, std::size_t query, std::size_t first_key,
   }
 }
 
+// Scores are those of all keys that the mask lets through, gaps apart.
 void hide_gaps(const RowRule& rule, const EdgeBlock* edges, std::size_t query,
                std::size_t first_key, std::span<float> scores) noexcept {
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const std::size_t key = first_key + i;
-    if (!rule.mask.visible(query, key) || (edges != nullptr && edges->is_hidden(query, key))) {
-      scores[i] = -std::numeric_limits<float>::infinity();
-    }
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; rule.mask.has_gaps() && i < scores.size(); ++i) {
+    scores[i] = rule.mask.visible(query, first_key + i) ? scores[i] : kHidden;
+  }
+  for (std::size_t i = 0; edges != nullptr && i < scores.size(); ++i) {
+    scores[i] = edges->is_hidden(query, first_key + i) ? kHidden : scores[i];
   }
 }
 
