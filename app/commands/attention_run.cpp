@@ -285,7 +285,7 @@ void attend_to(const std::vector<HeadId>& heads, const Model& model, const Token
                const TalkOptions& talk) {
   const ScoredTokens tokens(text.size(), {});
   HeadScores scores(talk.verbose ? heads : std::vector<HeadId>(), tokens,
-                    [&](HeadId head) { return visibility_of(model, head, request, text.size()); });
+                    visibilities(model, request, text.size()));
   SinkGroup both({&sink, &scores});
   RunObserver patterns(talk.verbose ? both : sink);
   ObserverGroup all({&patterns, &observer});

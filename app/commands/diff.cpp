@@ -114,10 +114,8 @@ class Comparison {
       return draw(first, second);
     }
     const auto compared = [this](std::size_t side) {
-      return ComparedRun{
-          side == 0 ? alignment_.first : alignment_.second, [this, side](HeadId head) {
-            return visibility_of(model(side), head, requests_[side], texts_[side].size());
-          }};
+      return ComparedRun{side == 0 ? alignment_.first : alignment_.second,
+                         visibilities(model(side), requests_[side], texts_[side].size())};
     };
     PatternComparison second(first, compared(0), compared(1));
     StreamComparison departures(streams);

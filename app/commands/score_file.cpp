@@ -23,9 +23,9 @@ namespace {
 
 // Of all of `heads`, the first of which has these weights: where its mask is not known, causal if
 // no query looks at what comes behind it.
-Visibility visibility_in(const AttentionDocument& document, std::span<const HeadId> heads,
-                         ConstMatrix weights) {
-  Visibility known = document.visibility_of(heads);
+Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities& visibilities,
+                         std::span<const HeadId> heads, ConstMatrix weights) {
+  Visibility known = visibilities.of(heads);
   if (document.mask_of(heads.front())) {
     return known;
   }
@@ -35,7 +35,7 @@ Visibility visibility_in(const AttentionDocument& document, std::span<const Head
       return known;
     }
   }
-  return {Mask{}, document.edges_hidden_in(heads), weights.rows, weights.cols};
+  return known.under(Mask{});
 }
 
 ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
@@ -117,9 +117,10 @@ HeadsDocument score_file(const HeadsOptions& options) {
   }
   std::vector<ScoreValues> scores;
   DetectHead detect(document.heads, tokens);
+  DocumentVisibilities visibilities(patterns);
   for (const DocumentPattern& pattern : patterns.patterns) {
     HeadScores one({pattern.head}, tokens, [&](HeadId head) {
-      return visibility_in(patterns, std::span(&head, 1), pattern.weights);
+      return visibility_in(patterns, visibilities, std::span(&head, 1), pattern.weights);
     });
     try {
       one.rows(pattern.head, 0, 0, pattern.weights);
@@ -134,8 +135,8 @@ HeadsDocument score_file(const HeadsOptions& options) {
     }
   }
   document.raw.add(scores);
-  document.uniform = uniform_scores(
-      tokens, visibility_in(patterns, document.heads, patterns.patterns.front().weights));
+  document.uniform = uniform_scores(tokens, visibility_in(patterns, visibilities, document.heads,
+                                                          patterns.patterns.front().weights));
   return document;
 }
 

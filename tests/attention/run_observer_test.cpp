@@ -155,9 +155,9 @@ class ScaledMlp : public RunObserver {
 
 using Edges = bool (*)(std::size_t query, std::size_t key);
 
-class HiddenEdges : public RunObserver {
+class EdgeHider : public RunObserver {
  public:
-  HiddenEdges(std::vector<HeadId> heads, Edges are_hidden, PatternSink& patterns)
+  EdgeHider(std::vector<HeadId> heads, Edges are_hidden, PatternSink& patterns)
       : RunObserver(patterns), heads_(std::move(heads)), are_hidden_(are_hidden) {}
   bool hides(HeadId head) const override { return std::ranges::find(heads_, head) != heads_.end(); }
   void hide(HeadId /*head*/, EdgeBlock& edges) const override {
@@ -333,7 +333,7 @@ TEST_CASE("observer: edges that are hidden are edges that a mask hides") {
     const MatrixBuffer output = test::output_of(model, test::Pieces(kTokens), masked, &expected);
     for (const std::size_t n_threads : {1u, 3u}) {
       PatternStore found(heads, kTokens);
-      HiddenEdges observer(
+      EdgeHider observer(
           heads, [](std::size_t query, std::size_t key) { return key + 4 <= query; }, found);
       const MatrixBuffer hidden = output_under(model, observer, n_threads);
       for (const HeadId head : heads) {
@@ -360,7 +360,7 @@ TEST_CASE("observer: a query whose last edge is hidden gets zeros, other heads a
   };
   for_each_model([&](const Model& model) {
     PatternStore patterns(select_heads(model, "", ""), kTokens);
-    HiddenEdges observer({kEdited}, are_hidden, patterns);
+    EdgeHider observer({kEdited}, are_hidden, patterns);
     test::NaiveEdits edits;
     edits.hides = [&](HeadId head, std::size_t query, std::size_t key) {
       return head == kEdited && are_hidden(query, key);

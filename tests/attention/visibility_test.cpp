@@ -80,6 +80,66 @@ TEST_CASE("Visibility: the same edges are equal, however they were said") {
   CHECK(causal({{{30, 40}, {}, {}, {}}}) == Visibility());
 }
 
+TEST_CASE("Visibility: few bytes an edge, also where long edges cross many queries") {
+  constexpr std::size_t kMany = 5000;
+  std::vector<KnockOut> edges;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    edges.push_back({{i, 2 * kMany}, {2 * i, 2 * i + 1}, {}, {}});
+  }
+  const HiddenEdges hidden(edges, 2 * kMany, 2 * kMany);
+  std::size_t n_ranges = 0;
+  for (std::size_t node = 1; node < hidden.nodes().size(); ++node) {
+    n_ranges += hidden.nodes()[node].size();
+  }
+  CHECK(n_ranges < 15 * kMany);  // lists for each query: 12 million
+  const Visibility seen({MaskKind::kNone}, edges, 2 * kMany, 2 * kMany);
+  for (const std::size_t query : {0u, 1u, 77u, 4999u, 5000u, 9999u}) {
+    const std::size_t n_hidden = std::min<std::size_t>(query + 1, kMany);
+    CHECK(seen.n_visible(query, 0, 2 * kMany) == 2 * kMany - n_hidden);
+    CHECK(!seen.visible(query, 2 * n_hidden - 2));
+    CHECK(seen.visible(query, 2 * n_hidden - 1));
+  }
+}
+
+TEST_CASE("visibilities: heads share the edges that they miss, whatever was said of layers") {
+  const Model model = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/1);
+  AttentionRequest request;
+  request.interventions = std::make_shared<const Interventions>(
+      Interventions{{}, {{{3, 4}, {0, 1}, {0, 1}, {}}, {{3, 4}, {0, 1}, {1, 2}, {1, 2}}}});
+  const auto seen = visibilities(model, request, 5);
+  CHECK(!seen({0, 0}).visible(3, 0));
+  CHECK(seen({1, 0}).visible(3, 0));
+  CHECK(seen({1, 1}).hidden_edges() == seen({0, 0}).hidden_edges());
+  CHECK(seen({1, 0}).hidden_edges() == nullptr);
+}
+
+TEST_CASE("edges_hidden_in: several heads miss what each of them misses, however it was said") {
+  Interventions all;
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    for (std::size_t i = 0; i < 40; ++i) {
+      const std::size_t query = (i * 7 + layer) % kSeen;
+      const std::size_t key = i * 5 % 11 + layer;
+      all.knock_outs.push_back(
+          {{query, query + 1 + i % 4}, {key, key + 1 + i % 3}, {layer, layer + 1}, {}});
+    }
+  }
+  all.knock_outs.push_back({{9, IndexRange::kNoEnd}, {4, 6}, {}, {}});
+  const std::vector<HeadId> heads = {{0, 0}, {0, 1}, {1, 0}};
+  const Visibility seen({}, edges_hidden_in(all, heads), kSeen, kSeen);
+  for (std::size_t query = 0; query < kSeen; ++query) {
+    for (std::size_t key = 0; key <= query; ++key) {
+      const bool is_hidden = std::ranges::all_of(heads, [&](HeadId head) {
+        return std::ranges::any_of(all.knock_outs, [&](const KnockOut& one) {
+          return one.is_in(head) && one.queries.has(query) && one.keys.has(key);
+        });
+      });
+      REQUIRE(seen.visible(query, key) == !is_hidden);
+    }
+  }
+  all.knock_outs = {{{2, 3}, {1, 2}, {0, 1}, {}}, {{2, 3}, {1, 2}, {1, 2}, {}}};
+  CHECK(edges_hidden_in(all, heads) == std::vector<KnockOut>{{{2, 3}, {1, 2}, {}, {}}});
+}
+
 TEST_CASE("visibility_of: a head has the edges that are hidden in it, several what all have") {
   const Model model = random_model({.n_layers = 2, .n_heads = 2}, /*seed=*/1);
   AttentionRequest request;

@@ -123,6 +123,14 @@ TEST_CASE("attention_heatmap: between words those edges are masked that all of t
   CHECK_FALSE(panel.is_visible(2, 0));
   CHECK(panel.is_visible(2, 1));  // of its two tokens one is seen
   CHECK(panel.is_visible(1, 0));
+  document.run.interventions.knock_outs = {
+      {{3, 4}, {1, 2}, {}, {}}, {{4, 5}, {1, 3}, {}, {}}, {{3, 4}, {2, 3}, {}, {}}};
+  const HeatmapPanel together = attention_heatmap(document).panels.at(0);
+  CHECK_FALSE(together.is_visible(2, 1));  // no edge has all of both
+  CHECK(together.is_visible(2, 0));
+  document.run.interventions.knock_outs.pop_back();
+  CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 1));
+  document.run.interventions.knock_outs = {{{3, 5}, {0, 2}, {}, {}}};
   document.words->sources.clear();  // what the words are made of is not known
   CHECK(attention_heatmap(document).panels.at(0).is_visible(2, 0));
 }

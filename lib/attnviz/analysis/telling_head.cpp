@@ -48,10 +48,12 @@ TellingHeads::TellingHeads(const std::vector<HeadId>& heads, const Visibility& v
       n_queries_(n_queries),
       n_keys_(n_keys),
       same_tokens_(n_queries == n_keys),
+      n_row_(n_queries),
       n_column_(n_keys) {
   std::vector<std::ptrdiff_t> begins(n_keys + 1);
   std::vector<std::size_t> n_near(n_keys);
   for (std::size_t query = 0; query < n_queries; ++query) {
+    n_row_[query] = visibility.n_visible(query, 0, n_keys);
     visibility.each_range(query, n_keys, [&begins](std::size_t first_key, std::size_t end_key) {
       ++begins[first_key];
       --begins[end_key];
@@ -167,7 +169,7 @@ double TellingHeads::baseline(const Head& head, std::size_t query) const {
     const bool is_alike = other < n_queries_ && head.tops[other].key == top.key;
     return is_alike ? static_cast<double>(head.tops[other].weight) : 0.0;
   };
-  const std::size_t n_seen = std::max<std::size_t>(visibility_.n_visible(query, 0, n_keys_), 1);
+  const std::size_t n_seen = std::max<std::size_t>(n_row_[query], 1);
   double expected = std::max(1.0 / static_cast<double>(n_seen),
                              mean_of_others(head.columns[top.key], n_column_[top.key], top.weight));
   if (same_tokens_) {
@@ -195,7 +197,7 @@ TellingHead TellingHeads::scored(HeadId id, const Head& from) const {
   result.head = id;
   constexpr double kSpeaking = 0.5;
   for (std::size_t query = 0; query < n_queries_; ++query) {
-    std::size_t n_far = visibility_.n_visible(query, 1, n_keys_);
+    std::size_t n_far = n_row_[query] - (visibility_.visible(query, 0) ? 1u : 0u);
     for (std::size_t key = std::max<std::size_t>(query, 2) - 1; key < std::min(query + 2, n_keys_);
          ++key) {
       n_far -= near(query, key) && visibility_.visible(query, key) ? 1u : 0u;

@@ -116,6 +116,7 @@ class TellingHeads : public PatternSink {
   std::size_t n_keys_;
   bool same_tokens_;
   Judge judge_;
+  std::vector<std::size_t> n_row_;     // [n_queries]: keys that it sees
   std::vector<std::size_t> n_column_;  // [n_keys]: queries that have the key in F
   std::array<std::size_t, kSteps.size()> n_step_{};
   std::map<HeadId, Head> heads_;

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
@@ -44,16 +43,6 @@ std::vector<IndexRange> merged_ranges(std::vector<IndexRange> ranges) {
     }
   }
   return merged;
-}
-
-std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
-                                      std::span<const HeadId> heads) {
-  std::vector<KnockOut> edges;
-  std::ranges::copy_if(
-      interventions.knock_outs, std::back_inserter(edges), [heads](const KnockOut& one) {
-        return std::ranges::all_of(heads, [&one](HeadId head) { return one.is_in(head); });
-      });
-  return edges;
 }
 
 void check_interventions(const Model& model, const Interventions& interventions) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
@@ -61,10 +60,6 @@ struct Interventions {
 
 /// All that is in any of the ranges: rising, with something between each and the next.
 std::vector<IndexRange> merged_ranges(std::vector<IndexRange> ranges);
-
-/// Of the edges to be hidden those that are so in every one of `heads`.
-std::vector<KnockOut> edges_hidden_in(const Interventions& interventions,
-                                      std::span<const HeadId> heads);
 
 /// Throws Error{kUsage} for a layer, a head or an MLP that the model does not have; where layers or
 /// heads of edges have no end, that is the model's.

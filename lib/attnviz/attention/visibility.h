@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "attnviz/attention/hidden_edges.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/request.h"
@@ -27,9 +32,18 @@ class Visibility {
              std::size_t n_keys);
 
   /// Whether the same edges are hidden by the same mask.
-  bool operator==(const Visibility& other) const noexcept;
+  bool operator==(const Visibility& other) const;
+
+  /// The same edges hidden by another mask.
+  Visibility under(Mask mask) const {
+    Visibility other = *this;
+    other.mask_ = mask;
+    return other;
+  }
 
   const Mask& mask() const noexcept { return mask_; }
+  /// Null where there are none; the same for those that share them.
+  const HiddenEdges* hidden_edges() const noexcept { return hidden_.get(); }
   bool hides_edges() const noexcept { return hidden_ != nullptr; }
 
   bool visible(std::size_t query, std::size_t key) const noexcept;
@@ -50,11 +64,14 @@ class Visibility {
   void each_range(std::size_t query, std::size_t n_keys, const Take& take) const {
     std::size_t begin = first_key(query);
     const std::size_t end = end_key(query, n_keys);
-    for (const IndexRange& hidden : hidden_from(query)) {
-      if (const std::size_t stop = std::min(hidden.first, end); begin < stop) {
-        take(begin, stop);
+    if (hidden_ != nullptr) {
+      HiddenKeys keys = hidden_->from(query, begin);
+      for (auto range = keys.next(); range && begin < end; range = keys.next()) {
+        if (const std::size_t stop = std::min(range->first, end); begin < stop) {
+          take(begin, stop);
+        }
+        begin = std::max(begin, range->end);
       }
-      begin = std::max(begin, hidden.end);
     }
     if (begin < end) {
       take(begin, end);
@@ -62,26 +79,39 @@ class Visibility {
   }
 
  private:
-  // Keys that are hidden from all of some queries: rising, with keys between them.
-  struct Band {
-    IndexRange queries;
-    std::vector<IndexRange> keys;
-
-    bool operator==(const Band&) const = default;
-  };
-
-  std::span<const IndexRange> hidden_from(std::size_t query) const noexcept;
-
   Mask mask_;
-  std::shared_ptr<const std::vector<Band>> hidden_;  // rising, apart; null: no edges
+  std::shared_ptr<const HiddenEdges> hidden_;  // null: no edges
+};
+
+/// Makes what sees without the same edges once, for as many heads as miss these.
+class VisibilityCache {
+ public:
+  using Change = std::function<std::vector<KnockOut>(std::vector<KnockOut>)>;
+
+  /// Of patterns of [n_queries, n_keys]; `change`, where there is one, makes their edges of those
+  /// that are asked for.
+  VisibilityCache(std::size_t n_queries, std::size_t n_keys, Change change = {})
+      : n_queries_(n_queries), n_keys_(n_keys), change_(std::move(change)) {}
+
+  Visibility of(Mask mask, std::vector<KnockOut> edges);
+
+ private:
+  std::size_t n_queries_, n_keys_;
+  Change change_;
+  std::map<std::vector<KnockOut>, Visibility> known_;  // by edges without their heads
 };
 
 /// In the pattern that a run over `n_tokens` has for `head`.
 Visibility visibility_of(const Model& model, HeadId head, const AttentionRequest& request,
                          std::size_t n_tokens);
 
-/// What all of `heads`, at least one, have in common: the mask of the first and the edges that each
-/// request for edges hides in every one of them.
+/// The same for one head after another; heads that miss the same edges share them. `model` and
+/// `request` must outlive it.
+std::function<Visibility(HeadId)> visibilities(const Model& model, const AttentionRequest& request,
+                                               std::size_t n_tokens);
+
+/// What all of `heads`, at least one, have in common: the mask of the first and the edges that are
+/// hidden in every one of them.
 Visibility shared_visibility(const Model& model, std::span<const HeadId> heads,
                              const AttentionRequest& request, std::size_t n_tokens);
 

@@ -54,29 +54,53 @@ void take_means(AttentionDocument& document, const std::vector<std::vector<HeadI
   name_means(document);
 }
 
-// The words all of whose tokens lie in a range.
-IndexRange words_in(const IndexRange& tokens, const DocumentWords& words) {
-  IndexRange found{0, 0};
-  std::size_t token = 0;
-  for (std::size_t word = 0; word < words.sources.size(); ++word) {
-    if (token < tokens.first) {
-      found = {word + 1, word + 1};
-    }
-    token += words.sources[word].ids.size();
-    if (found.first <= word && token <= tokens.end) {
-      found.end = word + 1;
+// Turns edges between tokens into those between words that are hidden between all of their tokens;
+// into none where the words' tokens are not known.
+class WordEdges {
+ public:
+  explicit WordEdges(const DocumentWords& words) {
+    for (const DocumentWords::Source& source : words.sources) {
+      starts_.push_back(starts_.back() + source.ids.size());
     }
   }
-  return found;
-}
 
-// Edges between tokens as those between words; without any where the words' tokens are not known.
-std::vector<KnockOut> between_words(std::vector<KnockOut> edges, const DocumentWords& words) {
-  for (KnockOut& one : edges) {
-    one.queries = words_in(one.queries, words);
-    one.keys = words_in(one.keys, words);
+  std::vector<KnockOut> operator()(std::vector<KnockOut> edges) const {
+    const HiddenEdges tokens(edges, starts_.back(), starts_.back());
+    for (KnockOut& one : edges) {
+      one.queries = words_in(one.queries);
+      one.keys = words_in(one.keys);
+    }
+    // What several edges hide together.
+    const HiddenEdges alone(edges);
+    EdgeRows rows(alone);
+    for (std::size_t word = 0; word + 1 < starts_.size(); ++word) {
+      const IndexRange queries{starts_[word], starts_[word + 1]};
+      if (queries.first == queries.end) {
+        continue;
+      }
+      std::vector<IndexRange> keys = tokens.from_all(queries);
+      std::ranges::transform(keys, keys.begin(),
+                             [this](const IndexRange& range) { return words_in(range); });
+      std::erase_if(keys, [](const IndexRange& range) { return range.first == range.end; });
+      rows.add({word, word + 1}, std::move(keys));
+    }
+    std::ranges::copy(rows.take(), std::back_inserter(edges));
+    return edges;
   }
-  return edges;
+
+ private:
+  // The words all of whose tokens lie in a range.
+  IndexRange words_in(const IndexRange& tokens) const {
+    const auto first = std::ranges::lower_bound(starts_, tokens.first) - starts_.begin();
+    const auto end = std::ranges::upper_bound(starts_, tokens.end) - starts_.begin() - 1;
+    return {static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(first, end))};
+  }
+
+  std::vector<std::size_t> starts_ = {0};  // first tokens, and where the last word ends
+};
+
+VisibilityCache::Change edges_to_words(const AttentionDocument& document) {
+  return document.words ? WordEdges(*document.words) : VisibilityCache::Change();
 }
 
 }  // namespace
@@ -115,19 +139,24 @@ std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId>
 }
 
 Visibility AttentionDocument::visibility_of(std::span<const HeadId> heads) const {
-  const Mask mask = mask_of(heads.front()).value_or(Mask{MaskKind::kNone});
-  std::vector<KnockOut> edges = edges_hidden_in(heads);
-  if (words) {
-    edges = between_words(std::move(edges), *words);
-  }
-  return {mask, edges, query_tokens.size(), key_tokens.size()};
+  return DocumentVisibilities(*this).of(heads);
+}
+
+DocumentVisibilities::DocumentVisibilities(const AttentionDocument& document)
+    : document_(document),
+      cache_(document.query_tokens.size(), document.key_tokens.size(), edges_to_words(document)) {}
+
+Visibility DocumentVisibilities::of(std::span<const HeadId> heads) {
+  const Mask mask = document_.mask_of(heads.front()).value_or(Mask{MaskKind::kNone});
+  return cache_.of(mask, document_.edges_hidden_in(heads));
 }
 
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads) {
+  DocumentVisibilities visibilities(document);
   std::vector<MaskedHeads> groups;
   for (const HeadId head : heads) {
-    const Visibility seen = document.visibility_of(head);
+    const Visibility seen = visibilities.of(head);
     auto group = std::ranges::find(groups, seen, &MaskedHeads::visibility);
     if (group == groups.end()) {
       group = groups.insert(group, {seen, {}});

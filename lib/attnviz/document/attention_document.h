@@ -130,6 +130,20 @@ struct AttentionDocument {
   bool is_rollout() const noexcept { return average && average->rollout; }
 };
 
+/// Its visibility_of() for many heads: each set of edges is looked through once.
+class DocumentVisibilities {
+ public:
+  /// `document` must outlive it, and stay what it is.
+  explicit DocumentVisibilities(const AttentionDocument& document);
+
+  Visibility of(std::span<const HeadId> heads);
+  Visibility of(HeadId head) { return of(std::span(&head, 1)); }
+
+ private:
+  const AttentionDocument& document_;
+  VisibilityCache cache_;
+};
+
 /// Those of `heads` together whose queries see the same keys.
 std::vector<MaskedHeads> heads_by_mask(const AttentionDocument& document,
                                        const std::vector<HeadId>& heads);

@@ -199,14 +199,14 @@ std::vector<std::string> shared_notes(std::span<const AttentionDocument> documen
   return shared;
 }
 
-HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
+HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
+                      const Visibility& seen) {
   const DocumentPattern& pattern = document.patterns[index];
   HeatmapPanel panel{pattern.title.empty() ? head_title(pattern.head) : pattern.title,
                      pattern.weights};
   if (const auto mask = document.mask_of(pattern.head)) {
     panel.mask = mask->name();
   }
-  const Visibility seen = document.visibility_of(pattern.head);
   if (seen.hides_edges()) {
     const std::vector<KnockOut> edges = document.edges_hidden_in(std::span(&pattern.head, 1));
     panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
@@ -219,15 +219,14 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index) {
 }
 
 // Lists of edges are cut when they are long: panels that see other keys get other names.
-void part_names(std::span<const AttentionDocument> documents, std::vector<HeatmapPanel>& panels) {
+void part_names(const std::vector<Visibility>& seen, std::vector<HeatmapPanel>& panels) {
   std::map<std::string, Visibility> known;
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const AttentionDocument& document = documents[i % documents.size()];
-    const Visibility seen = document.visibility_of(document.patterns[i / documents.size()].head);
-    if (!seen.hides_edges()) {
+    if (!seen[i].hides_edges()) {
       continue;
     }
-    if (const auto place = known.try_emplace(panels[i].mask, seen).first; place->second != seen) {
+    const auto place = known.try_emplace(panels[i].mask, seen[i]).first;
+    if (place->second != seen[i]) {
       panels[i].mask += fmt::format(" ({})", panels[i].title);
     }
   }
@@ -349,15 +348,18 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   const AttentionDocument& document = documents.front();
   const Drawing& drawing = document.drawing;
   Heatmap heatmap;
+  std::vector<DocumentVisibilities> visibilities(documents.begin(), documents.end());
+  std::vector<Visibility> seen;  // of the panels
   for (std::size_t i = 0; i < document.patterns.size(); ++i) {
     for (std::size_t variant = 0; variant < documents.size(); ++variant) {
-      heatmap.panels.push_back(panel_of(documents[variant], i));
+      seen.push_back(visibilities[variant].of(documents[variant].patterns[i].head));
+      heatmap.panels.push_back(panel_of(documents[variant], i, seen.back()));
       if (documents.size() > 1) {
         heatmap.panels.back().title += " " + drawing.side_by_side[variant];
       }
     }
   }
-  part_names(documents, heatmap.panels);
+  part_names(seen, heatmap.panels);
   heatmap.panels_together =
       documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;

@@ -24,9 +24,7 @@ DetectedScores detected_scores(const DetectHead& detect, HeadId head) {
 
 TextScores score_heads(const Model& model, const TokenizedText& text, const ScoredTokens& tokens,
                        const std::vector<HeadId>& heads, const ScoreRequest& request) {
-  const auto seen = [&](HeadId head) {
-    return visibility_of(model, head, request.attention, tokens.size());
-  };
+  const auto seen = visibilities(model, request.attention, tokens.size());
   HeadScores raw(heads, tokens, seen);
   const ValueNorms* norms = nullptr;
   HeadScores weighted(heads, tokens, seen, [&norms](HeadId head) { return norms->of(head); });
