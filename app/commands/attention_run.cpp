@@ -234,7 +234,8 @@ TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
 }
 
 AttentionRequest request_of(const AttentionOptions& options, const Model& model,
-                            const TokenizedText& text, std::span<const Variant> variants) {
+                            const TokenizedText& text, std::span<const Variant> variants,
+                            std::size_t n_written) {
   AttentionRequest request = request_of(options, model);
   if (options.what_if.hide.empty()) {
     return request;
@@ -250,7 +251,8 @@ AttentionRequest request_of(const AttentionOptions& options, const Model& model,
     requests.push_back(request);
   }
   std::vector<std::string> notes;
-  interventions.knock_outs = edges_of(options.what_if, text, model, requests, notes);
+  interventions.knock_outs =
+      edges_of(options.what_if, text, text.size() + n_written, model, requests, notes);
   request.interventions = std::make_shared<const Interventions>(std::move(interventions));
   for (const std::string& note : notes) {
     tell(options.talk, note);

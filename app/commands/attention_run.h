@@ -70,9 +70,11 @@ TokenizedText read_text(AttentionSetup& setup, const AttentionOptions& options,
 /// The request for one text: with the seed that dropout takes, what is taken out of the model, and
 /// the edges that are hidden in this text, before the model has written behind it. Says how words
 /// were understood, and which edges nobody sees anyway, in none of the `variants` that it is to be
-/// run in, unless quiet. Throws Error{kUsage} for what model or text do not have.
+/// run in, nor when the model has written `n_written` tokens, unless quiet. Throws Error{kUsage}
+/// for what model or text do not have.
 AttentionRequest request_of(const AttentionOptions& options, const Model& model,
-                            const TokenizedText& text, std::span<const Variant> variants = {});
+                            const TokenizedText& text, std::span<const Variant> variants = {},
+                            std::size_t n_written = 0);
 
 /// What is said of a run over several texts, in each of which other tokens may be meant. Throws as
 /// above.

@@ -139,7 +139,8 @@ Reading read_prompt_and_answer(const CiteOptions& options, AttentionSetup& setup
   while (!text.tokens.empty() && text.tokens.back().added && text.size() > 1) {
     text.tokens.pop_back();  // an end that tokenizers put there: more comes behind the prompt
   }
-  const AttentionRequest request = request_of(options, setup.model, text);
+  const AttentionRequest request =
+      request_of(options, setup.model, text, {}, options.answer ? 0 : options.generate);
   if (options.answer) {
     const auto answer = std::ranges::find_if(
         text.tokens, [&](const Token& token) { return !token.added && token.end > prompt.size(); });

@@ -37,7 +37,8 @@ Words::Words(const TokenizedText& tokens)
 
 ShownText::ShownText(ShowSetup& setup, const InputText& input)
     : tokens(read_text(setup, setup.options, *setup.tokenizer, input)),
-      request(request_of(setup.options, setup.model, tokens, setup.options.side_by_side)),
+      request(request_of(setup.options, setup.model, tokens, setup.options.side_by_side,
+                         setup.options.generate)),
       continuation(go_on(setup, request, tokens)),
       words(setup.options.merge_words ? std::optional<Words>(tokens) : std::nullopt),
       focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),

@@ -231,14 +231,15 @@ bool any_is_seen(const std::vector<KnockOut>& edges, const Interventions& hidden
   };
   const IndexRange& layers = edges.front().layers;
   const IndexRange& heads = edges.front().heads;
+  VisibilityCache visibilities(n_tokens, n_tokens);
   for (const AttentionRequest& request : requests) {
     for (std::size_t layer = layers.first; layer < std::min(layers.end, model.n_layers());
          ++layer) {
       const std::size_t end_head = std::min(heads.end, model.layers[layer].heads.size());
       for (std::size_t head = heads.first; head < end_head; ++head) {
         const HeadId id{layer, head};
-        const Visibility seen(mask_of(model, layer, request),
-                              edges_hidden_in(hidden, std::span(&id, 1)), n_tokens, n_tokens);
+        const Visibility seen = visibilities.of(mask_of(model, layer, request),
+                                                edges_hidden_in(hidden, std::span(&id, 1)));
         if (std::ranges::any_of(edges, [&](const KnockOut& one) { return is_seen(one, seen); })) {
           return true;
         }
@@ -314,7 +315,8 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model) {
   return interventions;
 }
 
-std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text, const Model& model,
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+                               std::size_t n_tokens, const Model& model,
                                std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes) {
   constexpr std::size_t kMost = 10'000;
@@ -334,8 +336,8 @@ std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
         edges.push_back({query, key, rule.layers, rule.heads});
       }
     }
-    if (!any_is_seen(edges, all, text.size(), model, requests)) {
-      const bool by_mask = !any_is_seen(edges, {}, text.size(), model, requests);
+    if (!any_is_seen(edges, all, n_tokens, model, requests)) {
+      const bool by_mask = !any_is_seen(edges, {}, n_tokens, model, requests);
       notes.push_back(fmt::format("{} {}: {} these edges already", kHide,
                                   attnviz::quoted(rule.rule),
                                   by_mask ? "the mask hides" : "what is said before it hides"));

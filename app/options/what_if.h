@@ -65,9 +65,10 @@ Interventions interventions_of(const WhatIf& what_if, const Model& model);
 
 /// The edges that are hidden in one text, each once, of rules that interventions_of() lets pass.
 /// What is to be said of how words were understood, and of rules that hide what no head of `model`
-/// sees in any of `requests`, is appended to `notes`. Throws Error{kUsage} for what the text does
-/// not have.
-std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text, const Model& model,
+/// sees in any of `requests`, with `n_tokens` in all when the model has written behind the text, is
+/// appended to `notes`. Throws Error{kUsage} for what the text does not have.
+std::vector<KnockOut> edges_of(const WhatIf& what_if, const TokenizedText& text,
+                               std::size_t n_tokens, const Model& model,
                                std::span<const AttentionRequest> requests,
                                std::vector<std::string>& notes);
 

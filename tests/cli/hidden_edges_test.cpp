@@ -99,6 +99,34 @@ TEST_CASE("--hide: edges that nobody sees anyway are told, of each rule that has
   CHECK(contains(attnviz({"heads", "The cat sat", "--hide", "cat>sat"}).err, "the mask hides"));
 }
 
+TEST_CASE("--hide: ranges without an end reach into what the model writes") {
+  const auto told = [](const Words& more) {
+    return attnviz(and_with({"The cat sat", "--head", "0.0", "--hide", "3>3"}, more)).err;
+  };
+  const Words open = {"--hide", "3->3-"};
+  CHECK(contains(told(open), "--hide \"3->3-\": what is said before it hides these edges already"));
+  CHECK(!contains(told(and_with(open, {"--generate", "3"})), "already"));
+  CHECK(contains(told({"--hide", "3>3-3", "--generate", "3"}), "already"));
+}
+
+TEST_CASE("--hide: means and words are masked where several rules hide an edge together") {
+  const auto cells = [](const Words& arguments, const Words& hidden) {
+    const Words all = and_with(arguments, and_with(hidden, {"--style", "mask"}));
+    const std::string out = attnviz(all).out;
+    const std::size_t begin = out.find("*<|bos|>");
+    return out.substr(begin, out.find("# = sees") - begin);
+  };
+  const Words mean = {"The cat sat on the mat", "--average", "layers", "--head", "0"};
+  const std::string seldom = cells(mean, {"--hide", "sat>cat@0-1"});
+  const std::string everywhere = cells(mean, {"--hide", "sat>cat"});
+  CHECK(seldom != everywhere);
+  CHECK(cells(mean, {"--hide", "sat>cat@0-1", "--hide", "sat>cat@2-3"}) == everywhere);
+  const Words words = {"antidis sat", "--merge", "words", "--head", "0.0"};
+  const std::string whole = cells(words, {"--hide", "-1>1-"});
+  CHECK(cells(words, {}) != whole);
+  CHECK(cells(words, {"--hide", "-1>1", "--hide", "-1>2-"}) == whole);
+}
+
 TEST_CASE("--hide: legends and documents say an edge once that was asked for twice") {
   const Words twice = {"The cat sat", "--head", "1.0",    "--hide", "sat>cat",
                        "--hide",      "2>1",    "--hide", "sat>cat"};
