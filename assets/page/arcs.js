@@ -3,7 +3,7 @@
 import { clamp, contextOf, eachFrame, make, numberText, onWidth, sizedContext } from "./dom.js";
 import { cutLabel } from "./heat_paint.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
-import { pickedSums } from "./derive.js";
+import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
 
 const ROOMY_ROW = 20;
@@ -149,7 +149,7 @@ export class Arcs {
       column,
       width,
       state.asKey ? sums : null,
-      new Set(state.asKey ? [] : pointed),
+      pointed,
     );
     this.paintColumn(
       context,
@@ -161,7 +161,7 @@ export class Arcs {
       column,
       width,
       state.asKey ? null : sums,
-      new Set(state.asKey ? pointed : []),
+      pointed,
     );
     context.fillStyle = theme.background;
     context.fillRect(0, 0, width, 20);
@@ -184,10 +184,11 @@ export class Arcs {
    * @param {number} column  width
    * @param {number} width   of the picture
    * @param {Float32Array | null} sums  numbers beside the labels
-   * @param {Set<number>} pointed
+   * @param {number[]} picked  whose numbers these are: on this side where it has none
    */
-  paintColumn(context, units, isLeft, first, last, y, column, width, sums, pointed) {
+  paintColumn(context, units, isLeft, first, last, y, column, width, sums, picked) {
     const { theme, state } = /** @type {Scene} */ (this.scene);
+    const pointed = new Set(sums ? [] : picked);
     const largest = sums ? sums.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0) : 0;
     context.textBaseline = "middle";
     for (let place = first; place < Math.min(units.length, last + 1); place++) {
@@ -209,7 +210,8 @@ export class Arcs {
         context.font = `11px ${theme.sans}`;
         context.fillStyle = theme.quiet;
         context.textAlign = isLeft ? "left" : "right";
-        context.fillText(numberText(sums[place]), isLeft ? 0 : width - 2, y(place));
+        const error = pickedError(/** @type {Shown} */ (this.shown), picked, isLeft, place);
+        context.fillText(numberText(sums[place], error), isLeft ? 0 : width - 2, y(place));
       }
     }
   }

@@ -21,12 +21,29 @@ const COMMANDS = [
   "tour",
 ];
 
+/** Characters that a terminal or a reader would not show as they are: they would act, or turn the reading direction. */
+const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
 /**
- * A word for a POSIX shell.
+ * A word for a shell. Those of POSIX have no name for what cannot be seen; bash, zsh and ksh have $'\x03'.
  * @param {string} word
  */
 export function quoted(word) {
-  return /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+  if (/^[\w./:=,@%+-]+$/.test(word)) {
+    return word;
+  }
+  if (!UNSEEN.test(word)) {
+    return `'${word.replace(/'/g, "'\\''")}'`;
+  }
+  const signs = [...word].map((sign) =>
+    sign === "\n" ? "\\n" : UNSEEN.test(sign) ? byteEscapes(sign) : /['\\]/.test(sign) ? `\\${sign}` : sign,
+  );
+  return `$'${signs.join("")}'`;
+}
+
+/** @param {string} sign */
+function byteEscapes(sign) {
+  return Array.from(new TextEncoder().encode(sign), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
 }
 
 /**
@@ -36,39 +53,32 @@ export function quoted(word) {
  */
 function headOptions(data, state) {
   const { heads } = data.documents[0];
-  const keys = headKeys(data);
+  const { model } = data;
   const { layer, head, title } = heads[state.head];
   // What has a title of its own is no head; the command before the text already says what it is.
   if (title !== "") {
     return [];
   }
-  switch (state.average) {
-    case "heads":
-      return ["--layer", String(layer), "--average", "heads"];
-    case "layers":
-      return ["--head", `*.${head}`, "--average", "layers"];
-    case "all":
-      return ["--average", "all"];
-    case "chosen":
-      return [
-        "--head",
-        averagedHeads(state, heads, state.head)
-          .map((place) => keys[place])
-          .join(),
-        "--average",
-        "all",
-      ];
-    default:
-      return heads.length > 1 || (data.model && data.model.n_layers * data.model.n_heads > 1)
-        ? [
-            "--head",
-            [state.head, state.compare]
-              .filter((place) => place >= 0)
-              .map((place) => keys[place])
-              .join(),
-          ]
-        : [];
+  const keys = headKeys(data);
+  const listed = (/** @type {number[]} */ places) => places.map((place) => keys[place]).join();
+  if (state.average === "") {
+    return heads.length > 1 || (model && model.n_layers * model.n_heads > 1)
+      ? ["--head", listed([state.head, state.compare].filter((place) => place >= 0))]
+      : [];
   }
+  // A page may have a few of the model's heads: then these are named, since the short words mean all of the model.
+  const places = averagedHeads(state, heads, state.head);
+  const has = (/** @type {number} */ count) => places.length === count;
+  if (state.average === "heads" && model && has(model.n_heads)) {
+    return ["--layer", String(layer), "--average", "heads"];
+  }
+  if (state.average === "layers" && model && has(model.n_layers)) {
+    return ["--head", `*.${head}`, "--average", "layers"];
+  }
+  if (state.average === "all" && model && has(model.n_layers * model.n_heads)) {
+    return ["--average", "all"];
+  }
+  return ["--head", listed(places), "--average", "all"];
 }
 
 /**
@@ -111,10 +121,24 @@ export function commandLine(data, state) {
 
 /**
  * What the line cannot say, or "".
+ * @param {PageData} data
  * @param {State} state
  */
-export function commandLimits(state) {
+export function commandLimits(data, state) {
   const limits = [];
+  const { heads } = data.documents[0];
+  const isMade = heads[state.head].title !== "";
+  if (isMade && heads.length > 1) {
+    limits.push(`which of the ${heads.length} patterns is shown`);
+  }
+  if (data.documents.length > 1 && state.document >= 0) {
+    limits.push("which document is shown");
+  }
+  // Means of all or of chosen heads have nothing beside them.
+  const compares = state.compare >= 0 && state.compare !== state.head;
+  if (compares && (isMade || state.average === "heads" || state.average === "layers")) {
+    limits.push("the pattern beside it");
+  }
   if (state.units === "sentences" || state.units === "turns" || state.folds.length > 0) {
     limits.push("tokens taken together");
   }

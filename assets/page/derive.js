@@ -25,7 +25,38 @@ export function meanMatrix(matrices) {
       values[query * cols + key] = sums[key] / matrices.length;
     }
   }
-  return new Matrix({ rows, cols, values });
+  return new Matrix({ rows, cols, values, error: largestError(matrices) });
+}
+
+/**
+ * The mean of values is not further from the true one than the least exact of them would be: errors grow ever more
+ * slowly with the values.
+ * @param {Matrix[]} matrices
+ * @returns {import("./matrix.js").ErrorOf | null}
+ */
+function largestError(matrices) {
+  const errors = matrices.flatMap(({ error }) => error ?? []);
+  return errors.length > 0 ? (value) => Math.max(...errors.map((error) => error(value))) : null;
+}
+
+/**
+ * Of a mean: a query sees a key where it does in any of the patterns.
+ * @param {Mask[]} masks  of one shape, each once
+ */
+export function unionMask(masks) {
+  const [first] = masks;
+  const widest = masks.length === 1 ? first : masks.find((mask) => mask.hidesNothing);
+  if (widest) {
+    return widest;
+  }
+  const { rows, cols } = first;
+  const bits = new Uint8Array(Math.ceil((rows * cols) / 8));
+  for (let query = 0, bit = 0; query < rows; query++) {
+    for (let key = 0; key < cols; key++, bit++) {
+      bits[bit >> 3] |= Number(masks.some((mask) => mask.sees(query, key))) << (bit & 7);
+    }
+  }
+  return new Mask(rows, cols, bits, false);
 }
 
 /**
@@ -53,7 +84,14 @@ export function mergedMatrix(matrix, queries, keys) {
       values[place * keys.length + key] = sum / (unit.end - unit.begin);
     });
   });
-  return new Matrix({ rows: queries.length, cols: keys.length, values });
+  const { error } = matrix;
+  const most = Math.max(...keys.map(({ begin, end }) => end - begin));
+  return new Matrix({
+    rows: queries.length,
+    cols: keys.length,
+    values,
+    error: error && ((value) => most * error(value / most)),
+  });
 }
 
 /**
@@ -96,7 +134,7 @@ export function withoutFirstKey({ matrix, mask, queries, keys }, dropped) {
     matrix.readRow(query + dropped, row);
     return row.subarray(1).reduce((sum, value) => sum + value, 0);
   });
-  const { values, table, triangle, stride, top, left } = matrix;
+  const { values, table, triangle, stride, top, left, error } = matrix;
   const rest = new Matrix({
     rows: seen.rows,
     cols: seen.cols,
@@ -107,6 +145,7 @@ export function withoutFirstKey({ matrix, mask, queries, keys }, dropped) {
     top: top + dropped,
     left: left + 1,
     sums,
+    error,
   });
   return { matrix: rest, mask: seen, queries: queries.slice(dropped), keys: keys.slice(1) };
 }
@@ -135,6 +174,17 @@ export function pickedSums({ matrix }, picked, asKey) {
     }
   }
   return sums;
+}
+
+/**
+ * How far such a sum may be from the true one.
+ * @param {Shown} shown
+ * @param {number[]} picked
+ * @param {boolean} asKey
+ * @param {number} place  of the sum
+ */
+export function pickedError({ matrix }, picked, asKey, place) {
+  return picked.reduce((sum, pick) => sum + (asKey ? matrix.errorAt(place, pick) : matrix.errorAt(pick, place)), 0);
 }
 
 /**

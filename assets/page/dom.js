@@ -26,18 +26,37 @@ export function make(tag, props = {}, ...children) {
 }
 
 /**
- * A weight for a reader: three significant digits, no more than needed.
+ * A weight for a reader: three significant digits, no more than needed, and no decimals that are smaller than `error`.
  * @param {number} value
+ * @param {number} [error]  how far it may be from the true one
  */
-export function numberText(value) {
+export function numberText(value, error = 0) {
   if (Number.isNaN(value)) {
     return "NaN";
   }
   const size = Math.abs(value);
-  if (size !== 0 && (size < 0.0005 || size >= 1e6)) {
+  if (size === Infinity) {
+    return value < 0 ? "-∞" : "∞";
+  }
+  const decimals = error > 0 ? clamp(Math.floor(-Math.log10(error)), 0, 20) : Infinity;
+  if (size >= 1e6 || (size !== 0 && size < 0.0005 && 1 - Math.floor(Math.log10(size)) <= decimals)) {
     return value.toExponential(1);
   }
-  return size < 1 ? value.toFixed(3) : String(Number(value.toPrecision(4)));
+  return size < 1
+    ? value.toFixed(Math.min(size < 0.0005 && size !== 0 ? 20 : 3, decimals))
+    : String(Number(Number(value.toPrecision(4)).toFixed(Math.min(3, decimals))));
+}
+
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * A label to be put into a sentence: its reading direction does not turn what stands around it. Others stay as they
+ * are, since the signs that do this would be copied with them.
+ * @param {string} label
+ */
+export function isolated(label) {
+  return RIGHT_TO_LEFT.test(label) ? `\u2068${label}\u2069` : label;
 }
 
 /**

@@ -1,5 +1,5 @@
 // Draws a heatmap into a canvas: the page's and that of a saved picture.
-import { numberText } from "./dom.js";
+import { isolated, numberText } from "./dom.js";
 import { COLUMN_LABEL_STEP, ROW_LABEL_STEP, inView, labelled } from "./heat_layout.js";
 import { cellImage, imageCanvas, pooledCells } from "./pool.js";
 
@@ -185,13 +185,13 @@ function cellText(value) {
  */
 export function cutLabel(context, label, room) {
   if (context.measureText(label).width <= room) {
-    return label;
+    return isolated(label);
   }
   const signs = [...label];
   while (signs.length > 1 && context.measureText(`${signs.join("")}…`).width > room) {
     signs.length = Math.min(signs.length - 1, Math.ceil(signs.length * 0.9));
   }
-  return `${signs.join("")}…`;
+  return isolated(`${signs.join("")}…`);
 }
 
 /**

@@ -151,9 +151,9 @@ export class Heatmap {
     const told = at.panel === this.place || (query >= 0 && key >= 0);
     this.readout.textContent = told && (query >= 0 || key >= 0) ? cellSentence(shown, at) : "";
     if (this.readout.textContent === "") {
-      this.readout.textContent = panel.exactness ? `Values ${panel.exactness.replace("±", "± at most")}` : "";
-    } else if (query >= 0 && key >= 0 && shown.mask.sees(query, key) && panel.exactness.startsWith("±")) {
-      this.readout.textContent += ` ${panel.exactness}`;
+      this.readout.textContent = `Values ${panel.exactness}`;
+    } else if (query >= 0 && key >= 0 && shown.mask.sees(query, key) && shown.matrix.error) {
+      this.readout.textContent += ` ± ${shown.matrix.errorAt(query, key).toPrecision(2)}`;
     }
   }
 
@@ -357,7 +357,8 @@ export class Heatmap {
       const key = at.key < 0 ? 0 : clamp(at.key + right, 0, keys.length - 1);
       this.pointing.set({ panel: this.place, query, key });
       this.reveal(query, key);
-      announce(spokenCell(panel.shown, { panel: this.place, query, key }));
+      const change = this.store.data.drawing.zero_centred;
+      announce(spokenCell(panel.shown, { panel: this.place, query, key }, change));
     } else if (event.key === "Enter" || event.key === " ") {
       this.pickAt(at, event.key === " ");
     } else if (["+", "=", "-", "0"].includes(event.key)) {

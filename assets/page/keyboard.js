@@ -23,7 +23,7 @@ export function helpDialog() {
     { "aria-labelledby": "help-title" },
     make("h2", { id: "help-title", text: "Reading this page" }),
     make("p", {
-      text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1.",
+      text: "Attention says how much each token (query, a row) takes from each token that it may see (key, a column). The weights of a row sum to 1. A page of differences shows how that changes from one pattern to another: more or less than before, so that a row sums to 0.",
     }),
     make("p", {
       text: "The overview has every head as a small picture. Choose one: the heatmap shows it cell by cell. Pick tokens: the text and the lines show where they look, or who looks at them; weights of several picked tokens are added up. The darkest shade of the text stands for the largest weight there.",

@@ -13,8 +13,20 @@ export class Matrix {
    * @param {number} [parts.top]                 stored rows left out above, and
    * @param {number} [parts.left]                columns on the left
    * @param {Float64Array | null} [parts.sums]   each row is divided by its own; by 0 gives 0
+   * @param {ErrorOf | null} [parts.error]       of the values before they are divided; null: they are exact
    */
-  constructor({ rows, cols, values, table = null, triangle = false, stride = cols, top = 0, left = 0, sums = null }) {
+  constructor({
+    rows,
+    cols,
+    values,
+    table = null,
+    triangle = false,
+    stride = cols,
+    top = 0,
+    left = 0,
+    sums = null,
+    error = null,
+  }) {
     this.rows = rows;
     this.cols = cols;
     this.values = values;
@@ -24,6 +36,26 @@ export class Matrix {
     this.top = top;
     this.left = left;
     this.sums = sums;
+    this.error = error;
+  }
+
+  /**
+   * How far the value of a cell may be from the true one.
+   * @param {number} query
+   * @param {number} key
+   */
+  errorAt(query, key) {
+    if (!this.error) {
+      return 0;
+    }
+    const value = Math.abs(this.at(query, key));
+    if (!this.sums) {
+      return this.error(value);
+    }
+    // The sum that the row is divided by is as uncertain as all of its values together.
+    const sum = this.sums[query];
+    const sumError = this.cols * this.error(sum / this.cols);
+    return sum > sumError ? Math.min(1, (this.error(value * sum) + value * sumError) / (sum - sumError)) : 1;
   }
 
   /**
@@ -96,7 +128,7 @@ export function unpackedMatrix(packed, bytes, [rows, cols], triangle) {
     return new Matrix({ rows, cols, triangle, values: new Float32Array(bytes.buffer) });
   }
   const values = packed.code === "u8" ? bytes : new Uint16Array(bytes.buffer);
-  return new Matrix({ rows, cols, triangle, values, table: codeTable(packed) });
+  return new Matrix({ rows, cols, triangle, values, table: codeTable(packed), error: codeError(packed) });
 }
 
 /**
@@ -115,15 +147,35 @@ function codeTable({ code, low, high, curve }) {
 }
 
 /**
- * How far a number may be from what the model computed, for readers.
- * @param {Packed} packed
+ * @callback ErrorOf  how far a value may be from the true one; never less for larger values
+ * @param {number} value
+ * @returns {number}
  */
-export function exactnessText({ code, low, high, curve }) {
-  if (code === "f32") {
-    return "exact (float32)";
+
+/**
+ * Half a step from one code to the next. Where codes stand for squares the steps become larger with the values.
+ * @param {Packed} packed
+ * @returns {ErrorOf}
+ */
+function codeError({ code, low, high, curve }) {
+  const size = high - low;
+  const half = 0.5 / ((code === "u8" ? 255 : 65535) - 1);
+  return curve === "sqrt"
+    ? (value) => size * (2 * Math.sqrt(Math.max(0, value - low) / size) * half + half * half)
+    : () => size * half;
+}
+
+/**
+ * How exact a pattern's numbers are, for readers.
+ * @param {Matrix} matrix
+ * @param {number} high   the largest that the stored values may be
+ * @param {boolean} made  from the stored values, not one of them
+ */
+export function exactnessText({ error, sums }, high, made) {
+  if (!error) {
+    return made ? "computed from exact ones (float32)" : "exact (float32)";
   }
-  const step = (high - low) / ((code === "u8" ? 255 : 65535) - 1);
-  return `± ${(curve === "sqrt" ? step : step / 2).toPrecision(2)}`;
+  return sums ? "differ in how exact they are: see each cell" : `± at most ${error(high).toPrecision(2)}`;
 }
 
 /** Who may see whom, [rows, cols]. */

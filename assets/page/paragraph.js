@@ -1,7 +1,7 @@
 // The text as a paragraph, each token shaded by the weight between it and what is pointed at or picked.
-import { announce, make, numberText } from "./dom.js";
+import { announce, isolated, make, numberText } from "./dom.js";
 import { NOWHERE, pointedUnits } from "./pointing.js";
-import { largestPlaces, pickedSums } from "./derive.js";
+import { largestPlaces, pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
 
 const STEPS = 48;
@@ -239,8 +239,12 @@ export class TokenText {
    * @param {number} place
    */
   spoken(place) {
-    const { shown, store } = this;
-    return shown ? strongest(shown, pickedSums(shown, [place], store.state.asKey), [place], store.state.asKey, 3) : "";
+    const { shown } = this;
+    const { state, data } = this.store;
+    const isChange = data.drawing.zero_centred;
+    return shown
+      ? strongest(shown, pickedSums(shown, [place], state.asKey), [place], state.asKey, 3, isChange)
+      : "";
   }
 
   /** @param {boolean} isKeys */
@@ -281,7 +285,8 @@ export class TokenText {
       }
     }
     this.sentence.textContent =
-      (panels.length > 1 ? `${panel.title}: ` : "") + strongest(shown, sums, pointed, state.asKey, 1);
+      (panels.length > 1 ? `${panel.title}: ` : "") +
+      strongest(shown, sums, pointed, state.asKey, 1, scene.data.drawing.zero_centred);
   }
 }
 
@@ -333,22 +338,33 @@ function visibleSpans(spans, box) {
  * @param {number[]} picked
  * @param {boolean} asKey
  * @param {number} count
+ * @param {boolean} isChange  of two patterns, from one to the other: it may be less, too
  */
-function strongest({ queries, keys }, sums, picked, asKey, count) {
+function strongest(shown, sums, picked, asKey, count, isChange) {
   if (picked.length === 0) {
     return "Nothing is picked: pick a token to see its attention.";
   }
-  const units = asKey ? keys : queries;
-  const others = asKey ? queries : keys;
-  const places = largestPlaces(sums, count);
+  const units = asKey ? shown.keys : shown.queries;
+  const others = asKey ? shown.queries : shown.keys;
+  const places = largestPlaces(isChange ? sums.map(Math.abs) : sums, count);
   const names =
     picked
       .slice(0, 3)
-      .map((place) => `“${units[place].label}”`)
+      .map((place) => `“${isolated(units[place].label)}”`)
       .join(", ") + (picked.length > 3 ? ` and ${picked.length - 3} more` : "");
-  const list = places.map((place) => `“${others[place].label}” ${numberText(sums[place])}`).join(", ");
+  const list = places
+    .map((place) => {
+      const number = numberText(sums[place], pickedError(shown, picked, asKey, place));
+      return `“${isolated(others[place].label)}” ${number}`;
+    })
+    .join(", ");
   if (places.length === 0) {
     return `${names}: NaN`;
+  }
+  if (isChange) {
+    return asKey
+      ? `Looks at ${names} change most from ${list}`
+      : `${names} ${picked.length > 1 ? "change" : "changes"} most at ${list}`;
   }
   return asKey
     ? `Most looks at ${names} come from ${list}`

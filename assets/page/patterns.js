@@ -1,6 +1,6 @@
 // Which patterns the state asks for, made from the page's data; the last few are kept.
 import { Mask, exactnessText, unpackedMatrix } from "./matrix.js";
-import { meanMatrix, mergedMask, mergedMatrix, withoutFirstKey } from "./derive.js";
+import { meanMatrix, mergedMask, mergedMatrix, unionMask, withoutFirstKey } from "./derive.js";
 import { unitsOf } from "./units.js";
 
 const PANELS_KEPT = 8;
@@ -129,7 +129,8 @@ export class Patterns {
     const queries = unitsOf(data.queries, state.units, state.folds, data.text);
     const keys = data.keys ? unitsOf(data.keys, state.units, [], null) : queries;
     let matrix = meanMatrix(matrices);
-    let mask = await this.mask(heads[0].mask);
+    const masks = new Set(heads.map((head) => head.mask));
+    let mask = unionMask(await Promise.all([...masks].map((place) => this.mask(place))));
     if (queries.length < matrix.rows || keys.length < matrix.cols) {
       matrix = mergedMatrix(matrix, queries, keys);
       mask = mergedMask(mask, queries, keys);
@@ -155,8 +156,11 @@ export class Patterns {
     if (!panel) {
       const name = this.data.documents[document].name;
       const title = averageTitle(state, heads, head) + (name && `, ${name}`);
-      const exactness = places.length === 1 ? exactnessText(heads[places[0]].exact ?? heads[places[0]].weights) : "";
-      panel = this.shown(state, document, places, true).then((shown) => ({ title, exactness, shown }));
+      const high = Math.max(...places.map((place) => heads[place].weights.high));
+      panel = this.shown(state, document, places, true).then((shown) => {
+        const made = places.length > 1 || shown.queries.some(({ begin, end }) => end - begin > 1) || state.dropSink;
+        return { title, exactness: exactnessText(shown.matrix, high, made), shown };
+      });
       this.kept.set(key, panel);
       if (this.kept.size > PANELS_KEPT) {
         this.kept.delete([...this.kept.keys()][0]);

@@ -1,6 +1,6 @@
 // What the pointer, or the keyboard's cursor, is at: told to every view once a frame, apart from the state because it
 // changes with every move.
-import { eachFrame, numberText } from "./dom.js";
+import { eachFrame, isolated, numberText } from "./dom.js";
 
 /** @type {Hover} */
 export const NOWHERE = { panel: 0, query: -1, key: -1 };
@@ -45,21 +45,24 @@ export function pointedUnits(at, state, picked) {
  * @param {Hover} at
  */
 export function cellSentence({ matrix, mask, queries, keys }, { query, key }) {
-  const from = queries[query]?.label;
-  const to = keys[key]?.label;
-  if (from === undefined || to === undefined) {
-    return from === undefined ? (to ? `“${to}”` : "") : `“${from}”`;
+  const named = (/** @type {Unit | undefined} */ unit) => (unit ? `“${isolated(unit.label)}”` : "");
+  const from = named(queries[query]);
+  const to = named(keys[key]);
+  if (from === "" || to === "") {
+    return from + to;
   }
   return mask.sees(query, key)
-    ? `“${from}” → “${to}”: ${numberText(matrix.at(query, key))}`
-    : `“${from}” → “${to}”: masked, may not be seen`;
+    ? `${from} → ${to}: ${numberText(matrix.at(query, key), matrix.errorAt(query, key))}`
+    : `${from} → ${to}: masked, may not be seen`;
 }
 
 /**
  * The same for people who hear it.
  * @param {Shown} shown
  * @param {Hover} at
+ * @param {boolean} isChange  of two patterns, from one to the other
  */
-export function spokenCell(shown, at) {
-  return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at).replace(" → ", " looks at ")}`;
+export function spokenCell(shown, at, isChange) {
+  const verb = isChange ? " changes at " : " looks at ";
+  return `row ${at.query + 1}, column ${at.key + 1}: ${cellSentence(shown, at).replace(" → ", verb)}`;
 }

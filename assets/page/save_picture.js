@@ -1,6 +1,6 @@
 // The heatmaps in view as files: PNG with twice the pixels, SVG with real text.
 import { contextOf, make } from "./dom.js";
-import { heatImage, paintHeat } from "./heat_paint.js";
+import { cutLabel, heatImage, paintHeat } from "./heat_paint.js";
 import { LEGEND_HEIGHT, paintLegend, valueName } from "./legend.js";
 import { SvgContext } from "./svg_context.js";
 
@@ -8,25 +8,49 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 24;
 const LEGEND_WIDTH = 200;
 const PNG_RATIO = 2;
+/** A picture of few tokens is wider than they are, so that its notes are no column of single words. */
+const LEAST_PICTURE_WIDTH = 320;
+const TITLE_LINE = 19;
+const NOTE_LINE = 15;
 
 /**
+ * Lines that are not wider than `room`; a word that is by itself is cut.
+ * @param {string} text
+ * @param {string} font
+ * @param {number} room
+ */
+function wrapped(text, font, room) {
+  const context = contextOf(document.createElement("canvas"));
+  context.font = font;
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trimStart();
+    if (lines.length > 0 && context.measureText(longer).width <= room) {
+      lines[lines.length - 1] = longer;
+    } else {
+      lines.push(cutLabel(context, word, room));
+    }
+  }
+  return text === "" ? [] : lines;
+}
+
+/**
+ * What stands in a picture above and below the heatmaps, and how large that makes it.
  * @param {Scene} scene
  * @param {import("./heat_layout.js").HeatLayout[]} layouts  as the panels are drawn now
  */
-function pictureSize(scene, layouts) {
-  const widths = layouts.map((layout) => layout.width);
-  const note = scene.data.notes.length > 0 ? 18 : 0;
-  return {
-    width: Math.ceil(
-      Math.max(
-        widths.reduce((sum, width) => sum + width, 0) + MARGIN * (layouts.length + 1),
-        LEGEND_WIDTH + 2 * MARGIN,
-      ),
-    ),
-    height: Math.ceil(
-      2 * TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + LEGEND_HEIGHT + 22 + note + 2 * MARGIN,
-    ),
-  };
+function pictureFrame({ data, theme }, layouts) {
+  const panels = layouts.reduce((sum, layout) => sum + layout.width, 0) + MARGIN * (layouts.length + 1);
+  const width = Math.ceil(Math.max(panels, LEAST_PICTURE_WIDTH));
+  const titleFont = `bold 15px ${theme.sans}`;
+  const noteFont = `11px ${theme.sans}`;
+  const title = wrapped(data.title, titleFont, width - 2 * MARGIN);
+  const notes = wrapped(data.notes.join(" · "), noteFont, width - 2 * MARGIN);
+  const top = MARGIN + title.length * TITLE_LINE + 5;
+  const below = top + TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + 8;
+  const height = Math.ceil(below + LEGEND_HEIGHT + 14 + notes.length * NOTE_LINE + MARGIN);
+  return { width, height, title, titleFont, notes, noteFont, top, below };
 }
 
 /**
@@ -36,7 +60,7 @@ function pictureSize(scene, layouts) {
  */
 function paintPicture(context, scene, layouts) {
   const { data, panels, shade, state, theme } = scene;
-  const { width, height } = pictureSize(scene, layouts);
+  const { width, height, title, titleFont, notes, noteFont, top, below } = pictureFrame(scene, layouts);
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
   const write = (
@@ -52,12 +76,18 @@ function paintPicture(context, scene, layouts) {
     context.textBaseline = "alphabetic";
     context.fillText(text, x, y);
   };
-  write(data.title, `bold 15px ${theme.sans}`, theme.text, MARGIN, MARGIN + 12);
+  title.forEach((line, i) => write(line, titleFont, theme.text, MARGIN, MARGIN + 12 + i * TITLE_LINE));
   let x = MARGIN;
   layouts.forEach((layout, place) => {
-    write(panels[place].title, `bold 13px ${theme.sans}`, theme.text, x + layout.left, MARGIN + TITLE_HEIGHT + 14);
+    const font = `bold 13px ${theme.sans}`;
+    const room = place === layouts.length - 1 ? width - MARGIN - x : layout.width;
+    context.font = font;
+    const name = cutLabel(context, panels[place].title, room);
+    // Above the cells if it fits there, else from the picture's edge.
+    const shift = Math.max(0, Math.min(layout.left, room - context.measureText(name).width));
+    write(name, font, theme.text, x + shift, top + 14);
     context.save();
-    context.translate(x, MARGIN + 2 * TITLE_HEIGHT);
+    context.translate(x, top + TITLE_HEIGHT);
     const image = heatImage(
       panels[place].shown,
       layout,
@@ -71,10 +101,11 @@ function paintPicture(context, scene, layouts) {
     context.restore();
     x += layout.width + MARGIN;
   });
-  const below = MARGIN + 2 * TITLE_HEIGHT + Math.max(...layouts.map((layout) => layout.height)) + 8;
   paintLegend(context, MARGIN, below, LEGEND_WIDTH, shade, theme);
   write(valueName(data.drawing, state.scale), `12px ${theme.sans}`, theme.text, MARGIN, below + LEGEND_HEIGHT + 12);
-  write(data.notes.join(" · "), `11px ${theme.sans}`, theme.quiet, MARGIN, below + LEGEND_HEIGHT + 30);
+  notes.forEach((line, i) =>
+    write(line, noteFont, theme.quiet, MARGIN, below + LEGEND_HEIGHT + 30 + i * NOTE_LINE),
+  );
 }
 
 /**
@@ -102,7 +133,7 @@ function fileName({ panels }) {
  * @param {import("./heat_layout.js").HeatLayout[]} layouts
  */
 export function savePng(scene, layouts) {
-  const { width, height } = pictureSize(scene, layouts);
+  const { width, height } = pictureFrame(scene, layouts);
   const canvas = document.createElement("canvas");
   canvas.width = width * PNG_RATIO;
   canvas.height = height * PNG_RATIO;
@@ -117,7 +148,7 @@ export function savePng(scene, layouts) {
  * @param {import("./heat_layout.js").HeatLayout[]} layouts
  */
 export function saveSvg(scene, layouts) {
-  const { width, height } = pictureSize(scene, layouts);
+  const { width, height } = pictureFrame(scene, layouts);
   const context = new SvgContext(width, height, scene.data.title);
   paintPicture(/** @type {any} */ (context), scene, layouts);
   download(new Blob([context.text()], { type: "image/svg+xml" }), `${fileName(scene)}.svg`);

@@ -21,12 +21,14 @@ export function headKeys(data) {
  */
 export function firstState(data) {
   const { drawing } = data;
+  // Absent unless the page was asked to open so.
+  const { focus_as_key: asKey = false } = /** @type {PageData & {focus_as_key?: boolean}} */ (data);
   return {
     head: clamp(data.chosen, 0, data.documents[0].heads.length - 1),
     compare: -1,
     document: -1,
-    picks: [data.focus ?? data.shape[0] - 1],
-    asKey: false,
+    picks: [data.focus ?? data.shape[asKey ? 1 : 0] - 1],
+    asKey,
     colormap: drawing.colormap,
     scale: drawing.scale,
     stretch: false,
@@ -78,11 +80,12 @@ export function stateOf(fragment, data) {
     said.has(name) ? get(name) !== "off" : usual;
   state.head = heads("head")[0] ?? state.head;
   state.compare = heads("compare")[0] ?? -1;
-  state.document = said.has("document") ? clamp(Number(get("document")) || 0, 0, data.documents.length - 1) : -1;
-  state.asKey = flag("as-key", false);
+  state.document = integers(get("document")).find((place) => place < data.documents.length) ?? -1;
+  state.asKey = flag("as-key", state.asKey);
   if (said.has("token")) {
-    state.picks = integers(get("token")).filter((token) => token < data.shape[state.asKey ? 1 : 0]);
+    state.picks = integers(get("token"));
   }
+  state.picks = state.picks.filter((token) => token < data.shape[state.asKey ? 1 : 0]);
   const maps = Object.keys(data.colormaps);
   state.colormap = among(
     "colormap",
@@ -118,7 +121,7 @@ export function fragmentOf(state, data) {
   say("compare", state.compare >= 0, keys[state.compare]);
   say("document", state.document >= 0, String(state.document));
   say("token", state.picks.join() !== usual.picks.join(), state.picks.join());
-  say("as-key", state.asKey, "on");
+  say("as-key", state.asKey !== usual.asKey, onOff(state.asKey));
   say("colormap", state.colormap !== usual.colormap, state.colormap);
   say("scale", state.scale !== usual.scale, state.scale);
   say("range", state.stretch, "auto");

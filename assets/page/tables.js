@@ -1,8 +1,8 @@
 // The same as tables: for screen readers, and for those who want numbers.
-import { make, numberText } from "./dom.js";
+import { isolated, make, numberText } from "./dom.js";
 import { scoreNames } from "./overview.js";
 import { headTitle } from "./patterns.js";
-import { pickedSums } from "./derive.js";
+import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";
 
 const MOST_ROWS = 200;
@@ -47,26 +47,43 @@ export function openableTable(summary, content) {
  * The weights of the picked tokens, the largest first.
  * @param {Scene} scene
  */
-export function rowTable({ state, panels }) {
+export function rowTable({ data, state, panels }) {
   const picked = (/** @type {Panel} */ panel) =>
     unitsWith(state.asKey ? panel.shown.keys : panel.shown.queries, state.picks);
   const [{ shown }] = panels;
+  const isChange = data.drawing.zero_centred;
   const units = state.asKey ? shown.queries : shown.keys;
   const columns = panels.map((panel) => pickedSums(panel.shown, picked(panel), state.asKey));
   const names = picked(panels[0])
-    .map((place) => (state.asKey ? shown.keys : shown.queries)[place].label)
+    .map((place) => isolated((state.asKey ? shown.keys : shown.queries)[place].label))
     .join(", ");
-  const places = [...units.keys()].sort((a, b) => columns[0][b] - columns[0][a]).slice(0, MOST_ROWS);
+  const size = (/** @type {number} */ place) => (isChange ? Math.abs(columns[0][place]) : columns[0][place]);
+  const places = [...units.keys()].sort((a, b) => size(b) - size(a)).slice(0, MOST_ROWS);
   const cut = places.length < units.length ? ` The ${MOST_ROWS} largest of ${units.length}.` : "";
   return {
     head: ["token", "place", ...panels.map((panel) => panel.title)],
     rows: places.map((place) => [
-      units[place].label,
+      isolated(units[place].label),
       String(units[place].begin),
-      ...columns.map((column) => numberText(column[place])),
+      ...columns.map((column, i) =>
+        numberText(column[place], pickedError(panels[i].shown, picked(panels[i]), state.asKey, place)),
+      ),
     ]),
-    note: (state.asKey ? `Who looks at ${names || "nothing"}.` : `Where ${names || "nothing"} looks.`) + cut,
+    note: `${asked(names || "nothing", state.asKey, isChange)}${cut}`,
   };
+}
+
+/**
+ * What the table answers.
+ * @param {string} names
+ * @param {boolean} asKey
+ * @param {boolean} isChange
+ */
+function asked(names, asKey, isChange) {
+  if (isChange) {
+    return asKey ? `Where looks at ${names} change.` : `Where the looks of ${names} change.`;
+  }
+  return asKey ? `Who looks at ${names}.` : `Where ${names} looks.`;
 }
 
 /**

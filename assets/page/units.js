@@ -6,8 +6,11 @@
  * @param {string | null} text  null: not known
  */
 function gapsBefore(tokens, text) {
+  // Characters of a text stand as they do there; tokens that are no text, numbers say, would run together.
   const bare =
-    tokens.length > 1 && !tokens.some((token) => /\s/.test(token)) && tokens.some((token) => [...token].length > 1);
+    tokens.length > 1 &&
+    !tokens.some((token) => /\s/.test(token)) &&
+    (text === null || tokens.some((token) => [...token].length > 1));
   let from = 0;
   return tokens.map((token, i) => {
     const at = text === null ? -1 : text.indexOf(token, from);

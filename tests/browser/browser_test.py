@@ -17,7 +17,7 @@ import session
 from browser import Browser, Program
 
 MODULES = ("heatmap_test", "derived_test", "hostile_test", "pages_test", "live_test",
-           "screens_test")
+           "said_test", "screens_test")
 AXE = "axe-core@4.14.1"
 
 

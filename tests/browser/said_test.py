@@ -1,0 +1,186 @@
+"""What a page says of what it shows: sentences, commands, how exact its numbers are."""
+import base64
+import json
+import random
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+import zlib
+
+from page_case import PageTest, TEXT, press_button
+from session import browser, program
+
+
+def rendered(name, told, *options):
+    """A page of numbers that another program might have made."""
+    path = program.folder / f"{name}.json"
+    path.write_text(json.dumps({"schema": "attnviz.attention/1", **told}), encoding="utf-8")
+    return program.page(name, "render", str(path), *options)
+
+
+def with_data(page, name, **changes):
+    """The same page with other data."""
+    path = program.folder / f"{name}.html"
+    data = json.dumps(page.data | changes).replace("<", "\\u003c")
+    path.write_text(re.sub(r'(id="attnviz-data">).*?(</script>)', lambda found: found[1] + data + found[2],
+                           page.html, count=1, flags=re.DOTALL), encoding="utf-8")
+    return path
+
+
+def deflated(content):
+    made = zlib.compressobj(wbits=-15)
+    return base64.b64encode(made.compress(content) + made.flush()).decode()
+
+
+def said_of_cell(*keys):
+    browser.run('document.querySelector(".stage").focus()')
+    for key in keys:
+        browser.press(key)
+    return browser.frame('document.querySelector(".stage ~ .readout").textContent')
+
+
+def sentence():
+    return browser.frame('document.querySelector(".token-panel .readout").textContent')
+
+
+def copied():
+    press_button("Copy the command")
+    return browser.wait_for("""(() => {
+        const [line, note] = document.querySelector(".command").children;
+        return note.textContent && [line.textContent, note.textContent]; })()""")
+
+
+class WhatAPageSays(PageTest):
+    def test_a_mean_hides_only_what_all_of_its_heads_hide(self):
+        page = program.page("partly", TEXT, "--hide", "cat>The@1.0")
+        browser.open(page.path, "#average=heads&head=1.0&token=2")
+        mean = program.json(TEXT, "--hide", "cat>The@1.0", "--layer", "1", "--average", "heads")
+        # The first key is the beginning of the text.
+        self.assertRegex(said_of_cell("ArrowRight", "ArrowRight"), "cat.*The.*: 0")
+        self.assertAlmostEqual(float(said_of_cell().split()[-1]), mean["attention"][0][0][2][1], delta=0.0006)
+
+    def test_means_of_a_few_heads_are_copied_as_what_they_are(self):
+        page = program.page("few", TEXT, "--head", "2.1,2.3,3.1")
+        for average, listed in (("all", "2.1,2.3,3.1"), ("heads", "2.1,2.3"), ("layers", "2.1,3.1")):
+            with self.subTest(average=average):
+                browser.open(page.path, f"#average={average}&head=2.1&token=5")
+                line, _ = copied()
+                self.assertIn(f"--head {listed} --average all", line)
+                told = json.loads(subprocess.run(
+                    ["bash", "-c", line.replace("attnviz", f"'{program.path}'", 1) + " --json"],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout)
+                self.assert_rows(dict(enumerate(told["attention"][0][0][5])))
+
+    def test_a_copied_line_says_what_it_leaves_out(self):
+        means = program.page("means", TEXT, "--average", "heads")
+        sides = program.page("sides", TEXT, "--side-by-side", "causal,none", "--layer", "2")
+        plain = program.page("plain", TEXT)
+        for page, fragment, limit in ((means, "", "which of the 4 patterns"), (sides, "#document=1", "which document"),
+                                      (plain, "#average=heads&compare=0.0", "the pattern beside it")):
+            with self.subTest(limit=limit):
+                browser.open(page.path, fragment)
+                self.assertIn(f"Not in this line: {limit}", copied()[1])
+        browser.open(plain.path, "#compare=0.0")
+        self.assertNotIn("Not in this line", copied()[1])
+
+    def test_a_copied_line_shows_and_keeps_signs_that_cannot_be_seen(self):
+        text = "a\x03b\n\x7f\u0085 it's \\ \u202exyz"
+        path = with_data(program.page("signs", "The cat sat"), "signs", command_text=text)
+        browser.open(path)
+        line, _ = copied()
+        self.assertTrue(line.isprintable(), line)
+        words = subprocess.run(["bash", "-c", "attnviz() { printf '%s\\0' \"$@\"; }; " + line], capture_output=True,
+                               check=True).stdout.split(b"\0")
+        self.assertEqual(words[-2].decode(), text)
+
+    def test_coded_numbers_say_how_exact_they_are(self):
+        chance = random.Random(5)
+        text = " ".join(chance.choice("red cat sat tree bird stone".split()) for _ in range(200))
+        options = ["--random", "--layers", "4", "--heads", "4", "--seed", "3"]
+        page = program.page("coded", *options, text=text)
+        heads = program.json(*options, text=text)["attention"]
+        mean = [sum(numbers) / 16 for numbers in zip(*(head[150] for layer in heads for head in layer))]
+        one = heads[1][1][150]
+        for fragment, row in (("head=1.1", one), ("average=all", mean),
+                              ("head=1.1&drop-sink=on", [0] + [weight / sum(one[1:]) for weight in one[1:]])):
+            with self.subTest(fragment=fragment):
+                browser.open(page.path, f"#{fragment}&token=150")
+                self.assertRegex(said_of_cell(), "^Values (± at most|differ in)")
+                said = said_of_cell("ArrowRight", "ArrowRight", "ArrowRight")
+                number, error = map(float, re.search(r": (\S+) ± (\S+)$", said).groups())
+                place = 3 if "drop" in fragment else 2
+                self.assertLessEqual(abs(number - row[place]), error + 0.0005)
+
+    def test_no_decimals_that_the_codes_do_not_have(self):
+        packed = {"code": "u8", "low": 0, "high": 1, "curve": "linear"}
+        page = program.page("u8", "The cat sat", "--head", "2.1")
+        head = page.data["documents"][0]["heads"][0]
+        # 3 · (3 + 1) / 2 … codes of a triangle; all alike.
+        n = page.data["shape"][0]
+        blobs = page.data["blobs"] + [deflated(bytes([100] * (n * (n + 1) // 2)))]
+        coded = {**head, "weights": {**packed, "blob": len(blobs) - 1}}
+        coded.pop("exact", None)
+        browser.open(with_data(page, "u8", blobs=blobs, steps=None, documents=[{"name": "", "heads": [coded]}]))
+        self.assertRegex(said_of_cell("ArrowRight"), r": 0\.39 ± 0\.0020$")
+        self.assertRegex(sentence(), r"0\.39$")
+
+    def test_differences_are_told_by_size(self):
+        page = program.page("differs", "diff", "The cat sat on a mat", "The dog sat on a mat", "--head", "2.1")
+        self.assertTrue(page.data["drawing"]["zero_centred"])
+        row = page.floats(page.data["documents"][0]["heads"][0]["weights"]["blob"])
+        browser.open(page.path, "#token=6")
+        most = max(row[21:28], key=abs)
+        said = sentence()
+        self.assertRegex(said, "changes most at")
+        self.assertAlmostEqual(float(said.split()[-1]), most, delta=0.0006)
+
+    def test_a_page_opens_in_the_direction_it_was_asked_for(self):
+        page = program.page("as_key", TEXT)
+        path = with_data(page, "as_key", focus=2, focus_as_key=True)
+        pressed = 'document.querySelector(".direction .to").getAttribute("aria-pressed")'
+        browser.open(path)
+        self.assertEqual(browser.frame(pressed), "true")
+        browser.open(path, "#as-key=off")
+        self.assertEqual(browser.frame(pressed), "false")
+        browser.run('document.querySelector(".direction .to").click()')
+        self.assertFalse(browser.run_later('setTimeout(() => done(location.hash.includes("as-key")), 300)'))
+
+    def test_tokens_written_from_the_right_turn_nothing_around_them(self):
+        weights = [[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]]
+        page = rendered("right", {"tokens": ["مرحبا", " cat", "12"], "attention": [[weights]]})
+        browser.open(page.path, "#token=2")
+        isolated = "\u2068مرحبا\u2069"
+        self.assertIn(f"“{isolated}” 0.5", sentence())
+        self.assertIn(f"“{isolated}”", said_of_cell("ArrowRight"))
+        self.assertNotIn("\u2068␣cat", browser.run('return document.querySelector("main").textContent'))
+
+    def test_tokens_that_are_no_text_stand_apart(self):
+        browser.open(rendered("bare", {"tokens": list("012"), "attention": [[[[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]]]}).path)
+        self.assertEqual(browser.run('return document.querySelector(".paragraph").textContent'), "0 1 2")
+
+    def test_wrong_documents_are_as_if_nothing_was_said(self):
+        page = program.page("two", TEXT, "--side-by-side", "causal,none", "--layer", "2")
+        for said in ("0.5", "-3", "7", "x"):
+            with self.subTest(said=said):
+                browser.open(page.path, f"#document={said}")
+                self.assertEqual(browser.run("""return [document.querySelectorAll("[role=alert]").length,
+                    document.querySelectorAll(".heatmap:not([hidden])").length];"""), [0, 2])
+
+    def test_saved_pictures_have_all_of_their_notes(self):
+        page = program.page("notes", "The cat", "--head", "2.1", "--title", "A title that is longer than this picture " * 3)
+        browser.open(page.path)
+        svg = browser.downloaded("*.svg", lambda: press_button("Save SVG")).decode()
+        texts = [one for one in ElementTree.fromstring(svg).iter() if one.tag.endswith("}text")]
+        whole = " ".join("".join(one.itertext()) for one in texts)
+        for words in (page.data["title"], " · ".join(page.data["notes"])):
+            self.assertIn(" ".join(words.split()), whole)
+        # Nothing reaches out of the picture when it is drawn.
+        self.assertLessEqual(browser.run("""
+            document.body.insertAdjacentHTML("beforeend", arguments[0]);
+            const svg = document.body.lastElementChild;
+            const edge = svg.getBoundingClientRect();
+            const most = Math.max(...[...svg.querySelectorAll("text")].flatMap((one) => {
+              const box = one.getBoundingClientRect();
+              return [box.right - edge.right, box.bottom - edge.bottom]; }));
+            svg.remove();
+            return most;""", svg), 0)
