@@ -27,10 +27,14 @@ void hide_gaps(const RowRule& rule, const EdgeBlock* edges, std::size_t query,
                std::size_t first_key, std::span<float> scores) noexcept {
   constexpr float kHidden = -std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; rule.mask.has_gaps() && i < scores.size(); ++i) {
-    scores[i] = rule.mask.visible(query, first_key + i) ? scores[i] : kHidden;
+    if (!rule.mask.visible(query, first_key + i)) {
+      scores[i] = kHidden;
+    }
   }
   for (std::size_t i = 0; edges != nullptr && i < scores.size(); ++i) {
-    scores[i] = edges->is_hidden(query, first_key + i) ? kHidden : scores[i];
+    if (edges->is_hidden(query, first_key + i)) {
+      scores[i] = kHidden;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -100,7 +101,11 @@ class WordEdges {
 };
 
 VisibilityCache::Change edges_to_words(const AttentionDocument& document) {
-  return document.words ? WordEdges(*document.words) : VisibilityCache::Change();
+  if (!document.words) {
+    return {};
+  }
+  const auto words = std::make_shared<const WordEdges>(*document.words);
+  return [words](std::vector<KnockOut> edges) { return (*words)(std::move(edges)); };
 }
 
 }  // namespace
