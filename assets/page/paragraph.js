@@ -363,7 +363,7 @@ function strongest(shown, sums, picked, asKey, count, isChange) {
   }
   if (isChange) {
     return asKey
-      ? `Looks at ${names} change most from ${list}`
+      ? `Attention to ${names} changes most from ${list}`
       : `${names} ${picked.length > 1 ? "change" : "changes"} most at ${list}`;
   }
   return asKey

@@ -14,7 +14,7 @@ const TITLE_LINE = 19;
 const NOTE_LINE = 15;
 
 /**
- * Lines that are not wider than `room`; a word that is by itself is cut.
+ * Lines that are not wider than `room`; a word wider than that goes on in the next line.
  * @param {string} text
  * @param {string} font
  * @param {number} room
@@ -22,14 +22,21 @@ const NOTE_LINE = 15;
 function wrapped(text, font, room) {
   const context = contextOf(document.createElement("canvas"));
   context.font = font;
+  const fits = (/** @type {string} */ line) => context.measureText(line).width <= room;
   /** @type {string[]} */
   const lines = [];
   for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1) ?? ""} ${word}`.trimStart();
-    if (lines.length > 0 && context.measureText(longer).width <= room) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && fits(longer)) {
       lines[lines.length - 1] = longer;
-    } else {
-      lines.push(cutLabel(context, word, room));
+      continue;
+    }
+    lines.push("");
+    for (const sign of word) {
+      if (!fits(lines[lines.length - 1] + sign)) {
+        lines.push("");
+      }
+      lines[lines.length - 1] += sign;
     }
   }
   return text === "" ? [] : lines;

@@ -81,7 +81,7 @@ export function rowTable({ data, state, panels }) {
  */
 function asked(names, asKey, isChange) {
   if (isChange) {
-    return asKey ? `Where looks at ${names} change.` : `Where the looks of ${names} change.`;
+    return asKey ? `Where attention to ${names} changes.` : `Where attention of ${names} changes.`;
   }
   return asKey ? `Who looks at ${names}.` : `Where ${names} looks.`;
 }

@@ -1,8 +1,10 @@
 """What a page says of what it shows: sentences, commands, how exact its numbers are."""
 import base64
 import json
+import math
 import random
 import re
+import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
 import zlib
@@ -22,8 +24,9 @@ def with_data(page, name, **changes):
     """The same page with other data."""
     path = program.folder / f"{name}.html"
     data = json.dumps(page.data | changes).replace("<", "\\u003c")
-    path.write_text(re.sub(r'(id="attnviz-data">).*?(</script>)', lambda found: found[1] + data + found[2],
-                           page.html, count=1, flags=re.DOTALL), encoding="utf-8")
+    begin = page.html.index('id="attnviz-data">') + len('id="attnviz-data">')
+    end = page.html.index("</script>", begin)
+    path.write_text(page.html[:begin] + data + page.html[end:], encoding="utf-8")
     return path
 
 
@@ -56,27 +59,31 @@ class WhatAPageSays(PageTest):
         browser.open(page.path, "#average=heads&head=1.0&token=2")
         mean = program.json(TEXT, "--hide", "cat>The@1.0", "--layer", "1", "--average", "heads")
         # The first key is the beginning of the text.
-        self.assertRegex(said_of_cell("ArrowRight", "ArrowRight"), "cat.*The.*: 0")
-        self.assertAlmostEqual(float(said_of_cell().split()[-1]), mean["attention"][0][0][2][1], delta=0.0006)
+        said = said_of_cell("ArrowRight", "ArrowRight")
+        self.assertRegex(said, "cat.*The.*: 0")
+        self.assertAlmostEqual(float(said.split()[-1]), mean["attention"][0][0][2][1], delta=0.0006)
 
     def test_means_of_a_few_heads_are_copied_as_what_they_are(self):
         page = program.page("few", TEXT, "--head", "2.1,2.3,3.1")
-        for average, listed in (("all", "2.1,2.3,3.1"), ("heads", "2.1,2.3"), ("layers", "2.1,3.1")):
+        for average, listed in (("all", "2.1,2.3,3.1"), ("heads", "2.1,2.3"),
+                                ("layers", "2.1,3.1")):
             with self.subTest(average=average):
                 browser.open(page.path, f"#average={average}&head=2.1&token=5")
                 line, _ = copied()
                 self.assertIn(f"--head {listed} --average all", line)
+                line = line.replace("attnviz", f"'{program.path}'", 1)
                 told = json.loads(subprocess.run(
-                    ["bash", "-c", line.replace("attnviz", f"'{program.path}'", 1) + " --json"],
-                    stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout)
+                    ["bash", "-c", f"{line} --json"], stdin=subprocess.DEVNULL,
+                    capture_output=True, text=True, check=True).stdout)
                 self.assert_rows(dict(enumerate(told["attention"][0][0][5])))
 
     def test_a_copied_line_says_what_it_leaves_out(self):
         means = program.page("means", TEXT, "--average", "heads")
         sides = program.page("sides", TEXT, "--side-by-side", "causal,none", "--layer", "2")
         plain = program.page("plain", TEXT)
-        for page, fragment, limit in ((means, "", "which of the 4 patterns"), (sides, "#document=1", "which document"),
-                                      (plain, "#average=heads&compare=0.0", "the pattern beside it")):
+        for page, fragment, limit in (
+                (means, "", "which of the 4 patterns"), (sides, "#document=1", "which document"),
+                (plain, "#average=heads&compare=0.0", "the pattern beside it")):
             with self.subTest(limit=limit):
                 browser.open(page.path, fragment)
                 self.assertIn(f"Not in this line: {limit}", copied()[1])
@@ -89,8 +96,9 @@ class WhatAPageSays(PageTest):
         browser.open(path)
         line, _ = copied()
         self.assertTrue(line.isprintable(), line)
-        words = subprocess.run(["bash", "-c", "attnviz() { printf '%s\\0' \"$@\"; }; " + line], capture_output=True,
-                               check=True).stdout.split(b"\0")
+        words = subprocess.run(
+            ["bash", "-c", "attnviz() { printf '%s\\0' \"$@\"; }; " + line],
+            capture_output=True, check=True).stdout.split(b"\0")
         self.assertEqual(words[-2].decode(), text)
 
     def test_coded_numbers_say_how_exact_they_are(self):
@@ -99,10 +107,12 @@ class WhatAPageSays(PageTest):
         options = ["--random", "--layers", "4", "--heads", "4", "--seed", "3"]
         page = program.page("coded", *options, text=text)
         heads = program.json(*options, text=text)["attention"]
-        mean = [sum(numbers) / 16 for numbers in zip(*(head[150] for layer in heads for head in layer))]
+        rows = [head[150] for layer in heads for head in layer]
+        mean = [sum(numbers) / len(rows) for numbers in zip(*rows)]
         one = heads[1][1][150]
+        rest = [0] + [weight / sum(one[1:]) for weight in one[1:]]
         for fragment, row in (("head=1.1", one), ("average=all", mean),
-                              ("head=1.1&drop-sink=on", [0] + [weight / sum(one[1:]) for weight in one[1:]])):
+                              ("head=1.1&drop-sink=on", rest)):
             with self.subTest(fragment=fragment):
                 browser.open(page.path, f"#{fragment}&token=150")
                 self.assertRegex(said_of_cell(), "^Values (± at most|differ in)")
@@ -115,17 +125,34 @@ class WhatAPageSays(PageTest):
         packed = {"code": "u8", "low": 0, "high": 1, "curve": "linear"}
         page = program.page("u8", "The cat sat", "--head", "2.1")
         head = page.data["documents"][0]["heads"][0]
-        # 3 · (3 + 1) / 2 … codes of a triangle; all alike.
         n = page.data["shape"][0]
         blobs = page.data["blobs"] + [deflated(bytes([100] * (n * (n + 1) // 2)))]
         coded = {**head, "weights": {**packed, "blob": len(blobs) - 1}}
         coded.pop("exact", None)
-        browser.open(with_data(page, "u8", blobs=blobs, steps=None, documents=[{"name": "", "heads": [coded]}]))
+        documents = [{"name": "", "heads": [coded]}]
+        browser.open(with_data(page, "u8", blobs=blobs, steps=None, documents=documents))
         self.assertRegex(said_of_cell("ArrowRight"), r": 0\.39 ± 0\.0020$")
         self.assertRegex(sentence(), r"0\.39$")
 
+    def test_numbers_without_end_fit_into_their_cells(self):
+        page = program.page("endless", "The cat sat", "--head", "2.1")
+        head = page.data["documents"][0]["heads"][0]
+        n = page.data["shape"][0]
+        stored = struct.pack("<f", math.inf) * (n * (n + 1) // 2)
+        blobs = page.data["blobs"] + [deflated(stored)]
+        packed = {"code": "f32", "low": 0, "high": 1, "curve": "linear", "blob": len(blobs) - 1}
+        coded = {**head, "weights": packed}
+        coded.pop("exact", None)
+        documents = [{"name": "", "heads": [coded]}]
+        browser.open(with_data(page, "endless", blobs=blobs, steps=None, documents=documents))
+        self.assertRegex(said_of_cell("ArrowRight"), ": ∞$")
+        svg = browser.downloaded("*.svg", lambda: press_button("Save SVG")).decode()
+        self.assertIn(">∞<", svg)
+        self.assertNotIn("Infinity", svg)
+
     def test_differences_are_told_by_size(self):
-        page = program.page("differs", "diff", "The cat sat on a mat", "The dog sat on a mat", "--head", "2.1")
+        texts = ["The cat sat on a mat", "The dog sat on a mat"]
+        page = program.page("differs", "diff", *texts, "--head", "2.1")
         self.assertTrue(page.data["drawing"]["zero_centred"])
         row = page.floats(page.data["documents"][0]["heads"][0]["weights"]["blob"])
         browser.open(page.path, "#token=6")
@@ -143,7 +170,8 @@ class WhatAPageSays(PageTest):
         browser.open(path, "#as-key=off")
         self.assertEqual(browser.frame(pressed), "false")
         browser.run('document.querySelector(".direction .to").click()')
-        self.assertFalse(browser.run_later('setTimeout(() => done(location.hash.includes("as-key")), 300)'))
+        self.assertFalse(browser.run_later(
+            'setTimeout(() => done(location.hash.includes("as-key")), 300)'))
 
     def test_tokens_written_from_the_right_turn_nothing_around_them(self):
         weights = [[1, 0, 0], [0.25, 0.75, 0], [0.5, 0.25, 0.25]]
@@ -152,28 +180,33 @@ class WhatAPageSays(PageTest):
         isolated = "\u2068مرحبا\u2069"
         self.assertIn(f"“{isolated}” 0.5", sentence())
         self.assertIn(f"“{isolated}”", said_of_cell("ArrowRight"))
-        self.assertNotIn("\u2068␣cat", browser.run('return document.querySelector("main").textContent'))
+        whole = browser.run('return document.querySelector("main").textContent')
+        self.assertNotIn("\u2068␣cat", whole)
 
     def test_tokens_that_are_no_text_stand_apart(self):
-        browser.open(rendered("bare", {"tokens": list("012"), "attention": [[[[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]]]}).path)
-        self.assertEqual(browser.run('return document.querySelector(".paragraph").textContent'), "0 1 2")
+        weights = [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 1]]
+        browser.open(rendered("bare", {"tokens": list("012"), "attention": [[weights]]}).path)
+        self.assertEqual(
+            browser.run('return document.querySelector(".paragraph").textContent'), "0 1 2")
 
     def test_wrong_documents_are_as_if_nothing_was_said(self):
         page = program.page("two", TEXT, "--side-by-side", "causal,none", "--layer", "2")
         for said in ("0.5", "-3", "7", "x"):
             with self.subTest(said=said):
                 browser.open(page.path, f"#document={said}")
-                self.assertEqual(browser.run("""return [document.querySelectorAll("[role=alert]").length,
+                self.assertEqual(browser.run("""return [
+                    document.querySelectorAll("[role=alert]").length,
                     document.querySelectorAll(".heatmap:not([hidden])").length];"""), [0, 2])
 
     def test_saved_pictures_have_all_of_their_notes(self):
-        page = program.page("notes", "The cat", "--head", "2.1", "--title", "A title that is longer than this picture " * 3)
+        title = "A title that is longer than this picture " * 3 + "or-has-a-longer-word-" * 5
+        page = program.page("notes", "The cat", "--head", "2.1", "--title", title)
         browser.open(page.path)
         svg = browser.downloaded("*.svg", lambda: press_button("Save SVG")).decode()
         texts = [one for one in ElementTree.fromstring(svg).iter() if one.tag.endswith("}text")]
-        whole = " ".join("".join(one.itertext()) for one in texts)
-        for words in (page.data["title"], " · ".join(page.data["notes"])):
-            self.assertIn(" ".join(words.split()), whole)
+        whole = "".join("".join(one.itertext()) for one in texts)
+        for words in (page.data["title"], "·".join(page.data["notes"])):
+            self.assertIn("".join(words.split()), "".join(whole.split()))
         # Nothing reaches out of the picture when it is drawn.
         self.assertLessEqual(browser.run("""
             document.body.insertAdjacentHTML("beforeend", arguments[0]);
