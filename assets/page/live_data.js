@@ -13,14 +13,83 @@ function numbered(texts, joins) {
   return texts.map((_, place) => (place === 0 || joins(place) ? number : ++number));
 }
 
+// Scripts whose words browsers look up in dictionaries, where Unicode's rule, and the program, cut every character.
+const LOOKED_UP = /[\p{sc=Han}\p{sc=Hira}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+
 /**
+ * A text cut at the boundaries of words (UAX 29). Chromium does not count . and : between letters as parts of a word.
+ * @param {string} text
+ */
+function cutAtWords(text) {
+  /** @type {string[]} */
+  const parts = [];
+  for (const { segment } of new Intl.Segmenter("en", { granularity: "word" }).segment(text)) {
+    const [before, mark] = parts.slice(-2);
+    const goesOn = /^[.:]$/.test(mark) && /\p{L}\p{M}*$/u.test(before) && !LOOKED_UP.test(before);
+    if (LOOKED_UP.test(segment)) {
+      parts.push(...(segment.match(/.\p{M}*/gsu) ?? []));
+    } else if (goesOn && /^\p{L}/u.test(segment)) {
+      parts.splice(-2, 2, before + mark + segment);
+    } else {
+      parts.push(segment);
+    }
+  }
+  return parts;
+}
+
+/**
+ * Places in the UTF-8 bytes of a text: where its words begin (UAX 29; punctuation marks are words, white space is none),
+ * and how many bytes the white space has that begins there, 0 where none does.
+ * @param {string} text
+ */
+function wordPlaces(text) {
+  const size = (/** @type {string} */ part) => new TextEncoder().encode(part).length;
+  /** @type {number[]} */
+  const begins = [];
+  const spaces = new Uint8Array(size(text));
+  let place = 0;
+  for (const word of cutAtWords(text)) {
+    if (/\P{White_Space}/u.test(word)) {
+      begins.push(place);
+    }
+    for (const sign of word) {
+      const bytes = size(sign);
+      spaces[place] = /\p{White_Space}/u.test(sign) ? bytes : 0;
+      place += bytes;
+    }
+  }
+  return { begins, spaces };
+}
+
+/**
+ * The word of each token, as the program's pages have it (word_groups.h): by where it begins, white space aside. A piece
+ * that is one space belongs to the word behind it where other pieces carry theirs.
+ * @param {string} source
+ * @param {LiveTokens} live
+ */
+export function wordNumbers(source, { text, begin, end, special }) {
+  const { begins, spaces } = wordPlaces(source);
+  const signs = text.map((_, i) => {
+    let at = begin[i];
+    while (at < end[i] && spaces[at] > 0) {
+      at += spaces[at];
+    }
+    return at < end[i] && !special.includes(i) ? at : -1;
+  });
+  const words = signs.map((sign) => (sign < 0 ? -1 : begins.findLastIndex((at) => at <= sign)));
+  const carry = signs.some((sign, i) => sign > begin[i]);
+  const isItsSpace = (/** @type {number} */ i) =>
+    carry && text[i - 1] === " " && !special.includes(i - 1) && signs[i] === begin[i] && end[i - 1] === begin[i];
+  return numbered(text, (i) => (words[i] >= 0 && words[i] === words[i - 1]) || isItsSpace(i));
+}
+
+/**
+ * @param {string} source
  * @param {LiveTokens} live
  * @returns {Tokens}
  */
-function liveTokens({ text, label, id, special }) {
-  const isSign = (/** @type {string} */ sign) => /[\p{L}\p{N}]/u.test(sign);
-  const inWord = (/** @type {number} */ i) =>
-    !special.includes(i - 1) && isSign(text[i][0] ?? "") && isSign(text[i - 1].at(-1) ?? "");
+function liveTokens(source, live) {
+  const { text, label, id, special } = live;
   const inSentence = (/** @type {number} */ i) => !/[.!?]\s*$/.test(text[i - 1]);
   return {
     text,
@@ -29,7 +98,7 @@ function liveTokens({ text, label, id, special }) {
     special,
     added: special,
     generated: [],
-    word: numbered(text, inWord),
+    word: wordNumbers(source, live),
     sentence: numbered(text, inSentence),
     turn: null,
   };
@@ -66,7 +135,7 @@ function causalBits(size) {
  */
 export function livePage(first, text, result, without, scale, blobs) {
   const ablated = without.map(({ layer, head }) => `${layer}.${head}`).join();
-  const tokens = liveTokens(result.tokens);
+  const tokens = liveTokens(text, result.tokens);
   const size = tokens.text.length;
   const put = (/** @type {() => Float32Array} */ floats) => blobs.put(() => bytesOf(floats()));
   const heads = first.documents[0].heads.map((head) => ({
@@ -101,6 +170,9 @@ export function livePage(first, text, result, without, scale, blobs) {
     command: first.command + (ablated && ` --ablate ${ablated}`),
     command_text: text,
     text,
+    // It tells of the weights that the program measured.
+    reason: text === first.text && without.length === 0 ? first.reason : "",
+    computed_here: true,
     focus: undefined,
     queries: tokens,
     keys: null,

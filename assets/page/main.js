@@ -46,14 +46,15 @@ function sizeText({ documents, shape, keys }) {
 /**
  * @param {PageData} data
  * @param {Node} size
+ * @param {Node} reason
  */
-function header(data, size) {
+function header(data, size, reason) {
   return make(
     "header",
     {},
     make("h1", { text: data.title }),
     make("p", { class: "notes" }, size, ...data.notes.map((note) => make("span", { text: note }))),
-    make("p", { class: "reason", text: data.reason, hidden: data.reason === "" }),
+    reason,
   );
 }
 
@@ -101,6 +102,8 @@ class Page {
     this.rows = openableTable("These weights as a table", () => rowTable(/** @type {Scene} */ (this.scene)));
     this.headRows = openableTable("The heads as a table", () => headTable(this.data));
     this.size = document.createTextNode(sizeText(data));
+    this.reason = make("p", { class: "reason", text: data.reason, hidden: data.reason === "" });
+    this.failure = make("div");
     this.run = 0;
     this.build();
     this.store.subscribe(() => this.draw());
@@ -137,7 +140,7 @@ class Page {
       this.rows.element,
     );
     const actions = actionButtons(this.store, () => this.drawn(), this.help);
-    this.root.append(header(data, this.size));
+    this.root.append(this.failure, header(data, this.size, this.reason));
     if (data.live) {
       this.root.append(
         section(
@@ -158,7 +161,7 @@ class Page {
         section(
           "steps-panel",
           "Step by step",
-          "How the weights of the first picked token come about, with this head's own numbers.",
+          "How the weights of one token come about, with the head's own numbers.",
           this.steps.element,
         ),
       );
@@ -192,13 +195,18 @@ class Page {
   replace(data) {
     this.data = data;
     this.size.data = sizeText(data);
+    this.reason.textContent = data.reason;
+    this.reason.hidden = data.reason === "";
     this.patterns.replaceData(data);
     this.overview.forget();
     this.store.replaceData(data);
   }
 
   draw() {
-    this.update().catch((error) => this.root.prepend(failure(error)));
+    this.update().then(
+      () => this.failure.replaceChildren(),
+      (error) => this.failure.replaceChildren(failure(error)),
+    );
   }
 
   /** Draws the state once its patterns are there; a later state overtakes. */
@@ -217,7 +225,7 @@ class Page {
     );
     const shade = new Shade(colors, map !== state.colormap, state.scale, low, high, this.data.bad.nan);
     /** @type {Scene} */
-    this.scene = { data: this.data, state, panels, shade, theme: currentTheme(this.data.bad) };
+    this.scene = { data: this.data, state, panels: panels.map((panel) => this.toldBy(panel)), shade, theme: currentTheme(this.data.bad) };
     this.showPanels(panels.length);
     this.controls.refresh();
     this.tools.refresh();
@@ -229,6 +237,15 @@ class Page {
     this.overview.update(this.scene);
     this.rows.refresh();
     this.steps?.update(this.scene);
+  }
+
+  /**
+   * Numbers of the live model are whole floats, but the program's may differ in their last digits.
+   * @param {Panel} panel
+   * @returns {Panel}
+   */
+  toldBy(panel) {
+    return this.data.computed_here && panel.exactness !== "" ? { ...panel, exactness: "computed here" } : panel;
   }
 
   /** @param {number} count */

@@ -1,4 +1,5 @@
 // One query through one head: every number between its vector and the vector that it takes away.
+import { averagedHeads } from "./patterns.js";
 
 /**
  * @typedef {object} StepInputs  one head's real numbers
@@ -74,14 +75,44 @@ export function walk({ q, k, v, scores, bias, head, sees, count }, temperature, 
  */
 
 /**
+ * A label that leaves the reading direction of the words around it as it is.
+ * @param {string} label
+ */
+export function directionSafe(label) {
+  return `\u2068${label}\u2069`;
+}
+
+/**
+ * Whether the heatmap has the weights of the steps, and where; it may show something that was made of them.
+ * @param {Scene} scene
+ * @param {string} title   of the head
+ * @param {string} query
+ * @param {boolean} changed  by the sliders
+ */
+export function drawnWhere({ data, state }, title, query, changed) {
+  const { heads } = data.documents[0];
+  const places = averagedHeads(state, heads, state.head);
+  const made = [
+    [places.length !== 1 || places[0] !== state.head, places.length > 1 ? "a mean of heads" : "another head"],
+    [state.dropSink, "rows without the first token, made to sum to 1"],
+    [state.units !== "tokens" || state.folds.length > 0, "tokens taken together"],
+    [changed, "the weights without what the sliders change"],
+  ].flatMap(([does, what]) => (does ? [what] : []));
+  return made.length > 0
+    ? `These are the weights of “${query}” in ${title}; the heatmap shows something else: ${made.join(", ")}.`
+    : `These are the row of “${query}” in the heatmap of ${title}.`;
+}
+
+/**
  * The steps that this head takes: those that change nothing in it are left out.
  * @param {Walk} made
  * @param {StepHead} head
  * @param {number} temperature
  * @param {string} query  its label
+ * @param {string} drawn  where the heatmap has these weights
  * @returns {Step[]}
  */
-export function stepsOf(made, head, temperature, query) {
+export function stepsOf(made, head, temperature, query, drawn) {
   /** @type {Step[]} */
   const steps = [];
   const factor = Number(head.scale.toPrecision(4));
@@ -156,7 +187,7 @@ export function stepsOf(made, head, temperature, query) {
     {
       title: "Softmax",
       column: "weight",
-      says: "e is raised to each score and divided by the sum: weights that are positive and sum to 1. These are the row of the heatmap.",
+      says: `e is raised to each score and divided by the sum: weights that are positive and sum to 1. ${drawn}`,
       before: made.masked,
       after: made.weights,
       vectors: "weight",

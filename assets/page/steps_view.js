@@ -1,13 +1,14 @@
 // The step view: one query of one head, from dot products to the weighted sum, with sliders to try what would be.
-import { announce, clamp, eachFrame, make, onWidth, sizedContext } from "./dom.js";
-import { stepsOf, walk } from "./steps_math.js";
+import { announce, clamp, eachFrame, make, numberText, onWidth, sizedContext } from "./dom.js";
+import { directionSafe, drawnWhere, stepsOf, walk } from "./steps_math.js";
 import { cutLabel } from "./heat_paint.js";
 import { headTitle } from "./patterns.js";
-import { drawStrip, largestSize } from "./vector_strip.js";
+import { drawStrip, largestSize, stripExtent } from "./vector_strip.js";
 
 const STEP_ROW = 20;
 const STEPS_TOP = 20;
 const MOST_KEYS = 24;
+const MOST_HEADS = 16;
 const PLAY_MS = 2600;
 
 export class StepsView {
@@ -26,6 +27,7 @@ export class StepsView {
     this.run = 0;
     this.playing = 0;
     this.changedKey = 0;
+    this.keyNames = "";
     /** @type {import("./steps_math.js").StepInputs | null} */
     this.inputs = null;
     this.query = store.data.shape[0] - 1;
@@ -35,8 +37,11 @@ export class StepsView {
     this.tabs = make("ol", { class: "step-tabs" });
     this.says = make("p", { class: "step-says" });
     this.canvas = make("canvas", { role: "img" });
-    this.missing = make("p", { class: "quiet" });
-    this.temperature = this.slider("temperature", 0.1, 5, 1);
+    this.missing = make("p", { class: "chips quiet" });
+    this.followed = make("p", { class: "quiet" });
+    this.rest = make("p", { class: "quiet" });
+    const usual = this.usualTemperature();
+    this.temperature = this.slider("temperature", Math.min(0.1, usual), Math.max(5, usual), usual);
     this.change = this.slider("change of one score", -10, 10, 0);
     this.keyChoice = make("select", {
       "aria-label": "whose score",
@@ -49,6 +54,7 @@ export class StepsView {
     this.body = make(
       "div",
       {},
+      this.followed,
       make(
         "div",
         { class: "step-tools" },
@@ -59,6 +65,7 @@ export class StepsView {
       ),
       this.says,
       this.canvas,
+      this.rest,
       make(
         "div",
         { class: "sliders" },
@@ -72,6 +79,11 @@ export class StepsView {
     onWidth(this.element, this.redraw);
   }
 
+  /** The page's own, with which the heatmap was computed. */
+  usualTemperature() {
+    return this.store.data.steps?.temperature ?? 1;
+  }
+
   /**
    * @param {string} name
    * @param {number} low
@@ -79,29 +91,37 @@ export class StepsView {
    * @param {number} usual
    */
   slider(name, low, high, usual) {
-    const number = make("output", { text: String(usual) });
+    const number = make("output");
+    let value = usual;
+    const say = () => {
+      number.textContent = String(Number(value.toPrecision(4)));
+      input.setAttribute("aria-valuetext", number.textContent);
+    };
     const input = make("input", {
       type: "range",
       min: low,
       max: high,
-      step: 0.1,
-      value: usual,
+      // The usual number may lie between tenths, whither the reader moves.
+      step: "any",
       "aria-label": name,
       input: () => {
-        number.textContent = input.value;
+        value = clamp(Math.round(Number(input.value) * 10) / 10, low, high);
+        say();
         this.redraw();
       },
     });
     const label = make("label", {}, make("span", { text: `${name} ` }), number, input);
-    const set = (/** @type {number} */ value) => {
-      input.value = String(value);
-      number.textContent = input.value;
+    const set = (/** @type {number} */ to) => {
+      value = to;
+      input.value = String(to);
+      say();
     };
-    return { label, set, get: () => Number(input.value) };
+    set(usual);
+    return { label, set, get: () => value };
   }
 
   reset() {
-    this.temperature.set(this.store.data.steps?.temperature ?? 1);
+    this.temperature.set(this.usualTemperature());
     this.change.set(0);
     this.draw();
   }
@@ -113,9 +133,10 @@ export class StepsView {
     const { data, state } = scene;
     const chosen = data.documents[0].heads[state.head];
     const head = data.steps?.heads.find((one) => one.layer === chosen.layer && one.head === chosen.head);
-    this.missing.textContent = head ? "" : `The page has no vectors of ${headTitle(chosen)}: choose another head.`;
+    this.missing.hidden = head !== undefined;
     this.body.hidden = !head;
     if (!head) {
+      this.missing.replaceChildren(`The page has no vectors of ${headTitle(chosen)}, but of `, ...this.headButtons());
       this.play(false);
       return;
     }
@@ -125,12 +146,27 @@ export class StepsView {
     if (run === this.run) {
       this.inputs = inputs;
       const names = (data.keys ?? data.queries).label;
-      if (this.keyChoice.options.length !== names.length || names[0] !== this.keyChoice.options[0].text) {
+      if (names.join("\n") !== this.keyNames) {
+        this.keyNames = names.join("\n");
         this.keyChoice.replaceChildren(...names.map((text, value) => make("option", { value, text })));
         this.changedKey = 0;
+        this.change.set(0); // it was that of a token of another text
       }
       this.draw();
     }
+  }
+
+  /** The heads whose vectors the page has, as buttons that go there; of many the first. */
+  headButtons() {
+    const { steps, documents } = this.store.data;
+    const has = (/** @type {Head} */ one) =>
+      steps?.heads.some(({ layer, head }) => layer === one.layer && head === one.head) ?? false;
+    return [...documents[0].heads.entries()]
+      .filter(([, head]) => has(head))
+      .slice(0, MOST_HEADS)
+      .map(([place, head]) =>
+        make("button", { type: "button", text: headTitle(head), click: () => this.store.set({ head: place }) }),
+      );
   }
 
   /**
@@ -199,7 +235,12 @@ export class StepsView {
     const temperature = this.temperature.get();
     const labels = (scene.data.keys ?? scene.data.queries).label;
     const made = walk(inputs, temperature, { key: this.changedKey, by: this.change.get() });
-    const steps = stepsOf(made, inputs.head, temperature, scene.data.queries.label[this.query]);
+    const query = directionSafe(scene.data.queries.label[this.query]);
+    const title = headTitle(scene.data.documents[0].heads[scene.state.head]);
+    const changed = temperature !== this.usualTemperature() || this.change.get() !== 0;
+    const steps = stepsOf(made, inputs.head, temperature, query, drawnWhere(scene, title, query, changed));
+    this.followed.textContent =
+      `The query “${query}” of ${title}.` + (scene.state.asKey ? " Picked are keys now, and this view follows a query." : "");
     // A slider may add a step: the one in view stays.
     const same = steps.findIndex(({ title }) => title === this.shownTitle);
     this.step = this.moved || same < 0 ? Math.min(this.step, steps.length - 1) : same;
@@ -213,13 +254,15 @@ export class StepsView {
     const height = STEPS_TOP + keys.length * STEP_ROW + extra + 6;
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
-    const cut = keys.length < labels.length ? ` The ${MOST_KEYS} tokens of the largest weights.` : "";
+    const shown = keys.reduce((sum, key) => sum + made.weights[key], 0);
+    const cut = `The ${keys.length} of ${labels.length} keys with the largest weights; the others have ${numberText(Math.max(0, 1 - shown))} together.`;
+    this.rest.textContent = keys.length < labels.length ? cut : "";
     this.canvas.setAttribute(
       "aria-label",
       `${step.title}: ${keys
         .slice(0, 8)
         .map((key) => `${labels[key]} ${shownNumber(step.after[key])}`)
-        .join(", ")}.${cut}`,
+        .join(", ")}. ${this.rest.textContent}`.trimEnd(),
     );
   }
 
@@ -327,25 +370,9 @@ export class StepsView {
   }
 }
 
-/**
- * The number that has the full colour: the largest of what is drawn.
- * @param {import("./steps_math.js").Step} step
- * @param {import("./steps_math.js").Walk} made
- * @param {Float32Array | null} vectors
- * @param {number[]} keys
- * @param {number} size
- */
-function stripExtent(step, made, vectors, keys, size) {
-  if (!vectors || step.vectors !== "sum") {
-    return vectors ? largestSize(vectors) : 1;
-  }
-  const parts = keys.map((key) => made.weights[key] * largestSize(vectors.subarray(key * size, (key + 1) * size)));
-  return Math.max(...parts, largestSize(made.context));
-}
-
 /** @param {number} value */
 function shownNumber(value) {
-  return value === -Infinity ? "−∞" : value.toFixed(3).replace("-", "−");
+  return Math.abs(value) === Infinity ? (value < 0 ? "−∞" : "∞") : value.toFixed(3).replace("-", "−");
 }
 
 /**

@@ -79,6 +79,7 @@
  * @property {string[]} blobs
  * @property {{heads: StepHead[], temperature: number} | null} steps
  * @property {object | null} live
+ * @property {boolean} [computed_here]  by the live model, not by the program
  * @property {number} [focus]  the token that is picked at first (default: the last one)
  */
 

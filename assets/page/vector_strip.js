@@ -36,3 +36,19 @@ export function largestSize(numbers) {
   numbers.forEach((/** @type {number} */ value) => (most = Math.max(most, Math.abs(value))));
   return most;
 }
+
+/**
+ * The number that has the full colour: the largest of what is drawn.
+ * @param {import("./steps_math.js").Step} step
+ * @param {import("./steps_math.js").Walk} made
+ * @param {Float32Array | null} vectors
+ * @param {number[]} keys
+ * @param {number} size
+ */
+export function stripExtent(step, made, vectors, keys, size) {
+  if (!vectors || step.vectors !== "sum") {
+    return vectors ? largestSize(vectors) : 1;
+  }
+  const parts = keys.map((key) => made.weights[key] * largestSize(vectors.subarray(key * size, (key + 1) * size)));
+  return Math.max(...parts, largestSize(made.context));
+}

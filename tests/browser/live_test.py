@@ -19,7 +19,8 @@ class LiveModel(PageTest):
         browser.driver.get("about:blank")
         script, end = self.page.script.rsplit("})();", 1)
         self.assertEqual(end.strip(), "")
-        browser.run(script + "\nwindow.createLiveOfPage = createLive;\n})();")
+        browser.run(script + "\nwindow.createLiveOfPage = createLive;"
+                    "\nwindow.wordNumbersOfPage = wordNumbers;\n})();")
         live = self.page.data["live"]
         blobs = {str(live[part]): self.page.data["blobs"][live[part]] for part in live}
         self.assertEqual(browser.run_later("""
@@ -81,6 +82,17 @@ class LiveModel(PageTest):
             self.assertEqual(one["id"], other["id"])
             self.assertLessEqual(abs(one["probability"] - other["probability"]), 1e-4)
 
+    def test_words_are_the_programs(self):
+        self.start()
+        for text in ("The cat's 3.5 mats cost 1,000.25 a_b", "café e\u0301 don't U.S.A. (so)",
+                     "a:b 5:30 a.5 5.a a..b x_.y a·b a’b", "xxx  y\n\nz",
+                     "日本語 のカタカナ ภาษาไทย 👩‍👩‍👧 مرحبا", "well-known: a/b @c #d", HOSTILE, STRANGE):
+            with self.subTest(text=text):
+                told = program.page("words", text).data["queries"]
+                ours = browser.run("""
+                    return wordNumbersOfPage(arguments[0], live.tokenize(arguments[0]));""", text)
+                self.assertEqual(ours, told["word"], told["text"])
+
     def test_queries_keys_and_values_are_the_programs(self):
         self.start()
         for layer, head in ((0, 0), (1, 3), (2, 1)):
@@ -132,3 +144,20 @@ class LiveModel(PageTest):
         self.type("The cat sat")
         self.assertTrue(browser.wait_for(
             f'{said}.startsWith("4 of 256")'))
+
+    def test_another_text_leaves_nothing_of_the_one_before(self):
+        said = 'document.querySelector(".live [role=status]").textContent'
+        browser.open(self.page.path, "#head=2.1")
+        reason = 'document.querySelector(".reason").textContent'
+        self.assertEqual(browser.frame(reason), self.page.data["reason"])
+        self.type("One two six")
+        self.assertTrue(browser.wait_for(f'{said} === "4 of 256 tokens" && {reason} === ""'))
+        names = ('[...document.querySelector(".sliders select").options]'
+                 '.map((one) => one.text).join(" ")')
+        self.assertTrue(browser.wait_for(f"{names}.includes('six')"))
+        self.assertIn("computed here", browser.wait_for(
+            'document.querySelector(".stage ~ .readout").textContent'))
+        self.type("One two ten")
+        self.assertTrue(browser.wait_for(f"{names}.includes('ten')"))
+        self.type(TEXT)
+        self.assertTrue(browser.wait_for(f"{reason} === given[0]", self.page.data["reason"]))

@@ -92,3 +92,61 @@ class OtherPages(PageTest):
         self.assertEqual(len(shown), len(numbers), said)
         for one, other in zip(shown, numbers):
             self.assertAlmostEqual(float(one), other, delta=0.0006 + 1e-6 * abs(other))
+
+    def softmax_says(self):
+        press_button("Softmax")
+        said = browser.frame('document.querySelector(".step-says").textContent')
+        return re.sub("[\u2068\u2069]", "", said)
+
+    def test_steps_begin_at_the_pages_temperature(self):
+        for temperature in ("0.25", "0.05", "8"):
+            with self.subTest(temperature=temperature):
+                text = "The cat sat on a mat"
+                options = ["--head", "2.1", "--temperature", temperature]
+                told = program.json("inspect", text, *options)["heads"][0]
+                browser.open(program.page("warm", "inspect", text, *options).path)
+                self.check_step("Softmax", told["weights"][-1])
+                self.assertIn("the row of", self.softmax_says())
+
+    def test_steps_say_what_the_heatmap_shows(self):
+        page = program.page("two heads", "inspect", TEXT, "--head", "2.1,3.0")
+        for fragment, expected in (
+                ("#head=2.1&token=2", "These are the row of “␣cat” in the heatmap of L2H1."),
+                ("#head=2.1&token=2&average=all", "heatmap shows something else: a mean of heads."),
+                ("#head=2.1&token=2&drop-sink=on", "something else: rows without the first token"),
+                ("#head=2.1&token=2&merge=words", "something else: tokens taken together."),
+                ("#head=2.1&token=2&as-key=on", "the row of “.”")):
+            with self.subTest(fragment=fragment):
+                browser.open(page.path, fragment)
+                self.assertIn(expected, self.softmax_says())
+        browser.run("""
+            const slider = document.querySelector(".steps-panel input[aria-label=temperature]");
+            slider.value = "2";
+            slider.dispatchEvent(new Event("input", {bubbles: true}));""")
+        browser.frame()
+        self.assertIn("without what the sliders change", self.softmax_says())
+
+    def test_steps_tell_of_the_keys_that_they_leave_out(self):
+        text = " ".join(["The cat sat on a mat because it was tired."] * 4)
+        page = program.page("long", "inspect", text, "--head", "2.1")
+        weights = sorted(program.json(text)["attention"][2][1][-1])
+        browser.open(page.path)
+        said = browser.frame('document.querySelector(".steps-panel").innerText')
+        found = re.search(r"The 24 of (\d+) keys with the largest weights; "
+                          r"the others have ([\d.e-]+) together", said)
+        self.assertIsNotNone(found, said)
+        self.assertEqual(int(found.group(1)), len(weights))
+        self.assertAlmostEqual(float(found.group(2)), sum(weights[:-24]), delta=0.001)
+
+    def test_heads_without_vectors_lead_to_those_with(self):
+        text = " ".join(["The cat sat on a mat because it was tired."] * 20)
+        page = program.page("large", text)
+        step = page.data["steps"]["heads"][0]
+        self.assertEqual(len(page.data["steps"]["heads"]), 1)
+        other = "0.0" if (step["layer"], step["head"]) != (0, 0) else "0.1"
+        browser.open(page.path, f"#head={other}")
+        browser.run('document.querySelector(".steps-panel .chips button").click()')
+        shown = 'document.querySelector(".steps-panel canvas").clientHeight > 100'
+        self.assertTrue(browser.wait_for(shown))
+        self.assertIn(f"head={step['layer']}.{step['head']}", browser.run_later(
+            "setTimeout(() => done(location.hash), 400)"))
