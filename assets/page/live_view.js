@@ -1,16 +1,40 @@
 // Type a text, leave heads out: the model runs in the page, and all views show what it does.
 import { announce, idle, make } from "./dom.js";
+import { Store, fragmentOf } from "./state.js";
 import { headTitle } from "./patterns.js";
 import { livePage } from "./live_data.js";
 import { createLive } from "./live/live.js";
 
 const TYPING_MS = 120;
 
+/** The store of a page with a model: where the text is not the page's own, the address says it, too. */
+export class LiveStore extends Store {
+  /** @param {PageData} data */
+  constructor(data) {
+    super(data);
+    this.own = data.text;
+  }
+
+  writeAddress() {
+    const { text } = this.data;
+    if (text === null || text === this.own) {
+      super.writeAddress();
+      return;
+    }
+    try {
+      const fragment = fragmentOf(this.state, this.data);
+      history.replaceState(null, "", `${fragment}&text=${encodeURIComponent(text)}`);
+    } catch {
+      // As in Store; and surrogates without a partner are no text of an address.
+    }
+  }
+}
+
 export class LiveView {
   /**
    * @param {PageData} data
    * @param {import("./blobs.js").Blobs} blobs
-   * @param {(data: PageData) => void} replace  shows another text
+   * @param {(data: PageData, fragment: string) => void} replace  shows another text, as an address has it if not ""
    */
   constructor(data, blobs, replace) {
     this.data = data;
@@ -21,6 +45,8 @@ export class LiveView {
     /** @type {Set<Head>} */
     this.without = new Set();
     this.timer = 0;
+    /** Kept: before the model is there, views may have changed it. */
+    this.asked = location.hash;
     this.text = make("textarea", { id: "live-text", rows: 3, spellcheck: "false", input: () => this.later() });
     this.text.value = data.text ?? "";
     this.status = make("p", { class: "quiet", role: "status" });
@@ -41,12 +67,23 @@ export class LiveView {
     this.first();
   }
 
-  /** Says what the model makes of the page's own text. */
+  /** Shows the text of the address, or says what the model makes of the page's own. */
   async first() {
     await idle();
     const live = await this.load();
+    await this.readAddress(this.asked);
+    window.addEventListener("hashchange", () => this.readAddress(location.hash));
     if (this.data.text && this.predictions.childElementCount === 0) {
       this.predictions.replaceChildren(predictionTable("Next token", live.run(this.data.text)));
+    }
+  }
+
+  /** @param {string} fragment */
+  async readAddress(fragment) {
+    const said = new URLSearchParams(fragment.slice(1)).get("text") ?? this.data.text ?? "";
+    if (said !== this.text.value) {
+      this.text.value = said;
+      await this.show(fragment);
     }
   }
 
@@ -90,7 +127,8 @@ export class LiveView {
     this.timer = setTimeout(() => this.show(), TYPING_MS);
   }
 
-  async show() {
+  /** @param {string} [fragment] */
+  async show(fragment = "") {
     const live = await this.load();
     const text = this.text.value;
     const heads = [...this.without];
@@ -100,7 +138,7 @@ export class LiveView {
       const result = without.length > 0 ? live.run(text, { without }) : whole;
       this.status.textContent = `${result.tokens.text.length} of ${live.nContext} tokens`;
       this.blobs.dropMade();
-      this.replace(livePage(this.data, text, result, heads, live.scale, this.blobs));
+      this.replace(livePage(this.data, text, result, heads, live.scale, this.blobs), fragment);
       this.predictions.replaceChildren(
         predictionTable("Next token", whole),
         ...(without.length > 0 ? [predictionTable(`Without ${heads.map(headTitle).join(", ")}`, result)] : []),

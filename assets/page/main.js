@@ -5,13 +5,13 @@ import { Arcs } from "./arcs.js";
 import { Blobs } from "./blobs.js";
 import { Controls } from "./controls.js";
 import { Heatmap } from "./heatmap.js";
-import { LiveView } from "./live_view.js";
+import { LiveStore, LiveView } from "./live_view.js";
 import { Overview } from "./overview.js";
 import { Patterns } from "./patterns.js";
 import { Pointing } from "./pointing.js";
 import { Shade, currentTheme, scaleEnds } from "./colors.js";
 import { StepsView } from "./steps_view.js";
-import { Store } from "./state.js";
+import { Store, stateOf } from "./state.js";
 import { TokenPanel } from "./token_panel.js";
 import { TokenText } from "./paragraph.js";
 import { drawLegend, valueName } from "./legend.js";
@@ -84,7 +84,7 @@ class Page {
     this.data = data;
     this.root = root;
     this.blobs = new Blobs(data.blobs);
-    this.store = new Store(data);
+    this.store = data.live ? new LiveStore(data) : new Store(data);
     this.pointing = new Pointing();
     this.patterns = new Patterns(data, this.blobs);
     this.overview = new Overview(this.store, this.patterns);
@@ -147,7 +147,7 @@ class Page {
           "live-panel",
           "Try it",
           "The model runs in this page: type a text and see what its heads do.",
-          new LiveView(data, this.blobs, (other) => this.replace(other)).element,
+          new LiveView(data, this.blobs, (other, fragment) => this.replace(other, fragment)).element,
         ),
       );
     }
@@ -191,8 +191,9 @@ class Page {
   /**
    * Shows another text in the same heads.
    * @param {PageData} data
+   * @param {string} fragment  the address that asked for it, or ""
    */
-  replace(data) {
+  replace(data, fragment) {
     this.data = data;
     this.size.data = sizeText(data);
     this.reason.textContent = data.reason;
@@ -200,6 +201,9 @@ class Page {
     this.patterns.replaceData(data);
     this.overview.forget();
     this.store.replaceData(data);
+    if (fragment !== "") {
+      this.store.set(stateOf(fragment, data));
+    }
   }
 
   draw() {
@@ -225,7 +229,13 @@ class Page {
     );
     const shade = new Shade(colors, map !== state.colormap, state.scale, low, high, this.data.bad.nan);
     /** @type {Scene} */
-    this.scene = { data: this.data, state, panels: panels.map((panel) => this.toldBy(panel)), shade, theme: currentTheme(this.data.bad) };
+    this.scene = {
+      data: this.data,
+      state,
+      panels: panels.map((panel) => this.toldBy(panel)),
+      shade,
+      theme: currentTheme(this.data.bad),
+    };
     this.showPanels(panels.length);
     this.controls.refresh();
     this.tools.refresh();

@@ -239,8 +239,8 @@ export class StepsView {
     const title = headTitle(scene.data.documents[0].heads[scene.state.head]);
     const changed = temperature !== this.usualTemperature() || this.change.get() !== 0;
     const steps = stepsOf(made, inputs.head, temperature, query, drawnWhere(scene, title, query, changed));
-    this.followed.textContent =
-      `The query “${query}” of ${title}.` + (scene.state.asKey ? " Picked are keys now, and this view follows a query." : "");
+    const other = scene.state.asKey ? " Picked are keys now, and this view follows a query." : "";
+    this.followed.textContent = `The query “${query}” of ${title}.${other}`;
     // A slider may add a step: the one in view stays.
     const same = steps.findIndex(({ title }) => title === this.shownTitle);
     this.step = this.moved || same < 0 ? Math.min(this.step, steps.length - 1) : same;
@@ -254,8 +254,9 @@ export class StepsView {
     const height = STEPS_TOP + keys.length * STEP_ROW + extra + 6;
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
-    const shown = keys.reduce((sum, key) => sum + made.weights[key], 0);
-    const cut = `The ${keys.length} of ${labels.length} keys with the largest weights; the others have ${numberText(Math.max(0, 1 - shown))} together.`;
+    const shownSum = keys.reduce((sum, key) => sum + made.weights[key], 0);
+    const others = numberText(Math.max(0, 1 - shownSum));
+    const cut = `The ${keys.length} of ${labels.length} keys with the largest weights; the others have ${others} together.`;
     this.rest.textContent = keys.length < labels.length ? cut : "";
     this.canvas.setAttribute(
       "aria-label",

@@ -161,3 +161,19 @@ class LiveModel(PageTest):
         self.assertTrue(browser.wait_for(f"{names}.includes('ten')"))
         self.type(TEXT)
         self.assertTrue(browser.wait_for(f"{reason} === given[0]", self.page.data["reason"]))
+
+    def test_the_address_says_the_text(self):
+        text = "One + two & 3 % of #5, مرحبا"
+        told = program.json(text)
+        n = len(told["tokens"])
+        said = f'document.querySelector(".live [role=status]").textContent.startsWith("{n} of")'
+        browser.open(self.page.path, "#head=2.1")
+        self.type(text)
+        self.assertTrue(browser.wait_for(f'{said} && location.hash.includes("&text=")'))
+        fragment = browser.run("return location.hash")
+        browser.open(self.page.path, f"{fragment}&token=4")
+        self.assertTrue(browser.wait_for(said))
+        self.assert_rows(dict(enumerate(told["attention"][2][1][4])))
+        self.assertEqual(browser.run('return document.querySelector("#live-text").value'), text)
+        self.type(TEXT)
+        self.assertTrue(browser.wait_for('!location.hash.includes("&text=")'))
