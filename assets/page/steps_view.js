@@ -240,7 +240,7 @@ export class StepsView {
     const changed = temperature !== this.usualTemperature() || this.change.get() !== 0;
     const steps = stepsOf(made, inputs.head, temperature, query, drawnWhere(scene, title, query, changed));
     const other = scene.state.asKey ? " Picked are keys now, and this view follows a query." : "";
-    this.followed.textContent = `The query “${query}” of ${title}.${other}`;
+    this.followed.textContent = `The query “${query}”, token ${this.query}, of ${title}.${other}`;
     // A slider may add a step: the one in view stays.
     const same = steps.findIndex(({ title }) => title === this.shownTitle);
     this.step = this.moved || same < 0 ? Math.min(this.step, steps.length - 1) : same;
@@ -254,8 +254,7 @@ export class StepsView {
     const height = STEPS_TOP + keys.length * STEP_ROW + extra + 6;
     const context = sizedContext(this.canvas, width, height);
     this.drawBars(context, step, made, keys, labels, width);
-    const shownSum = keys.reduce((sum, key) => sum + made.weights[key], 0);
-    const others = numberText(Math.max(0, 1 - shownSum));
+    const others = numberText(made.weights.reduce((sum, part, key) => (keys.includes(key) ? sum : sum + part), 0));
     const cut = `The ${keys.length} of ${labels.length} keys with the largest weights; the others have ${others} together.`;
     this.rest.textContent = keys.length < labels.length ? cut : "";
     this.canvas.setAttribute(

@@ -150,3 +150,18 @@ class OtherPages(PageTest):
         self.assertTrue(browser.wait_for(shown))
         self.assertIn(f"head={step['layer']}.{step['head']}", browser.run_later(
             "setTimeout(() => done(location.hash), 400)"))
+
+    def test_a_page_that_cannot_be_drawn_says_so_once(self):
+        alerts = 'document.querySelectorAll("[role=alert]").length'
+        browser.open(program.page("steps", "The cat sat").path)
+        browser.run("""
+            window.all = Promise.all;
+            Promise.all = () => Promise.reject(new Error("tried"));""")
+        for head in ("1.1", "1.2", "1.3"):
+            browser.run("location.hash = `#head=${arguments[0]}`", head)
+            browser.run_later("setTimeout(done, 60)")
+            self.assertEqual(browser.frame(alerts), 1)
+        browser.run("Promise.all = window.all; location.hash = '#head=2.2'")
+        self.assertTrue(browser.wait_for(f"{alerts} === 0"))
+        for message in browser.messages():
+            self.assertIn("tried", message)
