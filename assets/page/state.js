@@ -22,7 +22,7 @@ export function headKeys(data) {
 export function firstState(data) {
   const { drawing } = data;
   // Absent unless the page was asked to open so.
-  const { focus_as_key: asKey = false } = /** @type {PageData & {focus_as_key?: boolean}} */ (data);
+  const { focus_as_key: asKey = false } = data;
   return {
     head: clamp(data.chosen, 0, data.documents[0].heads.length - 1),
     compare: -1,

@@ -75,14 +75,6 @@ export function walk({ q, k, v, scores, bias, head, sees, count }, temperature, 
  */
 
 /**
- * A label that leaves the reading direction of the words around it as it is.
- * @param {string} label
- */
-export function directionSafe(label) {
-  return `\u2068${label}\u2069`;
-}
-
-/**
  * Whether the heatmap has the weights of the steps, and where; it may show something that was made of them.
  * @param {Scene} scene
  * @param {string} title   of the head

@@ -1,6 +1,6 @@
 // The step view: one query of one head, from dot products to the weighted sum, with sliders to try what would be.
-import { announce, clamp, eachFrame, make, numberText, onWidth, sizedContext } from "./dom.js";
-import { directionSafe, drawnWhere, stepsOf, walk } from "./steps_math.js";
+import { announce, clamp, eachFrame, isolated, make, numberText, onWidth, sizedContext } from "./dom.js";
+import { drawnWhere, stepsOf, walk } from "./steps_math.js";
 import { cutLabel } from "./heat_paint.js";
 import { headTitle } from "./patterns.js";
 import { drawStrip, largestSize, stripExtent } from "./vector_strip.js";
@@ -235,7 +235,7 @@ export class StepsView {
     const temperature = this.temperature.get();
     const labels = (scene.data.keys ?? scene.data.queries).label;
     const made = walk(inputs, temperature, { key: this.changedKey, by: this.change.get() });
-    const query = directionSafe(scene.data.queries.label[this.query]);
+    const query = isolated(scene.data.queries.label[this.query]);
     const title = headTitle(scene.data.documents[0].heads[scene.state.head]);
     const changed = temperature !== this.usualTemperature() || this.change.get() !== 0;
     const steps = stepsOf(made, inputs.head, temperature, query, drawnWhere(scene, title, query, changed));
