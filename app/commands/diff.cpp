@@ -370,7 +370,8 @@ class Comparison {
     document.drawing = choose_drawing(request, document);
     ShownAttention shown = shown_attention(std::span(&document, 1), options_.heads, {},
                                            options_.drawing.style, setup_.outputs);
-    shown.set_extras({.command = {.words = options_.output.command.words}});
+    shown.set_extras(
+        {.command = {.words = options_.output.command.words}, .first = first_shown(shown)});
     setup_.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.attention(shown, look, sink);
     });

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,28 +13,12 @@
 #include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores_json.h"
+#include "attnviz/document/pattern_scores.h"
 #include "attnviz/document/weight_notes.h"
 
 namespace attnviz::app {
 
 namespace {
-
-// Of all of `heads`, the first of which has these weights: where its mask is not known, causal if
-// no query looks at what comes behind it.
-Visibility visibility_in(const AttentionDocument& document, DocumentVisibilities& visibilities,
-                         std::span<const HeadId> heads, ConstMatrix weights) {
-  Visibility known = visibilities.of(heads);
-  if (document.mask_of(heads.front())) {
-    return known;
-  }
-  for (std::size_t query = 0; query < weights.rows; ++query) {
-    const auto row = weights.row(query).subspan(query + 1);
-    if (std::ranges::any_of(row, [](float weight) { return weight != 0.0f; })) {
-      return known;
-    }
-  }
-  return known.under(Mask{});
-}
 
 ScoredTokens tokens_of(const HeadsOptions& options, const AttentionDocument& document) {
   TokenizedText text;
@@ -115,28 +97,20 @@ HeadsDocument score_file(const HeadsOptions& options) {
   if (const std::string note = row_sum_note(patterns); !note.empty()) {
     document.notes.push_back(note);
   }
-  std::vector<ScoreValues> scores;
-  DetectHead detect(document.heads, tokens);
-  DocumentVisibilities visibilities(patterns);
-  for (const DocumentPattern& pattern : patterns.patterns) {
-    HeadScores one({pattern.head}, tokens, [&](HeadId head) {
-      return visibility_in(patterns, visibilities, std::span(&head, 1), pattern.weights);
-    });
-    try {
-      one.rows(pattern.head, 0, 0, pattern.weights);
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  fmt::format("{}: head {}, {}", name, head_name(pattern.head), error.what()));
-    }
-    scores.push_back(one.scores(pattern.head));
-    if (options.transformer_lens) {
+  try {
+    const PatternScores scores = pattern_scores(patterns, tokens);
+    document.raw.add(scores.heads);
+    document.uniform = scores.uniform;
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
+  if (options.transformer_lens) {
+    DetectHead detect(document.heads, tokens);
+    for (const DocumentPattern& pattern : patterns.patterns) {
       detect.rows(pattern.head, 0, 0, pattern.weights);
       document.detected.push_back(detected_scores(detect, pattern.head));
     }
   }
-  document.raw.add(scores);
-  document.uniform = uniform_scores(tokens, visibility_in(patterns, visibilities, document.heads,
-                                                          patterns.patterns.front().weights));
   return document;
 }
 

@@ -1,5 +1,6 @@
 #include "outputs/overview_choice.h"
 
+#include <cmath>
 #include <utility>
 
 #include "attnviz/document/overview.h"
@@ -38,10 +39,35 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   return ShownAttention(documents);
 }
 
+namespace {
+
+// The query whose attention changes most.
+FirstShown most_changed(const AttentionDocument& document) {
+  FirstShown found{document.patterns.front().head};
+  float largest = -1.0f;
+  for (const DocumentPattern& pattern : document.patterns) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      for (const float change : pattern.weights.row(query)) {
+        if (std::abs(change) > largest) {
+          largest = std::abs(change);
+          found.head = pattern.head;
+          found.token = query;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   const AttentionDocument& document = shown.first();
-  if (document.average || document.difference) {
+  if (document.average) {
     return std::nullopt;
+  }
+  if (document.difference) {
+    return most_changed(document);
   }
   const auto telling = most_telling(document);
   return telling ? std::optional(FirstShown{telling->head, telling->query,

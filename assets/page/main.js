@@ -126,14 +126,18 @@ class Page {
     const heatmap = section(
       "heatmap-panel",
       "One head",
-      "Each row is a token that looks, each column one that is looked at; the colour says how much.",
+      data.drawing.zero_centred
+        ? "Each row is a token that looks, each column one that is looked at; the colour says how much that changes."
+        : "Each row is a token that looks, each column one that is looked at; the colour says how much.",
       make("div", { class: "legend" }, this.legend, this.legendName),
       this.heatmapBox,
     );
     const tokens = section(
       "token-panel",
       "Tokens",
-      "Point at a token, or pick several, to see what they attend to.",
+      data.drawing.zero_centred
+        ? "Point at a token, or pick several, to see where their attention changes."
+        : "Point at a token, or pick several, to see what they attend to.",
       this.tools.element,
       this.text.element,
       this.arcs.element,
@@ -199,7 +203,7 @@ class Page {
     this.reason.textContent = data.reason;
     this.reason.hidden = data.reason === "";
     this.patterns.replaceData(data);
-    this.overview.forget();
+    this.overview.forget(data.documents[0].heads);
     this.store.replaceData(data);
     if (fragment !== "") {
       this.store.set(stateOf(fragment, data));

@@ -1,9 +1,10 @@
 // All layers and heads as small pictures on one canvas. Lines under them join heads that share keys and values.
-import { announce, clamp, eachFrame, idle, make, numberText, onWidth, sizedContext } from "./dom.js";
+import { announce, clamp, eachFrame, idle, make, onWidth, sizedContext } from "./dom.js";
 import { SHADES } from "./colors.js";
 import { THUMB_GAP, overviewLayout } from "./overview_layout.js";
 import { averagedHeads, headTitle } from "./patterns.js";
 import { cellImage, fittingBlock, imageCanvas, pooledCells } from "./pool.js";
+import { scoreNames, scoreOfName, scoreTop, scoreWords, toldScore } from "./scores.js";
 
 /** Pictures are made for so long before others may do something. */
 const IDLE_WORK_MS = 8;
@@ -53,7 +54,7 @@ export class Overview {
       "select",
       { "aria-label": "what the small pictures show", change: () => this.draw() },
       make("option", { value: "", text: "patterns" }),
-      ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}` })),
+      ...scoreNames(this.heads).map((name) => make("option", { value: name, text: `score: ${name}`, title: scoreWords(name) })),
     );
     this.element = make("div", { class: "overview" }, this.list, this.caption);
     if (scoreNames(this.heads).length > 0) {
@@ -74,7 +75,7 @@ export class Overview {
   /** Heads with names as buttons, the surest first. */
   chips() {
     const named = this.heads
-      .map((head, place) => ({ head, place, sure: head.scores?.[head.names[0]?.replace("-token", "")] ?? 0 }))
+      .map((head, place) => ({ head, place, sure: scoreOfName(head) }))
       .filter(({ head }) => head.names.length > 0)
       .sort((a, b) => b.sure - a.sure);
     return make(
@@ -117,9 +118,15 @@ export class Overview {
     }
   }
 
-  /** Another text for the same heads. */
-  forget() {
+  /**
+   * Another text for the same heads.
+   * @param {Head[]} heads
+   */
+  forget(heads) {
     this.drawn = "";
+    // What heads score there nobody has measured.
+    this.show.value = "";
+    this.show.disabled = scoreNames(heads).length === 0;
   }
 
   draw() {
@@ -137,6 +144,7 @@ export class Overview {
     context.fillStyle = theme.quiet;
     layout.layers.forEach(({ layer, y }) => context.fillText(`L${layer}`, 0, y));
     const score = this.show.value;
+    const top = scoreTop(this.heads, score);
     const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);
     context.imageSmoothingEnabled = size < 40;
     for (const { place, x, y } of this.layout.thumbs) {
@@ -146,7 +154,7 @@ export class Overview {
       context.fillStyle = theme.line;
       context.fillRect(x, y, size, size);
       if (score) {
-        this.drawScore(context, x, y, value, shade, theme);
+        this.drawScore(context, x, y, value, top, shade, theme);
       } else if (picture) {
         context.drawImage(picture, x, y, size, size);
       }
@@ -188,22 +196,23 @@ export class Overview {
    * @param {CanvasRenderingContext2D} context
    * @param {number} x
    * @param {number} y
-   * @param {number | undefined} value
+   * @param {number | null | undefined} value
+   * @param {number} top  that has the last colour
    * @param {import("./colors.js").Shade} shade
    * @param {Theme} theme
    */
-  drawScore(context, x, y, value, shade, theme) {
+  drawScore(context, x, y, value, top, shade, theme) {
     if (value === undefined || value === null) {
       return;
     }
-    const index = clamp(Math.floor(value * SHADES), 0, SHADES - 1);
+    const index = clamp(Math.floor((value / top) * SHADES), 0, SHADES - 1);
     context.fillStyle = shade.css[index];
     context.fillRect(x, y, this.layout.size, this.layout.size);
     if (this.layout.size >= 24) {
       context.fillStyle = shade.darkText[index] ? "#1a1a1a" : "#ffffff";
       context.textAlign = "center";
       context.font = `${Math.min(12, this.layout.size * 0.4)}px ${theme.sans}`;
-      context.fillText(value.toFixed(2).replace(/^0/, ""), x + this.layout.size / 2, y + this.layout.size / 2);
+      context.fillText((value < 9.95 ? value.toFixed(2).replace(/^0/, "") : value.toFixed(0)), x + this.layout.size / 2, y + this.layout.size / 2);
       context.textAlign = "left";
     }
   }
@@ -211,15 +220,11 @@ export class Overview {
   /** @param {number} place */
   headSentence(place) {
     const head = this.heads[place];
-    const scores = Object.entries(head.scores ?? {})
-      .filter(([, value]) => value !== null)
-      .sort((a, b) => b[1] - a[1])
-      .slice(0, 2);
     return [
       headTitle(head),
       head.leftOut ? "left out" : "",
       head.names.join(", "),
-      ...scores.map(([name, value]) => `${name} ${numberText(value)}`),
+      toldScore(head, this.show.value),
     ]
       .filter(Boolean)
       .join(" · ");
@@ -366,12 +371,4 @@ function crossOut(context, x, y, size, theme) {
   context.moveTo(x, y + size);
   context.lineTo(x + size, y);
   context.stroke();
-}
-
-/**
- * Scores that any head has.
- * @param {Head[]} heads
- */
-export function scoreNames(heads) {
-  return [...new Set(heads.flatMap((head) => Object.keys(head.scores ?? {})))];
 }

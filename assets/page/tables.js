@@ -1,6 +1,6 @@
 // The same as tables: for screen readers, and for those who want numbers.
 import { isolated, make, numberText } from "./dom.js";
-import { scoreNames } from "./overview.js";
+import { scoreNames } from "./scores.js";
 import { headTitle } from "./patterns.js";
 import { pickedError, pickedSums } from "./derive.js";
 import { unitsWith } from "./units.js";

@@ -26,7 +26,7 @@
  * @property {string} title
  * @property {string[]} names
  * @property {number} group
- * @property {Record<string, number> | null} scores
+ * @property {Record<string, number | null> | null} scores
  * @property {number | null} mask
  * @property {Packed} weights
  * @property {Packed} [exact]

@@ -18,6 +18,9 @@ const QUIET = 1500; // ms without a new frame: the picture is complete
 const MOVES = 60;
 const TOO_LONG = 45; // seconds of a repetition after which there is no other
 
+const TRACED = [
+  "benchmark", "cc", "input", "input.scrolling", "latencyInfo", "toplevel", "disabled-by-default-devtools.timeline",
+];
 const PACKAGES = [
   "playwright-core", "d3@5.7.0", "jquery@2", "requirejs@2", "react@18", "react-dom@18", "@tensorflow/tfjs@4",
   "tinycolor2", "esbuild",
@@ -151,6 +154,22 @@ const VIEWS = [
     points: (page) => line(page, ".heatmap-panel .stage canvas"),
   },
   {
+    // The least that an answer takes: one rectangle of a canvas.
+    name: "one rectangle",
+    write: (size, file) => fs.writeFileSync(at(file), `<meta charset="utf-8"><canvas width="800" height="800"></canvas>
+<script>const canvas = document.querySelector("canvas");
+const context = canvas.getContext("2d");
+let wanted = null;
+canvas.addEventListener("pointermove", (event) => {
+  wanted ??= requestAnimationFrame(() => {
+    wanted = null;
+    context.fillRect(event.offsetX, event.offsetY, 9, 9);
+  });
+});
+context.fillRect(0, 0, 9, 9);</script>`),
+    points: (page) => line(page, "canvas"),
+  },
+  {
     name: "BertViz model_view",
     source: "bertviz/model_view.js",
     write: (size, file) => writeBertviz("model_view", size, file),
@@ -185,24 +204,34 @@ const limited = (promise, what) => Promise.race([
 const twoFrames = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-// ms from each pointer move to the frame that follows it, as the browser's compositor tells it. An effect that a page
-// puts off comes later: until two more frames are done it is not at rest.
-function latencies(trace) {
+// What the compositor tells of each pointer move: when it came, and when the frame that follows it was there, in us. An
+// effect that a page puts off comes later: until two more frames are done it is not at rest.
+function pointerMoves(events) {
   const begun = new Map();
   const found = [];
-  const events = JSON.parse(trace).traceEvents.filter(({ name }) => name === "EventLatency");
-  for (const event of events.sort((a, b) => a.ts - b.ts)) {
+  for (const event of events.filter(({ name }) => name === "EventLatency")) {
     const key = `${event.pid} ${event.id ?? event.id2?.local}`;
     if (event.ph === "b") {
       begun.set(key, event);
     } else if (event.ph === "e" && begun.has(key)) {
       const { args, ts } = begun.get(key);
       if (args.event_latency?.event_type === "MOUSE_MOVED_EVENT") {
-        found.push((event.ts - ts) / 1000);
+        found.push({ begin: ts, end: event.ts });
       }
     }
   }
-  return found;
+  return found.sort((a, b) => a.begin - b.begin);
+}
+
+// ms that the main threads of pages worked from each of `moves` until the next, and after the last.
+function work(events, moves) {
+  const mains = new Set(events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
+    .map(({ pid, tid }) => `${pid} ${tid}`));
+  const tasks = events.filter(({ name, ph, pid, tid }) =>
+    name === "RunTask" && ph === "X" && mains.has(`${pid} ${tid}`));
+  return moves.map(({ begin }, i) => tasks
+    .filter(({ ts, dur }) => ts + dur > begin && ts + dur <= (moves[i + 1]?.begin ?? Infinity))
+    .reduce((sum, { dur }) => sum + dur / 1000, 0));
 }
 
 async function measure(view, file) {
@@ -253,7 +282,7 @@ async function measure(view, file) {
 
     const points = await alive(view.points(page), "pointer");
     await page.screenshot({ path: at(file.replace(".html", ".png")), timeout: PATIENCE }).catch(() => {});
-    await browser.startTracing(page, { categories: ["benchmark", "cc", "input", "input.scrolling", "latencyInfo"] });
+    await browser.startTracing(page, { categories: TRACED });
     result.rests = [];
     const end = Date.now() + PATIENCE / 2;
     for (const [x, y] of points) {
@@ -268,7 +297,10 @@ async function measure(view, file) {
         break;
       }
     }
-    result.moves = latencies((await browser.stopTracing()).toString());
+    const events = JSON.parse((await browser.stopTracing()).toString()).traceEvents.sort((a, b) => a.ts - b.ts);
+    const moves = pointerMoves(events);
+    result.moves = moves.map(({ begin, end }) => (end - begin) / 1000);
+    result.works = work(events, moves);
     result.memory = Math.max(result.memory, ...(await renderers()));
   } catch (error) {
     result.failed = error.message.split("\n")[0];
@@ -284,7 +316,8 @@ const quantile = (values, q) => sorted(values)[Math.min(values.length - 1, Math.
 const fixed = (value, unit, digits = 0) => (Number.isFinite(value) ? `${value.toFixed(digits)} ${unit}` : "-");
 
 const HEADINGS = [
-  "page", "file", "first sight", "complete picture", "pointer to frame, median", "95 %", "pointer to rest, median",
+  "page", "file", "first sight", "complete picture", "work, median", "95 %",
+  "pointer to frame, median", "95 %", "pointer to rest, median",
   "95 %", "memory", "",
 ];
 const row = (cells) => `| ${cells.join(" | ")} |`;
@@ -309,13 +342,12 @@ for (const size of SIZES) {
   for (const [place, view] of views.entries()) {
     const all = results[place];
     const middle = (key) => quantile(all.map((one) => one[key]).filter(Number.isFinite), 0.5);
-    const moves = all.flatMap(({ moves: some = [] }) => some);
-    const rests = all.flatMap(({ rests: some = [] }) => some);
+    const [works, moves, rests] = ["works", "moves", "rests"].map((key) => all.flatMap((one) => one[key] ?? []));
     const failed = all.find((one) => one.failed)?.failed ?? "";
     console.log(row([
       `${view.name}, ${layers} x ${heads} heads, ${tokens} tokens`, fixed(all[0].bytes / 1e6, "MB", 1),
       ...["sight", "complete"].map((key) => fixed(middle(key), "ms")),
-      ...[moves, rests].flatMap((some) => [0.5, 0.95].map((q) => fixed(quantile(some, q), "ms"))),
+      ...[works, moves, rests].flatMap((some) => [0.5, 0.95].map((q) => fixed(quantile(some, q), "ms"))),
       fixed(middle("memory") / 1e6, "MB"), `${failed} ${all.length} x, ${rests.length} moves`,
     ]));
   }

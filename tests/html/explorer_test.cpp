@@ -16,12 +16,13 @@
 #include "attnviz/core/error.h"
 #include "html/page_data.h"
 #include "support/naive.h"
-#include "support/sample_inspection.h"
 
 namespace attnviz {
 namespace {
 
 using nlohmann::json;
+using test::data_of;
+using test::page_of;
 using test::PageData;
 using Strings = std::vector<std::string>;
 
@@ -52,17 +53,6 @@ AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
   return document;
 }
 
-std::string page_of(std::span<const AttentionDocument> documents,
-                    const ExplorerExtras& extras = {}) {
-  std::string text;
-  write_explorer(documents, extras, [&text](std::string_view bytes) { text += bytes; });
-  return text;
-}
-
-PageData data_of(const AttentionDocument& document, const ExplorerExtras& extras = {}) {
-  return PageData(page_of(std::span(&document, 1), extras));
-}
-
 // Every weight above 0, so that nothing is a triangle.
 std::vector<float> full_weights(std::size_t n) {
   std::vector<float> weights = test::random_values(n, /*seed=*/5);
@@ -70,18 +60,6 @@ std::vector<float> full_weights(std::size_t n) {
     weight = weight * weight + 1e-3f;
   }
   return weights;
-}
-
-std::vector<bool> mask_bits(const PageData& data, std::size_t mask) {
-  const auto bytes = data.blob(data["masks"].at(mask).at("blob"));
-  const std::size_t size =
-      data["shape"].at(0).get<std::size_t>() * data["shape"].at(1).get<std::size_t>();
-  REQUIRE(bytes.size() == (size + 7) / 8);
-  std::vector<bool> bits;
-  for (std::size_t i = 0; i < size; ++i) {
-    bits.push_back((bytes[i / 8] >> i % 8 & 1) != 0);
-  }
-  return bits;
 }
 
 }  // namespace
@@ -204,7 +182,7 @@ TEST_CASE("write_explorer: a bit of the mask for each cell, the lowest first") {
   CHECK(data["masks"].at(second)["name"] == "window:2");
   // 1 / 11 / 111 in rows of three: bits 0, 3, 4, 6, 7 of the first byte, 8 of the next.
   CHECK(data.blob(data["masks"].at(first)["blob"]) == std::vector<std::uint8_t>{0b11011001, 1});
-  CHECK(mask_bits(data, second) ==
+  CHECK(data.mask(second) ==
         std::vector<bool>{true, false, false, true, true, false, false, true, true});
 }
 
@@ -245,7 +223,7 @@ TEST_CASE("write_explorer: documents side by side have their names and weights")
   CHECK(data.weights(1, 0) == other);
   const json& mask = data["documents"].at(1)["heads"].at(0)["mask"];
   if (!mask.is_null()) {
-    CHECK(std::ranges::count(mask_bits(data, mask.get<std::size_t>()), true) == 9);
+    CHECK(std::ranges::count(data.mask(mask.get<std::size_t>()), true) == 9);
   }
 }
 
@@ -259,6 +237,38 @@ TEST_CASE("write_explorer: the chosen head comes first, with its reason") {
   CHECK(absent["chosen"] == 0);
   CHECK(absent["reason"] == "");
   CHECK(!absent.has("focus"));
+}
+
+json scores_of(const AttentionDocument& document) {
+  return data_of(document)["documents"][0]["heads"][0]["scores"];
+}
+
+TEST_CASE("write_explorer: what heads score, by hand") {
+  AttentionDocument document = causal_document();
+  const json unnamed = scores_of(document);
+  CHECK(unnamed["previous"] == doctest::Approx((0.5 + 0.125) / 2));
+  CHECK(unnamed["self"] == doctest::Approx((0.5 + 0.375) / 2));
+  CHECK(unnamed["first"] == doctest::Approx(0.5));
+  CHECK(unnamed["confidence"] == doctest::Approx(0.5));
+  CHECK(unnamed["distance_mean"] == doctest::Approx((0.5 + 2 * 0.5 + 0.125) / 2));
+  CHECK(unnamed["entropy_fraction"] ==
+        doctest::Approx((1.0 + (0.5 + 3 * 0.125 + 0.375 * std::log2(8.0 / 3.0)) / std::log2(3.0)) /
+                        2));
+  CHECK(unnamed["duplicate"].is_null());  // nobody knows which tokens are the same
+  document.token_ids = {5, 6, 5};
+  const json named = scores_of(document);
+  CHECK(named["duplicate"] == doctest::Approx(0.5));
+  CHECK(named["induction"] == doctest::Approx(0.125));
+}
+
+TEST_CASE("write_explorer: no scores of changes, of other keys, and of what is no weight") {
+  AttentionDocument change = causal_document();
+  change.difference = DocumentDifference{"a", "b"};
+  CHECK(scores_of(change).is_null());
+  const std::vector<float> wide = {0.5f, 0.5f, 0.0f, 0.25f, 0.25f, 0.5f};
+  CHECK(scores_of(document_of(test::matrix_over(wide, 2, 3))).is_null());
+  const std::vector<float> negative = {1.0f, 0.0f, -0.5f, 1.5f};
+  CHECK(scores_of(document_of(test::matrix_over(negative, 2, 2))).is_null());
 }
 
 TEST_CASE("write_explorer: colormaps are those of pictures, 256 colours each") {
@@ -344,95 +354,6 @@ TEST_CASE("write_explorer: more weights than a page holds are refused") {
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::kUsage);
     CHECK(std::string(error.what()).find("48 million") != std::string::npos);
-  }
-}
-
-namespace {
-
-// The softmax of what a page says of queries and keys.
-std::vector<double> weights_of_steps(const PageData& data, std::size_t which,
-                                     const std::vector<bool>& seen) {
-  const json& steps = data["steps"];
-  const json& head = steps["heads"].at(which);
-  const auto q = data.floats(head["q"]);
-  const auto k = data.floats(head["k"]);
-  const auto d = head["d_head"].get<std::size_t>();
-  const std::size_t n = q.size() / d;
-  const auto bias = head["bias"].is_null() ? std::vector<float>(n * n) : data.floats(head["bias"]);
-  const auto cap = head["soft_cap"].get<double>();
-  REQUIRE(bias.size() == n * n);
-  REQUIRE(k.size() == q.size());
-  std::vector<double> weights(n * n);
-  for (std::size_t query = 0; query < n; ++query) {
-    double sum = 0.0;
-    for (std::size_t key = 0; key < n; ++key) {
-      double score = 0.0;
-      for (std::size_t i = 0; i < d; ++i) {
-        score += static_cast<double>(q[query * d + i]) * static_cast<double>(k[key * d + i]);
-      }
-      score *= head["scale"].get<double>();
-      score = cap > 0.0 ? cap * std::tanh(score / cap) : score;
-      score =
-          (score + static_cast<double>(bias[query * n + key])) / steps["temperature"].get<double>();
-      weights[query * n + key] = seen[query * n + key] ? std::exp(score) : 0.0;
-      sum += weights[query * n + key];
-    }
-    for (std::size_t key = 0; key < n; ++key) {
-      weights[query * n + key] /= sum;
-    }
-  }
-  return weights;
-}
-
-// That the steps of these heads lead to the weights of the page.
-void check_steps(const test::SampleInspection& sample) {
-  const std::span<const Inspection> heads = sample.page.heads;
-  AttentionDocument document;
-  for (const std::string_view token : sample.page.tokens) {
-    document.query_tokens.emplace_back(token);
-  }
-  document.key_tokens = document.query_tokens;
-  document.run.mask = heads.front().mask;
-  for (const Inspection& head : heads) {
-    document.patterns.push_back({head.head, head.all->weights.view()});
-  }
-  const PageData data = data_of(document, {.followed = heads});
-  REQUIRE(data["steps"]["heads"].size() == heads.size());
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    CHECK(data["steps"]["heads"].at(i)["head"] == heads[i].head.head);
-    const std::vector<bool> seen =
-        mask_bits(data, data["documents"].at(0)["heads"].at(i)["mask"].get<std::size_t>());
-    const std::vector<double> computed = weights_of_steps(data, i, seen);
-    const std::vector<float> shown = data.weights(0, i);
-    REQUIRE(computed.size() == shown.size());
-    for (std::size_t cell = 0; cell < shown.size(); ++cell) {
-      CAPTURE(cell);
-      REQUIRE(std::abs(computed[cell] - static_cast<double>(shown[cell])) < 1e-5);
-    }
-    const auto v = data.floats(data["steps"]["heads"].at(i)["v"]);
-    CHECK(v.size() == heads[i].n_tokens() * heads[i].d_value());
-    CHECK(data["steps"]["heads"].at(i)["d_value"] == heads[i].d_value());
-  }
-}
-
-}  // namespace
-
-TEST_CASE("write_explorer: queries and keys of a head make its weights") {
-  check_steps({test::model_by_hand(), {"The", " cat", " sat"}, 2});
-  check_steps({test::random_head(7), test::numbered_tokens(7), 3});
-  check_steps({test::random_head(7, Positions::kRope), test::numbered_tokens(7), 0});
-  check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, {}, {{0, 0}, {0, 1}}});
-}
-
-TEST_CASE("write_explorer: so they do at other temperatures, and with ALiBi from any query") {
-  AttentionRequest warm;
-  warm.temperature = 0.5f;
-  check_steps({test::random_head(6), test::numbered_tokens(6), 2, warm});
-  check_steps({test::whole_layer(5), test::numbered_tokens(5), 4, warm, {{0, 1}}});
-  for (const std::size_t query : {0U, 1U, 5U}) {
-    CAPTURE(query);
-    check_steps({test::random_head(6, Positions::kAlibi), test::numbered_tokens(6), query});
-    check_steps({test::random_head(6, Positions::kAlibi), test::numbered_tokens(6), query, warm});
   }
 }
 

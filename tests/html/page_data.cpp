@@ -107,4 +107,28 @@ std::vector<float> PageData::weights(std::size_t document, std::size_t head) con
   return whole;
 }
 
+std::vector<bool> PageData::mask(std::size_t number) const {
+  const auto bytes = blob(json_.at("masks").at(number).at("blob"));
+  const auto& shape = json_.at("shape");
+  const std::size_t size = shape.at(0).get<std::size_t>() * shape.at(1).get<std::size_t>();
+  if (bytes.size() != (size + 7) / 8) {
+    throw std::runtime_error("a mask of another size");
+  }
+  std::vector<bool> bits;
+  for (std::size_t i = 0; i < size; ++i) {
+    bits.push_back((bytes[i / 8] >> i % 8 & 1) != 0);
+  }
+  return bits;
+}
+
+std::string page_of(std::span<const AttentionDocument> documents, const ExplorerExtras& extras) {
+  std::string text;
+  write_explorer(documents, extras, [&text](std::string_view bytes) { text += bytes; });
+  return text;
+}
+
+PageData data_of(const AttentionDocument& document, const ExplorerExtras& extras) {
+  return PageData(page_of(std::span(&document, 1), extras));
+}
+
 }  // namespace attnviz::test

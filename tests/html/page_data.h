@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "attnviz/html/explorer.h"
 #include "support/json.h"
 
 namespace attnviz::test {
@@ -32,11 +34,19 @@ class PageData {
   std::vector<std::uint8_t> blob(const nlohmann::json& number) const;
   std::vector<float> floats(const nlohmann::json& number) const { return floats_of(blob(number)); }
 
+  /// Which cells a mask shows, row by row.
+  std::vector<bool> mask(std::size_t number) const;
+
   /// The weights of a head [n_queries, n_keys], decoded; what a triangle leaves out is 0.
   std::vector<float> weights(std::size_t document, std::size_t head) const;
 
  private:
   nlohmann::json json_;
 };
+
+/// A page as it is written.
+std::string page_of(std::span<const AttentionDocument> documents,
+                    const ExplorerExtras& extras = {});
+PageData data_of(const AttentionDocument& document, const ExplorerExtras& extras = {});
 
 }  // namespace attnviz::test

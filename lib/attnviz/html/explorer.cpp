@@ -14,10 +14,12 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/pattern_scores.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/html/blobs.h"
 #include "attnviz/html/packed_pattern.h"
 #include "attnviz/html/page_file.h"
+#include "attnviz/html/page_steps.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/text/sentences.h"
 #include "attnviz/text/word_groups.h"
@@ -36,6 +38,11 @@ bool is_triangle(ConstMatrix weights) {
   }
   return true;
 }
+
+// Those that a reader of one text can see in its pictures.
+constexpr Score kPageScores[] = {Score::kPrevious,   Score::kSelf,        Score::kFirst,
+                                 Score::kDuplicate,  Score::kInduction,   Score::kEntropyFraction,
+                                 Score::kConfidence, Score::kDistanceMean};
 
 WeightCode code_for(std::size_t n_weights) {
   constexpr std::size_t kMostFloats = 262'144;    // 1 MB before compression
@@ -115,6 +122,7 @@ class ExplorerWriter {
                               kMostPageWeights / 1'000'000, n_weights / 1'000'000));
     }
     code_ = code_for(n_weights);
+    score_patterns();
   }
 
   const std::string& title() const noexcept { return title_; }
@@ -289,8 +297,7 @@ class ExplorerWriter {
             ? std::max<std::size_t>(facts->n_heads / facts->n_kv_heads, 1)
             : 1;
     json_.member("group", pattern.head.head / n_together);
-    json_.key("scores");
-    json_.null();
+    write_scores(document, index);
     json_.member("mask", mask_of(pictures_[document].panels[index]));
     write_weights("weights", packed_pattern(pattern.weights, triangle_, code_));
     constexpr std::size_t kMostExact = 1'048'576;
@@ -298,6 +305,38 @@ class ExplorerWriter {
     if (is_first && code_ != WeightCode::kFloat &&
         packed_size(pattern.weights.rows, pattern.weights.cols, triangle_) <= kMostExact) {
       write_weights("exact", packed_pattern(pattern.weights, triangle_, WeightCode::kFloat));
+    }
+    json_.end_object();
+  }
+
+  // Where they are those of attention from a token to itself or another of the same text.
+  void score_patterns() {
+    const AttentionDocument& first = documents_.front();
+    if (first.key_tokens != first.query_tokens || first.difference || first.is_rollout()) {
+      return;
+    }
+    const ScoredTokens tokens =
+        first.token_ids.size() == first.query_tokens.size()
+            ? ScoredTokens(first.token_ids)
+            : ScoredTokens(first.query_tokens.size(), ScoredTokens::Options());
+    try {
+      scores_ = pattern_scores(first, tokens).heads;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kMalformed) {
+        throw;
+      }
+      // What these weights are is drawn all the same.
+    }
+  }
+
+  void write_scores(std::size_t document, std::size_t index) {
+    json_.key("scores");
+    if (document > 0 || scores_.empty()) {
+      return json_.null();
+    }
+    json_.begin_object();
+    for (const Score score : kPageScores) {
+      json_.member(word_for(kScoreNames, score), scores_[index][score]);
     }
     json_.end_object();
   }
@@ -354,52 +393,7 @@ class ExplorerWriter {
     if (extras_.followed.empty() || has_dropout()) {
       return json_.null();
     }
-    json_.begin_object();
-    json_.member("temperature", extras_.followed.front().request.temperature);
-    json_.objects("heads", extras_.followed,
-                  [this](const Inspection& head) { write_vectors(head); });
-    json_.end_object();
-  }
-
-  void write_vectors(const Inspection& head) {
-    const auto add_matrix = [this](ConstMatrix matrix) {
-      std::vector<float> numbers;
-      for (std::size_t row = 0; row < matrix.rows; ++row) {
-        numbers.insert(numbers.end(), matrix.row(row).begin(), matrix.row(row).end());
-      }
-      return blobs_.add(std::span<const float>(numbers));
-    };
-    json_.member("layer", head.head.layer);
-    json_.member("head", head.head.head);
-    json_.member("query", head.query);
-    json_.member("q", add_matrix(head.q.view()));
-    json_.member("k", add_matrix(head.k.view()));
-    json_.member("v", add_matrix(head.v.view()));
-    json_.member("d_head", head.d_head());
-    json_.member("d_value", head.d_value());
-    const float temperature = head.soft_cap > 0.0f ? 1.0f : head.request.temperature;
-    json_.member("scale", head.factor * temperature);  // without the temperature
-    json_.member("soft_cap", head.soft_cap);
-    json_.key("scores");
-    json_.null();
-    json_.key("bias");
-    if (head.bias.empty()) {
-      return json_.null();
-    }
-    // ALiBi's falls off evenly with the distance, from one query as from another.
-    const std::size_t at = head.query > 0 ? 0 : std::min<std::size_t>(1, head.n_tokens() - 1);
-    const std::size_t distance = std::max(head.query, at) - std::min(head.query, at);
-    const float slope =
-        distance > 0 ? head.bias[at] / static_cast<float>(distance) * head.request.temperature
-                     : 0.0f;
-    MatrixBuffer bias(head.n_tokens(), head.n_tokens());
-    for (std::size_t query = 0; query < head.n_tokens(); ++query) {
-      for (std::size_t key = 0; key < head.n_tokens(); ++key) {
-        const std::size_t apart = std::max(query, key) - std::min(query, key);
-        bias.view()(query, key) = slope * static_cast<float>(apart);
-      }
-    }
-    json_.value(add_matrix(std::as_const(bias).view()));
+    write_page_steps(extras_.followed, json_, blobs_);
   }
 
   // The model's own files.
@@ -418,8 +412,9 @@ class ExplorerWriter {
   std::span<const AttentionDocument> documents_;
   const ExplorerExtras& extras_;
   JsonWriter json_{[](std::string_view) {}};
-  std::vector<Heatmap> pictures_;  // of each document
-  std::string title_;              // of all together
+  std::vector<Heatmap> pictures_;    // of each document
+  std::vector<ScoreValues> scores_;  // of the first document's patterns; may be empty
+  std::string title_;                // of all together
   std::vector<std::string> notes_;
   bool triangle_ = false;
   WeightCode code_ = WeightCode::kFloat;

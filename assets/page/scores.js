@@ -1,0 +1,72 @@
+// What heads score on the page's text.
+
+/** Ends of a sentence that begins with a number. */
+const WORDS = /** @type {Record<string, string>} */ ({
+  previous: "of the weight on the token before",
+  self: "of the weight on the token itself",
+  first: "of the weight on the first token",
+  duplicate: "of the weight on earlier copies of the token",
+  induction: "of the weight on what followed earlier copies",
+  entropy_fraction: "of the largest entropy: how far the weight is spread",
+  confidence: "is the largest weight of a row",
+  distance_mean: "tokens: how far it looks",
+});
+const OF_NAMES = /** @type {Record<string, string>} */ ({
+  "previous-token": "previous",
+  "current-token": "self",
+  "duplicate-token": "duplicate",
+  induction: "induction",
+  sink: "first",
+});
+
+/**
+ * Scores that any head has.
+ * @param {Head[]} heads
+ */
+export function scoreNames(heads) {
+  return [...new Set(heads.flatMap((head) => Object.keys(head.scores ?? {})))].filter((name) =>
+    heads.some((head) => isScore(head, name)),
+  );
+}
+
+/**
+ * @param {Head} head
+ * @param {string} name
+ */
+function isScore(head, name) {
+  return typeof head.scores?.[name] === "number";
+}
+
+/** @param {string} name */
+export function scoreWords(name) {
+  return WORDS[name] ?? name;
+}
+
+/**
+ * What the darkest colour stands for.
+ * @param {Head[]} heads
+ * @param {string} name
+ */
+export function scoreTop(heads, name) {
+  return heads.reduce((top, head) => Math.max(top, head.scores?.[name] ?? 0), 1);
+}
+
+/**
+ * How much a head does here of what its first name says.
+ * @param {Head} head
+ */
+export function scoreOfName(head) {
+  return head.scores?.[OF_NAMES[head.names[0]]] ?? 0;
+}
+
+/**
+ * The score called `name`; of the scores that names are earned by otherwise the largest, where it is large.
+ * @param {Head} head
+ * @param {string} name  or ""
+ */
+export function toldScore(head, name) {
+  const names = (name ? [name] : Object.values(OF_NAMES)).filter((one) => isScore(head, one));
+  const told = names.map((one) => ({ words: scoreWords(one), value: head.scores?.[one] ?? 0 }));
+  const largest = told.reduce((a, b) => (b.value > a.value ? b : a), { words: "", value: name ? -1 : 0.3 });
+  return largest.words ? `${largest.value.toFixed(2)} ${largest.words}` : "";
+}
