@@ -101,18 +101,43 @@ export function inView(first, pixels, cell, size) {
 }
 
 /**
- * The labels to draw: every one where there is room, else every second, fifth, tenth …
- * @param {{begin: number, end: number}} range
  * @param {number} cell
- * @param {number} least  pixels from one label to the next
+ * @param {number} least
  */
-export function labelled({ begin, end }, cell, least) {
+function labelStride(cell, least) {
   let stride = 1;
   for (const next of [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]) {
     if (stride * cell < least) {
       stride = next;
     }
   }
+  return stride;
+}
+
+/**
+ * How far before and behind a place its label must cover the paper, so that nothing is left of labels that it would
+ * touch. Labels at 45° are nearer to each other than their columns.
+ * @param {number} place
+ * @param {number} cell
+ * @param {boolean} isColumn
+ */
+export function labelReach(place, cell, isColumn) {
+  const stride = labelStride(cell, isColumn ? COLUMN_LABEL_STEP : ROW_LABEL_STEP);
+  const off = place % stride;
+  return [off, off > 0 ? stride - off : 0].map((count) => {
+    const distance = count * cell * (isColumn ? SLANT : 1);
+    return HALF_LABEL + (distance < 2 * HALF_LABEL ? distance : 0);
+  });
+}
+
+/**
+ * The labels to draw: every one where there is room, else every second, fifth, tenth …
+ * @param {{begin: number, end: number}} range
+ * @param {number} cell
+ * @param {number} least  pixels from one label to the next
+ */
+export function labelled({ begin, end }, cell, least) {
+  const stride = labelStride(cell, least);
   const places = [];
   for (let place = Math.ceil(begin / stride) * stride; place < end; place += stride) {
     places.push(place);

@@ -1,6 +1,6 @@
 // One head as a heatmap: the pointer, touch and keyboard on it, zoom, and a layer above for the cross hair.
 import { announce, clamp, contextOf, eachFrame, make, onWidth, sizedContext } from "./dom.js";
-import { cellAt, heatLayout } from "./heat_layout.js";
+import { cellAt, heatLayout, labelReach } from "./heat_layout.js";
 import { LABEL_SIZE, heatImage, paintColumnLabel, paintHeat, paintRowLabel } from "./heat_paint.js";
 import { NOWHERE, cellSentence, spokenCell } from "./pointing.js";
 import { unitsWith } from "./units.js";
@@ -193,17 +193,19 @@ export class Heatmap {
       }
     }
     context.font = `bold ${LABEL_SIZE}px ${scene.theme.mono}`;
+    const [before, behind] = labelReach(place, cell, isColumn);
     if (isColumn) {
       context.save();
       context.translate(start + cell / 2 + 2, top + plotHeight + 6);
       context.rotate(-Math.PI / 4);
       context.fillStyle = paper;
-      context.fillRect(-layout.labelHeight * 1.4, -6, layout.labelHeight * 1.4 + 2, 12);
+      context.fillRect(-layout.labelHeight * 1.4, -before, layout.labelHeight * 1.4 + 2, before + behind);
       context.restore();
       paintColumnLabel(context, panel.shown.keys[place], place, layout, scene.theme.text);
     } else {
       context.fillStyle = paper;
-      context.fillRect(left - layout.labelWidth - 6, start + cell / 2 - 6, layout.labelWidth + 3, 12);
+      const y = start + cell / 2 - before;
+      context.fillRect(left - layout.labelWidth - 6, y, layout.labelWidth + 3, before + behind);
       paintRowLabel(context, panel.shown.queries[place], place, layout, scene.theme.text);
     }
   }
