@@ -65,6 +65,24 @@ Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& docum
   return choose_drawing(request, document);
 }
 
+// What the numbers are, and what is made of them.
+void take_scores(const RenderOptions& options, AttentionDocument& document) {
+  const PatternKind given = options.softmax ? PatternKind::kScores : document.kind;
+  document.kind = options.kind.value_or(given);
+  const auto& [temperature, divisor] = options.of_scores;
+  std::string divided = divisor != 1.0f ? fmt::format(" / {}", divisor) : "";
+  divided += temperature != 1.0f ? fmt::format(" / temperature {}", temperature) : "";
+  if (options.softmax) {
+    take_softmax(document, options.of_scores);
+    document.notes.push_back("softmax of the scores given" + divided);
+  } else if (is_before_softmax(document.kind)) {
+    divide_scores(document, options.of_scores);
+    if (!divided.empty()) {
+      document.notes.push_back("scores given" + divided);
+    }
+  }
+}
+
 AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   AttentionDocument document = std::move(read.document);
   keep_chosen_heads(options.heads, document);
@@ -79,11 +97,13 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   if (options.pattern.average) {
     average_patterns(document, *options.pattern.average);
   }
+  take_scores(options, document);
   if (options.drawing.style == TerminalStyle::kMask && !document.run.mask) {
     throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
   }
-  document.drawing = read.drawn_before ? changed_drawing(options.drawing.request, document)
-                                       : drawing_of_values(options.drawing.request, document);
+  document.drawing = read.drawn_before && !options.softmax
+                         ? changed_drawing(options.drawing.request, document)
+                         : drawing_of_values(options.drawing.request, document);
   if (std::string note = row_sum_note(document); !note.empty()) {
     tell(options.talk, note);
     document.notes.push_back(std::move(note));

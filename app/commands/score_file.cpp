@@ -13,7 +13,7 @@
 #include "attnviz/document/corpus_scores.h"
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/json/corpus_scores_json.h"
-#include "attnviz/document/pattern_scores.h"
+#include "attnviz/document/patterns/pattern_scores.h"
 #include "attnviz/document/weight_notes.h"
 
 namespace attnviz::app {

@@ -18,6 +18,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
+#include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
@@ -51,9 +52,11 @@ void require_memory_for(const ShowSetup& setup, const ShownText& text) {
       options.pattern.average ? 2 * average_groups(setup.heads, *options.pattern.average).size() + 1
                               : setup.heads.size();
   // Beside the patterns: what one layer takes.
-  require_memory_for_heads(patterns_bytes(n_patterns * n_runs(options), text.shown().size()) +
-                               layer_bytes(setup.model, text.tokens.size()),
-                           "the attention of", setup.heads.size(), text.tokens.size());
+  require_memory_for_heads(
+      patterns_bytes(n_patterns * n_runs(options), text.shown().size()) +
+          layer_bytes(setup.model, text.tokens.size()) +
+          step_bytes(setup.model, setup.heads, text.tokens.size(), options.kind),
+      "the attention of", setup.heads.size(), text.tokens.size());
 }
 
 // One for each of the variants that stand side by side.
@@ -166,6 +169,7 @@ AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
     attend_shown(setup, text, request, *patterns);
     document = attention_document(setup.model, text.tokens, request, *patterns);
     document.storage = patterns;
+    show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
   }
   if (text.words) {
     name_words(document, text.tokens, text.words->numbers);

@@ -133,6 +133,12 @@ void check_show(const Given& given, ShowOptions& options) {
     fail("--at goes with --predict: it says where");
   }
   check_patterns(options.pattern, options.drawing.style);
+  if (options.kind != PatternKind::kWeights) {
+    constexpr const char* kOther[] = {"--average", "--merge", "--live"};
+    if (const char* const other = first_given(given, kOther); other != nullptr) {
+      fail(fmt::format("--show: {} goes with weights alone", other));
+    }
+  }
   if (options.live) {
     constexpr const char* kOther[] = {
         "--random",  "--tokenizer",    "--ids",    "--pair",       "--bos",
@@ -273,7 +279,16 @@ void check_merge(const Given& /*given*/, const MergeOptions& options) {
   }
 }
 
-void check_render(const Given& /*given*/, const RenderOptions& options) {
+void check_render(const Given& given, const RenderOptions& options) {
+  const PatternKind usual = options.softmax ? PatternKind::kScores : PatternKind::kWeights;
+  if (options.softmax && !is_before_softmax(options.kind.value_or(usual))) {
+    fail("--softmax takes scores: --kind scores, scaled or masked");
+  }
+  constexpr const char* kOfScores[] = {"--divide-by", "--temperature"};
+  if (const char* option = first_given(given, kOfScores);
+      option != nullptr && !options.softmax && !is_before_softmax(options.kind.value_or(usual))) {
+    fail(fmt::format("{} goes with scores: --kind scores or --softmax", option));
+  }
   check_output(options.output);
   check_patterns(options.pattern, options.drawing.style);
 }

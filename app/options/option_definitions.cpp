@@ -124,6 +124,10 @@ void define_show(OptionList& list, ShowOptions& options) {
                  "masks or temperatures beside each other: causal,none or 0.5,1,2; ablated: the "
                  "model as it is beside what --ablate and --hide leave of it",
                  options.side_by_side, parse_variants);
+  list.add_choice("Attention", "--show", kPatternKinds,
+                  "a step of attention: scores q·k, scaled, masked as softmax takes them, the "
+                  "weights, or each value's share of what they bring (default weights)",
+                  options.kind);
   define_patterns(list, options.pattern);
   define_merge_words(list, options);
   define_next_tokens(list, options);
@@ -190,6 +194,14 @@ void define_render(OptionList& list, RenderOptions& options) {
       "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
       options.mask, parse_mask);
   define_selection(list, options.heads, "all; more than 12 of several layers as an overview");
+  list.add_choice("Attention", "--kind", kPatternKinds,
+                  "what the numbers are (default: as the file says, else weights)", options.kind);
+  list.add_flag("Attention", "--softmax", "take them as scores, and draw the weights these make",
+                options.softmax);
+  list.add_value("Attention", "--divide-by", "D", "divide scores by D before, as √d_head is",
+                 options.of_scores.divide_by, parse_temperature);
+  list.add_value("Attention", "--temperature", "T", "divide scores by T, too",
+                 options.of_scores.temperature, parse_temperature);
   define_patterns(list, options.pattern);
   define_files(list, options.output, Result::kAttention);
   define_drawing(list, options.drawing);

@@ -21,6 +21,7 @@
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/inspection_steps.h"
 #include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/model/random_model.h"
@@ -161,6 +162,7 @@ struct PatternOptions {
 
 struct ShowOptions : AttentionOptions {
   PatternOptions pattern;
+  PatternKind kind = PatternKind::kWeights;
   std::optional<RolloutRequest> rollout;  // in place of the patterns
   std::vector<Variant> side_by_side;
   bool merge_words = false;
@@ -250,6 +252,9 @@ struct RenderOptions {
   GivenTokens tokens;
   HeadOptions heads;
   std::optional<Mask> mask;
+  std::optional<PatternKind> kind;  // absent: as the file says
+  bool softmax = false;             // of scores
+  SoftmaxRequest of_scores;
   PatternOptions pattern;
   OutputOptions output;
   DrawingOptions drawing;

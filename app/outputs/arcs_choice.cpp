@@ -39,6 +39,9 @@ std::optional<ArcsFigure> chosen_arcs(std::span<const AttentionDocument> documen
     return std::nullopt;
   }
   const AttentionDocument& document = documents.front();
+  if (is_before_softmax(document.kind)) {
+    throw Error(ErrorKind::kUsage, "--style arcs draws weights, and these are scores");
+  }
   const std::size_t n_heads = document.patterns.size();
   if (n_heads <= kMostGroups) {
     return arcs_figure(documents);

@@ -29,8 +29,8 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   }
   const AttentionDocument& document = documents.front();
   const Drawing& drawing = document.drawing;
-  if (documents.size() == 1 && !document.average && !drawing.focus &&
-      drawing.side_by_side.empty() &&
+  if (documents.size() == 1 && !document.average && !is_before_softmax(document.kind) &&
+      !drawing.focus && drawing.side_by_side.empty() &&
       draws_overview(heads_of(document), asked, pattern, style, outputs)) {
     if (const auto choice = most_telling(document)) {
       return {document, overview_of(document, *choice)};

@@ -141,6 +141,55 @@ TEST_CASE("render: scores are not rescaled, and a mask that nobody named is not 
   CHECK(attnviz({"render", "--style", "mask"}, "[[0.5, 0.5]]").exit_code == 2);
 }
 
+TEST_CASE("render: the scores of a run come to its weights again") {
+  const ProgramResult scores = attnviz({"The cat sat on it", "--show", "scores", "--json", "-q"});
+  REQUIRE(scores.exit_code == 0);
+  const nlohmann::json told = parse_json(scores.out);
+  CHECK(told["kind"] == "scores");
+  CHECK(told["attention"][2][1][0][1] != 0.0);
+  const nlohmann::json again =
+      attnviz_json({"render", "-", "--softmax", "--divide-by", "5.656854249"}, scores.out);  // √32
+  const nlohmann::json run = attnviz_json({"The cat sat on it"});
+  CHECK_FALSE(again.contains("kind"));
+  for (std::size_t layer = 0; layer < run["attention"].size(); ++layer) {
+    for (std::size_t query = 0; query < run["tokens"].size(); ++query) {
+      for (std::size_t key = 0; key < run["tokens"].size(); ++key) {
+        CHECK(again["attention"][layer][3][query][key].get<double>() ==
+              doctest::Approx(run["attention"][layer][3][query][key].get<double>()).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("render: scores of a textbook, divided or as weights") {
+  const std::string page = "[[2.1, 8.7, 3.2]]";
+  const ProgramResult drawn =
+      attnviz({"render", "-", "--kind", "scores", "--divide-by", "2", "--style", "numbers",
+               "--tokens", "q", "--key-tokens", "a b c"},
+              page);
+  CHECK(drawn.out.find("4.35") != std::string::npos);
+  CHECK(drawn.out.find("scores given / 2") != std::string::npos);
+  for (const char* const option : {"--divide-by", "--temperature"}) {
+    const ProgramResult refused = attnviz({"render", "-", option, "2"}, page);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.err.find("goes with scores") != std::string::npos);
+  }
+  CHECK(attnviz({"render", "-", "--kind", "weights", "--softmax"}, page).exit_code == 2);
+}
+
+TEST_CASE("show: what scores cannot be is refused") {
+  for (const std::vector<std::string>& more :
+       {Words{"--average", "heads"}, Words{"--merge", "words"}, Words{"--drop-sink"},
+        Words{"--style", "arcs"}, Words{"-o", "-", "--format", "html"}}) {
+    CAPTURE(more.back());
+    Words words = {"The cat", "--show", "scores"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult refused = attnviz(words);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.out.empty());
+  }
+}
+
 TEST_CASE("render: heads are averaged and tokens looked at as show does") {
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"The cat sat", "--layers", "2", "-q", "-o", "a.json"}).exit_code == 0);

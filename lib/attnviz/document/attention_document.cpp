@@ -115,6 +115,9 @@ Pooling pooling_of(const Drawing& drawing) noexcept {
 }
 
 std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
+  if (is_before_mask(kind)) {
+    return std::nullopt;
+  }
   if (is_rollout() && run.mask) {
     return through_layers(*run.mask);
   }
@@ -127,7 +130,7 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
 }
 
 std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId> heads) const {
-  if (is_rollout() || run.interventions.knock_outs.empty()) {
+  if (is_rollout() || is_before_mask(kind) || run.interventions.knock_outs.empty()) {
     return {};
   }
   if (!average) {

@@ -19,6 +19,7 @@
 #include "attnviz/core/tensor.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/next_tokens.h"
+#include "attnviz/document/patterns/pattern_kind.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/text/token_marks.h"
 #include "attnviz/text/tokenized_text.h"
@@ -92,7 +93,8 @@ struct AttentionDocument {
   TokenMarks marks;                     // of the queries, and of the keys unless these are others
   std::optional<ModelFacts> model;
   RunFacts run;
-  std::vector<std::string> notes;         // whatever else a reader must know, one line each
+  std::vector<std::string> notes;  // whatever else a reader must know, one line each
+  PatternKind kind = PatternKind::kWeights;
   std::vector<DocumentPattern> patterns;  // at least one, all of one shape, by layer, then head
   std::optional<DocumentAverage> average;
   std::optional<DocumentWords> words;
@@ -108,12 +110,12 @@ struct AttentionDocument {
   }
 
   /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent
-  /// where it is not known. Words and means over layers have that of the run; a rollout reaches
-  /// through several layers, and so all that came before.
+  /// where it is not known, or not laid on yet. Words and means over layers have that of the run; a
+  /// rollout reaches through several layers, and so all that came before.
   std::optional<Mask> mask_of(HeadId head) const;
 
   /// Edges that are hidden in every head that the patterns of `heads` are made of. None in a
-  /// rollout, which reaches through other layers.
+  /// rollout, which reaches through other layers, and where no mask is laid on yet.
   std::vector<KnockOut> edges_hidden_in(std::span<const HeadId> heads) const;
 
   /// Who sees whom in the patterns of all of `heads`, at least one: what the mask of the first lets
@@ -124,7 +126,8 @@ struct AttentionDocument {
 
   /// Whether the mask lets `query` see `key`; true where no mask is known.
   bool sees(std::size_t query, std::size_t key) const noexcept {
-    return !run.mask || (is_rollout() ? through_layers(*run.mask) : *run.mask).visible(query, key);
+    return !run.mask || is_before_mask(kind) ||
+           (is_rollout() ? through_layers(*run.mask) : *run.mask).visible(query, key);
   }
 
   bool is_rollout() const noexcept { return average && average->rollout; }

@@ -82,7 +82,8 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     lines.push_back(rollout_note(document));
   }
   if (document.run.mask) {
-    lines.push_back("mask " + document.run.mask->name());
+    lines.push_back((is_before_mask(document.kind) ? "not masked yet: mask " : "mask ") +
+                    document.run.mask->name());
   }
   append(layer_notes(document.run, layers_of(document)));
   append(run_notes(document.run));
@@ -235,7 +236,7 @@ void part_names(const std::vector<Visibility>& seen, std::vector<HeatmapPanel>& 
 std::string_view subject(const AttentionDocument& document) {
   return document.difference     ? "difference of attention, B - A"
          : document.is_rollout() ? "attention rollout"
-                                 : "attention";
+                                 : subject_of(document.kind);
 }
 
 // `attention of "cat" (token 1)`, as a key `attention to "cat" (token 1)`.
@@ -369,6 +370,10 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
     mark_labels(document.marks, heatmap.key_labels);
   }
   heatmap.value_name = word_for(kValueNames, drawing.scale.kind);
+  if (document.kind != PatternKind::kWeights && drawing.scale.kind != ScaleKind::kRowMax) {
+    constexpr std::string_view kUsual = value_name_of(PatternKind::kWeights);
+    heatmap.value_name.replace(0, kUsual.size(), value_name_of(document.kind));
+  }
   if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
     heatmap.value_name.replace(0, subject({}).size(), "rollout");
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "attnviz/core/error.h"
+
 namespace attnviz {
 
 namespace {
@@ -46,8 +48,19 @@ bool needs_values(const DrawingRequest& request) noexcept {
 }
 
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
-  return choose_drawing(request, document.run.dropout,
-                        needs_values(request) ? value_range(document) : ValueRange{});
+  if (!is_before_softmax(document.kind)) {
+    return choose_drawing(request, document.run.dropout,
+                          needs_values(request) ? value_range(document) : ValueRange{});
+  }
+  if (request.drop_sink) {
+    throw Error(ErrorKind::kUsage, "drop_sink makes rows of weights sum to 1; these are scores",
+                "drop_sink");
+  }
+  DrawingRequest around_zero = request;
+  around_zero.automatic_range = true;
+  ValueRange values = value_range(document);
+  values.low = -std::max(-values.low, values.high);
+  return choose_drawing(around_zero, 0.0f, values);
 }
 
 Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values) {

@@ -33,8 +33,9 @@ ValueRange value_range(const AttentionDocument& document);
 /// Range: as given; else for an automatic one from 0 to the largest value, or with negative values
 /// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -
 /// dropout); without the first key 0 to 1. Logarithmic ranges begin at a thousandth of their end.
-/// Colour map: as given; else blue-red for an automatic range with negative values, and viridis.
-/// Throws Error{kUsage} for a map that does not exist and a scale that cannot be drawn.
+/// Scores have a range to both sides of 0. Colour map: as given; else blue-red for an automatic
+/// range with negative values, and viridis. Throws Error{kUsage} for a map that does not exist and
+/// a scale that cannot be drawn.
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
 /// Whether the range follows from the data.

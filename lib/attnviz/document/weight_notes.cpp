@@ -46,7 +46,7 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
 
 std::string row_sum_note(const AttentionDocument& document) {
   constexpr double kTolerance = 1e-3;
-  if (document.run.dropout > 0.0f || document.difference) {
+  if (document.run.dropout > 0.0f || document.difference || is_before_softmax(document.kind)) {
     return {};
   }
   std::size_t n_rows = 0;

@@ -14,7 +14,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/pattern_scores.h"
+#include "attnviz/document/patterns/pattern_scores.h"
 #include "attnviz/formats/json_writer.h"
 #include "attnviz/html/blobs.h"
 #include "attnviz/html/packed_pattern.h"
@@ -312,7 +312,8 @@ class ExplorerWriter {
   // Where they are those of attention from a token to itself or another of the same text.
   void score_patterns() {
     const AttentionDocument& first = documents_.front();
-    if (first.key_tokens != first.query_tokens || first.difference || first.is_rollout()) {
+    if (first.key_tokens != first.query_tokens || first.difference || first.is_rollout() ||
+        first.kind != PatternKind::kWeights) {
       return;
     }
     const ScoredTokens tokens =
@@ -426,6 +427,9 @@ class ExplorerWriter {
 
 void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
                     const ByteSink& sink) {
+  if (is_before_softmax(documents.front().kind)) {
+    throw Error(ErrorKind::kUsage, "a page shows weights, and these are scores");
+  }
   ExplorerWriter writer(documents, extras);
   write_page(
       writer.title(), "", [&writer](const ByteSink& data) { writer.write(data); }, sink);

@@ -45,7 +45,7 @@ constexpr std::size_t kMostPageWeights = 48'000'000;
 /// The page says which.
 ///
 /// `documents`: at least one, of one shape and the same heads, with their weights. Throws
-/// Error{kUsage} for more than kMostPageWeights.
+/// Error{kUsage} for more than kMostPageWeights, and for scores.
 void write_explorer(std::span<const AttentionDocument> documents, const ExplorerExtras& extras,
                     const ByteSink& sink);
 

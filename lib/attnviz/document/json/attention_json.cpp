@@ -93,6 +93,9 @@ void begin_document(JsonWriter& json, const AttentionDocument& document) {
     write_model_member(json, *document.model);
   }
   write_run_members(json, document.run);
+  if (document.kind != PatternKind::kWeights) {
+    json.member("kind", word_for(kPatternKinds, document.kind));
+  }
   if (document.difference) {
     json.begin_object("difference");
     json.member("of", document.difference->of_models ? "models" : "texts");

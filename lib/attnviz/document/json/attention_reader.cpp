@@ -261,6 +261,8 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       document.model = read_model(*model);
     }
     document.run = read_run(root);
+    read_if_there(root, "kind", document.kind,
+                  [](std::string_view word) { return parse_choice("kind", word, kPatternKinds); });
     if (const auto difference = root.find("difference")) {
       document.difference = DocumentDifference{std::string(difference->at("a").as_string()),
                                                std::string(difference->at("b").as_string()),

@@ -1,4 +1,4 @@
-#include "attnviz/document/pattern_scores.h"
+#include "attnviz/document/patterns/pattern_scores.h"
 
 #include <fmt/core.h>
 
