@@ -163,6 +163,7 @@ void run(const InspectOptions& options) {
                             .steps = options.steps,
                             .full = options.full,
                             .explain = options.explain,
+                            .batch = options.batch,
                             .facts = inspection_facts(model, text, inspections)};
   setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.inspection({page, model, text, options.output.command}, look, sink);

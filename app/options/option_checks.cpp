@@ -157,7 +157,7 @@ void check_show(const Given& given, ShowOptions& options) {
 
 void check_inspect(const Given& given, InspectOptions& options) {
   check_attention(given, options);
-  constexpr const char* kOfText[] = {"--step", "--explain"};
+  constexpr const char* kOfText[] = {"--step", "--explain", "--batch"};
   const char* const option = first_given(given, kOfText);
   if (option != nullptr && options.output.json && options.output.files.empty()) {
     fail(fmt::format("{} goes with text and pictures: --json always has the numbers of every step",

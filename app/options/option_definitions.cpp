@@ -102,6 +102,10 @@ void define_steps(OptionList& list, InspectOptions& options) {
                 });
   list.add_flag("Output", "--explain", "a plain sentence to each step, true for its numbers",
                 options.explain);
+  list.add_flag("Output", "--batch",
+                "shapes as libraries have them, of all heads and tokens at once: [batch, heads, "
+                "tokens, d_head]",
+                options.batch);
   list.add_flag("Output", "--full",
                 "every key, every number, and the matrices of all queries, as JSON always has them",
                 options.full);

@@ -179,6 +179,7 @@ struct InspectOptions : AttentionOptions {
   std::vector<InspectionStep> steps;  // empty: all
   bool full = false;
   bool explain = false;
+  bool batch = false;
   LookOptions look;
 };
 

@@ -6,6 +6,7 @@
 
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/batch_shapes.h"
 #include "attnviz/document/step_table.h"
 
 namespace attnviz {
@@ -50,8 +51,12 @@ InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
     shown.step = step.step;
     shown.number = number;
     shown.formula = std::move(formula.formula);
-    shown.shape = std::move(formula.shape);
+    shown.shape = page.batch ? batch_shape(head, step.step) : std::move(formula.shape);
     shown.sentence = page.explain ? step.sentence(head, words) : "";
+    if (const std::string more = page.explain && page.batch ? batch_sentence(head, step.step) : "";
+        !more.empty()) {
+      shown.sentence += (shown.sentence.empty() ? "" : " ") + more;
+    }
     shown.note = step.note == nullptr ? "" : step.note(head);
     StepBlocks blocks(page, head, detail, names, shown);
     if (!step.is_of_key_table()) {

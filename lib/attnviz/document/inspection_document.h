@@ -24,6 +24,7 @@ struct InspectionPage {
   std::vector<InspectionStep> steps;     // in order; empty: all
   bool full = false;                     // every key, every number, whole matrices
   bool explain = false;                  // a sentence to each step
+  bool batch = false;                    // shapes of all heads and tokens at once
   std::string facts;                     // what it was made from, for a picture's metadata
 
   bool shows(InspectionStep step) const noexcept;
