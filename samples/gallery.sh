@@ -41,3 +41,11 @@ if browser="$(command -v chromium)"; then
     --user-data-dir="$page/profile" --virtual-time-budget=4000 \
     --screenshot="$folder/page.png" "file://$page/page.html" 2>/dev/null
 fi
+
+# The terminal, drawn from what is really printed.
+if command -v rsvg-convert >/dev/null; then
+  sentence="The cat sat on the mat because it was tired"
+  COLORTERM=truecolor LC_ALL=C.UTF-8 COLUMNS=100 "$program" "$sentence" --color always --style blocks |
+    "$samples/terminal.py" "attnviz \"$sentence\"" |
+    rsvg-convert --zoom 1.5 --output "$folder/terminal.png"
+fi
