@@ -39,6 +39,36 @@ class OtherPages(PageTest):
                       (name) => !/^(data|blob):/.test(name));"""), [])
                 self.assertEqual(browser.messages(), [])
 
+    def test_scores_are_those_of_the_program(self):
+        told = json.loads(program.run("heads", TEXT, "--json"))["heads"]
+        page = program.page("scores", TEXT)
+        heads = page.data["documents"][0]["heads"]
+        self.assertEqual(len(heads), len(told))
+        for head, scored in zip(heads, told):
+            for name, value in head["scores"].items():
+                if value is None:
+                    self.assertIsNone(scored[name])
+                else:
+                    self.assertAlmostEqual(value, scored[name], places=12)
+        browser.open(page.path)
+        place = next(i for i, head in enumerate(heads) if (head["layer"], head["head"]) == (1, 3))
+        browser.run_later("""
+            const show = document.querySelector(".overview select");
+            show.value = "previous";
+            show.dispatchEvent(new Event("change"));
+            [...document.querySelectorAll("details")].find(
+              (one) => one.textContent.includes("The heads as a table")).open = true;
+            setTimeout(done, 100);""")
+        chosen = heads[page.data["chosen"]]["scores"]["previous"]
+        self.assertIn(f"{chosen:.2f} of the weight on the token before",
+                      browser.run("""return document.querySelector(".overview .readout").textContent;"""))
+        cells = browser.run("""
+            const table = [...document.querySelectorAll("details")].find(
+              (one) => one.textContent.includes("The heads as a table")).querySelector("table");
+            return [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));""")
+        column = cells[0].index("previous")
+        self.assertAlmostEqual(float(cells[1 + place][column]), heads[place]["scores"]["previous"], delta=5e-4)
+
     def test_steps_lead_to_the_weights(self):
         page = program.page("inspect", "inspect", TEXT, "--head", "2.1")
         weights = program.json(TEXT)["attention"][2][1]
