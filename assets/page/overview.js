@@ -146,7 +146,6 @@ export class Overview {
     const score = this.show.value;
     const top = scoreTop(this.heads, score);
     const averaged = new Set(state.average ? averagedHeads(state, this.heads, state.head) : []);
-    context.imageSmoothingEnabled = size < 40;
     for (const { place, x, y } of this.layout.thumbs) {
       const head = this.heads[place];
       const value = score ? head.scores?.[score] : undefined;
@@ -156,6 +155,7 @@ export class Overview {
       if (score) {
         this.drawScore(context, x, y, value, top, shade, theme);
       } else if (picture) {
+        context.imageSmoothingEnabled = picture.width > size; // enlarged cells have edges
         context.drawImage(picture, x, y, size, size);
       }
       if (this.layout.named) {
