@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -146,6 +147,13 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
   if (options.predict == 0) {
     return;
   }
+  if (is_of_all()) {
+    if (!words.empty()) {
+      throw Error(ErrorKind::kUsage, "--at all is of tokens, not of words: leave out --merge");
+    }
+    output_.emplace(model, 0, shown.size());
+    return;
+  }
   if (options.at) {
     shown_at_ = chosen_token(shown, *options.at, "--at", options.talk);
   } else {
@@ -157,20 +165,48 @@ Predictor::Predictor(const ShowOptions& options, const Model& model, const Token
   output_.emplace(model, at, 1);
 }
 
+Predictions Predictor::predictions_at(std::size_t shown_at, std::span<const float> logits) const {
+  Predictions predictions;
+  predictions.at = shown_at;
+  predictions.token = valid_utf8(shown_.tokens[shown_at].text);
+  predictions.replaces_it = fills_gaps(model_);
+  for (const ProbableToken& token : most_probable(logits, options_.predict)) {
+    predictions.top.push_back(
+        {token_text(tokenizer_, token.id), token.id, token.probability, token.logit});
+  }
+  return predictions;
+}
+
 void Predictor::add_to(AttentionDocument& document) {
   if (!output_) {
     return;
   }
-  const MatrixBuffer logits = run_output_head(model_, output_->rows(), options_.request.n_threads);
-  Predictions predictions;
-  predictions.at = shown_at_;
-  predictions.token = valid_utf8(shown_.tokens[shown_at_].text);
-  predictions.replaces_it = fills_gaps(model_);
-  for (const ProbableToken& token : most_probable(logits.view().row(0), options_.predict)) {
-    predictions.top.push_back(
-        {token_text(tokenizer_, token.id), token.id, token.probability, token.logit});
+  const ConstMatrix rows = output_->rows();
+  constexpr std::size_t kMostRows = 16;  // of logits at once, each as long as the vocabulary
+  for (std::size_t first = 0; first < rows.rows; first += kMostRows) {
+    const std::size_t count = std::min(kMostRows, rows.rows - first);
+    const MatrixBuffer logits =
+        run_output_head(model_, rows.row_block(first, count), options_.request.n_threads);
+    if (!is_of_all()) {
+      document.predictions = predictions_at(shown_at_, logits.view().row(0));
+      return;
+    }
+    for (std::size_t row = 0; row < count; ++row) {
+      document.all_predictions.push_back(
+          with_actual(predictions_at(first + row, logits.view().row(row)), logits.view().row(row)));
+    }
   }
-  document.predictions = std::move(predictions);
+}
+
+Predictions Predictor::with_actual(Predictions here, std::span<const float> logits) const {
+  const std::size_t place = here.at + (here.replaces_it ? 0 : 1);
+  if (place < shown_.size() && shown_.tokens[place].id < logits.size()) {
+    const Token& token = shown_.tokens[place];
+    here.actual =
+        ActualToken{valid_utf8(token.text), token.id, std::exp(log_probability(logits, token.id)),
+                    rank_of(logits, token.id)};
+  }
+  return here;
 }
 
 }  // namespace attnviz::app

@@ -39,10 +39,11 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
 /// What --predict asks for of one text; nothing without it.
 class Predictor {
  public:
-  /// Chooses the place among the tokens that are shown, and says so where there are several, unless
-  /// quiet. `words` has the number of each token's word where these are shown, and is empty where
-  /// tokens are: a word stands for its last token. All must outlive it. Throws Error{kUsage} when
-  /// there is no such token. Precondition: the text has tokens.
+  /// Chooses the place among the tokens that are shown, or every place, and says so where there are
+  /// several, unless quiet. `words` has the number of each token's word where these are shown, and
+  /// is empty where tokens are: a word stands for its last token. All must outlive it. Throws
+  /// Error{kUsage} when there is no such token, and for every place of words. Precondition: the
+  /// text has tokens.
   Predictor(const ShowOptions& options, const Model& model, const Tokenizer& tokenizer,
             const TokenizedText& shown, std::span<const std::size_t> words);
 
@@ -53,6 +54,11 @@ class Predictor {
   void add_to(AttentionDocument& document);
 
  private:
+  bool is_of_all() const { return options_.at == kEveryPlace; }
+  Predictions predictions_at(std::size_t shown_at, std::span<const float> logits) const;
+  Predictions with_actual(Predictions here, std::span<const float> logits) const;
+
+  static constexpr std::string_view kEveryPlace = "all";
   const ShowOptions& options_;
   const Model& model_;
   const Tokenizer& tokenizer_;

@@ -124,6 +124,7 @@ constexpr Paragraph kEnvironment[] = {
     {"LLAMA_CACHE", "where llama.cpp's are, in place of ~/.cache/llama.cpp"},
     {"HF_HUB_CACHE, HF_HOME",
      "where Hugging Face's are, in place of ~/.cache/huggingface/hub; hub in the latter"},
+    {"LC_ALL, LC_CTYPE, LANG", "the first that is set: UTF-8 there: pipes get more than 7 bits"},
     {"COLORTERM, TERM", "how many colours the terminal has; TERM=dumb: drawings are plain ascii"},
 };
 

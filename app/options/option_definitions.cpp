@@ -81,8 +81,9 @@ void define_next_tokens(OptionList& list, ShowOptions& options) {
       "switches change them through attention only",
       options.predict, count_between(1, kMostTokens));
   list.add_value(
-      "Prediction", "--at", "TOKEN|INDEX",
-      "with --predict: after this token (default: the last); models that fill gaps, as BERT, "
+      "Prediction", "--at", "TOKEN|INDEX|all",
+      "with --predict: after this token (default: the last), or after each, beside what came; "
+      "models that fill gaps, as BERT, "
       "tell what they would put in its place (default: that of [MASK], else of the last word)",
       options.at);
   list.add_value(

@@ -193,8 +193,8 @@ void define_names(OptionList& list, AttentionOptions& options) {
 }
 
 void define_talk(OptionList& list, TalkOptions& talk) {
-  list.add_flag("General", "-q,--quiet", "say nothing but errors; with -o, draw nothing either",
-                talk.quiet);
+  list.add_flag("General", "-q,--quiet",
+                "say nothing but errors; with -o or --predict, draw nothing either", talk.quiet);
   list.add_flag("General", "-v,--verbose",
                 "say on standard error what is done, how long it took, what each head looks at and "
                 "what of a model's files is passed over",
@@ -250,9 +250,9 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
   DrawingRequest& request = drawing.request;
   list.add_choice(
       "Output", "--style", kStyles,
-      "how to draw (default: blocks on a terminal, else ascii); ascii, mask and arcs-ascii are "
-      "pure "
-      "7-bit, mask shows only who may see whom; arcs draws lines from queries to keys, also as PNG "
+      "how to draw (default: blocks on a terminal and into pipes of a UTF-8 locale, else ascii); "
+      "ascii, mask and arcs-ascii are pure 7-bit, mask shows only who may see whom; arcs draws "
+      "lines from queries to keys, also as PNG "
       "and SVG: at most 12 heads in one picture, of more the most telling one where none were "
       "chosen",
       drawing.style);
@@ -294,9 +294,11 @@ void define_files(OptionList& list, OutputOptions& output, Result result) {
 }
 
 void define_text_style(OptionList& list, StyleOptions& options) {
-  list.add_choice("Output", "--style", std::span(kStyles).first(kTextStyles),
-                  "how to write (default: blocks on a terminal, else ascii, which is pure 7-bit)",
-                  options.style);
+  list.add_choice(
+      "Output", "--style", std::span(kStyles).first(kTextStyles),
+      "how to write (default: blocks on a terminal and into pipes of a UTF-8 locale, else "
+      "ascii, which is pure 7-bit)",
+      options.style);
   define_color(list, options.color);
 }
 

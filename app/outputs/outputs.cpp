@@ -46,7 +46,7 @@ bool same_place(const fs::path& a, const fs::path& b) {
 Outputs::Outputs(OutputPlan plan)
     : plan_(std::move(plan)),
       figure_(plan_.look.figure),
-      stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color)},
+      stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color), plan_.talk.quiet},
       file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
   figure_.fonts = &plan_.fonts;
   const OutputOptions& options = plan_.options;

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/parse_number.h"
 
 namespace attnviz::app {
@@ -50,6 +52,18 @@ bool can_do_colors() {
   return stdout_is_terminal() && !term.empty() && term != "dumb";
 }
 
+// What programs that read a pipe expect: of LC_ALL, LC_CTYPE and LANG the first that is set
+// decides.
+bool is_utf8_locale() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (const std::string_view locale = environment(name); !locale.empty()) {
+      const std::string lower = ascii_lower(locale);
+      return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+    }
+  }
+  return false;
+}
+
 bool wants_color(ColorChoice choice) {
   if (choice != ColorChoice::kAuto) {
     return choice == ColorChoice::kAlways;
@@ -83,7 +97,8 @@ bool stdout_is_terminal() {
 }
 
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color) {
-  const auto automatic = can_do_colors() ? TerminalStyle::kBlocks : TerminalStyle::kAscii;
+  const bool has_blocks = stdout_is_terminal() ? can_do_colors() : is_utf8_locale();
+  const auto automatic = has_blocks ? TerminalStyle::kBlocks : TerminalStyle::kAscii;
   return {style.value_or(automatic), wants_color(color) ? color_depth() : ColorDepth::kNone,
           columns()};
 }

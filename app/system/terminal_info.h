@@ -14,8 +14,8 @@ bool stdin_has_unread();
 bool stdout_is_terminal();
 
 /// How to draw on standard output. Colour: `color`, else NO_COLOR, else CLICOLOR_FORCE, else
-/// whether it is a terminal. Style auto: blocks on a terminal that can do more than TERM=dumb, else
-/// ascii. Width: COLUMNS, else the terminal's, else 80.
+/// whether it is a terminal. Style auto: blocks on a terminal that can do more than TERM=dumb and
+/// into pipes of a UTF-8 locale, else ascii. Width: COLUMNS, else the terminal's, else 80.
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color);
 
 /// How to draw into a text file: 120 columns, ascii and no colour unless chosen otherwise.

@@ -119,6 +119,59 @@ TEST_CASE("--predict: the reference's most probable tokens, whichever layers are
   }
 }
 
+TEST_CASE("--predict --at all: each place as if it were the last, and what came there") {
+  for (const char* name : {"gpt2-tied", "roberta-mlm"}) {
+    CAPTURE(name);
+    const Reference reference = reference_of(name);
+    const std::size_t ahead = std::string(name) == "roberta-mlm" ? 0 : 1;
+    const json document = attnviz_json(
+        {"-m", kModels + name, "--ids", reference.id_list(), "--predict", "3", "--at", "all"});
+    CHECK_FALSE(document.contains("predictions"));
+    const json& all = document["all_predictions"];
+    REQUIRE(all.size() == reference.ids.size());
+    for (std::size_t at = 0; at < all.size(); ++at) {
+      CAPTURE(at);
+      const std::vector<double>& logits = reference.logits[at];
+      CHECK(all[at]["at"] == at);
+      check_top(all[at]["top"], logits);
+      CHECK(all[at].contains("actual") == (at + ahead < all.size()));
+      if (!all[at].contains("actual")) {
+        continue;
+      }
+      const std::size_t id = reference.ids[at + ahead];
+      double sum = 0.0;
+      for (const double logit : logits) {
+        sum += std::exp(logit);
+      }
+      CHECK(all[at]["actual"]["id"] == id);
+      CHECK(std::abs(all[at]["actual"]["probability"].get<double>() - std::exp(logits[id]) / sum) <
+            1e-4);
+      CHECK(all[at]["actual"]["rank"] ==
+            std::ranges::count_if(logits, [&](double logit) { return logit > logits[id]; }));
+    }
+  }
+}
+
+TEST_CASE("--predict says its answer first, and with -q nothing else") {
+  const std::vector<std::string> asked = {"The cat sat", "--predict", "2"};
+  const ProgramResult drawn = attnviz(asked);
+  CHECK(drawn.out.starts_with("next token after"));
+  CHECK(contains(drawn.out, "\n\nattention: demo"));
+  std::vector<std::string> quiet = asked;
+  quiet.emplace_back("-q");
+  const ProgramResult alone = attnviz(quiet);
+  CHECK(drawn.out.starts_with(alone.out));
+  CHECK(lines_of(alone.out).size() == 4);
+  quiet.insert(quiet.end(), {"--at", "all"});
+  CHECK(lines_of(attnviz(quiet).out).size() == 6);
+  // A picture in a file is one all the same.
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"The cat sat", "--predict", "2", "-q", "-o", "a.txt"}).exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.txt")), "attention: demo"));
+  CHECK(failing({"The cat sat", "--predict", "2", "--at", "all", "--merge", "words"}).err !=
+        std::string());
+}
+
 TEST_CASE("--predict of models that fill gaps: what they would put in the token's place") {
   const Reference reference = reference_of("roberta-mlm");
   const std::string model = kModels + "roberta-mlm";
@@ -241,13 +294,14 @@ TEST_CASE("the drawing tells the continuation, and has a table of what comes nex
   const ProgramResult run = attnviz({"-m", kGpt, "--ids", "5,11,3", "--generate", "3", "--predict",
                                      "3", "-o", txt, "-o", folder.file("drawing.png")});
   REQUIRE(run.exit_code == 0);
-  CHECK(contains(run.out, "\ncontinuation: "));
+  CHECK(run.out.starts_with("continuation: "));
   CHECK(contains(run.out, "\nnext token after "));
   CHECK(contains(run.out, "probability"));
   for (const std::string& line : lines_of(run.out)) {
     CHECK(display_width(line) <= 80);
   }
-  CHECK(lines_of(run.out.substr(run.out.find("probability"))).size() == 4);
+  const std::size_t table = run.out.find("probability");
+  CHECK(lines_of(run.out.substr(table, run.out.find("\n\n", table) - table)).size() == 4);
   CHECK(std::all_of(run.out.begin(), run.out.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
   CHECK(contains(read_file(txt), "next token after "));
@@ -297,7 +351,7 @@ TEST_CASE("patterns too large to keep: the same predictions as with those that a
     const ProgramResult run = attnviz(
         {"-m", folder.path(), "--ids", ids, "--predict", "3", "--generate", "2", "--head", heads});
     REQUIRE(run.exit_code == 0);
-    return run.out.substr(run.out.find("continuation:"));
+    return run.out.substr(0, run.out.find("\nattention:"));
   };
   const std::string kept = table("0.0");
   CHECK(contains(kept, "next token after "));

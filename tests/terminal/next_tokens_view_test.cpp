@@ -53,17 +53,16 @@ TEST_CASE(
   const std::string text =
       drawn(two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   const std::vector<std::string> lines = test::screen_lines(text);
-  REQUIRE(lines.size() == 5);
-  CHECK(lines[0].empty());
-  CHECK(lines[1] == "next token after ␠sat (4)");
-  CHECK(lines[2] == "   token          id  probability");
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0] == "next token after ␠sat (4)");
+  CHECK(lines[1] == "   token          id  probability");
   // Of a bar's 26 columns 75 % are 19.5.
   std::string bar;
   for (int i = 0; i < 19; ++i) {
     bar += "█";
   }
-  CHECK(lines[3] == "1  ␠on           319        75.0%  " + bar + "▌");
-  CHECK(lines[4] == "2  \\x1B[31m猫  50000         <.1%  ▏");
+  CHECK(lines[2] == "1  ␠on           319        75.0%  " + bar + "▌");
+  CHECK(lines[3] == "2  \\x1B[31m猫  50000         <.1%  ▏");
 }
 
 TEST_CASE("predictions in 7 bits, with the name of the run") {
@@ -73,7 +72,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
       drawn(predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
-  CHECK(test::screen_lines(text)[1] == "in place of \\ssat (4), T 0.5");
+  CHECK(test::screen_lines(text)[0] == "in place of \\ssat (4), T 0.5");
 }
 
 TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {
@@ -92,6 +91,29 @@ TEST_CASE("predictions fit where they are drawn, and carry colours only where th
       drawn(predictions, "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kTrueColor, 80));
   CHECK(colored.find("\x1b[1mnext token") != std::string::npos);
   CHECK(colored.find("\x1b[31m") == std::string::npos);
+}
+
+TEST_CASE("predictions at every place: beside what came, where something came") {
+  std::vector<Predictions> all = {two_tokens(), two_tokens()};
+  all[0].actual = ActualToken{" by", 12, 0.25, 1};
+  all[1].at = 5;
+  const auto lines = [&all](const TerminalOptions& options) {
+    return test::screen_lines(to_plain(all_predictions_page(all, "", {}, options)));
+  };
+  const std::vector<std::string> wide =
+      lines(options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
+  REQUIRE(wide.size() == 4);
+  CHECK(wide[0] == "next token, at every place");
+  CHECK(wide[1] == "   after  predicted  probability  came  probability  rank");
+  CHECK(wide[2] == "4  ␠sat   ␠on              75.0%  ␠by         25.0%     2  █████");
+  CHECK(wide[3] == "5  ␠sat   ␠on              75.0%");
+  for (const std::size_t columns : {20u, 40u, 60u, 200u}) {
+    CAPTURE(columns);
+    for (const std::string& line :
+         lines(options_of(TerminalStyle::kAscii, ColorDepth::kNone, columns))) {
+      CHECK(display_width(line) <= columns);
+    }
+  }
 }
 
 TEST_CASE("a continuation is told in lines that fit, escaped") {

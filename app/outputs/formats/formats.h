@@ -44,6 +44,7 @@ enum class Content {
 struct Look {
   const FigureStyle& figure;
   TerminalOptions terminal;
+  bool answer_alone = false;  // text says what is predicted, if anything is, and draws nothing
 };
 
 /// An inspection, and what it was made from.

@@ -1,4 +1,6 @@
 // Formats that draw: figures, and text.
+#include <utility>
+
 #include "attnviz/document/json/attention_json.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/inspection_figure.h"
@@ -34,19 +36,31 @@ Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) 
 }
 
 // How the text goes on, and what the documents predict; may be empty.
-void add_next_tokens(Page& page, std::span<const AttentionDocument> documents,
-                     const TerminalOptions& terminal) {
+Page next_tokens_page(std::span<const AttentionDocument> documents,
+                      const TerminalOptions& terminal) {
+  Page page;
+  const auto add = [&page](Page part) {
+    if (!page.lines.empty()) {
+      page.blank();
+    }
+    page.add(std::move(part));
+  };
   const AttentionDocument& first = documents.front();
   if (first.continuation) {
-    page.add(continuation_page(*first.continuation, terminal));
+    add(continuation_page(*first.continuation, terminal));
   }
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (documents[i].predictions) {
-      page.add(predictions_page(*documents[i].predictions,
-                                documents.size() > 1 ? first.drawing.side_by_side[i] : "",
-                                first.drawing.scale.colormap, terminal));
+    const AttentionDocument& document = documents[i];
+    const std::string variant = documents.size() > 1 ? first.drawing.side_by_side[i] : "";
+    const Colormap& colormap = first.drawing.scale.colormap;
+    if (document.predictions) {
+      add(predictions_page(*document.predictions, variant, colormap, terminal));
+    }
+    if (!document.all_predictions.empty()) {
+      add(all_predictions_page(document.all_predictions, variant, colormap, terminal));
     }
   }
+  return page;
 }
 
 template <FigureFormat format>
@@ -79,8 +93,15 @@ OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
 }
 
 void write_attention_text(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
-  Page page = picture_page(shown, look.terminal);
-  add_next_tokens(page, shown.documents(), look.terminal);
+  Page page = next_tokens_page(shown.documents(), look.terminal);
+  const AttentionDocument& first = shown.first();
+  const bool has_answer = first.predictions || !first.all_predictions.empty();
+  if (!look.answer_alone || !has_answer) {
+    if (!page.lines.empty()) {
+      page.blank();
+    }
+    page.add(picture_page(shown, look.terminal));
+  }
   sink(to_ansi(page, look.terminal.color));
 }
 

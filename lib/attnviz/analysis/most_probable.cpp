@@ -38,4 +38,13 @@ double log_probability(std::span<const float> logits, std::uint32_t id) {
   return static_cast<double>(logits[id]) - largest - std::log(sum);
 }
 
+std::size_t rank_of(std::span<const float> logits, std::uint32_t id) noexcept {
+  const float own = logits[id];
+  std::size_t rank = 0;
+  for (std::size_t other = 0; other < logits.size(); ++other) {
+    rank += logits[other] > own || (logits[other] == own && other < id) ? 1u : 0u;
+  }
+  return rank;
+}
+
 }  // namespace attnviz

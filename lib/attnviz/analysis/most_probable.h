@@ -22,4 +22,8 @@ std::vector<ProbableToken> most_probable(std::span<const float> logits, std::siz
 /// ln p of one token, likewise. Precondition: there is such a logit.
 double log_probability(std::span<const float> logits, std::uint32_t id);
 
+/// How many tokens are more probable, of equal ones those with smaller ids. Precondition: there is
+/// such a logit.
+std::size_t rank_of(std::span<const float> logits, std::uint32_t id) noexcept;
+
 }  // namespace attnviz

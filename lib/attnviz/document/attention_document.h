@@ -101,6 +101,7 @@ struct AttentionDocument {
   std::optional<DocumentDifference> difference;
   std::optional<Continuation> continuation;  // the last tokens
   std::optional<Predictions> predictions;
+  std::vector<Predictions> all_predictions;  // at every place, in their order
   Drawing drawing;
   std::shared_ptr<const void> storage;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/document/next_tokens.h"
@@ -16,4 +17,9 @@ namespace attnviz {
 Page continuation_page(const Continuation& continuation, const TerminalOptions& options);
 Page predictions_page(const Predictions& predictions, const std::string& variant,
                       const Colormap& colormap, const TerminalOptions& options);
+
+/// A line for each place: what is predicted there, and what came. `all`: at least one.
+Page all_predictions_page(const std::vector<Predictions>& all, const std::string& variant,
+                          const Colormap& colormap, const TerminalOptions& options);
+
 }  // namespace attnviz

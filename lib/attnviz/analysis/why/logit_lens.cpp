@@ -42,12 +42,9 @@ class StreamRows : public RunObserver {
 void look(std::span<const float> logits, std::uint32_t target, std::size_t n_top,
           LensPoint& point) {
   point.top = most_probable(logits, n_top);
-  const float own = logits[target];
   point.log_sum = kernels::log_sum_exp(logits);
-  for (std::size_t id = 0; id < logits.size(); ++id) {
-    point.target_rank += logits[id] > own || (logits[id] == own && id < target) ? 1u : 0u;
-  }
-  point.target_log_probability = static_cast<double>(own) - point.log_sum;
+  point.target_rank = rank_of(logits, target);
+  point.target_log_probability = static_cast<double>(logits[target]) - point.log_sum;
 }
 
 }  // namespace

@@ -170,6 +170,10 @@ void AttentionJsonStream::finish() {
   if (document_.predictions) {
     write_predictions_member(json_, *document_.predictions);
   }
+  if (!document_.all_predictions.empty()) {
+    json_.objects("all_predictions", document_.all_predictions,
+                  [this](const Predictions& one) { write_predictions(json_, one); });
+  }
   json_.end_object();
   json_.finish();
 }

@@ -361,6 +361,11 @@ void write_continuation_member(JsonWriter& json, const Continuation& continuatio
 
 void write_predictions_member(JsonWriter& json, const Predictions& predictions) {
   json.begin_object("predictions");
+  write_predictions(json, predictions);
+  json.end_object();
+}
+
+void write_predictions(JsonWriter& json, const Predictions& predictions) {
   json.member("at", predictions.at);
   json.member(predictions.replaces_it ? "in_place_of" : "after", predictions.token);
   json.objects("top", predictions.top, [&](const PredictedToken& predicted) {
@@ -369,7 +374,14 @@ void write_predictions_member(JsonWriter& json, const Predictions& predictions) 
     json.member("probability", static_cast<float>(predicted.probability));
     json.member("logit", predicted.logit);
   });
-  json.end_object();
+  if (predictions.actual) {
+    json.begin_object("actual");
+    json.member("token", predictions.actual->token);
+    json.member("id", predictions.actual->id);
+    json.member("probability", static_cast<float>(predictions.actual->probability));
+    json.member("rank", predictions.actual->rank);
+    json.end_object();
+  }
 }
 
 }  // namespace attnviz

@@ -43,5 +43,7 @@ Drawing read_drawing(const JsonNode& node);
 /// What the model wrote and what it holds probable: the members `generated` and `predictions`.
 void write_continuation_member(JsonWriter& json, const Continuation& continuation);
 void write_predictions_member(JsonWriter& json, const Predictions& predictions);
+/// The members of the latter alone.
+void write_predictions(JsonWriter& json, const Predictions& predictions);
 
 }  // namespace attnviz
