@@ -50,10 +50,16 @@ TEST_CASE("a token is named by its text, exactly before anything else") {
   CHECK(plainly(text, "mat") == 5);
 }
 
-TEST_CASE("a token is named whatever its case and normal form when nothing is exact") {
-  CHECK(plainly(words("The CAT sat"), "cat") == 1);
-  CHECK(plainly(words("ein STRASSE"), "straße") == 1);
-  CHECK(plainly(words("caf\u00e9 au lait"), "Cafe\u0301") == 0);
+TEST_CASE("a token is named whatever its case and normal form when nothing is exact, and told") {
+  const auto choice = [](const char* text, const char* word) {
+    return choose_token(words(text), word, "query");
+  };
+  CHECK(choice("The CAT sat", "cat").index == 1);
+  CHECK(choice("The CAT sat", "cat").note == "no token is \"cat\": taking 1, \"CAT\"");
+  CHECK(choice("ein STRASSE", "straße").index == 1);
+  CHECK(choice("caf\u00e9 au lait", "Cafe\u0301").index == 0);
+  CHECK(choice("The cat saw a cat", "CAT").note ==
+        "no token is \"CAT\": \"cat\" occurs at 1 and 4: taking 4 (cat#1 is the first)");
 }
 
 TEST_CASE("a token is named without the spaces around it, and as it is shown") {

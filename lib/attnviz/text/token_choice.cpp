@@ -136,6 +136,34 @@ std::string several_note(const Indices& found, std::string_view word) {
              : fmt::format("{} occurs at {}: taking ", quoted(word), enumerated(in_words(found)));
 }
 
+// What the chosen tokens are called: the word, or where they differ from it in case or normal form
+// the last one's text.
+struct CalledTokens {
+  CalledTokens(const TokenizedText& text, const Indices& found, std::string_view word) {
+    const std::string& last = text.tokens[found.back()].text;
+    const std::string_view bare = without_spaces(last);
+    is_other = bare != without_spaces(word) && folded(bare) == folded(without_spaces(word));
+    name = is_other ? bare : word;
+  }
+
+  bool is_other;
+  std::string_view name;
+};
+
+// "the occurs at 0 and 4: taking all of them (the#1 is the first)", with what differs before it;
+// empty where nothing is to be told.
+std::string choice_note(const TokenizedText& text, const Indices& found, std::string_view word,
+                        const std::string& taken) {
+  const CalledTokens called(text, found, word);
+  std::string note = several_note(found, called.name);
+  if (!note.empty()) {
+    note += fmt::format("{} ({}#1 is the first)", taken, printable_message(called.name));
+  } else if (called.is_other) {
+    note = fmt::format("taking {}, {}", found.back(), quoted(called.name));
+  }
+  return called.is_other ? fmt::format("no token is {}: {}", quoted(word), note) : note;
+}
+
 [[noreturn]] void fail_unknown(const TokenizedText& text, std::string_view word,
                                std::string_view parameter) {
   std::vector<std::string> known;
@@ -212,11 +240,7 @@ TokenChoice choose_token(const TokenizedText& text, std::string_view word,
   }
   const std::string_view name = without_equals_sign(word);
   const Indices found = by_text(text, name, parameter);
-  std::string note = several_note(found, name);
-  if (!note.empty()) {
-    note += fmt::format("{} ({}#1 is the first)", found.back(), printable_message(name));
-  }
-  return {found.back(), std::move(note)};
+  return {found.back(), choice_note(text, found, name, std::to_string(found.back()))};
 }
 
 TokenChoices choose_tokens(const TokenizedText& text, std::string_view word,
@@ -227,10 +251,7 @@ TokenChoices choose_tokens(const TokenizedText& text, std::string_view word,
   }
   const std::string_view name = without_equals_sign(word);
   Indices found = by_text(text, name, parameter);
-  std::string note = several_note(found, name);
-  if (!note.empty()) {
-    note += fmt::format("all of them ({}#1 is the first)", printable_message(name));
-  }
+  std::string note = choice_note(text, found, name, "all of them");
   return {std::move(found), std::move(note)};
 }
 

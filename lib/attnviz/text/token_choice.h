@@ -21,7 +21,8 @@ struct TokenChoice {
 ///   3, -1   a whole number is an index; negative ones count from the end;
 ///   cat     the token's text: exactly; else without the spaces around it, or as it is shown
 ///   (␠cat);
-///           else whatever its case and its Unicode normal form. Of several the last, with a note;
+///           else whatever its case and its Unicode normal form, with a note. Of several the last,
+///           with a note;
 ///   cat#2   the second of the tokens "cat" (1-based), found as above;
 ///   =3      the token "3", not the index; the rest is a text even where it looks like more.
 ///
