@@ -299,6 +299,11 @@ void run(const ShowOptions& options) {
     throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
   }
   setup.source.for_each([&setup](const InputText& input) {
+    if (setup.options.input.many_texts()) {
+      const auto* const words = std::get_if<std::string>(&input.content);
+      setup.outputs.begin_result(setup.source.lines().count(),
+                                 words != nullptr ? *words : std::string());
+    }
     ShownText text(setup, input);
     refuse_endless(setup, text);
     if (should_stream(setup, text)) {

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kLinePlace = "{line}";
+
 const Format* format_of(const std::string& name) {
   const std::string extension = ascii_lower(fs::path(name).extension().string());
   return extension.empty() ? nullptr : find_format(std::string_view(extension).substr(1));
@@ -62,7 +64,8 @@ Outputs::Outputs(OutputPlan plan)
   if (options.format != nullptr && !format_is_used) {
     throw Error(ErrorKind::kUsage, "--format: the endings of the -o names say it already");
   }
-  stdout_is_open_ = stdout_format_ != nullptr || files_.empty() || !plan_.talk.quiet;
+  const bool has_files = !files_.empty() || !patterns_.empty();
+  stdout_is_open_ = stdout_format_ != nullptr || !has_files || !plan_.talk.quiet;
   if (stdout_format_ == nullptr) {
     stdout_format_ = &with_content(Content::kScreen);
   }
@@ -83,27 +86,56 @@ void Outputs::open(const std::string& name) {
                           : fmt::format("-o {}: expected a name that ends in {}, or --format", name,
                                         alternatives(plan_.result, ".")));
   }
+  if (name.find(kLinePlace) != std::string::npos) {
+    if (!plan_.many_results) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("-o {}: {} goes with --lines or --json-lines", name, kLinePlace));
+    }
+    patterns_.push_back({format, name});
+    return;
+  }
   if (plan_.many_results && format->content != Content::kDocument) {
+    const fs::path path = name;
     throw Error(
         ErrorKind::kUsage,
-        fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines", name));
+        fmt::format("-o {}: only JSON takes the many texts of --lines or --json-lines; for "
+                    "a file each: -o {}",
+                    name,
+                    (path.parent_path() / (path.stem().string() + "-" + std::string(kLinePlace) +
+                                           path.extension().string()))
+                        .string()));
   }
   if (!to_stdout) {
-    for (const fs::path& file : plan_.read_files) {
-      refuse_to_overwrite("-o", name, file);
-    }
-    for (const File& earlier : files_) {
-      if (same_place(name, earlier.file.path())) {
-        throw Error(ErrorKind::kUsage, fmt::format("-o {}: given twice", name));
-      }
-    }
-    files_.emplace_back(*format, name);
-    return;
+    return open_file(*format, name, /*is_of_one_result=*/false);
   }
   if (!format->is_text && stdout_is_terminal()) {
     throw Error(ErrorKind::kUsage, "-o -: a terminal cannot show bytes: redirect standard output");
   }
   stdout_format_ = format;
+}
+
+void Outputs::open_file(const Format& format, const std::string& name, bool is_of_one_result) {
+  for (const fs::path& file : plan_.read_files) {
+    refuse_to_overwrite("-o", name, file);
+  }
+  for (const File& earlier : files_) {
+    if (same_place(name, earlier.file.path())) {
+      throw Error(ErrorKind::kUsage, fmt::format("-o {}: given twice", name));
+    }
+  }
+  files_.emplace_back(format, name, is_of_one_result);
+}
+
+void Outputs::begin_result(std::size_t line, std::string_view text) {
+  stdout_look_.heading = fmt::format("line {}: {}", line, text);
+  for (const NamePattern& pattern : patterns_) {
+    std::string name = pattern.name;
+    for (std::size_t at = name.find(kLinePlace); at != std::string::npos;
+         at = name.find(kLinePlace, at)) {
+      name.replace(at, kLinePlace.size(), std::to_string(line));
+    }
+    open_file(*pattern.format, name, /*is_of_one_result=*/true);
+  }
 }
 
 void Outputs::refuse_endless(const WeightsToCome& weights) {
@@ -151,7 +183,8 @@ void Outputs::tell_unused_look() const {
 }
 
 bool Outputs::has_file(const Format& format) const {
-  return std::ranges::any_of(files_, [&](const File& file) { return file.format == &format; });
+  const auto is_such = [&format](const auto& one) { return one.format == &format; };
+  return std::ranges::any_of(files_, is_such) || std::ranges::any_of(patterns_, is_such);
 }
 
 bool Outputs::goes_to_stdout(const Format& format) const {
@@ -223,6 +256,10 @@ void Outputs::write(const Export& write) {
   if (!plan_.many_results) {
     commit();
   }
+  while (!files_.empty() && files_.back().is_of_one_result) {  // opened last
+    commit(files_.back().file);
+    files_.pop_back();
+  }
   write_to_standard_output(write);
 }
 
@@ -232,10 +269,14 @@ void Outputs::finish() {
   }
 }
 
+void Outputs::commit(OutputFile& file) {
+  file.commit();
+  tell(plan_.talk, "wrote " + file.path().string());
+}
+
 void Outputs::commit() {
   for (File& entry : files_) {
-    entry.file.commit();
-    tell(plan_.talk, "wrote " + entry.file.path().string());
+    commit(entry.file);
   }
   committed_ = true;
   if (stdout_failure_) {

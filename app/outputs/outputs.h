@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/core/byte_sink.h"
@@ -55,6 +56,10 @@ class Outputs {
   /// The same of formats with such content.
   bool writes(Content content) const;
 
+  /// Before each of many results: what names it, as a heading and in the names of files with
+  /// {line}, which are opened now. Throws as the constructor does.
+  void begin_result(std::size_t line, std::string_view text);
+
   /// Before each result. Throws Error{kUsage} when its weights would take more than 10 GB on
   /// standard output and, with those of all results before it, in files, unless that is forced.
   void refuse_endless(const WeightsToCome& weights);
@@ -80,22 +85,32 @@ class Outputs {
 
  private:
   struct File {
-    File(const Format& how, const std::filesystem::path& where) : format(&how), file(where) {}
+    File(const Format& how, const std::filesystem::path& where, bool alone)
+        : format(&how), file(where), is_of_one_result(alone) {}
     const Format* format;
     OutputFile file;
+    bool is_of_one_result;
+  };
+  // A file for each result.
+  struct NamePattern {
+    const Format* format;
+    std::string name;
   };
 
   void open(const std::string& name);
+  void open_file(const Format& format, const std::string& name, bool is_of_one_result);
   void tell_unused_look() const;
   bool has_file(const Format& format) const;
   bool goes_to_stdout(const Format& format) const;
   void unless_closed(const std::function<void()>& write);
   void commit();
+  void commit(OutputFile& file);
   void write_to_standard_output(const Export& write);
 
   OutputPlan plan_;
   FigureStyle figure_;
   std::deque<File> files_;
+  std::vector<NamePattern> patterns_;
   const Format* stdout_format_ = nullptr;  // the drawing, unless another is asked for
   double file_bytes_ = 0.0;                // an estimate, of the weights of all results until now
   bool stdout_is_open_ = true;

@@ -104,11 +104,13 @@ TEST_CASE("--lines answers a line before the next one is there") {
   CHECK(parse_json(result.out)["tokens"] == json({"The", "cat"}));
 }
 
-TEST_CASE("--lines draws one after another with a blank line between") {
+TEST_CASE("--lines draws one after another, each under its text, with a blank line between") {
   const std::string one = attnviz({"The cat"}).out;
   const std::string two = attnviz({"sat"}).out;
-  CHECK(attnviz({"--lines"}, "The cat\nsat\n").out == one + "\n" + two);
-  CHECK(attnviz({"--lines", "The cat\nsat"}).out == one + "\n" + two);
+  CHECK(attnviz({"--lines"}, "The cat\nsat\n").out ==
+        "line 1: The cat\n\n" + one + "\nline 2: sat\n\n" + two);
+  CHECK(attnviz({"--lines", "The cat\nsat"}).out ==
+        "line 1: The cat\n\n" + one + "\nline 2: sat\n\n" + two);
 }
 
 TEST_CASE("--json-lines takes strings and objects with text or ids") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/core/utf8.h"
 #include "cli/attnviz_program.h"
 #include "support/json.h"
 
@@ -415,6 +416,35 @@ TEST_CASE("huge random models are refused before they are made") {
     CHECK(run.exit_code == 2);
     CHECK(contains(run.err, "a random model of this shape needs about"));
   }
+}
+
+TEST_CASE("--lines: each drawing names its text, and each text may have files of its own") {
+  const TemporaryFolder folder;
+  const std::string texts = "The cat\n\nA \x1b[31mdog ran to the mat and ran to the mat again\n";
+  const ProgramResult run = in_folder(
+      folder,
+      {"--lines", "--random", "-o", "x-{line}.png", "-o", "{line}/{line}.txt", "-o", "all.json"},
+      texts);
+  CHECK(run.exit_code == 1);  // there is no folder 1
+  CHECK(folder.names().empty());
+
+  const ProgramResult written =
+      in_folder(folder, {"--lines", "--random", "-o", "x-{line}.png", "-o", "all.json"}, texts);
+  REQUIRE(written.exit_code == 0);
+  CHECK(folder.names() == std::vector<std::string>{"all.json", "x-1.png", "x-3.png"});
+  CHECK(written.out.starts_with("line 1: The cat\n"));
+  CHECK(written.out.find("\nline 3: A \\x1B[31mdog ran") != std::string::npos);
+  for (const std::string& line : lines_of(written.out)) {
+    CHECK(display_width(line) <= 80);
+  }
+  CHECK(written.err.find("wrote x-3.png") != std::string::npos);
+
+  const ProgramResult alone = in_folder(folder, {"The cat", "--random", "-o", "x-{line}.png"});
+  CHECK(alone.exit_code == 2);
+  CHECK(alone.err.find("{line} goes with --lines") != std::string::npos);
+  const ProgramResult one = in_folder(folder, {"--lines", "--random", "-o", "x.png"}, texts);
+  CHECK(one.exit_code == 2);
+  CHECK(one.err.find("-o x-{line}.png") != std::string::npos);
 }
 
 }  // namespace attnviz::test

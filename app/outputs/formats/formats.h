@@ -45,6 +45,7 @@ struct Look {
   const FigureStyle& figure;
   TerminalOptions terminal;
   bool answer_alone = false;  // text says what is predicted, if anything is, and draws nothing
+  std::string heading = {};   // of text, over each of many results; may be empty
 };
 
 /// An inspection, and what it was made from.

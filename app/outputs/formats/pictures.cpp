@@ -10,6 +10,7 @@
 #include "attnviz/terminal/inspection_text.h"
 #include "attnviz/terminal/next_tokens_view.h"
 #include "attnviz/terminal/overview_view.h"
+#include "attnviz/terminal/page/charset.h"
 #include "outputs/formats/formats.h"
 
 namespace attnviz::app {
@@ -93,7 +94,13 @@ OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {
 }
 
 void write_attention_text(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
-  Page page = next_tokens_page(shown.documents(), look.terminal);
+  Page page;
+  if (!look.heading.empty()) {
+    const Charset charset(look.terminal.style);
+    page.add(charset.fitted(charset.sentence(look.heading), wide_enough(look.terminal).columns),
+             kBold);
+  }
+  page.add(next_tokens_page(shown.documents(), look.terminal));
   const AttentionDocument& first = shown.first();
   const bool has_answer = first.predictions || !first.all_predictions.empty();
   if (!look.answer_alone || !has_answer) {
