@@ -37,6 +37,15 @@ void run(const MergeOptions& options);
 /// attnviz tour: six screens about attention, one after another.
 void run(const TourOptions& options);
 
+/// attnviz lesson: one thing about attention on one screen and in one figure.
+void run(const LessonOptions& options);
+
+/// attnviz softmax: one row of scores, step by step.
+void run(const SoftmaxOptions& options);
+
+/// attnviz meaning: how alike a word's vectors are in several texts, layer by layer.
+void run(const MeaningOptions& options);
+
 /// attnviz info: what is in a model, with its weights or in numbers. Looks at no weight matrix of a
 /// whole model. A tokenizer that is there and malformed is an error.
 void run(const InfoOptions& options);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 #include "options/help.h"
 #include "options/option_definitions.h"
@@ -183,6 +184,33 @@ const std::vector<CommandEntry>& commands() {
          {"attnviz tour --all", "everything at once, to read or to print"}},
         {}},
        builder(define_tour)},
+      {{"lesson",
+        "learn one thing about attention, from one screen and one figure",
+        "attnviz lesson [OPTIONS] [NAME]",
+        {{"attnviz lesson", "the list of lessons"},
+         {"attnviz lesson scaling", "why scores are divided by the square root of d_head"},
+         {"attnviz lesson masks -o masks.png", "the figure, too"},
+         {"attnviz lesson cost --json", "the numbers, as JSON"}},
+        {}},
+       builder(define_lesson, check_lesson)},
+      {{"softmax",
+        "take a row of scores through softmax, step by step",
+        "attnviz softmax [OPTIONS] SCORE ...",
+        {{"attnviz softmax 2.1 8.7 3.2", "the table of a textbook page"},
+         {"attnviz softmax 2.1 8.7 3.2 --divide-by 11.31", "scores over the root of d_head first"},
+         {"attnviz softmax 1000 1001 -- -inf", "where the naive form fails; -inf is masked"},
+         {"echo 2.1 8.7 3.2 | attnviz softmax - --json", "the numbers, as JSON"}},
+        {}},
+       builder(define_softmax_command, check_softmax)},
+      {{"meaning",
+        "compare a word's vectors in several texts, layer by layer",
+        "attnviz meaning [OPTIONS] WORD --in TEXT --in TEXT ...",
+        {{"attnviz meaning bank --in \"He sat on the bank\" --in \"She robbed a bank\"",
+          "the cosine of its vectors after each layer"},
+         {"attnviz meaning bank --in A --in B --in C -o bank.png", "all pairs, and a picture"},
+         {"attnviz meaning bank --in A --in B -m gpt2 --json", "the numbers, as JSON"}},
+        {}},
+       builder(define_meaning, check_meaning)},
   };
   return entries;
 }
@@ -249,6 +277,8 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
   }
   if (!parsed.extras.empty() && list.find(kSecondText) == nullptr) {
     const char* takes = list.find(kOtherText) != nullptr ? "two TEXTs"
+                        : list.find(kLesson) != nullptr  ? "one NAME"
+                        : list.find(kWord) != nullptr    ? "one WORD"
                         : list.find(kFile) == nullptr    ? "no TEXT"
                                                          : "one FILE";
     throw Error(ErrorKind::kUsage, fmt::format("{} takes {}, found \"{}\"", entry.told.name, takes,
@@ -257,6 +287,22 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
   if (parsed.given.has(kSecondText)) {
     fail_two_texts(parsed.given, entry);
   }
+}
+
+// The parser takes a word such as -.5 or -inf for options: it gets them with the minus of printed
+// books, which numbers may have anyway.
+std::vector<std::string> with_long_minus(const OptionList& list,
+                                         std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& word = arguments[i];
+    const OptionSpec* const before = i > 0 ? list.find(arguments[i - 1]) : nullptr;
+    const bool is_value = before != nullptr && !before->is_flag();
+    if (!is_value && word.size() > 1 && word.starts_with('-') &&
+        parse_number<double>(std::string_view(word).substr(0, word.find(',')))) {
+      word.replace(0, 1, kLongMinus);
+    }
+  }
+  return arguments;
 }
 
 // A word for a shell; what a terminal could obey where it is pasted is written in escapes.
@@ -345,7 +391,9 @@ Command parse_command_line(std::vector<std::string> arguments) {
   OptionList list;
   const auto take = entry->build(list);
   define_help(list);
-  const ParsedWords parsed = parse_words(list, std::move(arguments));
+  const ParsedWords parsed =
+      parse_words(list, list.find(kScores) != nullptr ? with_long_minus(list, std::move(arguments))
+                                                      : std::move(arguments));
   if (parsed.given.has("--help")) {
     return PrintText{help_text(describe_commands(), entry->told.name)};
   }

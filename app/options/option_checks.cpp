@@ -69,6 +69,14 @@ void check_ids(const Given& given) {
   }
 }
 
+void check_patterns(const PatternOptions& pattern, StyleChoice style) {
+  if (pattern.focus && style == TerminalStyle::kMask) {
+    fail("--focus draws bars of weights, --style mask none; take one of them");
+  }
+}
+
+}  // namespace
+
 void check_output(const OutputOptions& output) {
   for (const std::string& file : output.files) {
     refuse_equals_sign("-o", file);
@@ -79,12 +87,6 @@ void check_output(const OutputOptions& output) {
   }
   if (to_stdout == 1 && output.json) {
     conflict("--json", "-o -");
-  }
-}
-
-void check_patterns(const PatternOptions& pattern, StyleChoice style) {
-  if (pattern.focus && style == TerminalStyle::kMask) {
-    fail("--focus draws bars of weights, --style mask none; take one of them");
   }
 }
 
@@ -100,8 +102,6 @@ void check_attention(const Given& given, AttentionOptions& options) {
   }
   check_output(options.output);
 }
-
-}  // namespace
 
 void check_given(const Given& given) {
   for (const auto& [option, other] : kConflicts) {

@@ -18,6 +18,9 @@ inline constexpr const char* kText = "TEXT";
 inline constexpr const char* kSecondText = "SECOND_TEXT";
 inline constexpr const char* kOtherText = "OTHER_TEXT";  // that diff expects
 inline constexpr const char* kFile = "FILE";
+inline constexpr const char* kScores = "SCORE";  // numbers, which may begin with a minus
+inline constexpr const char* kLesson = "NAME";
+inline constexpr const char* kWord = "WORD";
 
 // Each binds `options`, which must outlive the parsing; values out of range throw
 // Error{kUsage} from it.
@@ -36,6 +39,9 @@ void define_models(OptionList& list, ModelsOptions& options);
 void define_weights(OptionList& list, WeightsOptions& options);
 void define_merge(OptionList& list, MergeOptions& options);
 void define_tour(OptionList& list, TourOptions& options);
+void define_lesson(OptionList& list, LessonOptions& options);
+void define_softmax_command(OptionList& list, SoftmaxOptions& options);
+void define_meaning(OptionList& list, MeaningOptions& options);
 
 // What no option can tell alone: of every command which exclude each other and which need another;
 // then what is left of one, which model is meant when none is named among it. Throw Error{kUsage}.
@@ -50,5 +56,8 @@ void check_merge(const Given& given, const MergeOptions& options);
 void check_render(const Given& given, const RenderOptions& options);
 void check_tokenize(const Given& given, TokenizeOptions& options);
 void check_info(const Given& given, const InfoOptions& options);
+void check_lesson(const Given& given, const LessonOptions& options);
+void check_softmax(const Given& given, const SoftmaxOptions& options);
+void check_meaning(const Given& given, MeaningOptions& options);
 
 }  // namespace attnviz::app

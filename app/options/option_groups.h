@@ -71,6 +71,10 @@ void define_text_style(OptionList& list, StyleOptions& options);
 /// Which two texts or models a command line of diff means. Throws Error{kUsage} for any other
 /// number.
 void settle_compared(DiffOptions& options);
+/// What no command that writes files, or computes attention, takes. Throw Error{kUsage}; the second
+/// settles which weights are meant.
+void check_output(const OutputOptions& output);
+void check_attention(const Given& given, AttentionOptions& options);
 void define_printed(OptionList& list, PrintOptions& options, const std::string& schema);
 
 }  // namespace attnviz::app

@@ -46,6 +46,39 @@ float parse_decimal(std::string_view option, std::string_view word) {
   return *number;
 }
 
+std::vector<double> parse_numbers(std::string_view option, std::string_view text) {
+  constexpr std::string_view kBetween = " \t\r\n\v\f,;[]()";
+  std::vector<double> numbers;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) {
+      return numbers;
+    }
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    text.remove_prefix(word.size());
+    std::string plain(word);
+    if (word.starts_with(kLongMinus)) {
+      plain.replace(0, kLongMinus.size(), "-");
+    } else if (word.starts_with('+') && !word.starts_with("+-")) {
+      plain.erase(0, 1);
+    }
+    const auto number = parse_number<double>(plain);
+    if (!number) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{}: expected numbers, found {}", option, attnviz::quoted(word)));
+    }
+    numbers.push_back(*number);
+  }
+}
+
+double parse_positive(std::string_view option, std::string_view word) {
+  const auto number = parse_number<double>(word);
+  if (!number || !std::isnormal(*number) || *number < 0.0) {
+    fail(option, "a number above 0", word);
+  }
+  return *number;
+}
+
 float parse_share(std::string_view option, std::string_view word) {
   const float share = parse_decimal(option, word);
   if (!(share >= 0.0f && share < 1.0f)) {

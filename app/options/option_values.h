@@ -27,6 +27,16 @@ inline auto count_between(std::uint64_t low, std::uint64_t high) {
   };
 }
 
+/// The minus sign of printed books, U+2212.
+inline constexpr std::string_view kLongMinus = "\u2212";
+
+/// The numbers of a text, with blanks, commas or semicolons between them, and brackets around them
+/// or not; either minus sign, inf and nan. Throws Error{kUsage} that begins with `option`.
+std::vector<double> parse_numbers(std::string_view option, std::string_view text);
+
+/// A finite decimal number above 0. Throws Error{kUsage}.
+double parse_positive(std::string_view option, std::string_view word);
+
 /// A finite decimal number. Throws Error{kUsage}.
 float parse_decimal(std::string_view option, std::string_view word);
 

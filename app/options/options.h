@@ -21,6 +21,7 @@
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/inspection_steps.h"
 #include "attnviz/document/json/attention_reader.h"
+#include "attnviz/document/lessons/lesson_names.h"
 #include "attnviz/document/patterns/step_patterns.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
@@ -303,6 +304,35 @@ struct TourOptions : StyleOptions {
   bool all = false;    // at once
 };
 
+/// One row of scores, taken through softmax.
+struct SoftmaxOptions {
+  std::vector<std::string> scores;  // words of numbers; "-", or none: standard input
+  double divide_by = 1.0;
+  double temperature = 1.0;
+  OutputOptions output;
+  LookOptions look;
+  TalkOptions talk;
+};
+
+/// A lesson with one figure; without a name the list of all.
+struct LessonOptions {
+  std::optional<LessonKind> lesson;
+  std::uint64_t seed = kDefaultSeed;
+  std::size_t n_threads = 1;
+  OutputOptions output;
+  DrawingRequest drawing;
+  LookOptions look;
+  TalkOptions talk;
+};
+
+/// A word's vectors in several texts.
+struct MeaningOptions : AttentionOptions {
+  std::string word;
+  std::vector<std::string> contexts;
+  DrawingRequest drawing;
+  LookOptions look;
+};
+
 /// --help or --version: text for standard output.
 struct PrintText {
   std::string text;
@@ -310,6 +340,7 @@ struct PrintText {
 
 using Command = std::variant<ShowOptions, InspectOptions, HeadsOptions, DiffOptions, WhyOptions,
                              CiteOptions, RenderOptions, TokenizeOptions, InfoOptions,
-                             ModelsOptions, WeightsOptions, MergeOptions, TourOptions, PrintText>;
+                             ModelsOptions, WeightsOptions, MergeOptions, TourOptions,
+                             LessonOptions, SoftmaxOptions, MeaningOptions, PrintText>;
 
 }  // namespace attnviz::app

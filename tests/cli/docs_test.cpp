@@ -15,9 +15,9 @@ namespace {
 
 const std::string kDocs = ATTNVIZ_DOCS_DIR "/";
 
-constexpr const char* kCommands[] = {"show",   "inspect",  "heads",   "why",    "cite",
-                                     "render", "tokenize", "info",    "models", "weights",
-                                     "merge",  "tour",     "rollout", "diff"};
+constexpr const char* kCommands[] = {"show",     "inspect", "heads",  "why",     "cite",   "render",
+                                     "tokenize", "info",    "models", "weights", "merge",  "tour",
+                                     "rollout",  "diff",    "lesson", "softmax", "meaning"};
 
 std::string help_of(const char* command) {
   return attnviz({command, "--help"}).out;

@@ -13,6 +13,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/inspection_document.h"
+#include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/html/explorer.h"
 #include "attnviz/model/model.h"
 #include "attnviz/picture/layout/figure_style.h"
@@ -62,6 +63,9 @@ struct ShownReport {
   std::function<void(const ByteSink& sink)> json;
   std::function<void(const ByteSink& sink)> csv;
   std::optional<Heatmap> picture = {};
+  std::optional<ChartFigure> chart = {};  // the picture, where it is one of lines
+  /// The page where the picture stands beside it; empty: the same.
+  std::function<Page(const TerminalOptions& terminal)> page_beside_picture = {};
 };
 
 /// What is written of one text while its weights come.

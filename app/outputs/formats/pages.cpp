@@ -42,19 +42,25 @@ void write_report_page(const ShownReport& shown, const Look& look, const ByteSin
   constexpr TerminalOptions kScreen{
       .style = TerminalStyle::kBlocks, .color = ColorDepth::kTrueColor, .columns = 100};
   ReportPage report;
-  report.screen = shown.page(kScreen);
+  report.screen =
+      shown.page_beside_picture ? shown.page_beside_picture(kScreen) : shown.page(kScreen);
   for (const Span& span : report.screen.lines.front().spans) {
     report.title += span.text;
   }
   report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
   shown.csv([&report](std::string_view rows) { report.csv += rows; });
-  if (shown.picture) {
+  const auto add_picture = [&](const auto& picture) {
     FigureStyle style = look.figure;
     style.theme = FigureTheme::kLight;
-    report.picture = render_figure(*shown.picture, style, {}, FigureFormat::kSvg);
+    report.picture = render_figure(picture, style, {}, FigureFormat::kSvg);
     style.theme = FigureTheme::kDark;
-    report.dark_picture = render_figure(*shown.picture, style, {}, FigureFormat::kSvg);
-    report.picture_text = shown.picture->title;
+    report.dark_picture = render_figure(picture, style, {}, FigureFormat::kSvg);
+    report.picture_text = picture.title;
+  };
+  if (shown.chart) {
+    add_picture(*shown.chart);
+  } else if (shown.picture) {
+    add_picture(*shown.picture);
   }
   write_report(report, sink);
 }

@@ -6,8 +6,10 @@
 
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/arcs_figure.h"
+#include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/arcs_layout.h"
+#include "attnviz/picture/layout/chart_layout.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_scene.h"
 #include "attnviz/picture/layout/overview_layout.h"
@@ -46,6 +48,11 @@ std::string render_figure(const Heatmap& heatmap, const FigureStyle& style, std:
 std::string render_figure(const ArcsFigure& figure, const FigureStyle& style, std::string facts,
                           FigureFormat format) {
   return figure_file(arcs_scene(figure, style), figure.title, style, std::move(facts), format);
+}
+
+std::string render_figure(const ChartFigure& figure, const FigureStyle& style, std::string facts,
+                          FigureFormat format) {
+  return figure_file(chart_scene(figure, style), figure.title, style, std::move(facts), format);
 }
 
 std::string render_figure(const Overview& overview, const FigureStyle& style, std::string facts,

@@ -1,0 +1,113 @@
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "attnviz/document/json/lesson_json.h"
+#include "attnviz/document/lessons/lesson.h"
+#include "attnviz/terminal/lesson_view.h"
+#include "commands/commands.h"
+#include "outputs/output_file.h"
+#include "outputs/outputs.h"
+#include "system/progress_line.h"
+#include "system/system_fonts.h"
+#include "system/terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// The lesson's figure comes first among them.
+std::vector<NextCommand> next_commands(LessonKind kind) {
+  std::vector<NextCommand> next;
+  switch (kind) {
+    case LessonKind::kScaling:
+      next = {{"attnviz softmax 2.1 8.7 3.2 --divide-by 11.31", "one row, step by step"},
+              {"attnviz \"The cat sat\" --no-scale", "a model without the division"}};
+      break;
+    case LessonKind::kHeads:
+      next = {{"attnviz heads", "what each head of the demo model does"},
+              {"attnviz \"The cat sat\" --layer 1", "the heads of one layer"}};
+      break;
+    case LessonKind::kLinear:
+      next = {{"attnviz inspect \"The cat sat\" --head 0.1", "q, k and scores, number by number"},
+              {"attnviz lesson cost", "what softmax attention takes"}};
+      break;
+    case LessonKind::kPositions:
+      next = {{"attnviz --random \"the cat saw the dog\" --positions rope", "one kind alone"},
+              {"attnviz inspect \"The cat sat\" --step rope", "how RoPE turns q and k"}};
+      break;
+    case LessonKind::kCost:
+      next = {{"attnviz lesson cache", "what need not be computed twice"}};
+      break;
+    case LessonKind::kCache:
+      next = {{"attnviz \"Once upon a time\" --generate 20", "a model that writes"},
+              {"attnviz info --d-model 4096 --heads 32 --kv-heads 8", "one of your sizes"}};
+      break;
+    case LessonKind::kMasks:
+      next = {{"attnviz \"The cat sat on the mat\" --mask window:2", "the demo model with a mask"},
+              {"attnviz \"The cat sat\" --side-by-side causal,none", "two masks"}};
+      break;
+  }
+  const std::string name(word_for(kLessonChoices, kind));
+  next.insert(next.begin(), {"attnviz lesson " + name + " -o " + name + ".png", "this figure"});
+  return next;
+}
+
+Page list_of_lessons(const TerminalOptions& terminal) {
+  Page page = lessons_page(terminal);
+  page.blank();
+  page.add("attnviz lesson NAME [-o FILE.png]");
+  return page;
+}
+
+void draw_as_asked(Lesson& lesson, const DrawingRequest& drawing) {
+  if (auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
+    heatmap->scale.colormap = Colormap(drawing.colormap.value_or(heatmap->scale.colormap.name()));
+    heatmap->title = drawing.title.value_or(heatmap->title);
+  }
+  if (auto* const chart = std::get_if<ChartFigure>(&lesson.figure)) {
+    chart->title = drawing.title.value_or(chart->title);
+  }
+}
+
+}  // namespace
+
+void run(const LessonOptions& options) {
+  if (!options.lesson) {
+    const TerminalOptions terminal = stdout_drawing(options.look.style, options.look.color);
+    return write_to_stdout(to_ansi(list_of_lessons(terminal), terminal.color));
+  }
+  const auto fonts = open_fonts(options.look.fonts);
+  Outputs outputs({.result = Result::kReport,
+                   .options = options.output,
+                   .look = options.look,
+                   .talk = options.talk,
+                   .fonts = *fonts,
+                   .read_files = {}});
+  LessonRequest request{options.seed, options.n_threads, {}};
+  Lesson lesson;
+  {
+    ProgressLine progress("measuring", options.talk);
+    request.report = progress.report();
+    lesson = make_lesson(*options.lesson, request);
+  }
+  lesson.next = next_commands(*options.lesson);
+  draw_as_asked(lesson, options.drawing);
+  ShownReport report{[&](const TerminalOptions& terminal) { return lesson_page(lesson, terminal); },
+                     [&](const ByteSink& sink) { write_lesson_json(lesson, sink); },
+                     [&](const ByteSink& sink) { write_lesson_csv(lesson, sink); }};
+  report.page_beside_picture = [&](const TerminalOptions& terminal) {
+    return lesson_page(lesson, terminal, /*with_figure=*/false);
+  };
+  if (const auto* const heatmap = std::get_if<Heatmap>(&lesson.figure)) {
+    report.picture = *heatmap;
+  } else if (const auto* const chart = std::get_if<ChartFigure>(&lesson.figure)) {
+    report.chart = *chart;
+  }
+  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.report(report, look, sink);
+  });
+}
+
+}  // namespace attnviz::app

@@ -1,0 +1,61 @@
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/analysis/lessons/softmax_steps.h"
+#include "attnviz/core/error.h"
+#include "attnviz/document/json/softmax_json.h"
+#include "attnviz/terminal/softmax_view.h"
+#include "commands/commands.h"
+#include "commands/input.h"
+#include "options/option_values.h"
+#include "outputs/outputs.h"
+#include "system/system_fonts.h"
+#include "system/terminal_info.h"
+
+namespace attnviz::app {
+
+namespace {
+
+// All that standard input holds.
+std::string typed_scores(const TalkOptions& talk) {
+  InputOptions input;
+  input.text = "-";
+  TextSource source(input, talk);
+  const auto text = source.next();
+  return text ? std::get<std::string>(text->content) : "";
+}
+
+std::vector<double> given_scores(const SoftmaxOptions& options) {
+  const bool reads =
+      options.scores.empty() || (options.scores.size() == 1 && options.scores.front() == "-");
+  std::string words = reads ? typed_scores(options.talk) : "";
+  for (const std::string& word : options.scores) {
+    words += reads ? "" : word + " ";
+  }
+  return parse_numbers("softmax", words);
+}
+
+}  // namespace
+
+void run(const SoftmaxOptions& options) {
+  const auto fonts = open_fonts(options.look.fonts);
+  Outputs outputs({.result = Result::kTextReport,
+                   .options = options.output,
+                   .look = options.look,
+                   .talk = options.talk,
+                   .fonts = *fonts,
+                   .read_files = {}});
+  const SoftmaxSteps steps =
+      softmax_steps(given_scores(options), static_cast<double>(options.divide_by),
+                    static_cast<double>(options.temperature));
+  const ShownReport report{
+      [&](const TerminalOptions& terminal) { return softmax_page(steps, terminal); },
+      [&](const ByteSink& sink) { write_softmax_json(steps, sink); },
+      [&](const ByteSink& sink) { write_softmax_csv(steps, sink); }};
+  outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.report(report, look, sink);
+  });
+}
+
+}  // namespace attnviz::app

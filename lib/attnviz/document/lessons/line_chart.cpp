@@ -1,0 +1,127 @@
+#include "attnviz/document/lessons/line_chart.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/color/color_ticks.h"
+
+namespace attnviz {
+
+namespace {
+
+bool is_log(const ChartAxis& axis) noexcept {
+  return axis.scale != ChartScale::kLinear;
+}
+
+bool fits(const ChartAxis& axis, double value) noexcept {
+  return std::isfinite(value) && (!is_log(axis) || value > 0.0);
+}
+
+// "512", "40 K", "1e-5".
+std::string tick_label(double value) {
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " K"}};
+  const double rounded = std::round(value * 1e9) / 1e9;
+  if (std::abs(value) >= 10'000.0 && std::abs(value) < 1e15) {
+    for (const auto& [unit, name] : kUnits) {
+      if (std::abs(value) >= unit) {
+        return fmt::format("{:.6g}{}", value / unit, name);
+      }
+    }
+  }
+  if (value == 0.0 || (std::abs(value) > 0.002 && std::abs(value) < 1e15)) {
+    return fmt::format("{:.10g}", rounded);
+  }
+  // "1e-05" is written with a zero that says nothing.
+  const int power = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+  return fmt::format("{:.3g}e{}", value / std::pow(10.0, power), power);
+}
+
+std::vector<ChartTick> log_ticks(const ChartAxis& axis, std::size_t most) {
+  const double base = axis.scale == ChartScale::kLog2 ? 2.0 : 10.0;
+  constexpr double kRounding = 1e-9;
+  const auto exponent = [base](double value) { return std::log2(value) / std::log2(base); };
+  const auto first = static_cast<int>(std::ceil(exponent(axis.low) - kRounding));
+  const auto last = static_cast<int>(std::floor(exponent(axis.high) + kRounding));
+  const int n_powers = std::max(last - first + 1, 0);
+  const int step = std::max(1, (n_powers + static_cast<int>(most) - 1) / static_cast<int>(most));
+  std::vector<ChartTick> ticks;
+  for (int power = first; power <= last; power += step) {
+    const double value = std::pow(base, power);
+    ticks.push_back({value, tick_label(value)});
+  }
+  return ticks;
+}
+
+// An axis over [low, high] of what is drawn; empty ranges grow around what they have.
+void fit(ChartAxis& axis, double low, double high) {
+  if (!(low <= high)) {
+    low = is_log(axis) ? 1.0 : 0.0;
+    high = low;
+  }
+  if (is_log(axis)) {
+    const double base = axis.scale == ChartScale::kLog2 ? 2.0 : 10.0;
+    axis.low = low;
+    axis.high = low < high ? high : low * base;
+    return;
+  }
+  axis.low = std::min(low, 0.0);
+  axis.high = std::max(high, 0.0);
+  if (axis.low == axis.high) {
+    axis.high = 1.0;
+  }
+  const double step = round_step((axis.high - axis.low) / 5.0);
+  axis.low = std::floor(axis.low / step + 1e-9) * step;
+  axis.high = std::ceil(axis.high / step - 1e-9) * step;
+}
+
+}  // namespace
+
+double ChartAxis::position(double value) const noexcept {
+  if (scale == ChartScale::kLinear) {
+    return (value - low) / (high - low);
+  }
+  return std::log(value / low) / std::log(high / low);
+}
+
+std::vector<ChartTick> chart_ticks(const ChartAxis& axis, std::size_t most) {
+  if (is_log(axis)) {
+    return log_ticks(axis, most);
+  }
+  const double apart = round_step((axis.high - axis.low) / static_cast<double>(most - 1));
+  const double step = axis.is_count ? std::max(1.0, apart) : apart;
+  std::vector<ChartTick> ticks;
+  for (double at = std::ceil(axis.low / step - 1e-9); at * step <= axis.high + 1e-9 * step;
+       at += 1.0) {
+    const double value = at == 0.0 ? 0.0 : at * step;
+    ticks.push_back({value, tick_label(value)});
+  }
+  return ticks;
+}
+
+bool is_drawn(const LineChart& chart, ChartPoint point) noexcept {
+  return fits(chart.x, point.x) && fits(chart.y, point.y);
+}
+
+void fit_axes(LineChart& chart) {
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  double least_x = kEnd, most_x = -kEnd, least_y = kEnd, most_y = -kEnd;
+  for (const ChartSeries& series : chart.series) {
+    for (const ChartPoint& point : series.points) {
+      if (is_drawn(chart, point)) {
+        least_x = std::min(least_x, point.x);
+        most_x = std::max(most_x, point.x);
+        least_y = std::min(least_y, point.y);
+        most_y = std::max(most_y, point.y);
+      }
+    }
+  }
+  fit(chart.x, least_x, most_x);
+  fit(chart.y, least_y, most_y);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,277 @@
+#include "attnviz/picture/layout/chart_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/color/group_colors.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_grid.h"
+#include "attnviz/picture/layout/figure_texts.h"
+
+namespace attnviz {
+
+namespace {
+
+// Lengths are pixels at 96 dpi.
+constexpr int kChartMargin = 16;
+constexpr int kPlotWidth = 440;
+constexpr int kPlotHeight = 300;
+constexpr int kChartGap = 36;
+constexpr int kWidestCharts = 1500;
+constexpr int kChartTick = 5;
+constexpr int kChartSpace = 8;
+constexpr std::size_t kMostNameColumns = 24;
+constexpr std::size_t kMostTicksAcross = 11;
+constexpr std::size_t kMostTicksUp = 7;
+constexpr double kChartLine = 2.2;
+constexpr double kChartMark = 6.5;
+constexpr std::size_t kMostMarked = 40;  // points of a line
+
+class ChartLayout {
+ public:
+  ChartLayout(const ChartFigure& figure, const FigureStyle& style)
+      : figure_(figure), style_(style), texts_(style), line_(line_height(px(kTextColumn))) {}
+
+  Scene make() && {
+    measure();
+    const int room = width_ - 2 * px(kChartMargin);
+    int y = texts_.add_title(figure_.title, 3, {px(kChartMargin), px(kChartMargin), room});
+    const int height = chart_height();
+    for (std::size_t first = 0; first < figure_.charts.size(); first += columns_) {
+      int x = px(kChartMargin);
+      for (std::size_t i = first; i < std::min(first + columns_, figure_.charts.size()); ++i) {
+        add_chart(figure_.charts[i], x, y);
+        x += chart_width() + px(kChartGap);
+      }
+      y += height + px(kSpace);
+    }
+    y = texts_.add_notes(figure_.notes, "", {px(kChartMargin), y, room});
+    Scene scene = {width_, y + px(kChartMargin), style_.dpi, theme().background, {}};
+    check_size(scene.width, scene.height, style_);
+    scene.items = std::move(items_);
+    std::ranges::move(texts_.take(), std::back_inserter(scene.items));
+    return scene;
+  }
+
+ private:
+  int px(double length) const { return style_.pixels(length); }
+  const ThemeColors& theme() const { return theme_colors(style_.theme); }
+  int columns_wide(const std::string& text) const { return texts_.width(text, px(kTextColumn)); }
+
+  Rgb color_of(const ChartSeries& series) const {
+    const GroupColor& color = group_color(series.color % kMostGroups);
+    return series.is_reference                  ? theme().text
+           : style_.theme == FigureTheme::kDark ? color.dark
+                                                : color.light;
+  }
+
+  std::string name_of(const ChartSeries& series) const {
+    return style_.fonts->shorten(series.name, kMostNameColumns);
+  }
+
+  // What stands to the left and to the right of a plot is as wide as the widest of all charts.
+  void measure() {
+    for (const LineChart& chart : figure_.charts) {
+      for (const ChartTick& tick : chart_ticks(chart.y, kMostTicksUp)) {
+        ticks_width_ = std::max(ticks_width_, columns_wide(tick.label));
+      }
+      for (const ChartSeries& series : chart.series) {
+        names_width_ = std::max(names_width_, columns_wide(name_of(series)));
+      }
+    }
+    const int fitting = (px(kWidestCharts) - 2 * px(kChartMargin) + px(kChartGap)) /
+                        (chart_width() + px(kChartGap));
+    columns_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1,
+                                       figure_.charts.size());
+    const auto n = static_cast<int>(columns_);
+    width_ = 2 * px(kChartMargin) + n * chart_width() + (n - 1) * px(kChartGap);
+    check_size(width_, px(kPlotHeight), style_);
+  }
+
+  int left_width() const { return line_ + px(kChartSpace) + ticks_width_ + 2 * px(kChartTick); }
+  int chart_width() const {
+    return left_width() + px(kPlotWidth) + 2 * px(kChartSpace) + names_width_;
+  }
+  int head_height() const { return line_ + px(kChartSpace); }
+  int chart_height() const {
+    return head_height() + px(kPlotHeight) + 2 * px(kChartTick) + 2 * line_ + px(kChartSpace);
+  }
+
+  PixelPoint place(const LineChart& chart, ChartPoint point, const PixelRect& plot) const {
+    return {plot.x + chart.x.position(point.x) * plot.width,
+            plot.y + (1.0 - chart.y.position(point.y)) * plot.height};
+  }
+
+  void box(int x, int y, int width, int height, Rgb color) {
+    items_.emplace_back(Rectangle{{x, y, width, height}, color});
+  }
+
+  void add_chart(const LineChart& chart, int x, int y) {
+    const PixelRect plot = {x + left_width(), y + head_height(), px(kPlotWidth), px(kPlotHeight)};
+    const auto room = static_cast<std::size_t>((plot.width + names_width_) / px(kTextColumn));
+    texts_.add(TextRole::kPanelTitle, style_.fonts->shorten(chart.title, room), px(kTextColumn),
+               plot.x, y);
+    add_axes(chart, plot, x);
+    // Dashes are seen over a line that they agree with.
+    for (const bool reference : {false, true}) {
+      for (const ChartSeries& series : chart.series) {
+        if (series.is_reference == reference) {
+          add_series(chart, series, plot);
+        }
+      }
+    }
+    add_names(chart, plot);
+  }
+
+  void add_axes(const LineChart& chart, const PixelRect& plot, int left) {
+    const int thin = px(1);
+    const int text = px(kTextColumn);
+    const int bottom = plot.y + plot.height;
+    for (const ChartTick& tick : chart_ticks(chart.y, kMostTicksUp)) {
+      const auto at = static_cast<int>(
+          std::lround(plot.y + (1.0 - chart.y.position(tick.value)) * plot.height));
+      box(plot.x, at, plot.width, thin, theme().masked);
+      box(plot.x - px(kChartTick), at, px(kChartTick), thin, theme().tick);
+      texts_.add(TextRole::kLegend, tick.label, text,
+                 plot.x - 2 * px(kChartTick) - columns_wide(tick.label), at - line_ / 2);
+    }
+    int free_from = 0;  // where the next label may begin
+    for (const ChartTick& tick : chart_ticks(chart.x, kMostTicksAcross)) {
+      const auto at =
+          static_cast<int>(std::lround(plot.x + chart.x.position(tick.value) * plot.width));
+      box(at, plot.y, thin, plot.height, theme().masked);
+      box(at, bottom, thin, px(kChartTick), theme().tick);
+      const int begin = at - columns_wide(tick.label) / 2;
+      if (begin >= free_from) {
+        texts_.add(TextRole::kLegend, tick.label, text, begin, bottom + px(kChartTick) + px(2));
+        free_from = begin + columns_wide(tick.label) + text;
+      }
+    }
+    box(plot.x, plot.y, thin, plot.height + thin, theme().outline);
+    box(plot.x, bottom, plot.width + thin, thin, theme().outline);
+    texts_.add_centred(TextRole::kAxisName, chart.x.name, text, plot.x, plot.width,
+                       bottom + 2 * px(kChartTick) + line_ + px(2));
+    const int name = columns_wide(chart.y.name);
+    texts_.add(TextRole::kAxisName, chart.y.name, text, left, plot.y + (plot.height + name) / 2,
+               TextAngle::kUp);
+  }
+
+  // In pixels of the figure.
+  double wide(double at_96_dpi) const { return at_96_dpi * style_.dpi / kUsualDpi; }
+
+  void add_series(const LineChart& chart, const ChartSeries& series, const PixelRect& plot) {
+    std::vector<PixelPoint> points;
+    for (const ChartPoint& point : series.points) {
+      if (is_drawn(chart, point)) {
+        points.push_back(place(chart, point, plot));
+      }
+    }
+    Strokes lines{{}, wide(series.is_reference ? 1.2 : kChartLine), color_of(series), 1.0};
+    double along = 0.0;  // of all lines so far
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (series.is_reference) {
+        add_dashes(points[i - 1], points[i], along, lines.curves);
+      } else {
+        lines.curves.push_back({points[i - 1], points[i], 0.0});
+      }
+    }
+    if (!lines.curves.empty()) {
+      items_.emplace_back(std::move(lines));
+    }
+    if (series.is_reference || points.size() > kMostMarked) {
+      return;
+    }
+    Strokes marks{{}, wide(kChartMark), color_of(series), 1.0};
+    for (const PixelPoint& point : points) {
+      marks.curves.push_back({point, {point.x + 0.01, point.y}, 0.0});
+    }
+    if (!marks.curves.empty()) {
+      items_.emplace_back(std::move(marks));
+    }
+  }
+
+  // Dashes that go on from one line to the next.
+  void add_dashes(const PixelPoint& from, const PixelPoint& to, double& along,
+                  std::vector<Curve>& dashes) const {
+    const double dash = wide(7.0);
+    const double period = wide(13.0);
+    const double length = std::hypot(to.x - from.x, to.y - from.y);
+    double at = 0.0;
+    while (at < length) {
+      const double phase = std::fmod(along + at, period);
+      const double step = phase < dash ? dash - phase : period - phase;
+      const double end = std::min(length, at + std::max(step, 0.01));
+      if (phase < dash) {
+        const auto point = [&](double t) {
+          return PixelPoint{from.x + (to.x - from.x) * t / length,
+                            from.y + (to.y - from.y) * t / length};
+        };
+        dashes.push_back({point(at), point(end), 0.0});
+      }
+      at = end;
+    }
+    along += length;
+  }
+
+  // At the ends of the lines, moved apart where they would touch.
+  void add_names(const LineChart& chart, const PixelRect& plot) {
+    struct Name {
+      const ChartSeries* series;
+      double y;
+    };
+    std::vector<Name> names;
+    for (const ChartSeries& series : chart.series) {
+      const auto last =
+          std::find_if(series.points.rbegin(), series.points.rend(),
+                       [&chart](const ChartPoint& point) { return is_drawn(chart, point); });
+      if (last != series.points.rend()) {
+        names.push_back({&series, place(chart, *last, plot).y});
+      }
+    }
+    std::ranges::stable_sort(names, {}, &Name::y);
+    const double least = line_;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      names[i].y = std::max(names[i].y, names[i - 1].y + least);
+    }
+    double most = plot.y + plot.height + line_;
+    for (std::size_t i = names.size(); i-- > 0;) {
+      names[i].y = std::min(names[i].y, most);
+      most = names[i].y - least;
+    }
+    for (const Name& name : names) {
+      const int x = plot.x + plot.width + 2 * px(kChartSpace);
+      const auto y = static_cast<int>(std::lround(name.y)) - line_ / 2;
+      const double middle = y + line_ / 2.0;
+      const double left = plot.x + plot.width + px(kChartSpace) / 2.0;
+      items_.emplace_back(Strokes{{{{left, middle}, {left + px(kChartSpace), middle}, 0.0}},
+                                  wide(3.5),
+                                  color_of(*name.series),
+                                  1.0});
+      texts_.add(TextRole::kLegend, name_of(*name.series), px(kTextColumn), x, y);
+    }
+  }
+
+  const ChartFigure& figure_;
+  const FigureStyle& style_;
+  FigureTexts texts_;
+  int line_;  // the height of text
+  int ticks_width_ = 0;
+  int names_width_ = 0;
+  std::size_t columns_ = 1;
+  int width_ = 0;
+  std::vector<SceneItem> items_;
+};
+
+}  // namespace
+
+Scene chart_scene(const ChartFigure& figure, const FigureStyle& style) {
+  check(style);
+  return ChartLayout(figure, style).make();
+}
+
+}  // namespace attnviz

@@ -1,0 +1,122 @@
+#include "attnviz/picture/layout/chart_layout.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attnviz/picture/figure_file.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "picture/decoded_png.h"
+#include "support/sample_chart.h"
+
+namespace attnviz {
+namespace {
+
+template <class Item>
+std::vector<Item> chart_items(const Scene& scene) {
+  std::vector<Item> items;
+  for (const SceneItem& item : scene.items) {
+    if (const auto* one = std::get_if<Item>(&item)) {
+      items.push_back(*one);
+    }
+  }
+  return items;
+}
+
+PixelRect box_of(const TextRun& text) {
+  const int wide = static_cast<int>(text.columns) * text.column_width;
+  const int high = line_height(text.column_width);
+  return text.angle == TextAngle::kUp ? PixelRect{text.x, text.y - wide, high, wide}
+                                      : PixelRect{text.x, text.y, wide, high};
+}
+
+bool touch(const PixelRect& a, const PixelRect& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+}  // namespace
+
+TEST_CASE("chart: everything lies inside, and no text touches another") {
+  for (const int dpi : {96, 200}) {
+    for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {
+      FigureStyle style;
+      style.dpi = dpi;
+      style.theme = theme;
+      const Scene scene = chart_scene(test::sample_chart(), style);
+      const auto texts = chart_items<TextRun>(scene);
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        CAPTURE(texts[i].text);
+        const PixelRect box = box_of(texts[i]);
+        CHECK(box.x >= 0);
+        CHECK(box.y >= 0);
+        CHECK(box.x + box.width <= scene.width);
+        CHECK(box.y + box.height <= scene.height);
+        for (std::size_t k = 0; k < i; ++k) {
+          CAPTURE(texts[k].text);
+          CHECK(!touch(box, box_of(texts[k])));
+        }
+      }
+      for (const Strokes& strokes : chart_items<Strokes>(scene)) {
+        for (const Curve& curve : strokes.curves) {
+          REQUIRE(curve.from.x >= 0.0);
+          REQUIRE(curve.to.x <= scene.width);
+          REQUIRE(curve.from.x <= curve.to.x);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("chart: titles, names of axes and of lines are written") {
+  const auto texts = chart_items<TextRun>(chart_scene(test::sample_chart()));
+  for (const char* word : {"two charts", "growth", "even", "n", "seconds", "layer", "cosine",
+                           "naive", "blocks", "n²", "1-2", "64", "4096", "a note"}) {
+    CAPTURE(word);
+    CHECK(std::ranges::find(texts, word, &TextRun::text) != texts.end());
+  }
+}
+
+TEST_CASE("chart: a line goes through its points, a reference is dashed") {
+  ChartFigure figure = test::sample_chart();
+  figure.charts.resize(1);
+  const auto strokes = chart_items<Strokes>(chart_scene(figure));
+  std::size_t n_lines = 0, n_dashed = 0;
+  for (const Strokes& one : strokes) {
+    n_lines += one.curves.size() == 6;  // between seven points
+    n_dashed += one.curves.size() > 10;
+  }
+  CHECK(n_lines == 2);
+  CHECK(n_dashed == 1);
+  // Equal factors are equal steps on logarithmic axes.
+  const auto line =
+      std::ranges::find_if(strokes, [](const Strokes& one) { return one.curves.size() == 6; });
+  const double rise = line->curves[0].from.y - line->curves[0].to.y;
+  for (const Curve& curve : line->curves) {
+    CHECK(curve.from.y - curve.to.y == doctest::Approx(rise));
+  }
+}
+
+TEST_CASE("chart: points that no axis has, and no points at all, are left out") {
+  ChartFigure figure = test::sample_chart();
+  for (LineChart& chart : figure.charts) {
+    for (ChartSeries& series : chart.series) {
+      series.points.assign(1, {-1.0, 0.0});
+    }
+    fit_axes(chart);
+  }
+  figure.charts[0].series.clear();
+  CHECK(!chart_scene(figure).items.empty());
+}
+
+TEST_CASE("chart: PNG and SVG files") {
+  const std::string png = render_figure(test::sample_chart());
+  CHECK(png.starts_with("\x89PNG"));
+  const std::string svg = render_figure(test::sample_chart(), {}, "", FigureFormat::kSvg);
+  CHECK(svg.find("growth") != std::string::npos);
+  CHECK(render_figure(test::sample_chart()) == png);
+}
+
+}  // namespace attnviz

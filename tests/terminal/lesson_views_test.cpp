@@ -1,0 +1,135 @@
+// Charts, softmax tables and lessons on a terminal.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/terminal/chart_view.h"
+#include "attnviz/terminal/lesson_view.h"
+#include "attnviz/terminal/softmax_view.h"
+#include "support/sample_chart.h"
+
+namespace attnviz {
+namespace {
+
+constexpr TerminalStyle kLessonStyles[] = {TerminalStyle::kAscii, TerminalStyle::kBlocks};
+constexpr std::size_t kWidths[] = {1, 20, 24, 33, 80, 200};
+
+bool holds(const std::string& page, const std::string& words) {
+  return page.find(words) != std::string::npos;
+}
+
+void check_lines(const Page& page, const TerminalOptions& options) {
+  for (const Line& line : page.lines) {
+    CHECK(line.width() <= std::max<std::size_t>(options.columns, 20));
+  }
+  if (is_7_bit(options.style)) {
+    for (const char sign : to_plain(page)) {
+      REQUIRE((sign == '\n' || (sign >= ' ' && sign <= '~')));
+    }
+  }
+}
+
+std::string softmax_text(const std::vector<double>& scores, std::size_t columns = 80) {
+  return to_plain(softmax_page(softmax_steps(scores), {.columns = columns}));
+}
+
+}  // namespace
+
+TEST_CASE("chart page: fits every width, in dots and in signs") {
+  for (const TerminalStyle style : kLessonStyles) {
+    for (const std::size_t columns : kWidths) {
+      CAPTURE(columns);
+      const TerminalOptions options{.style = style, .columns = columns};
+      check_lines(chart_page(test::sample_chart(), options), options);
+    }
+  }
+}
+
+TEST_CASE("chart page: signs of 7 bits go through the points, with each line's name at its end") {
+  ChartFigure figure = test::sample_chart();
+  figure.charts.resize(1);
+  const Page page = chart_page(figure, {.columns = 60}, 7);
+  const std::string text = to_plain(page);
+  CAPTURE(text);
+  CHECK(page.lines.size() == 10);
+  CHECK(holds(text, "growth  seconds\n"));
+  CHECK(holds(text, "o naive\n"));
+  CHECK(holds(text, "* blocks\n"));
+  CHECK(holds(text, ". n^2"));
+  CHECK(holds(text, " 4096"));
+  CHECK(text.find("o naive") < text.find("* blocks"));  // the higher line's end is higher
+}
+
+TEST_CASE("chart page: side by side where there is room for all") {
+  CHECK(chart_page(test::sample_chart(), {.columns = 80}, 7).lines.size() == 20);
+  CHECK(chart_page(test::sample_chart(), {.columns = 160}, 7).lines.size() == 10);
+}
+
+TEST_CASE("softmax page: fits every width, whatever the scores") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::vector<double>> rows = {
+      {2.1, 8.7, 3.2}, {1000.0, 1001.0, -kInfinity}, {-kInfinity}, {-1e30, 1e30}, {0.0}};
+  for (const TerminalStyle style : kLessonStyles) {
+    for (const std::size_t columns : kWidths) {
+      for (const std::vector<double>& row : rows) {
+        const TerminalOptions options{.style = style, .columns = columns};
+        check_lines(softmax_page(softmax_steps(row, 2.0, 3.0), options), options);
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax page: the table of a textbook") {
+  const std::string text = softmax_text({2.1, 8.7, 3.2});
+  CAPTURE(text);
+  CHECK(text.starts_with("softmax of 3 scores\n"));
+  CHECK(holds(text, "1      2.1         -6.6            0.0014  0.0014  |\n"));
+  CHECK(holds(text, "2      8.7          0.0            1.0000  0.9946  ####################\n"));
+  CHECK(holds(text, "sum                                1.0054       1\n"));
+  CHECK(!holds(text, "naive"));
+}
+
+TEST_CASE("softmax page: infinities of the naive form stand beside the weights") {
+  const std::string text = softmax_text({1000.0, 1001.0});
+  CHECK(holds(text, "0.2689  ###            inf     nan\n"));
+  CHECK(holds(text, "Naive: exp(score) / sum of exp(score)"));
+}
+
+TEST_CASE("softmax page: a row that is all masked is said to be so") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::string text = softmax_text({-kInfinity, -kInfinity});
+  CHECK(holds(text, "Every score is -inf"));
+  CHECK(!holds(text, "nan"));
+}
+
+TEST_CASE("lesson page: every lesson that does not measure fits every width") {
+  for (const LessonKind kind :
+       {LessonKind::kHeads, LessonKind::kLinear, LessonKind::kPositions, LessonKind::kMasks}) {
+    Lesson lesson = make_lesson(kind, {});
+    lesson.next = {{"attnviz lesson x -o x.png", "this figure"}};
+    for (const TerminalStyle style : kLessonStyles) {
+      for (const std::size_t columns : kWidths) {
+        const TerminalOptions options{.style = style, .columns = columns};
+        check_lines(lesson_page(lesson, options), options);
+      }
+    }
+  }
+}
+
+TEST_CASE("list of lessons: each by its name, in every width") {
+  for (const TerminalStyle style : kLessonStyles) {
+    for (const std::size_t columns : kWidths) {
+      const TerminalOptions options{.style = style, .columns = columns};
+      const Page page = lessons_page(options);
+      check_lines(page, options);
+      for (const auto& choice : kLessonChoices) {
+        CHECK(holds(to_plain(page), std::string(choice.word)));
+      }
+    }
+  }
+}
+
+}  // namespace attnviz
