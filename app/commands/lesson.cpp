@@ -11,6 +11,7 @@
 #include "outputs/outputs.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
+#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -45,8 +46,7 @@ std::vector<NextCommand> next_commands(LessonKind kind) {
               {"attnviz info --d-model 4096 --heads 32 --kv-heads 8", "one of your sizes"}};
       break;
     case LessonKind::kMasks:
-      next = {{"attnviz \"The cat sat on the mat\" --mask window:2", "the demo model with a mask"},
-              {"attnviz \"The cat sat\" --side-by-side causal,none", "two masks"}};
+      next = {{"attnviz \"The cat sat on the mat\" --mask window:2", "the demo model with a mask"}};
       break;
   }
   const std::string name(word_for(kLessonChoices, kind));
@@ -85,13 +85,15 @@ void run(const LessonOptions& options) {
                    .talk = options.talk,
                    .fonts = *fonts,
                    .read_files = {}});
-  LessonRequest request{options.seed, options.n_threads, {}};
+  LessonRequest request{options.seed.value_or(kDefaultSeed), options.n_threads, {}};
   Lesson lesson;
   {
     ProgressLine progress("measuring", options.talk);
     request.report = progress.report();
     lesson = make_lesson(*options.lesson, request);
   }
+  const std::pair<bool, const char*> unused[] = {{options.seed && !lesson.seed, "--seed"}};
+  tell_unused(options.talk, unused, "this lesson draws nothing at random");
   lesson.next = next_commands(*options.lesson);
   draw_as_asked(lesson, options.drawing);
   ShownReport report{[&](const TerminalOptions& terminal) { return lesson_page(lesson, terminal); },

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attnviz/analysis/lessons/meaning.h"
+#include "attnviz/attention/layer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/json/meaning_json.h"
@@ -13,6 +14,7 @@
 #include "attnviz/terminal/meaning_view.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
+#include "system/memory.h"
 
 namespace attnviz::app {
 
@@ -52,6 +54,9 @@ void add_context(const MeaningOptions& options, AttentionSetup& setup, const Tok
   add_note(document, place.note.empty() ? "" : fmt::format("text {}: {}", number, place.note));
   context.tokens = std::move(place.tokens);
   const AttentionRequest request = request_of(options, setup.model, context.text);
+  require_memory(layer_bytes(setup.model, context.text.size()),
+                 fmt::format("meaning in {}", counted(context.text.size(), "token")),
+                 "take a shorter text");
   context.vectors = word_vectors(setup.model, context.text, request, context.tokens);
   if (number == 1) {
     document.model = model_facts(setup.model, context.text);

@@ -317,7 +317,7 @@ struct SoftmaxOptions {
 /// A lesson with one figure; without a name the list of all.
 struct LessonOptions {
   std::optional<LessonKind> lesson;
-  std::uint64_t seed = kDefaultSeed;
+  std::optional<std::uint64_t> seed;
   std::size_t n_threads = 1;
   OutputOptions output;
   DrawingRequest drawing;

@@ -98,6 +98,18 @@ TEST_CASE("lesson: one screen of 80 x 40 and 7 bits, with the commands that go o
   }
 }
 
+TEST_CASE("lesson: one screen in colour, too") {
+  for (const std::string name : {"scaling", "heads", "linear", "positions", "masks"}) {
+    CAPTURE(name);
+    const ProgramResult run = attnviz({"lesson", name, "--style", "blocks", "--color", "always"});
+    const std::vector<std::string> lines = lines_of(terminal_text(run.out));
+    CHECK(lines.size() < 40);
+    for (const std::string& line : lines) {
+      CHECK(display_width(line) <= 80);
+    }
+  }
+}
+
 TEST_CASE("lesson: the commands that are told work") {
   for (const std::string name : kLessons) {
     const TemporaryFolder folder;

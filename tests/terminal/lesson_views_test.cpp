@@ -1,6 +1,8 @@
 // Charts, softmax tables and lessons on a terminal.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/chart_view.h"
 #include "attnviz/terminal/lesson_view.h"
+#include "attnviz/terminal/meaning_view.h"
 #include "attnviz/terminal/softmax_view.h"
 #include "support/sample_chart.h"
 
@@ -71,7 +74,7 @@ TEST_CASE("chart page: side by side where there is room for all") {
 TEST_CASE("softmax page: fits every width, whatever the scores") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<std::vector<double>> rows = {
-      {2.1, 8.7, 3.2}, {1000.0, 1001.0, -kInfinity}, {-kInfinity}, {-1e30, 1e30}, {0.0}};
+      {2.1, 8.7, 3.2}, {1000.0, 1001.0, -kInfinity}, {-kInfinity}, {-1e30, 1e300}, {0.0}};
   for (const TerminalStyle style : kLessonStyles) {
     for (const std::size_t columns : kWidths) {
       for (const std::vector<double>& row : rows) {
@@ -103,6 +106,53 @@ TEST_CASE("softmax page: a row that is all masked is said to be so") {
   const std::string text = softmax_text({-kInfinity, -kInfinity});
   CHECK(holds(text, "Every score is -inf"));
   CHECK(!holds(text, "nan"));
+}
+
+TEST_CASE("softmax page: numbers that no float holds are written all the same") {
+  const std::string text = softmax_text({1e300, -1e300, 0.0});
+  CAPTURE(text);
+  CHECK(holds(text, "1     1e+300  "));
+  CHECK(holds(text, "2    -1e+300  "));
+}
+
+TEST_CASE("meaning page: fits every width, with the word's cosines by hand") {
+  const auto context = [](std::initializer_list<const char*> words,
+                          std::initializer_list<float> vectors) {
+    WordContext made;
+    for (const char* word : words) {
+      Token token;
+      token.text = word;
+      token.begin = made.text.source.size() + (made.text.source.empty() ? 0 : 1);
+      made.text.source += (made.text.source.empty() ? "" : " ") + token.text;
+      token.end = made.text.source.size();
+      made.text.tokens.push_back(token);
+    }
+    made.tokens = {made.text.size() - 1};
+    made.vectors = MatrixBuffer(vectors.size() / 2, 2);
+    std::copy(vectors.begin(), vectors.end(), made.vectors.view().data);
+    return made;
+  };
+  MeaningDocument document;
+  document.word = "cat";
+  document.model.name = "toy";
+  document.contexts.push_back(context({"a", "cat"}, {1.0f, 0.0f, 1.0f, 1.0f}));
+  document.contexts.push_back(context({"the", "猫", "cat"}, {2.0f, 0.0f, 0.0f, 3.0f}));
+  const std::string two = to_plain(meaning_page(document, {}));
+  CAPTURE(two);
+  CHECK(two.starts_with("meaning of \"cat\" in 2 texts (toy)\n1: a cat\n"));
+  CHECK(holds(two, "embedding  1.000  ####################\n"));
+  CHECK(holds(two, "layer 0    0.707  ##############\n"));
+  document.contexts.push_back(context({"cat"}, {0.0f, 0.0f, -1.0f, -1.0f}));
+  const std::string three = to_plain(meaning_page(document, {}));
+  CAPTURE(three);
+  CHECK(holds(three, "layer 0    0.707  -1.000  -0.707\n"));
+  CHECK(holds(three, "embedding  1.000       -       -\n"));
+  for (const TerminalStyle style : kLessonStyles) {
+    for (const std::size_t columns : kWidths) {
+      const TerminalOptions options{.style = style, .columns = columns};
+      check_lines(meaning_page(document, options), options);
+    }
+  }
 }
 
 TEST_CASE("lesson page: every lesson that does not measure fits every width") {

@@ -42,6 +42,12 @@ void add_figure(Page& page, const Lesson& lesson, const TerminalOptions& options
   if (const auto* const given = std::get_if<Heatmap>(&lesson.figure)) {
     Heatmap heatmap = *given;
     heatmap.title.clear();  // the screen has it
+    // To be compared they stand side by side, and many in rows of three unless there is much room:
+    // a lesson is one screen.
+    constexpr std::size_t kFewPanels = 4;
+    constexpr std::size_t kMuchRoom = 120;
+    const std::size_t n = heatmap.panels.size();
+    heatmap.panels_together = n <= kFewPanels ? n : options.columns < kMuchRoom ? 3 : 1;
     for (HeatmapPanel& panel : heatmap.panels) {
       panel.title = lesson_words(charset, panel.title);
     }

@@ -84,7 +84,8 @@ Page meaning_page(const MeaningDocument& document, const TerminalOptions& given,
     page.add(paragraph(charset.sentence(note), options.columns, kDim));
   }
   page.blank();
-  page.add("cosine similarity of the word's vectors in the residual stream", kBold);
+  page.add(paragraph("cosine similarity of the word's vectors in the residual stream",
+                     options.columns, kBold));
   page.add(draw_table(cosine_table(document, charset, TerminalPalette(Colormap(), options.color)),
                       options.columns, charset));
   page.blank();

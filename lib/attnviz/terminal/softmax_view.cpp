@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,10 @@ std::string float_text(float value) {
   return std::isfinite(value) && value != 0.0f ? fmt::format("{:.3g}", value)
          : std::isnan(value)                   ? "nan"
                                                : fmt::format("{}", value);
+}
+
+bool fits_float(double value) {
+  return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());
 }
 
 class SoftmaxPage {
@@ -75,13 +80,15 @@ class SoftmaxPage {
     TextColumn column{{charset_.formula(heading), kDim}, {}};
     NumberGroup group;
     for (const double value : values) {
-      const auto number = static_cast<float>(value);
-      if (std::isfinite(number)) {
+      if (fits_float(value)) {
+        const auto number = static_cast<float>(value);
         group.add(std::span(&number, 1));
       }
     }
     for (std::size_t row = 0; row < values.size(); ++row) {
-      column.cells.push_back(cell(row, group.text(static_cast<float>(values[row]))));
+      column.cells.push_back(cell(row, fits_float(values[row])
+                                           ? group.text(static_cast<float>(values[row]))
+                                           : fmt::format("{:.4g}", values[row])));
     }
     column.cells.emplace_back();  // no sum is made of these
     return column;

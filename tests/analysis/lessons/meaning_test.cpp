@@ -96,7 +96,12 @@ TEST_CASE("meaning: a word of several tokens, one of several places, and several
   CHECK(place_of_word(twice, "cat#1", "word").tokens == std::vector<std::size_t>{2});
   CHECK(place_of_word(demo_text("The cat sat"), "The cat", "word").tokens ==
         std::vector<std::size_t>{1, 2});
+  CHECK(place_of_word(twice, "CAT", "word").tokens == std::vector<std::size_t>{5});
+  const TokenizedText number = make_tokenizer("words")->tokenize("he has 2 cats");
+  CHECK(place_of_word(number, "2", "word").tokens == std::vector<std::size_t>{2});
+  CHECK_THROWS_AS(place_of_word(number, "1", "word"), Error);
   CHECK_THROWS_AS(place_of_word(twice, "dog", "word"), Error);
+  CHECK_THROWS_AS(place_of_word(twice, "cat#3", "word"), Error);
 }
 
 TEST_CASE("meaning: a last layer without W_O leaves no stream to look at") {

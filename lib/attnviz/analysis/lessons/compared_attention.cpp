@@ -67,6 +67,7 @@ std::vector<QueriesAndKeys> queries_and_keys(const Model& model, const ModelInpu
   std::vector<Inspection> followed = inspect_heads(model, input, AttentionRequest(), heads,
                                                    input.size() - 1, /*all_queries=*/false);
   std::vector<QueriesAndKeys> all;
+  all.reserve(followed.size());
   for (Inspection& head : followed) {
     all.push_back({std::move(head.q), std::move(head.k)});
   }

@@ -60,7 +60,9 @@ WordPlace place_of_word(const TokenizedText& text, const std::string& word,
     return {std::move(choices.indices), std::move(choices.note)};
   }
   const std::vector<std::size_t> numbers = word_numbers(text);
-  TokenChoice choice = choose_token(merged_words(text, numbers), word, parameter);
+  // A number is a word like any other here, and no index.
+  const std::string asked = word.find('#') == std::string::npos ? "=" + word : word;
+  TokenChoice choice = choose_token(merged_words(text, numbers), asked, parameter);
   WordPlace place{{}, std::move(choice.note)};
   for (std::size_t token = 0; token < numbers.size(); ++token) {
     if (numbers[token] == choice.index) {

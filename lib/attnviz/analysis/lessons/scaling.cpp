@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attnviz/analysis/lessons/normal_numbers.h"
 

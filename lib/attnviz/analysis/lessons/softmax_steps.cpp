@@ -38,7 +38,9 @@ void require_scores(std::span<const double> scores) {
 NaiveSoftmax naive_softmax(std::span<const double> divided) {
   NaiveSoftmax naive;
   for (const double s : divided) {
-    naive.exponentials.push_back(std::exp(static_cast<float>(s)));
+    constexpr double kMost = std::numeric_limits<float>::max();
+    naive.exponentials.push_back(
+        std::isinf(s) ? 0.0f : std::exp(static_cast<float>(std::clamp(s, -kMost, kMost))));
     naive.sum += naive.exponentials.back();
   }
   for (const float exponential : naive.exponentials) {

@@ -86,12 +86,13 @@ Lesson cost_lesson(const LessonRequest& request) {
                  over_n("blocks", 0, points, blocked_bytes))},
       lesson.title,
       {}};
-  lesson.table = {cost_column(
-                      "n_tokens", "n", points, [](const Point& p) { return p.n_tokens; }, grouped),
-                  cost_column("naive_seconds", "naive", points, naive_seconds, duration),
-                  cost_column("blocked_seconds", "blocks", points, blocked_seconds, duration),
-                  cost_column("naive_bytes", "naive", points, naive_bytes, rounded_bytes),
-                  cost_column("blocked_bytes", "blocks", points, blocked_bytes, rounded_bytes)};
+  lesson.table = {
+      cost_column(
+          "n_tokens", "n", points, [](const Point& p) { return p.n_tokens; }, grouped),
+      cost_column("naive_seconds", "naive: time", points, naive_seconds, duration),
+      cost_column("blocked_seconds", "blocks: time", points, blocked_seconds, duration),
+      cost_column("naive_bytes", "naive: memory", points, naive_bytes, rounded_bytes),
+      cost_column("blocked_bytes", "blocks: memory", points, blocked_bytes, rounded_bytes)};
   const Point& last = points.back();
   lesson.ends = {fmt::format(
       "Twice the text is four times the work, either way: every token meets every token. At n = {} "

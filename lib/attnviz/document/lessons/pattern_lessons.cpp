@@ -146,12 +146,11 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
       counts("parameters", "W_Q and W_K", {2.0 * n, 2.0 * n}),
       {"keys_looked_at", "keys a token looks at", {one_decimal(wide), one_decimal(narrow)}}};
   lesson.ends = {
-      "The wide head's score is the sum of the narrow heads' scores: one softmax must answer all "
-      "of "
-      "their questions with one look. Narrow heads have a softmax each, so a token can look at "
-      "more "
-      "keys at once (counted: those that get a quarter or more of any head), for several reasons. "
-      "The price is a smaller d_head, and so a coarser question."};
+      "The wide head's score is the sum of the narrow heads' scores (over a larger √d): one "
+      "softmax "
+      "must answer all of their questions with one look. Narrow heads have a softmax each, so a "
+      "token can look at more keys (counted: those that get a quarter or more of any head), for "
+      "several reasons. The price is a smaller d_head, and so a coarser question."};
   return lesson;
 }
 
@@ -201,7 +200,7 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
                   counts("softmax", "softmax: n² d", squares),
                   counts("linear", "linear: n d²", lines), std::move(ratio)};
   lesson.ends = {fmt::format(
-      "From n = d = {:.0f} on linear attention takes fewer multiplications, and its memory does "
+      "Beyond n = d = {:.0f} linear attention takes fewer multiplications, and its memory does "
       "not grow. But φ(q) · φ(k) cannot fall off as exp does: the largest weight of a row is {} in "
       "the mean, where softmax has {}. (These q and k were trained for softmax; a linear model "
       "learns its own.)",
@@ -288,7 +287,7 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
                   counts("pairs_at_4096", "pairs, n = 4,096", pairs)};
   lesson.ends = {
       "A hidden score becomes −∞ before softmax, and exp(−∞) is exactly 0. Narrow masks take work "
-      "that grows with n, not with n²; layers behind each other carry on what is farther away."};
+      "that grows with n, not with n²."};
   return lesson;
 }
 
