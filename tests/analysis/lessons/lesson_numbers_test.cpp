@@ -91,7 +91,7 @@ TEST_CASE("compared attention: softmax weights are those of double loops and of 
   const Model model = demo_model();
   const TokenizedText text = demo_tokenizer()->tokenize("The cat sat on the mat");
   const InputColumns input(text);
-  const std::vector<QueriesAndKeys> heads = queries_and_keys(model, input.view(), 1);
+  const std::vector<HeadRows> heads = head_rows(model, input.view(), 1);
   REQUIRE(heads.size() == 4);
   PatternStore store({{1, 2}}, text.size());
   run(model, input.view(), AttentionRequest(), store);
@@ -104,13 +104,13 @@ TEST_CASE("compared attention: softmax weights are those of double loops and of 
 
 TEST_CASE("compared attention: the wide head is one head of all columns") {
   const std::size_t n = 5;
-  std::vector<QueriesAndKeys> heads;
+  std::vector<HeadRows> heads;
   std::vector<float> wide_query(n * 7), wide_key(n * 7);
   std::size_t column = 0;
   for (const std::size_t d : {3U, 4U}) {
     const auto q = test::random_values(n * d, d);
     const auto k = test::random_values(n * d, d + 10);
-    heads.push_back({copy_of(test::matrix_over(q, n, d)), copy_of(test::matrix_over(k, n, d))});
+    heads.push_back({copy_of(test::matrix_over(q, n, d)), copy_of(test::matrix_over(k, n, d)), {}});
     for (std::size_t row = 0; row < n; ++row) {
       for (std::size_t i = 0; i < d; ++i) {
         wide_query[row * 7 + column + i] = q[row * d + i];
@@ -150,7 +150,13 @@ TEST_CASE("linear attention: weights of a double loop, and contexts without any 
     }
   }
   CHECK(test::largest_difference(linear_weights(query, key, kCausal).view(), weights) < 1e-6);
-  CHECK(test::largest_difference(linear_contexts(query, key, value).view(), contexts) < 1e-6);
+  const MatrixBuffer summed = linear_contexts(query, key, value);
+  CHECK(test::largest_difference(summed.view(), contexts) < 1e-6);
+  const MatrixBuffer mixing = linear_weights(query, key, kCausal);
+  CHECK(largest_departure(mixing.view(), value, summed.view()) < 1e-6);
+  MatrixBuffer moved = copy_of(summed.view());
+  moved.view()(4, 1) += 0.25f;
+  CHECK(largest_departure(mixing.view(), value, moved.view()) == doctest::Approx(0.25));
 }
 
 TEST_CASE("linear attention: elu(x) + 1 is above 0, and meets itself at 0") {

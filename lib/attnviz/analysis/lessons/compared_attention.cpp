@@ -58,18 +58,17 @@ double exp_below(double score, double largest) noexcept {
 
 }  // namespace
 
-std::vector<QueriesAndKeys> queries_and_keys(const Model& model, const ModelInput& input,
-                                             std::size_t layer) {
+std::vector<HeadRows> head_rows(const Model& model, const ModelInput& input, std::size_t layer) {
   std::vector<HeadId> heads;
   for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
     heads.push_back({layer, head});
   }
   std::vector<Inspection> followed = inspect_heads(model, input, AttentionRequest(), heads,
                                                    input.size() - 1, /*all_queries=*/false);
-  std::vector<QueriesAndKeys> all;
+  std::vector<HeadRows> all;
   all.reserve(followed.size());
   for (Inspection& head : followed) {
-    all.push_back({std::move(head.q), std::move(head.k)});
+    all.push_back({std::move(head.q), std::move(head.k), std::move(head.v)});
   }
   return all;
 }
@@ -84,9 +83,9 @@ MatrixBuffer softmax_weights(ConstMatrix query, ConstMatrix key, const Mask& mas
       exp_below);
 }
 
-MatrixBuffer wide_head_weights(const std::vector<QueriesAndKeys>& heads, const Mask& mask) {
+MatrixBuffer wide_head_weights(const std::vector<HeadRows>& heads, const Mask& mask) {
   std::size_t width = 0;
-  for (const QueriesAndKeys& head : heads) {
+  for (const HeadRows& head : heads) {
     width += head.query.cols();
   }
   const double factor = 1.0 / std::sqrt(static_cast<double>(width));
@@ -94,7 +93,7 @@ MatrixBuffer wide_head_weights(const std::vector<QueriesAndKeys>& heads, const M
       heads.front().query.rows(), mask,
       [&](std::size_t q, std::size_t k) {
         double score = 0.0;
-        for (const QueriesAndKeys& head : heads) {
+        for (const HeadRows& head : heads) {
           score += factor * product_of_rows(head.query.view().row(q), head.key.view().row(k));
         }
         return score;
@@ -139,6 +138,20 @@ MatrixBuffer linear_contexts(ConstMatrix query, ConstMatrix key, ConstMatrix val
     }
   }
   return contexts;
+}
+
+double largest_departure(ConstMatrix weights, ConstMatrix value, ConstMatrix contexts) noexcept {
+  double largest = 0.0;
+  for (std::size_t q = 0; q < weights.rows; ++q) {
+    for (std::size_t j = 0; j < value.cols; ++j) {
+      double context = 0.0;
+      for (std::size_t k = 0; k < weights.cols; ++k) {
+        context += static_cast<double>(weights(q, k)) * static_cast<double>(value(k, j));
+      }
+      largest = std::max(largest, std::abs(context - static_cast<double>(contexts(q, j))));
+    }
+  }
+  return largest;
 }
 
 double mean_largest(ConstMatrix weights) noexcept {

@@ -118,7 +118,7 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
   const TokenizedText text = demo_tokenizer()->tokenize(kShortText);
   const InputColumns input(text);
   const Mask mask = model.config.mask;
-  const std::vector<QueriesAndKeys> heads = queries_and_keys(model, input.view(), kLayer);
+  const std::vector<HeadRows> heads = head_rows(model, input.view(), kLayer);
   const std::size_t d_head = heads.front().query.cols();
   const std::size_t width = heads.size() * d_head;
   std::vector<LessonPattern> patterns;
@@ -161,18 +161,21 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   const InputColumns input(text);
   const Mask mask = model.config.mask;
   // The head that looks most sharply has most to lose.
-  std::vector<QueriesAndKeys> heads = queries_and_keys(model, input.view(), kLayer);
+  std::vector<HeadRows> heads = head_rows(model, input.view(), kLayer);
   std::size_t sharpest = 0;
   std::vector<MatrixBuffer> by_softmax;
-  for (const QueriesAndKeys& head : heads) {
+  for (const HeadRows& head : heads) {
     by_softmax.push_back(softmax_weights(head.query.view(), head.key.view(), mask));
     if (mean_largest(by_softmax.back().view()) > mean_largest(by_softmax[sharpest].view())) {
       sharpest = by_softmax.size() - 1;
     }
   }
-  const QueriesAndKeys& head = heads[sharpest];
+  const HeadRows& head = heads[sharpest];
   const auto d = static_cast<double>(head.query.cols());
   MatrixBuffer linear = linear_weights(head.query.view(), head.key.view(), mask);
+  const double departure = largest_departure(
+      linear.view(), head.value.view(),
+      linear_contexts(head.query.view(), head.key.view(), head.value.view()).view());
   const double sharp = mean_largest(by_softmax[sharpest].view());
   const double even = mean_largest(linear.view());
   std::vector<LessonPattern> patterns;
@@ -183,9 +186,9 @@ Lesson linear_lesson(const LessonRequest& /*request*/) {
   lesson.says = {fmt::format(
       "Both patterns have the same q and k: those of head {}.{} of the demo model. Softmax needs "
       "every q · k. With φ(x) = elu(x) + 1 in its place, φ(q) · φ(k) parts: the sums of φ(k) v and "
-      "of φ(k) are kept, d x d numbers and d, and grow by one token a step, as in an RNN "
-      "(Katharopoulos et al. 2020).",
-      kLayer, sharpest)};
+      "of φ(k) are kept, d x d numbers and d, and grow by one token a step, as in an RNN. Without "
+      "any weight the same contexts come out, at most {:.0e} apart (Katharopoulos et al. 2020).",
+      kLayer, sharpest, departure)};
   lesson.figure = lesson_heatmap(std::move(patterns), labels_of(text), lesson.title);
   std::vector<double> lengths = {d / 2.0, d, 16.0 * d, 128.0 * d, 4096.0 * d};
   std::vector<double> squares, lines;

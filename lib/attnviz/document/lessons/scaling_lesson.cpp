@@ -6,6 +6,7 @@
 
 #include "attnviz/analysis/lessons/scaling.h"
 #include "attnviz/document/lessons/lesson.h"
+#include "attnviz/document/words/short_numbers.h"
 
 namespace attnviz {
 
@@ -52,7 +53,7 @@ Lesson scaling_lesson(const LessonRequest& request) {
   lesson.says = {fmt::format(
       "q · k is a sum of d products. Of numbers with variance 1 each product has "
       "variance 1, too, so the sum has variance d: measured on {} random pairs a point.",
-      samples.n_queries * samples.n_keys)};
+      grouped(samples.n_queries * samples.n_keys))};
   LineChart spread{
       "variance of q · k",
       {"d", ChartScale::kLog2},
