@@ -27,6 +27,9 @@ std::string typed_scores(const TalkOptions& talk) {
 }
 
 std::vector<double> given_scores(const SoftmaxOptions& options) {
+  if (options.scores.empty() && stdin_is_terminal()) {
+    throw Error(ErrorKind::kUsage, "softmax needs SCOREs, as in: attnviz softmax 2.1 8.7 3.2");
+  }
   const bool reads =
       options.scores.empty() || (options.scores.size() == 1 && options.scores.front() == "-");
   std::string words = reads ? typed_scores(options.talk) : "";

@@ -248,6 +248,11 @@ TEST_CASE("softmax: what is refused, with the reason") {
     CHECK(run.out.empty());
   }
   CHECK(attnviz({"softmax"}, "").exit_code == 2);
+  ProgramRun run;
+  run.arguments = {"softmax"};
+  run.tty_columns = 80;
+  run.stdin_is_tty = true;
+  CHECK(attnviz(run).exit_code == 2);
 }
 
 TEST_CASE("meaning: cosines of the vectors that it tells, by a loop") {

@@ -11,9 +11,9 @@
 namespace attnviz {
 
 /// softmax(Q K^T / √d) V in plain loops, with all of `weights` [n, n] kept. query and key [n,
-/// d_head], value and context [n, d_value]; every key is visible.
+/// d_head], value and context [n, d_value]; every key is visible. `report` may be empty.
 void attend_naively(ConstMatrix query, ConstMatrix key, ConstMatrix value, Matrix weights,
-                    Matrix context) noexcept;
+                    Matrix context, const ProgressReport& report = {});
 
 /// The same by the engine, whose weights live in cache for a block of queries at a time. Returns
 /// the bytes that it took beside its input and the contexts.
