@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what a terminal shows as SVG: COLORTERM=truecolor attnviz … --color always | samples/terminal.py "COMMAND"
 
-Colours are those of the escape sequences (24 bits, or the 16 named ones); block elements are drawn as the rectangles that they are, so
+Colours are those of the escape sequences (24 bits, 256, or the 16 named ones); block elements are drawn as the rectangles that they are, so
 that no font is asked for them.
 """
 import html
@@ -20,6 +20,16 @@ BLOCKS = {"▀": (0, 0, 1, 0.5), "▄": (0, 0.5, 1, 0.5), "█": (0, 0, 1, 1)}
 BLOCKS |= {block: (0, 0, (7 - i) / 8, 1) for i, block in enumerate("▉▊▋▌▍▎▏")}
 
 
+def indexed(color):
+    """A color of the 256: the 16 named ones, a cube of 6 x 6 x 6, and 24 grays."""
+    if color < 16:
+        return (BASIC + BRIGHT)[color]
+    if color >= 232:
+        return "#" + 3 * f"{8 + 10 * (color - 232):02x}"
+    steps = [0, 95, 135, 175, 215, 255]
+    return "#{:02x}{:02x}{:02x}".format(*(steps[(color - 16) // n % 6] for n in (36, 6, 1)))
+
+
 def style_of(codes, style):
     """(ink, paper, bold) behind the sequence with these codes."""
     ink, paper, bold = style
@@ -36,6 +46,10 @@ def style_of(codes, style):
             color = "#{:02x}{:02x}{:02x}".format(*rest[1:4])
             ink, paper = (color, paper) if code == 38 else (ink, color)
             rest = rest[4:]
+        elif code in (38, 48) and rest[:1] == [5]:
+            color = indexed(rest[1])
+            ink, paper = (color, paper) if code == 38 else (ink, color)
+            rest = rest[2:]
         elif 30 <= code <= 37 or 90 <= code <= 97:
             ink = (BASIC if code < 90 else BRIGHT)[code % 10]
         elif 40 <= code <= 47 or 100 <= code <= 107:
