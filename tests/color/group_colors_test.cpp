@@ -56,7 +56,7 @@ double least_distance(Rgb GroupColor::*where, const Matrix3& cones) {
 }
 
 double contrast(Rgb a, Rgb b) {
-  const auto [low, high] = std::minmax(luminance(a), luminance(b));
+  const auto [low, high] = std::minmax({luminance(a), luminance(b)});
   return (high + 0.05) / (low + 0.05);
 }
 
