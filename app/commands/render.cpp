@@ -17,7 +17,6 @@
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/weight_notes.h"
 #include "commands/input.h"
-#include "outputs/arcs_choice.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "system/system_fonts.h"
@@ -183,8 +182,7 @@ void run(const RenderOptions& options) {
   } else {
     for (const AttentionDocument& document : documents) {
       const std::span one(&document, 1);
-      auto arcs = chosen_arcs(one, options.heads, style, outputs);
-      pictures.push_back(arcs ? ShownAttention(one, std::move(*arcs)) : ShownAttention(one));
+      pictures.push_back(shown_attention(one, options.heads, options.pattern, style, outputs));
     }
   }
   for (ShownAttention& picture : pictures) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attnviz/document/overview.h"
+#include "attnviz/document/patterns/head_habits.h"
 #include "outputs/arcs_choice.h"
 
 namespace attnviz::app {
@@ -21,6 +22,41 @@ bool draws_overview(const std::vector<HeadId>& heads, const HeadOptions& asked,
          !pattern.focus && style != TerminalStyle::kMask && !draws_arcs(style);
 }
 
+namespace {
+
+// Whether these are weights of heads that nobody chose.
+bool shows_heads(const AttentionDocument& document, const HeadOptions& asked) {
+  const Drawing& drawing = document.drawing;
+  return asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
+         !document.is_rollout() && !is_before_softmax(document.kind) && !drawing.focus &&
+         drawing.side_by_side.empty();
+}
+
+// Few enough heads and tokens to look at one by one; what is said of them costs no time.
+bool is_small(const AttentionDocument& document) {
+  constexpr std::size_t kMostWeights = std::size_t{1} << 20;
+  return document.patterns.size() <= kMostHeadsAsPanels &&
+         document.patterns.size() * document.query_tokens.size() * document.key_tokens.size() <=
+             kMostWeights;
+}
+
+// What random numbers tell is nothing, and of heads that were chosen nobody asks which says most.
+std::string panels_remark(const AttentionDocument& document) {
+  if (document.model) {
+    const ModelFacts& model = *document.model;
+    const std::size_t n_heads = model.n_layers * model.n_heads;
+    if (model.random || (n_heads > 0 && n_heads != document.patterns.size())) {
+      return {};
+    }
+  }
+  const auto choice = most_telling(document);
+  return !choice               ? std::string()
+         : choice->qualifies() ? choice_remark(document, *choice)
+                               : habits_sentence(document);
+}
+
+}  // namespace
+
 ShownAttention shown_attention(std::span<const AttentionDocument> documents,
                                const HeadOptions& asked, const PatternOptions& pattern,
                                StyleChoice style, const Outputs& outputs) {
@@ -28,15 +64,18 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
     return {documents, std::move(*arcs)};
   }
   const AttentionDocument& document = documents.front();
-  const Drawing& drawing = document.drawing;
-  if (documents.size() == 1 && !document.average && !is_before_softmax(document.kind) &&
-      !drawing.focus && drawing.side_by_side.empty() &&
-      draws_overview(heads_of(document), asked, pattern, style, outputs)) {
+  ShownAttention shown(documents);
+  if (documents.size() > 1 || !shows_heads(document, asked)) {
+    return shown;
+  }
+  if (draws_overview(heads_of(document), asked, pattern, style, outputs)) {
     if (const auto choice = most_telling(document)) {
       return {document, overview_of(document, *choice)};
     }
+  } else if (style != TerminalStyle::kMask && is_small(document)) {
+    shown.set_remark(panels_remark(document));
   }
-  return ShownAttention(documents);
+  return shown;
 }
 
 namespace {

@@ -16,63 +16,64 @@ TokenRoles of_one_text(const std::vector<std::string>& tokens, const TokenMarks&
 
 TEST_CASE("token roles: a pronoun at a content word") {
   const TokenRoles roles = of_one_text({"<s>", " Anna", " and", " the", " cat", " ,", " she"});
-  CHECK(roles.evidence(6, 1) == Evidence::kPronoun);
-  CHECK(roles.evidence(6, 4) == Evidence::kPronoun);
+  CHECK(roles.evidence(6, 1, false) == Evidence::kPronoun);
+  CHECK(roles.evidence(6, 4, false) == Evidence::kPronoun);
   for (const std::size_t other : {0u, 2u, 3u, 5u}) {
-    CHECK(roles.evidence(6, other) == Evidence::kScore);
+    CHECK(roles.evidence(6, other, false) == Evidence::kScore);
   }
-  CHECK(roles.evidence(4, 1) == Evidence::kScore);
+  CHECK(roles.evidence(4, 1, false) == Evidence::kScore);
 }
 
 TEST_CASE("token roles: a word that came before, at what followed it there") {
   const TokenRoles roles = of_one_text({"Tom", " met", " Anna", ".", " Tom", " met", " him", " and",
                                         " met", " the", " Tom", " him"});
-  CHECK(roles.evidence(4, 1) == Evidence::kRepetition);  // with the space before it or without
-  CHECK(roles.evidence(8, 2) == Evidence::kRepetition);
-  CHECK(roles.evidence(10, 5) == Evidence::kRepetition);  // the last time, and the first
-  CHECK(roles.evidence(10, 1) == Evidence::kRepetition);
-  CHECK(roles.evidence(8, 6) == Evidence::kScore);  // "him" is no content word
-  CHECK(roles.evidence(4, 2) == Evidence::kScore);  // what came later than that
-  CHECK(roles.evidence(1, 5) == Evidence::kScore);  // not before
-  CHECK(roles.evidence(11, 10) == Evidence::kPronoun);
+  CHECK(roles.evidence(4, 1, false) ==
+        Evidence::kRepetition);  // with the space before it or without
+  CHECK(roles.evidence(8, 2, false) == Evidence::kRepetition);
+  CHECK(roles.evidence(10, 5, false) == Evidence::kRepetition);  // the last time, and the first
+  CHECK(roles.evidence(10, 1, false) == Evidence::kRepetition);
+  CHECK(roles.evidence(8, 6, false) == Evidence::kScore);  // "him" is no content word
+  CHECK(roles.evidence(4, 2, false) == Evidence::kScore);  // what came later than that
+  CHECK(roles.evidence(1, 5, false) == Evidence::kScore);  // not before
+  CHECK(roles.evidence(11, 10, false) == Evidence::kPronoun);
 }
 
 TEST_CASE("token roles: a pronoun that looks at what followed it continues, and finds nothing") {
   const TokenRoles roles = of_one_text({" Tom", ":", " he", " saw", " and", " he"});
-  CHECK(roles.evidence(5, 3) == Evidence::kScore);
-  CHECK(roles.evidence(5, 0) == Evidence::kPronoun);
+  CHECK(roles.evidence(5, 3, false) == Evidence::kScore);
+  CHECK(roles.evidence(5, 0, false) == Evidence::kPronoun);
 }
 
 TEST_CASE("token roles: pieces of words are no pronouns and did not come before") {
   const TokenRoles exploit = of_one_text({" The", " exp", "lo", "it", " was", " it"});
-  CHECK(exploit.evidence(3, 1) == Evidence::kScore);
-  CHECK(exploit.evidence(5, 1) == Evidence::kPronoun);
+  CHECK(exploit.evidence(3, 1, false) == Evidence::kScore);
+  CHECK(exploit.evidence(5, 1, false) == Evidence::kPronoun);
   const TokenRoles heron = of_one_text({" Anna", " saw", " he", "ron"});
-  CHECK(heron.evidence(2, 0) == Evidence::kScore);
+  CHECK(heron.evidence(2, 0, false) == Evidence::kScore);
   const TokenRoles word_piece = of_one_text({"anna", "saw", "he", "##ron", "he"});
-  CHECK(word_piece.evidence(2, 0) == Evidence::kScore);
-  CHECK(word_piece.evidence(4, 0) == Evidence::kPronoun);
+  CHECK(word_piece.evidence(2, 0, false) == Evidence::kScore);
+  CHECK(word_piece.evidence(4, 0, false) == Evidence::kPronoun);
   const TokenRoles ghost = of_one_text({" G", "h", "os", "t", " G", "h", "os", "t"});
-  CHECK(ghost.evidence(5, 2) == Evidence::kScore);
+  CHECK(ghost.evidence(5, 2, false) == Evidence::kScore);
   // What begins with an apostrophe, or stands behind one, does not go on with the word.
   const TokenRoles verb = of_one_text({" Anna", ":", " it", "'s", " \"", "it"});
-  CHECK(verb.evidence(2, 0) == Evidence::kPronoun);
-  CHECK(verb.evidence(5, 0) == Evidence::kPronoun);
+  CHECK(verb.evidence(2, 0, false) == Evidence::kPronoun);
+  CHECK(verb.evidence(5, 0, false) == Evidence::kPronoun);
   // Without spaces all tokens may be words.
-  CHECK(of_one_text({"Anna", "and", "it"}).evidence(2, 0) == Evidence::kPronoun);
+  CHECK(of_one_text({"Anna", "and", "it"}).evidence(2, 0, false) == Evidence::kPronoun);
 }
 
 TEST_CASE("token roles: marked tokens say nothing, whatever they are called") {
   const std::vector<std::string> tokens = {" start", " Anna", " it", " start", " Anna", " it"};
-  CHECK(of_one_text(tokens).evidence(2, 0) == Evidence::kPronoun);
-  CHECK(of_one_text(tokens).evidence(3, 1) == Evidence::kRepetition);
+  CHECK(of_one_text(tokens).evidence(2, 0, false) == Evidence::kPronoun);
+  CHECK(of_one_text(tokens).evidence(3, 1, false) == Evidence::kRepetition);
   TokenMarks special;
   special.special = {0, 3};
-  CHECK(of_one_text(tokens, special).evidence(2, 0) == Evidence::kScore);
-  CHECK(of_one_text(tokens, special).evidence(3, 1) == Evidence::kScore);
+  CHECK(of_one_text(tokens, special).evidence(2, 0, false) == Evidence::kScore);
+  CHECK(of_one_text(tokens, special).evidence(3, 1, false) == Evidence::kScore);
   TokenMarks added;
   added.added = {0};
-  CHECK(of_one_text(tokens, added).evidence(2, 0) == Evidence::kScore);
+  CHECK(of_one_text(tokens, added).evidence(2, 0, false) == Evidence::kScore);
 }
 
 TEST_CASE("token roles: of two texts nothing is repeated, and marks are of the queries") {
@@ -81,10 +82,10 @@ TEST_CASE("token roles: of two texts nothing is repeated, and marks are of the q
   TokenMarks marks;
   marks.special = {1, 3};
   const TokenRoles roles(queries, keys, marks);
-  CHECK(roles.evidence(2, 1) == Evidence::kScore);
-  CHECK(roles.evidence(3, 1) == Evidence::kScore);  // marked
+  CHECK(roles.evidence(2, 1, false) == Evidence::kScore);
+  CHECK(roles.evidence(3, 1, false) == Evidence::kScore);  // marked
   marks.special = {1};
-  CHECK(TokenRoles(queries, keys, marks).evidence(3, 1) == Evidence::kPronoun);
+  CHECK(TokenRoles(queries, keys, marks).evidence(3, 1, false) == Evidence::kPronoun);
 }
 
 }  // namespace attnviz

@@ -1,6 +1,7 @@
 // The default drawing of models with many heads.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -36,6 +37,22 @@ bool is_overview(const std::string& drawing) {
 
 }  // namespace
 
+TEST_CASE("a few heads get a sentence, too, unless their weights are random") {
+  const std::string samples = ATTNVIZ_SOURCE_DIR "/samples";
+  const auto said = [](const Words& arguments) {
+    std::string out = attnviz(arguments).out;
+    std::replace(out.begin(), out.end(), '\n', ' ');
+    return out;
+  };
+  CHECK(contains(said({"-m", samples + "/four-heads.json", "the cat saw the dog and the cat ran"}),
+                 "L0H0 looks at the token before (99 %); L0H1 at the first token (99 %); L0H2 at "
+                 "the token itself (79 %); L0H3 at all tokens alike"));
+  CHECK(contains(said({"-m", samples + "/verbs-and-nouns.json", "the cat saw a dog"}),
+                 "\"saw\" (2) looks at \"cat\" (1) with "));
+  CHECK_FALSE(contains(said({"--random", "--heads", "4", "the cat saw a dog"}), "looks at"));
+  CHECK_FALSE(contains(said({"The cat sat", "--head", "2.1"}), "looks at"));
+}
+
 TEST_CASE("overview: a deep model's heads stand in rows of layers, the most telling one below") {
   const ProgramResult result = drawn({});
   CHECK(result.exit_code == 0);
@@ -46,7 +63,7 @@ TEST_CASE("overview: a deep model's heads stand in rows of layers, the most tell
   CHECK(lines[2].ends_with("H4"));
   CHECK(lines[3].starts_with("L0 "));
   CHECK(is_overview(result.out));
-  CHECK(contains(result.out, "one earlier token that is"));
+  CHECK(contains(result.out, "Its tokens pick words of their own: "));
   CHECK(contains(result.out, "8 was "));  // the labels of the large head
   CHECK(contains(result.out, "RANDOM WEIGHTS"));
   CHECK(contains(result.out, "mask causal"));

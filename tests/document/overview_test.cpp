@@ -49,10 +49,12 @@ TEST_CASE("overview: all heads small, the telling one large, and the facts say w
 
 TEST_CASE("overview: the sentence tells the share, the kind of token, and the clearest example") {
   const test::SampleOverview sample(2, 7, 12);
-  CHECK(sentence_of(sample.document)
-            .starts_with("On average 75 % of a query's weight goes to one earlier token that is "
-                         "neither the first nor "
-                         "the one before. "));
+  const std::string spread = sentence_of(sample.document);
+  CHECK(spread.starts_with("Its tokens pick words of their own: "));
+  CHECK(
+      spread.ends_with(" with 75 %. On average 75 % of a token's attention goes to the word it "
+                       "picks (not counted: the first token, the token itself and its "
+                       "neighbors)."));
   AttentionDocument document = sample.document;
   document.query_tokens[11] = " it";
   document.query_tokens[5] = "\u2581cat";
@@ -67,12 +69,16 @@ TEST_CASE("overview: the sentence tells the share, the kind of token, and the cl
   choice.evidence = Evidence::kRepetition;
   CHECK(choice_sentence(document, choice) ==
         R"("it" (11) came before, and looks at what followed it there, "cat" (5), with 87 %.)");
+  choice.evidence = Evidence::kContinuation;
+  CHECK(choice_sentence(document, choice) ==
+        R"(The text goes on behind "it" (11), which looks at "cat" (5) with 87 %.)");
+  CHECK(choice_remark(document, choice) ==
+        R"(L1H1 is the most telling head. The text goes on behind "it" (11), which looks at "cat" )"
+        R"((5) with 87 %.)");
   choice.evidence = Evidence::kScore;
-  CHECK(choice_sentence(document, choice).ends_with(R"( "it" (11) looks at "cat" (5) with 87 %.)"));
-  document.run.mask = Mask{MaskKind::kNone};
   CHECK(choice_sentence(document, choice)
-            .find("one token that is neither the first, nor the query "
-                  "itself, nor beside it.") != std::string::npos);
+            .starts_with(R"(Its tokens pick words of their own: "it" (11) looks at "cat" (5) with )"
+                         R"(87 %. )"));
 }
 
 TEST_CASE("overview: it is said when no head stands out, and when the text is too short") {
@@ -135,6 +141,32 @@ TEST_CASE(
   look(0, 6, 2, 0.9f);
   document.key_tokens[8] = "other";  // not one text
   CHECK(evidence() == Evidence::kScore);
+}
+
+TEST_CASE("most_telling: the last token counts where the text goes on from it") {
+  AttentionDocument document;
+  document.run.mask = Mask{MaskKind::kCausal};
+  document.query_tokens = {"^", " The", " cup", " broke", " because", " it", " fell", ".", " The"};
+  const std::size_t n = document.query_tokens.size();
+  std::vector<float> weights(n * n);
+  for (std::size_t query = 0; query < n; ++query) {
+    weights[query * n] = 1.0f;
+  }
+  weights[8 * n] = 0.1f;
+  weights[8 * n + 2] = 0.9f;
+  document.patterns = {{{1, 0}, test::matrix_over(weights, n, n)}};
+  const auto evidence_of_last = [&](const char* last) {
+    document.query_tokens[8] = last;
+    document.key_tokens = document.query_tokens;
+    return most_telling(document)->evidence;
+  };
+  CHECK(evidence_of_last(" The") == Evidence::kContinuation);
+  CHECK(evidence_of_last("\u2581to") == Evidence::kContinuation);
+  CHECK(evidence_of_last(" sad") == Evidence::kScore);  // the sentence may end there
+  CHECK(evidence_of_last(".") == Evidence::kScore);
+  CHECK(evidence_of_last(" She") == Evidence::kPronoun);
+  document.run.mask = Mask{MaskKind::kNone};  // an encoder goes on from nowhere
+  CHECK(evidence_of_last(" The") == Evidence::kScore);
 }
 
 TEST_CASE("choice_sentence: with the names of a head that were measured") {

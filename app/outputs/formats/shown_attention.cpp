@@ -10,6 +10,9 @@ const Heatmap& ShownAttention::heatmap() const {
   }
   if (!panels_) {
     panels_ = attention_heatmap(documents_);
+    if (!remark_.empty()) {
+      panels_->notes.insert(panels_->notes.begin(), remark_);
+    }
   }
   return *panels_;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "attnviz/analysis/pool_grid.h"
@@ -34,6 +35,9 @@ class ShownAttention {
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
 
+  /// A line that the panels' legend begins with.
+  void set_remark(std::string remark) { remark_ = std::move(remark); }
+
   /// What a page has beside them; its views must outlive this.
   const ExplorerExtras& extras() const noexcept { return extras_; }
   void set_extras(ExplorerExtras extras) { extras_ = std::move(extras); }
@@ -53,6 +57,7 @@ class ShownAttention {
   std::optional<Overview> overview_;
   std::optional<ArcsFigure> arcs_;
   ExplorerExtras extras_;
+  std::string remark_;
   mutable std::optional<Heatmap> panels_;
 };
 

@@ -14,10 +14,11 @@
 
 namespace attnviz {
 
-/// What speaks for a head, in rising order: how it looks at all tokens; one query of a word that
-/// came before, at what followed it there, as induction heads do (Olsson et al. 2022, "In-context
-/// Learning and Induction Heads"); one query that is a pronoun, at a content word.
-enum class Evidence { kScore, kRepetition, kPronoun };
+/// What speaks for a head, in rising order: how it looks at all tokens; the last token of a text
+/// that goes on from it, at a content word; one query of a word that came before, at what followed
+/// it there, as induction heads do (Olsson et al. 2022, "In-context Learning and Induction Heads");
+/// one query that is a pronoun, at a content word.
+enum class Evidence { kScore, kContinuation, kRepetition, kPronoun };
 
 /// One head and what speaks for it.
 struct TellingHead {

@@ -10,10 +10,12 @@ TellingSearch::TellingSearch(TokenRoles roles, const std::vector<MaskedHeads>& g
                              std::size_t n_queries, std::size_t n_keys) {
   const auto shared = std::make_shared<const TokenRoles>(std::move(roles));
   for (const MaskedHeads& group : groups) {
+    const bool reads_on = n_keys > 1 && !group.visibility.visible(0, n_keys - 1);
     groups_.push_back(
         std::make_unique<TellingHeads>(group.heads, group.visibility, n_queries, n_keys));
-    groups_.back()->judge(
-        [shared](std::size_t query, std::size_t key) { return shared->evidence(query, key); });
+    groups_.back()->judge([shared, reads_on](std::size_t query, std::size_t key) {
+      return shared->evidence(query, key, reads_on);
+    });
   }
 }
 

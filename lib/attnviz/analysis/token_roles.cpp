@@ -57,6 +57,7 @@ std::vector<TokenRoles::Word> TokenRoles::words_of(const std::vector<std::string
     word.text = without_spaces_before(tokens[i]);
     word.is_pronoun = !pronoun_of(tokens[i]).empty();
     word.is_content = is_content_word(tokens[i]);
+    word.is_open = !word.is_content && !word.is_pronoun && has_letter(word.text);
     if (i > 0 && goes_on(tokens[i - 1], tokens[i], space_begins_words)) {
       word.is_whole = false;
       words.back().is_whole = false;
@@ -66,10 +67,13 @@ std::vector<TokenRoles::Word> TokenRoles::words_of(const std::vector<std::string
   return words;
 }
 
-Evidence TokenRoles::evidence(std::size_t query, std::size_t key) const {
+Evidence TokenRoles::evidence(std::size_t query, std::size_t key, bool reads_on) const {
   const Word& from = queries_[query];
   if (!from.is_whole || !keys_[key].is_content) {
     return Evidence::kScore;
+  }
+  if (reads_on && is_one_text_ && from.is_open && query + 1 == queries_.size()) {
+    return Evidence::kContinuation;
   }
   const bool came_before =
       is_one_text_ && key > 0 && key < query && keys_[key - 1].text == from.text;

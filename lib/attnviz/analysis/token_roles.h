@@ -18,9 +18,11 @@ class TokenRoles {
              const TokenMarks& marks);
 
   /// Of a key that is no content word, and of special tokens and pieces of words as queries:
-  /// kScore. Else kRepetition where queries and keys are one text and the key followed the query's
+  /// kScore. Else kContinuation of the last query, where `reads_on` (no query sees keys behind it,
+  /// so that the model goes on from there) and no sentence ends with such a word: "The", "to",
+  /// "because"; kRepetition where queries and keys are one text and the key followed the query's
   /// own word when that came before, unless this is a pronoun; kPronoun where the query is one.
-  Evidence evidence(std::size_t query, std::size_t key) const;
+  Evidence evidence(std::size_t query, std::size_t key, bool reads_on) const;
 
  private:
   struct Word {
@@ -28,6 +30,7 @@ class TokenRoles {
     bool is_whole = true;
     bool is_pronoun = false;
     bool is_content = false;
+    bool is_open = false;  // a function word: more must follow
   };
 
   static std::vector<Word> words_of(const std::vector<std::string>& tokens);

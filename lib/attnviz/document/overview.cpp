@@ -27,18 +27,11 @@ std::string named(const std::vector<std::string>& tokens, std::size_t index) {
   return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
 }
 
-bool sees_later(const AttentionDocument& document) {
-  return !document.run.mask || document.run.mask->kind == MaskKind::kNone;
-}
-
-// Which tokens count, in words.
-std::string far_token(const AttentionDocument& document) {
-  if (document.query_tokens.size() != document.key_tokens.size()) {
-    return "one key that is not the first";
-  }
-  return sees_later(document) ? "one token that is neither the first, nor the query itself, nor "
-                                "beside it"
-                              : "one earlier token that is neither the first nor the one before";
+// Which keys are nobody's own choice.
+std::string_view not_counted(const AttentionDocument& document) {
+  return document.query_tokens.size() == document.key_tokens.size()
+             ? "the first token, the token itself and its neighbors"
+             : "the first key";
 }
 
 }  // namespace
@@ -67,14 +60,13 @@ AttentionDocument document_of_head(AttentionDocument document, HeadId head) {
   return document;
 }
 
-std::string choice_caption(const TellingHead& choice) {
-  const char* const what = choice.n_counted == 0 ? "the first head"
-                           : choice.qualifies()  ? "the most telling head"
-                                                 : "the closest to a telling head";
-  return fmt::format("{}: {}", head_title(choice.head), what);
-}
-
 namespace {
+
+std::string_view what_it_is(const TellingHead& choice) {
+  return choice.n_counted == 0 ? "the first head"
+         : choice.qualifies()  ? "the most telling head"
+                               : "the closest to a telling head";
+}
 
 std::string reason(const AttentionDocument& document, const TellingHead& choice) {
   if (choice.n_counted == 0) {
@@ -83,9 +75,9 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
   const auto percent = [](double share) { return percentage(static_cast<float>(share)); };
   if (!choice.qualifies()) {
     return fmt::format(
-        "No head stands out: none puts much of its weight on {} and that other queries leave "
-        "alone. This one comes closest, with a score of {}.",
-        far_token(document), percent(choice.score));
+        "No head stands out: in none do many tokens pick words of their own (not counted: {}). "
+        "This one comes closest, with {} of its attention.",
+        not_counted(document), percent(choice.score));
   }
   const std::string query = named(document.query_tokens, choice.query);
   const std::string key = named(document.key_tokens, choice.key);
@@ -97,15 +89,33 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
     return fmt::format("{} came before, and looks at what followed it there, {}, with {}.", query,
                        key, weight);
   }
+  if (choice.evidence == Evidence::kContinuation) {
+    return fmt::format("The text goes on behind {}, which looks at {} with {}.", query, key,
+                       weight);
+  }
   const std::string example = fmt::format("{} looks at {} with {}", query, key, weight);
   if (choice.n_counted == 1) {
     return example + "; the text is too short to say more.";
   }
-  return fmt::format("On average {} of a query's weight goes to {}. {}.", percent(choice.share),
-                     far_token(document), example);
+  return fmt::format(
+      "Its tokens pick words of their own: {}. On average {} of a token's attention goes to the "
+      "word "
+      "it picks (not counted: {}).",
+      example, percent(choice.share), not_counted(document));
 }
 
 }  // namespace
+
+std::string choice_caption(const TellingHead& choice) {
+  return fmt::format("{}: {}", head_title(choice.head), what_it_is(choice));
+}
+
+std::string choice_remark(const AttentionDocument& document, const TellingHead& choice) {
+  const std::string sentence = choice_sentence(document, choice);
+  return document.patterns.size() == 1
+             ? sentence
+             : fmt::format("{} is {}. {}", head_title(choice.head), what_it_is(choice), sentence);
+}
 
 std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice) {
   const std::string names = document.model ? names_of(*document.model, choice.head) : std::string();

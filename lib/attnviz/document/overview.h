@@ -60,8 +60,11 @@ AttentionDocument document_of_head(AttentionDocument document, HeadId head);
 /// "L5H1: the most telling head"; or what else it is when no head is telling.
 std::string choice_caption(const TellingHead& choice);
 
-/// Why the choice fell on a head, as a sentence or two: "On average 63 % of a query's weight goes
-/// to one earlier token …"
+/// Why the choice fell on a head, as a sentence or two: "The pronoun "it" (8) looks at …"
 std::string choice_sentence(const AttentionDocument& document, const TellingHead& choice);
+
+/// The same below panels that are all of one size: "L0H1 is the most telling head. …"; of one head
+/// the sentence alone.
+std::string choice_remark(const AttentionDocument& document, const TellingHead& choice);
 
 }  // namespace attnviz
