@@ -27,9 +27,10 @@ constexpr const char* kProbeOptions[] = {"--probe-length", "--probe-repeats", "-
 
 // Options that exclude each other, whatever the command.
 constexpr std::pair<const char*, const char*> kConflicts[] = {
-    {kText, "--file"},        {"--file", "--ids"},       {"--lines", "--json-lines"},
-    {"--ids", "--lines"},     {"--ids", "--json-lines"}, {"--bos", "--no-bos"},
-    {"--quiet", "--verbose"}, {"--random", "--model"},   {kFile, "--model"}};
+    {kText, "--file"},     {"--file", "--ids"},       {"--lines", "--json-lines"},
+    {"--ids", "--lines"},  {"--ids", "--json-lines"}, {"--bos", "--no-bos"},
+    {"--cell", "--width"}, {"--quiet", "--verbose"},  {"--random", "--model"},
+    {kFile, "--model"}};
 
 // Options that say more of another, and what.
 struct Addition {

@@ -244,6 +244,14 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
       "Output", "--dpi", "N",
       "resolution of PNG and SVG pictures: text, gaps and cells grow with it (default 96)",
       figure.dpi, count_between(kLeastDpi, kMostDpi));
+  define_width(list, figure);
+}
+
+void define_width(OptionList& list, FigureStyle& figure) {
+  list.add_value("Output", "--width", "85mm|7in|1200px",
+                 "width of a whole PNG or SVG picture: text keeps its size, cells adapt (default: "
+                 "what it takes)",
+                 figure.width, parse_length);
 }
 
 void define_drawing(OptionList& list, DrawingOptions& drawing) {

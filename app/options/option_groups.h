@@ -65,6 +65,7 @@ void define_color(OptionList& list, ColorChoice& color);
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);
 void define_colormap(OptionList& list, DrawingRequest& request);
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look);
+void define_width(OptionList& list, FigureStyle& figure);
 void define_drawing(OptionList& list, DrawingOptions& drawing);
 void define_files(OptionList& list, OutputOptions& output, Result result);
 void define_text_style(OptionList& list, StyleOptions& options);

@@ -79,6 +79,18 @@ double parse_positive(std::string_view option, std::string_view word) {
   return *number;
 }
 
+Length parse_length(std::string_view option, std::string_view word) {
+  constexpr double kMost = 65536.0;
+  constexpr std::size_t kUnitColumns = 2;
+  const std::size_t end = word.size() - std::min(word.size(), kUnitColumns);
+  const auto number = parse_number<double>(word.substr(0, end));
+  const auto unit = choice_named(kLengthUnits, word.substr(end));
+  if (!number || !unit || !(*number > 0.0 && *number <= kMost)) {
+    fail(option, "a width such as 85mm, 7in or 1200px", word);
+  }
+  return {*number, *unit};
+}
+
 float parse_share(std::string_view option, std::string_view word) {
   const float share = parse_decimal(option, word);
   if (!(share >= 0.0f && share < 1.0f)) {

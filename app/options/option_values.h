@@ -8,6 +8,7 @@
 
 #include "attnviz/core/choices.h"
 #include "attnviz/document/drawing_choice.h"
+#include "attnviz/picture/scene/length.h"
 #include "attnviz/text/tokenized_text.h"
 
 namespace attnviz::app {
@@ -45,6 +46,9 @@ float parse_share(std::string_view option, std::string_view word);
 
 /// "0:0.5": two finite numbers, the first one less. Throws Error{kUsage}.
 ValueRange parse_range(std::string_view option, std::string_view word);
+
+/// "85mm", "7in", "1200px". Throws Error{kUsage}.
+Length parse_length(std::string_view option, std::string_view word);
 
 /// Words with spaces between them, or a JSON list of strings. Throws Error{kUsage}.
 std::vector<std::string> parse_tokens(std::string_view option, std::string_view word);

@@ -39,6 +39,7 @@ constexpr Translation kTranslations[] = {
     {"score", "score", "--score"},
     {"tokenizer", "the tokenizer \"bytes\"", "--tokenizer bytes"},
     {"tokens", "tokens", "--tokens"},
+    {"width", "width", "--width"},
 };
 
 }  // namespace

@@ -178,6 +178,7 @@ void Outputs::tell_unused_look() const {
   const std::pair<bool, const char*> options[] = {{figure_.theme != usual.theme, "--theme"},
                                                   {figure_.cell != usual.cell, "--cell"},
                                                   {figure_.dpi != usual.dpi, "--dpi"},
+                                                  {figure_.width != usual.width, "--width"},
                                                   {!plan_.look.fonts.empty(), "--font"}};
   tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
 }

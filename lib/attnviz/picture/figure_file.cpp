@@ -23,8 +23,9 @@ namespace {
 std::string figure_file(Scene scene, const std::string& title, const FigureStyle& style,
                         std::string facts, FigureFormat format) {
   const std::string figure =
-      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}}})", word_for(kThemes, style.theme),
-                  style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi);
+      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}{}}})", word_for(kThemes, style.theme),
+                  style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi,
+                  style.width ? fmt::format(R"(, "width": "{}")", written(*style.width)) : "");
   return scene_file(std::move(scene), style, format,
                     {{"Title", printable_message(title)},
                      {"Software", "attnviz"},
@@ -36,6 +37,7 @@ std::string figure_file(Scene scene, const std::string& title, const FigureStyle
 
 std::string scene_file(Scene scene, const FigureStyle& style, FigureFormat format,
                        std::vector<std::pair<std::string, std::string>> texts) {
+  scene.length = style.width;
   return format == FigureFormat::kSvg ? scene_svg(scene, texts)
                                       : scene_png(std::move(scene), *style.fonts, std::move(texts));
 }
@@ -67,10 +69,9 @@ PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style) {
 }
 
 OverviewCells figure_cells(const Overview& overview, const FigureStyle& style) {
-  const OverviewGrid places(overview.heads);
-  const FigureGrid grid =
-      thumbnail_figure_grid(places.layers.size(), places.heads.size(), overview.thumbnails, style);
-  return {{grid.queries.tokens, grid.keys.tokens}, figure_grid(overview.large, style)};
+  const OverviewPlan plan = plan_overview(overview, style);
+  const FigureGrid& grid = plan.thumbnails;
+  return {{grid.queries.tokens, grid.keys.tokens}, figure_grid(overview.large, plan.large)};
 }
 
 }  // namespace attnviz

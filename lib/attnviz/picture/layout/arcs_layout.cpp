@@ -143,7 +143,10 @@ class ArcsLayout {
     constexpr int kLeastLines = 220;
     constexpr int kMostLines = 460;
     lines_width_ = std::clamp(height_ * 2 / 5, px(kLeastLines), px(kMostLines));
-    panel_width_ = left_width_ + lines_width_ + right_width_ + 2 * px(kLabelSpace);
+    if (style_.width) {
+      return fit();
+    }
+    panel_width_ = labels_and_spaces() + lines_width_;
     const int widest = px(height_ > px(kTall) ? kWidestTall : kWidestArcs) - 2 * px(kMargin);
     const int fitting = (widest + px(kPanelGap)) / (panel_width_ + px(kPanelGap));
     columns_ =
@@ -151,6 +154,26 @@ class ArcsLayout {
     const auto n = static_cast<int>(columns_);
     panels_width_ = n * panel_width_ + (n - 1) * px(kPanelGap);
     width_ = std::max(panels_width_ + 2 * px(kMargin), px(kLeastArcsWidth));
+    check_size(width_, height_, style_);
+  }
+
+  int labels_and_spaces() const { return left_width_ + right_width_ + 2 * px(kLabelSpace); }
+
+  // Lines as long as panels that fill the given width leave room for.
+  void fit() {
+    constexpr int kShortestLines = 80;
+    constexpr int kUsualLines = 200;  // of panels beside each other
+    width_ = style_.width_pixels();
+    const int room = width_ - 2 * px(kMargin);
+    check_fits(labels_and_spaces() + px(kShortestLines) + 2 * px(kMargin), style_);
+    const int usual = labels_and_spaces() + px(kUsualLines);
+    const int fitting = (room + px(kPanelGap)) / (usual + px(kPanelGap));
+    columns_ =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1, n_panels());
+    const auto n = static_cast<int>(columns_);
+    panel_width_ = (room + px(kPanelGap)) / n - px(kPanelGap);
+    lines_width_ = panel_width_ - labels_and_spaces();
+    panels_width_ = n * panel_width_ + (n - 1) * px(kPanelGap);
     check_size(width_, height_, style_);
   }
 

@@ -84,6 +84,9 @@ class ChartLayout {
         names_width_ = std::max(names_width_, columns_wide(name_of(series)));
       }
     }
+    if (style_.width) {
+      return fit();
+    }
     const int fitting = (px(kWidestCharts) - 2 * px(kChartMargin) + px(kChartGap)) /
                         (chart_width() + px(kChartGap));
     columns_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1,
@@ -93,9 +96,25 @@ class ChartLayout {
     check_size(width_, px(kPlotHeight), style_);
   }
 
+  // Plots that fill the given width.
+  void fit() {
+    constexpr int kNarrowestPlot = 120;
+    constexpr int kUsualPlot = 320;  // of charts beside each other
+    width_ = style_.width_pixels();
+    const int room = width_ - 2 * px(kChartMargin);
+    const int around = chart_width() - plot_width_;
+    check_fits(around + px(kNarrowestPlot) + 2 * px(kChartMargin), style_);
+    const int fitting = (room + px(kChartGap)) / (around + px(kUsualPlot) + px(kChartGap));
+    columns_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(fitting, 1)), 1,
+                                       figure_.charts.size());
+    const auto n = static_cast<int>(columns_);
+    plot_width_ = (room + px(kChartGap)) / n - px(kChartGap) - around;
+    check_size(width_, px(kPlotHeight), style_);
+  }
+
   int left_width() const { return line_ + px(kChartSpace) + ticks_width_ + 2 * px(kChartTick); }
   int chart_width() const {
-    return left_width() + px(kPlotWidth) + 2 * px(kChartSpace) + names_width_;
+    return left_width() + plot_width_ + 2 * px(kChartSpace) + names_width_;
   }
   int head_height() const { return line_ + px(kChartSpace); }
   int chart_height() const {
@@ -112,7 +131,7 @@ class ChartLayout {
   }
 
   void add_chart(const LineChart& chart, int x, int y) {
-    const PixelRect plot = {x + left_width(), y + head_height(), px(kPlotWidth), px(kPlotHeight)};
+    const PixelRect plot = {x + left_width(), y + head_height(), plot_width_, px(kPlotHeight)};
     const auto room = static_cast<std::size_t>((plot.width + names_width_) / px(kTextColumn));
     texts_.add(TextRole::kPanelTitle, style_.fonts->shorten(chart.title, room), px(kTextColumn),
                plot.x, y);
@@ -262,6 +281,7 @@ class ChartLayout {
   int line_;  // the height of text
   int ticks_width_ = 0;
   int names_width_ = 0;
+  int plot_width_ = px(kPlotWidth);
   std::size_t columns_ = 1;
   int width_ = 0;
   std::vector<SceneItem> items_;

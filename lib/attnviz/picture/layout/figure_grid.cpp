@@ -61,6 +61,7 @@ struct Request {
   std::size_t n_keys;
   std::size_t together;
   const FigureStyle& style;
+  std::optional<int> room;  // from left to right, in pixels of the figure
 };
 
 constexpr int kAbove = kPanelMargin + kPanelTitleHeight;
@@ -92,6 +93,30 @@ int usual_pitch(const Request& request, const FigureGrid& grid) {
   return std::max(1, std::min({high, wide, most}));
 }
 
+// Of each panel, in pixels of the figure; may be less than a panel takes.
+int fitting_width(const Request& request, std::size_t columns) {
+  const int gap = request.style.pixels(kPanelMargin);
+  return (*request.room + gap) / static_cast<int>(columns) - gap;
+}
+
+// Cells that fill the room, in pixels of the figure.
+int filling_pitch(const Request& request, FigureGrid& grid) {
+  const FigureStyle& style = request.style;
+  const int wide = std::max(fitting_width(request, grid.columns), style.pixels(kLeastPanel));
+  const int high = style.pixels(room_a_panel(kLargestBody.height, grid.rows, kAbove));
+  const int least = style.pixels(1);
+  grid.keys.tokens = pooled_axis(request.n_keys, wide / least);
+  grid.queries.tokens = pooled_axis(request.n_queries, high / least);
+  PoolAxis& queries = grid.queries.tokens;
+  PoolAxis& keys = grid.keys.tokens;
+  if (request.n_queries == request.n_keys) {
+    queries.block = keys.block = std::max(queries.block, keys.block);
+  }
+  const int n_queries = static_cast<int>(queries.cells());
+  const int n_keys = static_cast<int>(keys.cells());
+  return std::clamp(std::min(wide / n_keys, high / n_queries), least, style.pixels(kLargestCell));
+}
+
 FigureGrid fill_grid(const Request& request, std::size_t columns) {
   const FigureStyle& style = request.style;
   FigureGrid grid;
@@ -100,6 +125,17 @@ FigureGrid fill_grid(const Request& request, std::size_t columns) {
   grid.queries.tokens.size = request.n_queries;
   grid.keys.tokens.size = request.n_keys;
   int pitch = style.cell;
+  if (request.room) {
+    const int filling = filling_pitch(request, grid);
+    pitch = filling * kUsualDpi / style.dpi;
+    for (CellAxis* axis : {&grid.queries, &grid.keys}) {
+      const auto n_cells = static_cast<int>(axis->n_cells());
+      const int thinnest = (style.pixels(kThinnestPanel) + n_cells - 1) / n_cells;
+      axis->pitch = std::max(filling, thinnest);
+      axis->gap = style.pixels(gap_between_cells(pitch));
+    }
+    return grid;
+  }
   if (pitch == 0) {
     pool_axes(request, grid);
     pitch = usual_pitch(request, grid);
@@ -157,11 +193,14 @@ void check_size(double width, double height, const FigureStyle& style) {
 }
 
 FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
-                       std::size_t together, const FigureStyle& style) {
-  const Request request = {n_panels, n_queries, n_keys, together, style};
+                       std::size_t together, const FigureStyle& style, std::optional<int> room) {
+  const Request request = {n_panels, n_queries, n_keys, together, style, room};
   FigureGrid best = fill_grid(request, 1);
   double least = misfit(best, request);
   for (std::size_t columns = 2; columns <= n_panels; ++columns) {
+    if (room && fitting_width(request, columns) < style.pixels(kLeastPanel)) {
+      break;
+    }
     const FigureGrid grid = fill_grid(request, columns);
     const double current = misfit(grid, request);
     if (current < least) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/picture/layout/figure_style.h"
@@ -35,6 +36,9 @@ struct FigureGrid {
 constexpr int kPanelMargin = 24;       // between neighbours
 constexpr int kPanelTitleHeight = 20;  // above each panel
 
+/// A panel is not made narrower to fit into a figure, in pixels at 96 dpi.
+constexpr int kLeastPanel = 48;
+
 /// More than these are not drawn: 450 MB of memory.
 constexpr double kMostPixels = 150e6;
 
@@ -47,8 +51,11 @@ void check_size(double width, double height, const FigureStyle& style);
 /// are square unless one side has so few that a panel would be thinner than 24 pixels; they are as
 /// large as a figure of a usual size allows, and at least one pixel: what would then take more than
 /// about 3700 pixels or 2000 cells a side is pooled. These are pixels at 96 dpi; the grid's are the
-/// figure's. With style.cell, cells have that size and nothing is pooled. Throws as check_size.
+/// figure's. With style.cell, cells have that size and nothing is pooled. With `room`, the pixels
+/// of the figure that all panels and the gaps between them may take from left to right, cells fill
+/// it; panels are at least kLeastPanel wide, even where there is less. Throws as check_size.
 FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
-                       std::size_t together = 1, const FigureStyle& style = {});
+                       std::size_t together = 1, const FigureStyle& style = {},
+                       std::optional<int> room = {});
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "attnviz/color/color_ticks.h"
@@ -52,11 +53,33 @@ bool has_nan(const Heatmap& heatmap, const HeatmapPanel& panel) {
   });
 }
 
+// Which colours the legend names besides the scale's.
+struct Swatches {
+  bool masked = false;
+  bool nan = false;
+
+  explicit Swatches(const Heatmap& heatmap) {
+    for (const HeatmapPanel& panel : heatmap.panels) {
+      masked = masked || has_masked(heatmap, panel);
+      nan = nan || has_nan(heatmap, panel);
+    }
+  }
+};
+
+FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::optional<int> room) {
+  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
+                                heatmap.panels_together, style, room);
+  grid.queries.tokens.first = heatmap.first_query;
+  grid.keys.tokens.first = heatmap.first_key;
+  return grid;
+}
+
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class FigureBuilder {
  public:
-  FigureBuilder(const Heatmap& heatmap, const FigureStyle& style)
-      : heatmap_(heatmap), style_(style), texts_(style), grid_(heatmap_grid(heatmap, style)) {
+  FigureBuilder(const Heatmap& heatmap, const FigureStyle& style, const Swatches& swatches,
+                const FigureGrid& grid)
+      : heatmap_(heatmap), style_(style), texts_(style), grid_(grid), swatches_(swatches) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
@@ -69,10 +92,20 @@ class FigureBuilder {
     bar_name_ =
         style.fonts->wrap(printable_message(heatmap.value_name),
                           static_cast<std::size_t>(bar_height() / text_column_), kMostBarNameLines);
+    measure_width();
+  }
+
+  // The least that everything takes.
+  int needed_width() const noexcept { return needed_width_; }
+  // What of it stands to the left and to the right of the panels.
+  int around() const noexcept { return around_; }
+  // All panels and the gaps between them.
+  int body_width() const {
+    const auto columns = static_cast<int>(grid_.columns);
+    return columns * panel_width() + (columns - 1) * px(kPanelMargin);
   }
 
   FigureLayout build() {
-    measure_width();
     place_title();
     const int body_top = y_;
     place_panels();
@@ -93,12 +126,6 @@ class FigureBuilder {
 
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
-
-  // All panels and the gaps between them.
-  int body_width() const {
-    const auto columns = static_cast<int>(grid_.columns);
-    return columns * panel_width() + (columns - 1) * px(kPanelMargin);
-  }
 
   int bar_height() const {
     return std::clamp(panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2)),
@@ -145,18 +172,19 @@ class FigureBuilder {
     const int bar = px(kBarWidth) + tick_room() + static_cast<int>(tick_columns) * text_column_ +
                     px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
     int swatches = 0;
-    for (const HeatmapPanel& panel : heatmap_.panels) {
-      has_masked_ = has_masked_ || has_masked(heatmap_, panel);
-      has_nan_ = has_nan_ || has_nan(heatmap_, panel);
-    }
-    for (const std::string& name_shown :
-         {has_masked_ ? heatmap_.masked_name : "", std::string(has_nan_ ? kNanName : "")}) {
+    for (const std::string& name_shown : {swatches_.masked ? heatmap_.masked_name : "",
+                                          std::string(swatches_.nan ? kNanName : "")}) {
       swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));
     }
     const int legend = 2 * px(kSpace) + std::max(bar, swatches);
 
     const int content = name + labels + body_width() + legend;
-    width_ = std::max(px(kLeastWidth), content + 2 * layout_.margin);
+    // The name of the keys ends before the legend.
+    const int key_name = text_width(heatmap_.key_axis) + legend - px(kSpace);
+    around_ = content - body_width() + 2 * layout_.margin;
+    needed_width_ = std::max(content, key_name) + 2 * layout_.margin;
+    width_ = style_.width ? style_.width_pixels()
+                          : std::max(px(kLeastWidth), content + 2 * layout_.margin);
     name_x_ = (width_ - content) / 2;
     body_x_ = name_x_ + name + labels;
     legend_x_ = body_x_ + body_width() + 2 * px(kSpace);
@@ -276,10 +304,10 @@ class FigureBuilder {
                  y + (size - line) / 2);
       bottom = y + (size + line) / 2;
     };
-    if (has_masked_) {
+    if (swatches_.masked) {
       add_swatch(layout_.masked_swatch, heatmap_.masked_name);
     }
-    if (has_nan_) {
+    if (swatches_.nan) {
       add_swatch(layout_.nan_swatch, kNanName);
     }
     y_ = std::max(y_, bottom);
@@ -340,9 +368,10 @@ class FigureBuilder {
   AxisLabels keys_;
   std::vector<ColorTick> ticks_;
   std::vector<std::string> bar_name_;  // in lines
-  bool has_masked_ = false;
-  bool has_nan_ = false;
+  Swatches swatches_;
   FigureLayout layout_;
+  int needed_width_ = 0;
+  int around_ = 0;
   int width_ = 0;
   int name_x_ = 0;
   int body_x_ = 0;
@@ -352,16 +381,43 @@ class FigureBuilder {
 
 }  // namespace
 
-FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
-  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
-                                heatmap.panels_together, style);
-  grid.queries.tokens.first = heatmap.first_query;
-  grid.keys.tokens.first = heatmap.first_key;
+namespace {
+
+// Labels take more room where cells are larger: what is left for the cells shrinks until all fits.
+FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style, const Swatches& swatches) {
+  if (!style.width) {
+    return grid_of(heatmap, style, {});
+  }
+  const int width = style.width_pixels();
+  FigureGrid grid = grid_of(heatmap, style, 0);
+  const FigureBuilder smallest(heatmap, style, swatches, grid);
+  check_fits(smallest.needed_width(), style);
+  int around = smallest.around();
+  for (int room = width - around; room > smallest.body_width(); room = width - around) {
+    const FigureGrid larger = grid_of(heatmap, style, room);
+    const int needed = FigureBuilder(heatmap, style, swatches, larger).needed_width();
+    if (needed <= width) {
+      return larger;
+    }
+    around += needed - width;
+  }
   return grid;
 }
 
+}  // namespace
+
+int least_width(const Heatmap& heatmap, const FigureStyle& style) {
+  return FigureBuilder(heatmap, style, Swatches(heatmap), grid_of(heatmap, style, 0))
+      .needed_width();
+}
+
+FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  return style.width ? chosen_grid(heatmap, style, Swatches(heatmap)) : grid_of(heatmap, style, {});
+}
+
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
-  return FigureBuilder(heatmap, style).build();
+  const Swatches swatches(heatmap);
+  return FigureBuilder(heatmap, style, swatches, chosen_grid(heatmap, style, swatches)).build();
 }
 
 }  // namespace attnviz

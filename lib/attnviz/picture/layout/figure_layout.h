@@ -30,13 +30,18 @@ struct FigureLayout {
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit
 };
 
-/// The grid of a heatmap's panels. Throws as choose_grid.
+/// The least width of a heatmap's picture, in the figure's own pixels, where it has to fit one.
+int least_width(const Heatmap& heatmap, const FigureStyle& style);
+
+/// The grid of a heatmap's panels; with style.width the largest that fits. Throws as choose_grid
+/// and check_fits.
 FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style);
 
 /// Everything lies inside [0, width) x [0, height), the margin stays free, no text touches another,
 /// a panel, a tick or the legend. Labels thin out evenly (every k-th, the first among them, each
 /// with its index) where cells are smaller than text. Precondition: at least one panel, query and
-/// key, and check(style). Throws as check_size.
+/// key, and check(style). With style.width the figure is that wide. Throws as heatmap_grid and
+/// check_size.
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style = {});
 
 }  // namespace attnviz

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/choices.h"
 #include "attnviz/picture/fonts/font_set.h"
+#include "attnviz/picture/scene/length.h"
 
 namespace attnviz {
 
@@ -62,12 +65,23 @@ struct FigureStyle {
   int cell = 0;
   /// Pixels an inch: text, gaps and cells all grow with it.
   int dpi = kUsualDpi;
+  /// Of the whole picture: cells and lines adapt, texts do not. Absent: what it takes.
+  std::optional<Length> width;
 
+  /// 0 without a width.
+  int width_pixels() const noexcept { return width ? width->pixels(dpi) : 0; }
   /// A length at 96 dpi in the pixels of this figure; one above 0 stays above 0.
   int pixels(double at_96_dpi) const noexcept;
 };
 
-/// Throws Error{kUsage} for a size or a resolution outside of its range.
+/// "85mm": the shortest decimals.
+std::string written(const Length& length);
+
+/// Throws Error{kUsage} for a size, a resolution or a width outside of its range.
 void check(const FigureStyle& style);
+
+/// Throws Error{kUsage}, which tells the least width that does, where `pixels` are more than
+/// style.width.
+void check_fits(int pixels, const FigureStyle& style);
 
 }  // namespace attnviz

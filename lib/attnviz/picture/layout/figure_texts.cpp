@@ -61,13 +61,13 @@ int FigureTexts::add_title(std::string_view text, std::size_t most_lines, const 
 
 int FigureTexts::add_notes(std::vector<std::string> notes, std::string pooled,
                            const TextArea& area) {
-  constexpr std::size_t kMostLines = 4;  // of one note
+  const std::size_t most_lines = style_.width ? 12 : 4;  // of one note
   if (!pooled.empty()) {
     notes.push_back(std::move(pooled));
   }
   int y = area.y + (notes.empty() ? 0 : style_.pixels(kSpace));
   for (const std::string& note : notes) {
-    y = add_lines(TextRole::kNote, note, style_.pixels(kTextColumn), kMostLines,
+    y = add_lines(TextRole::kNote, note, style_.pixels(kTextColumn), most_lines,
                   {area.x, y, area.room});
   }
   return y;

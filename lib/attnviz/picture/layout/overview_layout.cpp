@@ -26,6 +26,9 @@ constexpr double kWantedGrid = 900.0;    // a side of all thumbnails, if they ar
 constexpr double kLongestGrid = 1200.0;  // their longer side
 constexpr int kSmallestThumbnail = 24;
 constexpr int kLargestThumbnail = 96;
+constexpr int kSmallestFittedThumbnail = 8;  // in a figure of a given width
+constexpr int kLargestFittedThumbnail = 160;
+constexpr int kWideBody = 1000;        // from here on both parts stand beside each other in it
 constexpr std::size_t kMostLines = 4;  // of the title and of the sentence
 constexpr double kWantedOverviewAspect = 1.5;
 
@@ -74,6 +77,28 @@ struct SectionSize {
   int height = 0;
 };
 
+int left_of_thumbnails(const OverviewGrid& places, const FigureStyle& style) {
+  const int text = style.pixels(kTextColumn);
+  const std::string last = std::to_string(places.layers.back());
+  return line_height(text) + style.pixels(kSpace) / 2 + FigureTexts(style).width(last, text) +
+         style.pixels(kSpace);
+}
+
+// Cells of `n_tokens` that fill as much of `room` pixels of the figure as whole pixels can.
+CellAxis filling_axis(std::size_t n_tokens, int room, const FigureStyle& style) {
+  CellAxis axis;
+  axis.tokens = PoolAxis::at_most(n_tokens, static_cast<std::size_t>(room));
+  // Coarser cells may leave less empty.
+  const int left_over = room % static_cast<int>(axis.n_cells());
+  const PoolAxis coarser = {n_tokens, axis.tokens.block + 1, 0};
+  if (left_over > room / 5 && room % static_cast<int>(coarser.cells()) < left_over / 2) {
+    axis.tokens = coarser;
+  }
+  axis.pitch = room / static_cast<int>(axis.n_cells());
+  axis.gap = axis.pitch >= style.pixels(10) ? style.pixels(1) : 0;
+  return axis;
+}
+
 class OverviewBuilder {
  public:
   OverviewBuilder(const Overview& overview, const FigureStyle& style)
@@ -81,22 +106,22 @@ class OverviewBuilder {
         style_(style),
         texts_(style),
         places_(overview.heads),
-        grid_(thumbnail_figure_grid(places_.layers.size(), places_.heads.size(),
-                                    overview.thumbnails, style)) {
+        plan_(plan_overview(overview, style)),
+        grid_(plan_.thumbnails) {
     layout_.thumbnails.grid = grid_;
     layout_.thumbnails.margin = px(kFigureMargin);
     layout_.thumbnails.line = px(1);
-    layout_.large = lay_out_figure(overview.large, style);
+    layout_.large = lay_out_figure(overview.large, plan_.large);
   }
 
   OverviewLayout build() {
     measure();
     const int margin = px(kFigureMargin);
-    const bool beside = stands_beside();
+    const bool beside = plan_.beside.value_or(stands_beside());
     const int gap = px(kSectionGap);
     const int body = beside ? grid_size_.width + gap + large_size_.width
                             : std::max(grid_size_.width, large_size_.width);
-    layout_.width = body + 2 * margin;
+    layout_.width = style_.width ? style_.width_pixels() : body + 2 * margin;
     y_ = texts_.add_title(overview_.thumbnails.title, kMostLines, {margin, margin, body});
     const int top = y_;
     const auto centred = [&](int width) { return margin + (body - width) / 2; };
@@ -127,10 +152,7 @@ class OverviewBuilder {
   int step_x() const { return grid_.keys.length() + px(kGutter); }
   int step_y() const { return grid_.queries.length() + px(kGutter); }
   // What stands to the left of the thumbnails, and above them below the caption.
-  int left() const {
-    const std::string last = std::to_string(places_.layers.back());
-    return text_line() + px(kSpace) / 2 + texts_.width(last, px(kTextColumn)) + px(kSpace);
-  }
+  int left() const { return left_of_thumbnails(places_, style_); }
   int above() const { return 2 * text_line() + px(kSpace); }
 
   void measure() {
@@ -142,7 +164,7 @@ class OverviewBuilder {
     large_size_.width = layout_.large.width - 2 * layout_.large.margin;
     sentence_ = style_.fonts->wrap(printable_message(overview_.sentence),
                                    static_cast<std::size_t>(large_size_.width / px(kTextColumn)),
-                                   kMostLines);
+                                   style_.width ? 3 * kMostLines : kMostLines);
     large_size_.height = caption_height() + static_cast<int>(sentence_.size()) * text_line() +
                          px(kSpace) + layout_.large.height - 2 * layout_.large.margin;
   }
@@ -173,7 +195,9 @@ class OverviewBuilder {
     texts_.add_centred(TextRole::kAxisName, "head", text, first_x, width, y_ + caption_height());
     texts_.add(TextRole::kAxisName, "layer", text, x,
                first_y + (height + texts_.width("layer", text)) / 2, TextAngle::kUp);
-    for (std::size_t column = 0; column < places_.heads.size(); ++column) {
+    const int widest = texts_.width(std::to_string(places_.heads.back()) + " ", text);
+    const auto every = static_cast<std::size_t>((widest + step_x() - 1) / step_x());
+    for (std::size_t column = 0; column < places_.heads.size(); column += every) {
       const std::string number = std::to_string(places_.heads[column]);
       const int middle = first_x + static_cast<int>(column) * step_x() + grid_.keys.length() / 2;
       texts_.add(TextRole::kKeyLabel, number, text, middle - texts_.width(number, text) / 2,
@@ -228,6 +252,7 @@ class OverviewBuilder {
   const FigureStyle& style_;
   FigureTexts texts_;
   OverviewGrid places_;
+  OverviewPlan plan_;
   FigureGrid grid_;
   SectionSize grid_size_;
   SectionSize large_size_;
@@ -252,6 +277,44 @@ FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const He
   grid.queries.tokens.first = thumbnails.first_query;
   grid.keys.tokens.first = thumbnails.first_key;
   return grid;
+}
+
+OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style) {
+  const OverviewGrid places(overview.heads);
+  const std::size_t rows = places.layers.size();
+  const std::size_t columns = places.heads.size();
+  if (!style.width) {
+    return {thumbnail_figure_grid(rows, columns, overview.thumbnails, style), style, {}};
+  }
+  const int left = left_of_thumbnails(places, style);
+  const int gutter = style.pixels(kGutter);
+  const int margins = 2 * style.pixels(kFigureMargin);
+  const auto n = static_cast<int>(columns);
+  const auto grid_width = [&](int side) { return left + n * (side + gutter) - gutter; };
+  const int large = least_width(overview.large, style);
+  const int smallest = style.pixels(kSmallestFittedThumbnail);
+  check_fits(std::max(large, grid_width(smallest) + margins), style);
+  const int body = style.width_pixels() - margins;
+  const int gap = style.pixels(kSectionGap);
+  const int share = body * 2 / 5;  // of the thumbnails beside the large head
+  const bool beside = body >= style.pixels(kWideBody) &&
+                      grid_width(style.pixels(kSmallestThumbnail)) <= share &&
+                      large - margins <= body - share - gap;
+  const int room = beside ? share : body;
+  const int side = std::clamp((room - left + gutter) / n - gutter, smallest,
+                              style.pixels(kLargestFittedThumbnail));
+  OverviewPlan plan{{}, style, beside};
+  plan.thumbnails.rows = rows;
+  plan.thumbnails.columns = columns;
+  plan.thumbnails.keys = filling_axis(overview.thumbnails.n_keys(), side, style);
+  plan.thumbnails.queries = filling_axis(overview.thumbnails.n_queries(), side, style);
+  plan.thumbnails.queries.tokens.first = overview.thumbnails.first_query;
+  plan.thumbnails.keys.tokens.first = overview.thumbnails.first_key;
+  if (beside) {
+    const int taken = grid_width(plan.thumbnails.keys.length());
+    plan.large.width = Length{static_cast<double>(body - taken - gap + margins)};
+  }
+  return plan;
 }
 
 OverviewLayout lay_out_overview(const Overview& overview, const FigureStyle& style) {

@@ -1,6 +1,8 @@
 // Where everything in the figure of an overview goes, computed before anything is painted.
 #pragma once
 
+#include <optional>
+
 #include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_style.h"
@@ -28,8 +30,19 @@ constexpr int kFrameWidth = 2;
 FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const Heatmap& thumbnails,
                                  const FigureStyle& style);
 
+/// How both parts are cut and sized; in a figure of a given width thumbnails fill it, too, and have
+/// a side of at least 8 pixels at 96 dpi. Looks at no weight, nor at which head is large. Throws as
+/// check_fits.
+struct OverviewPlan {
+  FigureGrid thumbnails;
+  FigureStyle large;           // in which the large head is laid out
+  std::optional<bool> beside;  // absent: as the shapes of both parts have it
+};
+OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style);
+
 /// The thumbnails on the left and the chosen head on the right of them or, where that is nearer to
-/// 3:2, below; title above, notes below. No text touches another, or a panel. Throws as check_size.
+/// 3:2, below (in a figure of a given width, beside each other where there is much of it); title
+/// above, notes below. No text touches another, or a panel. Throws as check_size.
 OverviewLayout lay_out_overview(const Overview& overview, const FigureStyle& style = {});
 
 }  // namespace attnviz

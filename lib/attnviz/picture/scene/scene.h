@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "attnviz/color/colormap.h"
+#include "attnviz/picture/scene/length.h"
 #include "attnviz/picture/scene/pixel_geometry.h"
 
 namespace attnviz {
@@ -120,7 +122,8 @@ struct Scene {
   int height = 0;
   int dpi = 96;  // pixels an inch
   Rgb background{0xFF, 0xFF, 0xFF};
-  std::vector<SceneItem> items;  // later ones over earlier ones
+  std::vector<SceneItem> items;       // later ones over earlier ones
+  std::optional<Length> length = {};  // of its width, as it was asked for
 };
 
 }  // namespace attnviz

@@ -158,11 +158,14 @@ class SvgWriter {
 
   std::string write(const std::vector<std::pair<std::string, std::string>>& texts) {
     constexpr double kDpi = 96.0;
-    const double scale = kDpi / scene_.dpi;
+    const double units =
+        scene_.length ? scene_.length->number / scene_.width : kDpi / scene_.dpi;  // a pixel
+    const std::string unit =
+        scene_.length ? std::string(word_for(kLengthUnits, scene_.length->unit)) : "";
     add(R"(<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" )"
-        R"(width="{:.6g}" height="{:.6g}" viewBox="0 0 {} {}" role="img">)"
+        R"(width="{:.6g}{}" height="{:.6g}{}" viewBox="0 0 {} {}" role="img">)"
         "\n",
-        scene_.width * scale, scene_.height * scale, scene_.width, scene_.height);
+        scene_.width * units, unit, scene_.height * units, unit, scene_.width, scene_.height);
     write_facts(texts);
     add(R"(<g shape-rendering="crispEdges" font-family="'DejaVu Sans Mono', Menlo, Consolas, )"
         R"(monospace">)"
