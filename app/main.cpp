@@ -10,6 +10,7 @@
 #include "options/command_line.h"
 #include "options/program_words.h"
 #include "outputs/output_file.h"
+#include "stores/model_store.h"
 #include "system/talk.h"
 
 namespace attnviz::app {
@@ -30,7 +31,7 @@ int run_program(std::vector<std::string> arguments) {
   try {
     reserve_standard_streams();
     install_signal_handlers();
-    const Command command = parse_command_line(std::move(arguments));
+    const Command command = parse_command_line(std::move(arguments), names_model);
     std::visit([](const auto& options) { run(options); }, command);
     return 0;
   } catch (const ClosedPipe&) {

@@ -21,6 +21,9 @@
 #include "attnviz/kernels/simd.h"
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
+#include "options/shell_words.h"
+#include "stores/model_store.h"
+#include "system/file_kind.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
 
@@ -48,12 +51,18 @@ void tell_slip(const AttentionOptions& options) {
   }
   const std::string& word = *options.input.text;
   std::vector<std::string> commands = command_names();
-  commands.emplace_back("--help");
+  commands.insert(commands.end(), {"--help", "--version"});
   std::error_code ignored;  // a text need not be a possible file name
   const auto command = closest_word(word, commands);
   if (command && *command != word) {
     say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
                     *command));
+  } else if (names_model(word, false)) {
+    say(fmt::format("drawing the text {}; a model goes behind -m: attnviz -m {} \"The cat sat\"",
+                    attnviz::quoted(word), typed_word(word)));
+  } else if (kind_of_name(word) == FileKind::kNumPy && is_file(word)) {
+    say(fmt::format("drawing the text {}; attention in a file: attnviz render {}",
+                    attnviz::quoted(word), typed_word(word)));
   } else if (std::filesystem::is_regular_file(word, ignored)) {
     say(fmt::format("drawing the text {}; a file is read with -f, weights with -m",
                     attnviz::quoted(word)));
@@ -73,14 +82,17 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
   const ModelFacts facts = model_facts(model, text);
   if (facts.random) {
     const StoredModel* const stored = stored_model(source);
-    teller.tell(Note::kRandomWeights,
-                stored != nullptr
-                    ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
-                                  "key once they are your own",
-                                  stored->given())
-                    : model_title(facts) +
-                          " mean nothing; without --random, --seed and sizes the "
-                          "embedded demo model is shown, and -m takes others");
+    const std::string& meant = options.model.choice_meant;
+    teller.tell(
+        Note::kRandomWeights,
+        stored != nullptr
+            ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
+                          "key once they are your own",
+                          stored->given())
+            : fmt::format("{} mean nothing; without --random, --seed and sizes the embedded demo "
+                          "model is shown, and -m takes others{}{}",
+                          model_title(facts),
+                          meant.empty() ? "" : "; to choose among its heads:\n  ", meant));
   }
   tell(options.talk, random_embeddings_note(facts));
 }

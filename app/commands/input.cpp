@@ -16,6 +16,8 @@
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/token_choice.h"
 #include "options/program_words.h"
+#include "options/shell_words.h"
+#include "system/file_kind.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
 
@@ -81,6 +83,21 @@ std::string syntax_problem(std::string_view message) {
                                           std::strerror(error)));  // NOLINT(concurrency-mt-unsafe)
 }
 
+// Pictures, models and the like where a text was to be read, with the line that takes the file.
+void refuse_other_kinds(std::string_view first, const std::string& name, bool is_file) {
+  const FileKind kind = kind_of_bytes(first);
+  if (kind == FileKind::kOther) {
+    return;
+  }
+  std::string meant;
+  if (is_file && kind == FileKind::kNumPy) {
+    meant = "; attention in it is drawn by:\n  attnviz render " + typed_word(name);
+  } else if (is_file && kind == FileKind::kGguf) {
+    meant = fmt::format(":\n  attnviz -m {} \"The cat sat\"", typed_word(name));
+  }
+  throw Error(ErrorKind::kMalformed, fmt::format("{}: {}, no text{}", name, name_of(kind), meant));
+}
+
 // A text behind the other one with nothing between them is nearly always a model that takes one.
 void require_separation(const TokenizedText& text, std::string_view tokenizer) {
   const auto is_text = [](const Token& token) { return !token.added; };
@@ -96,6 +113,7 @@ void require_separation(const TokenizedText& text, std::string_view tokenizer) {
 
 constexpr const char* kNoText =
     "no TEXT. Try:\n"
+    "  attnviz tour                     what attention is, in six short screens\n"
     "  attnviz \"The cat sat\"            draw where each word looks\n"
     "  echo \"The cat sat\" | attnviz     the same from a pipe\n"
     "  attnviz --help                   everything else";
@@ -153,6 +171,9 @@ bool TextSource::fill() {
   buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   if (count < 0) {
     fail_to_read(name_, error);
+  }
+  if (size == 0 && lines_.count() == 0) {
+    refuse_other_kinds(buffer_, name_, fd_ != STDIN_FILENO);
   }
   ended_ = count == 0;
   return !ended_;

@@ -6,6 +6,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -14,6 +16,7 @@
 #include "options/help.h"
 #include "options/option_definitions.h"
 #include "options/option_parser.h"
+#include "options/shown_command.h"
 
 namespace attnviz::app {
 
@@ -249,22 +252,19 @@ CommandDescription describe(const CommandEntry& entry) {
   throw Error(ErrorKind::kUsage, fmt::format("unknown option {}{}", name, hint));
 }
 
-[[noreturn]] void fail_two_texts(const Given& given, const CommandEntry& entry) {
-  const std::string first = given.word(kText);
-  const auto names = command_names();
-  std::string hint;
-  if (std::find(names.begin(), names.end(), first) != names.end()) {
-    hint = fmt::format("; the command comes first: attnviz {} …", first);
-  } else if (&entry == &commands().front()) {
-    hint = did_you_mean(first, names);
+std::vector<KnownCommand> known_commands() {
+  std::vector<KnownCommand> known;
+  for (const CommandEntry& entry : commands()) {
+    known.push_back({entry.told.name, {}});
+    entry.build(known.back().options);
   }
-  throw Error(ErrorKind::kUsage,
-              fmt::format("more than one TEXT, \"{}\" and \"{}\"{}\nquote the sentence, as in: "
-                          "attnviz \"The cat sat\"",
-                          first, given.word(kSecondText), hint));
+  return known;
 }
 
-void check_words(const OptionList& list, const CommandEntry& entry, const ParsedWords& parsed) {
+void check_words(const TypedLine& line, const CommandEntry& entry, const NamesModel& names_model) {
+  const OptionList& list = line.options;
+  const ParsedWords& parsed = line.parsed;
+  check_sizes_meant(line);
   if (parsed.error) {
     throw Error(*parsed.error);
   }
@@ -284,7 +284,7 @@ void check_words(const OptionList& list, const CommandEntry& entry, const Parsed
                                                parsed.extras.front()));
   }
   if (parsed.given.has(kSecondText)) {
-    fail_two_texts(parsed.given, entry);
+    fail_two_texts(line, names_model);
   }
 }
 
@@ -304,66 +304,63 @@ std::vector<std::string> with_long_minus(const OptionList& list,
   return arguments;
 }
 
-// A word for a shell; what a terminal could obey where it is pasted is written in escapes.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,@%+-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-    return word;
+// attnviz help, attnviz help COMMAND; null for all else, which may be a text.
+const CommandEntry* help_asked(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.size() > 2 || arguments.front() != "help") {
+    return nullptr;
   }
-  // C0, DEL, and C1 as UTF-8 has it: C2 80 to C2 9F.
-  const auto is_control = [&word](std::size_t at) {
-    const auto byte = static_cast<unsigned char>(word[at]);
-    const auto next = static_cast<unsigned char>(at + 1 < word.size() ? word[at + 1] : '\0');
-    const auto before = static_cast<unsigned char>(at > 0 ? word[at - 1] : '\0');
-    return byte < 0x20 || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next < 0xA0) ||
-           (before == 0xC2 && byte >= 0x80 && byte < 0xA0);
-  };
-  bool has_controls = false;
-  for (std::size_t at = 0; at < word.size(); ++at) {
-    has_controls = has_controls || is_control(at);
-  }
-  std::string quoted = has_controls ? "$'" : "'";
-  for (std::size_t at = 0; at < word.size(); ++at) {
-    const char sign = word[at];
-    if (is_control(at)) {
-      quoted += fmt::format("\\x{:02x}", static_cast<unsigned char>(sign));
-    } else if (has_controls && (sign == '\'' || sign == '\\')) {
-      quoted += {'\\', sign};
-    } else {
-      quoted += sign == '\'' ? std::string("'\\''") : std::string(1, sign);
-    }
-  }
-  return quoted + "'";
+  const auto named = std::ranges::find_if(commands(), [&arguments](const CommandEntry& entry) {
+    return entry.told.name == arguments.back();
+  });
+  return named != commands().end() ? &*named
+         : arguments.size() == 1   ? &commands().front()
+                                   : nullptr;
 }
 
-// The command that computes the same attention, without its text: what is drawn of it, and how, a
-// page says itself.
-std::string computing_command(const CommandEntry& entry, const ParsedWords& parsed) {
-  constexpr std::array kGroups = {"Input", "Model", "Attention", "Prediction"};
-  constexpr std::array kDrawn = {"--lines", "--json-lines", "--query", "--predict",
-                                 "--at",    "--layer",      "--head"};
-  const bool has_own_texts = entry.told.name == "render" || entry.told.name == "diff";
-  const bool has_own_name = has_own_texts || entry.told.name == "rollout";
-  const bool is_of_several = entry.told.name == "rollout" || parsed.given.has("--average");
-  const std::size_t n_drawn = kDrawn.size() - (is_of_several ? 2 : 0);  // heads make the pattern
-  std::string command = has_own_name ? "attnviz " + entry.told.name : "attnviz";
-  for (const auto& [option, words] : parsed.options) {
-    const std::string& name = option->names.back();
-    if (option->is_positional()) {
-      command += has_own_texts ? " " + shell_word(words.back()) : "";
-    } else if (std::ranges::find(kGroups, option->group) != kGroups.end() &&
-               std::find(kDrawn.begin(), kDrawn.begin() + n_drawn, name) ==
-                   kDrawn.begin() + n_drawn) {
-      const std::string shown =
-          std::ranges::find(option->names, "-m") != option->names.end() ? "-m" : name;
-      for (const std::string& word : words) {
-        command += " " + shown + " " + shell_word(word);
-      }
-      command += option->is_flag() ? " " + shown : "";
+struct FoundCommand {
+  const CommandEntry* entry;
+  std::size_t at;  // of the words
+};
+
+// Whether all of `words` are options of `list`, with their values.
+bool are_options(const OptionList& list, std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with('-') || word.size() < 2 || word == "--") {
+      return false;
+    }
+    const bool is_long = word.starts_with("--");
+    const OptionSpec* const option =
+        list.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+    if (option == nullptr) {
+      return false;
+    }
+    const bool has_value = is_long ? word.find('=') != std::string::npos : word.size() > 2;
+    i += option->is_flag() || has_value ? 0U : 1U;
+    if (i >= words.size()) {
+      return false;
     }
   }
-  return command;
+  return true;
+}
+
+// The command comes first, or behind nothing but options of its own.
+std::optional<FoundCommand> find_command(const std::vector<std::string>& arguments) {
+  const std::span<const std::string> words(arguments);
+  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+    for (const CommandEntry& entry : commands()) {
+      if (words[at] != entry.told.name) {
+        continue;
+      }
+      OptionList list;
+      entry.build(list);
+      define_help(list);
+      if (are_options(list, words.first(at))) {
+        return FoundCommand{&entry, at};
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -376,16 +373,16 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-Command parse_command_line(std::vector<std::string> arguments) {
+Command parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model) {
+  if (const CommandEntry* const asked = help_asked(arguments)) {
+    return PrintText{help_text(describe_commands(), asked->told.name)};
+  }
   const CommandEntry* entry = &commands().front();
-  if (!arguments.empty()) {
-    for (const CommandEntry& candidate : commands()) {
-      if (arguments.front() == candidate.told.name) {
-        entry = &candidate;
-        arguments.erase(arguments.begin());
-        break;
-      }
-    }
+  std::string typed;
+  if (const auto found = find_command(arguments)) {
+    entry = found->entry;
+    typed = entry->told.name;
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
   }
   OptionList list;
   const auto take = entry->build(list);
@@ -399,16 +396,21 @@ Command parse_command_line(std::vector<std::string> arguments) {
   if (parsed.given.has("--version")) {
     return PrintText{"attnviz " ATTNVIZ_VERSION "\n"};
   }
-  check_words(list, *entry, parsed);
+  const std::vector<KnownCommand> known = known_commands();
+  const TypedLine line{typed, list, parsed, known};
+  check_words(line, *entry, names_model);
   check_given(parsed.given);
   Command command = take(parsed.given);
   std::visit(
       [&](auto& options) {
         if constexpr (requires { options.output.command; }) {
-          options.output.command.words = computing_command(*entry, parsed);
+          options.output.command.words = computing_command(entry->told.name, parsed);
           if (parsed.given.has(kText)) {
             options.output.command.text = parsed.given.word(kText);
           }
+        }
+        if constexpr (requires { options.model.choice_meant; }) {
+          options.model.choice_meant = choice_meant(line);
         }
       },
       command);

@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "options/meant_line.h"
 #include "options/option_list.h"
 #include "options/options.h"
 
 namespace attnviz::app {
 
-/// `arguments` without the program's name. Throws Error{kUsage}; --help and --version win over
-/// every other mistake.
-Command parse_command_line(std::vector<std::string> arguments);
+/// `arguments` without the program's name. The command comes first, or behind options of its own;
+/// `help`, alone or before a command, is --help. Throws Error{kUsage}; --help and --version win
+/// over every other mistake.
+Command parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model);
 
 struct Example {
   std::string command;

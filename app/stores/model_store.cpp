@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <system_error>
 
+#include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "options/options.h"
+#include "options/shell_words.h"
 #include "stores/gguf_choice.h"
+#include "system/file_kind.h"
 
 namespace attnviz::app {
 
@@ -16,9 +21,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool looks_like_file(const fs::path& path) {
+bool looks_like_weights(const fs::path& path) {
   const std::string extension = path.extension().string();
   return extension == ".json" || extension == ".safetensors" || extension == ".gguf";
+}
+
+// What well-known models are called first; behind it follow a size, a version, a tag.
+constexpr std::string_view kFamilies[] = {
+    "gpt2",       "gpt-2",      "distilgpt2", "gpt-neo",   "gpt-j",   "gpt-oss",  "bert",
+    "distilbert", "roberta",    "albert",     "electra",   "t5",      "flan-t5",  "bart",
+    "llama",      "meta-llama", "codellama",  "tinyllama", "mistral", "mixtral",  "qwen",
+    "qwen1",      "qwen2",      "qwen3",      "phi",       "gemma",   "smollm",   "smollm2",
+    "smollm3",    "falcon",     "opt",        "bloom",     "pythia",  "deepseek", "starcoder",
+    "starcoder2", "stablelm",   "olmo",       "granite",   "vicuna"};
+
+// "gpt2-medium", "llama3.2:1b", "meta-llama/Llama-3.2-1B". Without a digit or an owner it may be a
+// word of a language.
+bool is_well_known(const std::string& word, bool beside_sentence) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t slash = word.rfind('/');
+  const std::string name = ascii_lower(word.substr(slash == std::string::npos ? 0 : slash + 1));
+  const bool is_family = std::ranges::any_of(kFamilies, [&](std::string_view family) {
+    return name.starts_with(family) &&
+           (name.size() == family.size() ||
+            std::string_view(".:-0123456789").find(name[family.size()]) != std::string_view::npos);
+  });
+  return is_family && (beside_sentence || slash != std::string::npos ||
+                       name.find_first_of(kDigits) != std::string::npos);
 }
 
 // Other tags of the same model, else a name that may be meant.
@@ -66,6 +95,37 @@ std::vector<Store> model_stores() {
   return stores;
 }
 
+std::string no_model_words(FileKind kind, const fs::path& path) {
+  return fmt::format("{}, no model; {}", name_of(kind),
+                     kind == FileKind::kNumPy
+                         ? "attention in it is drawn by:\n  attnviz render " + typed_word(path)
+                         : std::string("attnviz models lists those of this machine"));
+}
+
+bool names_model(const std::string& word, bool beside_sentence) {
+  const auto name = parse_model_name(word);
+  if (word == kDemo || (name && is_well_known(word, beside_sentence))) {
+    return true;
+  }
+  if (is_there(word)) {
+    std::error_code ignored;
+    const bool is_folder = fs::is_directory(word, ignored);
+    return is_folder ? has_safetensors(word) || !gguf_files_in(word).empty()
+                     : is_file(word) && looks_like_weights(word);
+  }
+  if (!name) {
+    return false;
+  }
+  const std::vector<Store> stores = model_stores();
+  return std::ranges::any_of(stores, [&name](const Store& store) {
+    try {
+      return store.find(store.root, *name).has_value();
+    } catch (const Error&) {
+      return true;  // it is there, and cannot be used
+    }
+  });
+}
+
 std::string short_path(const fs::path& path) {
   const std::string text = path.string();
   const auto home = environment("HOME");
@@ -78,8 +138,12 @@ fs::path find_model(const fs::path& given) {
     const ModelName name{{given.string()}, {}};
     return choose_gguf(gguf_files_in(given), name).value_or(given);
   }
+  if (const FileKind kind = kind_of_name(given); !is_there(given) && kind != FileKind::kOther) {
+    throw Error(ErrorKind::kIo, fmt::format("{}: no such file, and by its name {}", given.string(),
+                                            no_model_words(kind, given)));
+  }
   const auto name = parse_model_name(given.string());
-  if (is_there(given) || looks_like_file(given) || !name) {
+  if (is_there(given) || looks_like_weights(given) || !name) {
     return given;
   }
   const std::vector<Store> stores = model_stores();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stores/store.h"
+#include "system/file_kind.h"
 
 namespace attnviz::app {
 
@@ -41,6 +42,14 @@ std::vector<Store> model_stores();
 /// Throws what the store throws, and Error{kIo} that says where it looked, which names are similar,
 /// and which commands download the model.
 std::filesystem::path find_model(const std::filesystem::path& given);
+
+/// "a picture, no model; …": with the line that takes a file of this kind, where one does.
+std::string no_model_words(FileKind kind, const std::filesystem::path& path);
+
+/// Whether a word names a model: one that is embedded or found on this machine, a file or folder of
+/// one, or one that many people know. Names that are words of a language, too ("mistral"), count
+/// `beside_sentence` alone, where nothing else can be meant.
+bool names_model(const std::string& word, bool beside_sentence);
 
 /// "~/.ollama/models": with the home folder written short.
 std::string short_path(const std::filesystem::path& path);

@@ -1,5 +1,8 @@
 #include "stores/stored_model.h"
 
+#include <fmt/core.h>
+
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -8,6 +11,7 @@
 #include "attnviz/model/weights_json.h"
 #include "attnviz/text/files/load_tokenizer.h"
 #include "stores/model_store.h"
+#include "system/file_kind.h"
 
 namespace attnviz::app {
 
@@ -15,10 +19,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a file that is there and may be JSON. A pipe is read by who takes it.
+void refuse_other_kinds(const fs::path& path, OpenFiles files) {
+  if (!is_file(path)) {
+    return;
+  }
+  const MappedFile file = files.open(path);
+  const std::string_view bytes = file.bytes();
+  const FileKind kind = bytes.starts_with('<') ? FileKind::kPage : kind_of_bytes(bytes);
+  if (kind != FileKind::kOther) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}", path.string(), no_model_words(kind, path)));
+  }
+}
+
 ModelForm form_of(const fs::path& path, const OpenFiles& files) {
-  return is_gguf_file(path, files) ? ModelForm::kGguf
-         : is_hugging_face(path)   ? ModelForm::kHuggingFace
-                                   : ModelForm::kWeightsJson;
+  if (is_gguf_file(path, files)) {
+    return ModelForm::kGguf;
+  }
+  if (is_hugging_face(path)) {
+    return ModelForm::kHuggingFace;
+  }
+  refuse_other_kinds(path, files);
+  return ModelForm::kWeightsJson;
 }
 
 }  // namespace

@@ -199,6 +199,7 @@ TEST_CASE("without TEXT on a terminal, a short help and exit 2") {
   run.stdin_is_tty = true;
   const ProgramResult result = attnviz(run);
   CHECK(result.exit_code == 2);
+  CHECK(result.err.find("attnviz tour") < result.err.find("attnviz \"The cat sat\""));
   CHECK(contains(result.err, "attnviz --help"));
   CHECK(result.out.empty());
 }

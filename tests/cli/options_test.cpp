@@ -114,8 +114,10 @@ TEST_CASE("show: a word that may be a slip is drawn, and what may be meant is to
   REQUIRE(attnviz({"weights", "-q", "-o", folder.file("w.json")}).exit_code == 0);
   CHECK(contains(attnviz({"wieghts"}).err,
                  "drawing the text \"wieghts\" (did you mean attnviz weights?)"));
-  CHECK(contains(attnviz({"help"}).err, "(did you mean attnviz --help?)"));
-  CHECK(contains(attnviz({folder.file("w.json")}).err, "a file is read with -f, weights with -m"));
+  CHECK(contains(attnviz({"version"}).err, "(did you mean attnviz --version?)"));
+  CHECK(contains(attnviz({folder.file("w.json")}).err, "; a model goes behind -m: attnviz -m /"));
+  write_file(folder.file("a.txt"), "The cat");
+  CHECK(contains(attnviz({folder.file("a.txt")}).err, "a file is read with -f, weights with -m"));
   CHECK(!contains(attnviz({"--", "weights"}).err, "did you mean"));
   CHECK(!contains(attnviz({"cat"}).err, "drawing the text"));
 }

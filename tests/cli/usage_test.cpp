@@ -33,7 +33,7 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"The", "cat", "sat"}, "quote the sentence"},
       {{"tokenise", "cat"}, "did you mean \"tokenize\""},
       {{"weigths", "-o", "w.json", "x"}, "did you mean \"weights\""},
-      {{"--json", "tokenize", "cat"}, "the command comes first: attnviz tokenize"},
+      {{"--json", "cat", "tokenize"}, "the command comes first:\n  attnviz tokenize cat --json"},
       {{"tokenize", "a", "b"}, "more than one TEXT"},
       {{"weights", "cat"}, "weights takes no TEXT, found \"cat\""},
       {{"--random", "-m", "w.json", "cat"}, "--random and --model exclude each other"},

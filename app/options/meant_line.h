@@ -1,0 +1,45 @@
+// A command line with a word that nothing takes: which one was probably meant, to be typed as it
+// is.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "options/option_list.h"
+#include "options/option_parser.h"
+
+namespace attnviz::app {
+
+/// Whether a word names a model, on this machine or among those that many people know.
+/// `beside_sentence`: what stands next to it can only be the text, so that names that are words of
+/// a language, too, count.
+using NamesModel = std::function<bool(const std::string& word, bool beside_sentence)>;
+
+/// A command's name, and its options as they are to be read.
+struct KnownCommand {
+  std::string name;
+  OptionList options;
+};
+
+/// What was typed, taken apart; all of it must outlive this.
+struct TypedLine {
+  std::string command;  // empty: none, which is the default one
+  const OptionList& options;
+  const ParsedWords& parsed;
+  const std::vector<KnownCommand>& commands;  // the default one first
+};
+
+/// Throws Error{kUsage} that says what more than one TEXT was probably meant as, each time with the
+/// line to type.
+[[noreturn]] void fail_two_texts(const TypedLine& line, const NamesModel& names_model);
+
+/// Sizes of random weights where a choice of heads was meant: throws Error{kUsage} with the line to
+/// type for one beside a model, and for one that is no size but such a choice.
+void check_sizes_meant(const TypedLine& line);
+
+/// The same of a size alone, which makes random weights: the line that chooses among the heads of
+/// the embedded model; empty for all others.
+std::string choice_meant(const TypedLine& line);
+
+}  // namespace attnviz::app

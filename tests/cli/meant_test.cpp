@@ -1,0 +1,182 @@
+// Wrong command lines: what was probably meant, as a line to type.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+// A file of each kind that is easily taken for another.
+void write_samples(const TemporaryFolder& folder) {
+  write_file(folder.file("cat.png"), "\x89PNG\r\n\x1a\n and so on");
+  write_file(folder.file("cat.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+  write_file(folder.file("words"), "\x93NUMPY\x01 and so on");
+  write_file(folder.file("a.txt"), "The cat sat\n");
+  REQUIRE(in_folder(folder, {"The cat", "-q", "-o", "pattern.npy"}).exit_code == 0);
+}
+
+// The lines of a message that are to be typed.
+std::vector<std::string> lines_to_type(const std::string& message) {
+  std::vector<std::string> typed;
+  for (const std::string& line : lines_of(message)) {
+    if (line.starts_with("  ")) {
+      typed.push_back(line.substr(2));
+    }
+  }
+  return typed;
+}
+
+// As a person pastes it, with the program on the way where commands are looked for.
+ProgramResult pasted(const TemporaryFolder& folder, const std::string& line) {
+  ProgramRun run;
+  run.folder = folder.path();
+  run.arguments = {"-c", line};
+  run.environment["PATH"] =
+      std::filesystem::path(ATTNVIZ_PROGRAM).parent_path().string() + ":/usr/bin:/bin";
+  return run_program("/bin/sh", run);
+}
+
+struct Meant {
+  std::vector<std::string> arguments;
+  std::vector<std::string> lines;
+};
+
+}  // namespace
+
+TEST_CASE("two words where one text is taken: the line that was meant works when it is pasted") {
+  const TemporaryFolder folder;
+  write_samples(folder);
+  const std::vector<Meant> cases = {
+      {{"demo", "The cat sat"}, {"attnviz -m demo \"The cat sat\""}},
+      {{"The cat sat", "demo", "--head", "2.1"}, {"attnviz -m demo \"The cat sat\" --head 2.1"}},
+      {{"inspect", "demo", "The cat sat"}, {"attnviz inspect -m demo \"The cat sat\""}},
+      {{"predict", "x"}, {"attnviz x --predict 5"}},
+      {{"generate", "The cat"}, {"attnviz \"The cat\" --generate 10"}},
+      {{"focus", "The cat"}, {"attnviz \"The cat\" --focus -1"}},
+      {{"focus", "cat", "The cat"}, {"attnviz \"The cat\" --focus cat"}},
+      {{"head", "2.1", "The cat"}, {"attnviz \"The cat\" --head 2.1"}},
+      {{"average", "The cat"}, {"attnviz \"The cat\" --average heads"}},
+      {{"The cat", "json"}, {"attnviz \"The cat\" --json"}},
+      {{"lens", "The cat sat"}, {"attnviz why \"The cat sat\" --lens"}},
+      {{"explain", "The cat"}, {"attnviz inspect \"The cat\" --explain"}},
+      {{"file", "a.txt"}, {"attnviz -f a.txt"}},
+      {{"model", "demo"}, {"attnviz -m demo \"The cat sat\""}},
+      {{"output", "b.png"}, {"attnviz \"The cat sat\" -o b.png"}},
+      {{"The cat sat", "inspect"}, {"attnviz inspect \"The cat sat\""}},
+      {{"tokenise", "cat"}, {"attnviz tokenize cat", "attnviz \"tokenise cat\""}},
+      {{"The cat sat", "A dog ran"},
+       {"attnviz diff \"The cat sat\" \"A dog ran\"",
+        "printf '%s\\n' \"The cat sat\" \"A dog ran\" | attnviz --lines"}},
+      {{"The cat", "a dog", "it ran"},
+       {"printf '%s\\n' \"The cat\" \"a dog\" \"it ran\" | attnviz --lines"}},
+      {{"The", "cat", "sat"}, {"attnviz \"The cat sat\""}},
+      {{"tokenize", "a", "b"}, {"attnviz tokenize \"a b\""}},
+      {{"say", "\"no\" to $HOME", "it's"}, {"attnviz 'say \"no\" to $HOME it'\\''s'"}},
+      {{"--json", "--", "-a", "b"}, {"attnviz --json -- \"-a b\""}},
+  };
+  for (const Meant& item : cases) {
+    CAPTURE(item.arguments.back());
+    const ProgramResult run = in_folder(folder, item.arguments);
+    CHECK(run.exit_code == 2);
+    CHECK(run.out.empty());
+    CHECK(contains(run.err, "more than one TEXT"));
+    const std::vector<std::string> lines = lines_to_type(run.err);
+    CHECK_MESSAGE(lines == item.lines, run.err);
+    for (const std::string& line : lines) {
+      CAPTURE(line);
+      // Two texts of unequal lengths have no tokens in common to compare.
+      const ProgramResult typed = pasted(folder, line);
+      CHECK_MESSAGE(typed.exit_code == (contains(line, "diff") ? typed.exit_code : 0), typed.err);
+      CHECK(!contains(typed.err, "more than one TEXT"));
+    }
+  }
+}
+
+TEST_CASE("names of models that are not here: well-known ones, and words of a language") {
+  for (const char* name :
+       {"gpt2", "gpt2-medium", "llama3.2:1b", "Qwen2.5-0.5B", "bert-base-uncased",
+        "meta-llama/Llama-3.2-1B", "openai-community/gpt2"}) {
+    CAPTURE(name);
+    CHECK(contains(attnviz({name, "The cat sat"}).err,
+                   std::string("  attnviz -m ") + name + " \"The cat sat\"\n"));
+  }
+  CHECK(contains(attnviz({"gpt2", "The", "cat"}).err, "  attnviz -m gpt2 \"The cat\"\n"));
+  CHECK(contains(attnviz({"mistral", "The cat sat"}).err, "attnviz -m mistral \"The cat sat\""));
+  CHECK(contains(attnviz({"mistral", "blew", "hard"}).err, "  attnviz \"mistral blew hard\"\n"));
+  CHECK(!contains(attnviz({"gpt2", "The cat", "-m", "demo"}).err, "-m gpt2"));
+  CHECK(contains(attnviz({"gpt2"}).err, "a model goes behind -m: attnviz -m gpt2 \"The cat sat\""));
+  CHECK(!contains(attnviz({"mistral"}).err, "-m mistral"));
+}
+
+TEST_CASE("help: alone or before a command; behind show it is a text") {
+  CHECK(attnviz({"help"}).out == attnviz({"--help"}).out);
+  CHECK(attnviz({"help", "heads"}).out == attnviz({"heads", "--help"}).out);
+  CHECK(attnviz({"help", "help"}).exit_code == 2);
+  CHECK(contains(attnviz({"help", "me", "out"}).err, "  attnviz \"help me out\"\n"));
+  const ProgramResult text = attnviz({"show", "help"});
+  CHECK(text.exit_code == 0);
+  CHECK(!contains(text.out, "Usage:"));
+}
+
+TEST_CASE("a command behind options of its own is that command; a value is none") {
+  CHECK(attnviz({"-m", "demo", "heads", "--json"}).out ==
+        attnviz({"heads", "-m", "demo", "--json"}).out);
+  CHECK(attnviz({"--model=demo", "-q", "tokenize", "cat"}).out ==
+        attnviz({"tokenize", "cat", "-q"}).out);
+  CHECK(contains(attnviz({"-m", "heads", "cat"}).err, "model \"heads\""));
+  CHECK(attnviz({"--json", "--", "tour"}).out == attnviz({"show", "tour", "--json"}).out);
+}
+
+TEST_CASE("files of another kind: what they are, and what takes them") {
+  const TemporaryFolder folder;
+  write_samples(folder);
+  struct Other {
+    std::vector<std::string> arguments;
+    int exit_code;
+    const char* message;
+  };
+  const Other cases[] = {
+      {{"-m", "cat.png", "x"}, 3, "cat.png: a picture, no model"},
+      {{"-m", "cat.svg", "x"}, 3, "cat.svg: a page or a drawing, no model"},
+      {{"-m", "words", "x"}, 3, "words: a NumPy array, no model; attention in it"},
+      {{"-m", "pattern.npy"}, 3, "\n  attnviz render pattern.npy\n"},
+      {{"info", "pattern.npy"}, 3, "\n  attnviz render pattern.npy\n"},
+      {{"-m", "none.npy", "x"}, 1, "none.npy: no such file, and by its name a NumPy array"},
+      {{"-f", "cat.png"}, 3, "cat.png: a picture, no text"},
+      {{"--lines", "-f", "cat.png"}, 3, "cat.png: a picture, no text"},
+      {{"-f", "pattern.npy"}, 3, "\n  attnviz render pattern.npy\n"},
+  };
+  for (const Other& item : cases) {
+    CAPTURE(item.message);
+    const ProgramResult run = in_folder(folder, item.arguments);
+    CHECK(run.exit_code == item.exit_code);
+    CHECK_MESSAGE(contains(run.err, item.message), run.err);
+    CHECK(run.out.empty());
+  }
+  CHECK(pasted(folder, "attnviz render pattern.npy").exit_code == 0);
+  CHECK(contains(in_folder(folder, {"pattern.npy"}).err, "attnviz render pattern.npy"));
+  CHECK(contains(attnviz({}, "\x89PNG\r\n\x1a\n").err, "standard input: a picture, no text"));
+}
+
+TEST_CASE("a size where a choice of heads was meant") {
+  const TemporaryFolder folder;
+  const auto line_of = [&folder](std::vector<std::string> arguments) {
+    const auto lines = lines_to_type(in_folder(folder, std::move(arguments)).err);
+    return lines.empty() ? std::string() : lines.front();
+  };
+  CHECK(line_of({"The cat", "--layers", "2"}) == "attnviz \"The cat\" --layer 2");
+  CHECK(line_of({"--heads", "2", "--json", "cat"}) == "attnviz cat --json --head 2");
+  CHECK(line_of({"cat", "--layers", "12"}).empty());  // more than the demo model has
+  CHECK(line_of({"cat", "--layers", "2", "--heads", "2"}).empty());
+  CHECK(line_of({"cat", "--layers", "2", "--random"}).empty());
+  CHECK(line_of({"cat", "--heads", "2.1"}) == "attnviz cat --head 2.1");
+  CHECK(line_of({"cat", "--heads", "2.5x"}).empty());
+  CHECK(line_of({"cat", "-m", "demo", "--layers", "2"}) == "attnviz cat -m demo --layer 2");
+  CHECK(pasted(folder, "attnviz cat -m demo --layer 2").exit_code == 0);
+}
+
+}  // namespace attnviz::test
