@@ -1,11 +1,8 @@
 #include "commands/commands.h"
 
 #include <fmt/core.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +15,7 @@
 #include "attnviz/text/files/load_tokenizer.h"
 #include "commands/input.h"
 #include "outputs/output_file.h"
+#include "system/keys.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
@@ -40,66 +38,85 @@ std::string chosen_text(const TourOptions& options) {
   return std::get<std::string>(std::move(input->content));
 }
 
-// Another program may have left the terminal so that read() does not wait.
-void wait_for_stdin() {
-  pollfd waited = {STDIN_FILENO, POLLIN, 0};
-  poll(&waited, 1, -1);
+enum class Move { kNext, kBack, kLeave, kAgain };
+
+// Whether a key is a letter, whatever the case.
+bool is_letter(const KeyPress& pressed, char letter) {
+  return pressed.key == Key::kLetter &&
+         ascii_lower(std::string(1, pressed.letter)).front() == letter;
 }
 
-// Asks, and reads a line of standard input without its end; empty when there is none any more. The
-// terminal stays as it is, with the line editing that people and screen readers know.
-std::optional<std::string> answer_to(const std::string& question) {
-  write_to_stdout(question);
-  std::string line;
-  for (;;) {
-    char c = 0;
-    const ssize_t count = ::read(STDIN_FILENO, &c, 1);
-    if (count < 0 && errno == EINTR) {
-      write_to_stdout(question);  // the shell has written over it meanwhile
-      continue;
-    }
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      wait_for_stdin();
-      continue;
-    }
-    if (count <= 0) {
-      return line.empty() ? std::nullopt : std::optional(line);
-    }
-    if (c == '\n') {
-      return line;
-    }
-    line += c;
-  }
-}
-
-// The first sign of an answer that is none of " \t", in lower case: 0 for a bare Enter or spaces.
-char key_of(const std::string& answer) {
-  const std::size_t at = answer.find_first_not_of(" \t\r");
-  return at == std::string::npos ? '\0' : ascii_lower(answer)[at];
-}
-
-enum class Move { kNext, kBack, kLeave };
-
-Move ask(bool is_first, bool is_last) {
-  const std::string question =
-      fmt::format("[Enter: {}{}{}] ", is_last ? "end" : "next", is_first ? "" : "   b Enter: back",
-                  is_last ? "" : "   q Enter: quit");
-  for (;;) {
-    const std::optional<std::string> answer = answer_to(question);
-    if (!answer) {
-      write_to_stdout("\n");
+// Nothing for a key that does nothing.
+std::optional<Move> move_of(const KeyPress& pressed, bool is_last) {
+  switch (pressed.key) {
+    case Key::kEndOfInput:
       return Move::kLeave;
-    }
-    const char key = key_of(*answer);
-    if (key == '\0' || key == 'n') {
+    case Key::kReturned:
+      return Move::kAgain;
+    case Key::kEnter:
       return is_last ? Move::kLeave : Move::kNext;
-    }
-    if (key == 'b' || key == 'q') {
-      return key == 'b' ? Move::kBack : Move::kLeave;
-    }
-    write_to_stdout("Enter alone goes on, b and Enter goes back, q and Enter leaves.\n");
+    case Key::kRight:
+    case Key::kDown:
+    case Key::kPageDown:
+      return is_last ? Move::kAgain : Move::kNext;  // a key that is held down does not leave
+    case Key::kLeft:
+    case Key::kUp:
+    case Key::kPageUp:
+    case Key::kBackspace:
+      return Move::kBack;
+    case Key::kLetter:
+    case Key::kOther:
+      break;
   }
+  if (is_letter(pressed, ' ') || is_letter(pressed, 'n')) {
+    return is_last ? Move::kLeave : Move::kNext;
+  }
+  if (is_letter(pressed, 'b')) {
+    return Move::kBack;
+  }
+  return is_letter(pressed, 'q') ? std::optional(Move::kLeave) : std::nullopt;
 }
+
+// Asks which screen is next. Who types lines, or lets a program type them, ends each letter with an
+// Enter that is no key of its own: it comes at once.
+class Question {
+ public:
+  Move ask(bool is_first, bool is_last) {
+    const std::string question =
+        fmt::format("[{}{}{}] ", is_last ? "Enter: end" : "Enter or right arrow: next",
+                    is_first ? "" : "   left arrow: back", is_last ? "" : "   q: quit");
+    write_to_stdout(question);
+    const auto asked = Clock::now();
+    for (;;) {
+      const KeyPress pressed = keys_.next();
+      if (pressed.key == Key::kEnter && is_behind_letter_ && Clock::now() - asked < kAtOnce) {
+        is_behind_letter_ = false;
+        continue;
+      }
+      is_behind_letter_ = pressed.key == Key::kLetter && pressed.letter != ' ';
+      const std::optional<Move> move = move_of(pressed, is_last);
+      if (move == Move::kAgain && pressed.key != Key::kReturned) {
+        continue;
+      }
+      write_to_stdout("\n");
+      if (move == Move::kAgain || !move) {
+        write_to_stdout((move ? std::string() : kKeysThere) + question);
+        continue;
+      }
+      return *move;
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kAtOnce{400};
+  static constexpr const char* kKeysThere =
+      "Enter, Space, the right arrow and Page Down go on;\n"
+      "b, the left arrow and Page Up go back; q leaves.\n";
+
+  KeyReader keys_;
+  bool is_behind_letter_ = false;
+};
 
 // Asked for anew each time: a window may change its size meanwhile.
 std::string screen_text(const Tour& tour, std::size_t screen, const TourOptions& options) {
@@ -107,22 +124,12 @@ std::string screen_text(const Tour& tour, std::size_t screen, const TourOptions&
                             kOptionNames);
 }
 
-extern "C" void do_nothing(int) {}
-
-// Who stopped the tour with Ctrl-Z finds the question again: without a handler read() would go on
-// waiting as if nothing had been.
-void interrupt_reading_on_return() {
-  struct sigaction action {};
-  action.sa_handler = do_nothing;
-  sigaction(SIGCONT, &action, nullptr);
-}
-
 void walk(const Tour& tour, const TourOptions& options) {
-  interrupt_reading_on_return();
+  Question question;
   std::size_t screen = 0;
   for (;;) {
     write_to_stdout(screen_text(tour, screen, options) + '\n');
-    const Move move = ask(screen == 0, screen + 1 == kTourScreens);
+    const Move move = question.ask(screen == 0, screen + 1 == kTourScreens);
     if (move == Move::kLeave) {
       return;
     }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
+#include "system/keys.h"
 #include "system/progress_line.h"
 
 namespace attnviz::app {
@@ -55,6 +56,7 @@ extern "C" void remove_unfinished_files_and_exit(int) {
     return;
   }
   erase_progress_line();
+  restore_terminal();
   for (const auto& name : unfinished_files) {
     if (const char* path = name.load()) {
       unlink(path);

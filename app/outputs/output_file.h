@@ -10,8 +10,8 @@ namespace attnviz::app {
 /// Thrown when nobody reads standard output any more; the program then ends quietly.
 struct ClosedPipe {};
 
-/// SIGINT, SIGTERM and SIGHUP remove unfinished files and end the program with 130; a closed pipe
-/// becomes an error of the write instead of a signal.
+/// SIGINT, SIGTERM and SIGHUP remove unfinished files, give the terminal back as it was and end the
+/// program with 130; a closed pipe becomes an error of the write instead of a signal.
 void install_signal_handlers();
 
 /// While it lives, the first signal that would end the program is noted in its place, so that what

@@ -155,8 +155,10 @@ class Conversation {
 
  private:
   void step() {
-    std::array<pollfd, 3> polled = {
-        {{in_.get(), POLLOUT, 0}, {out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}}};
+    const bool has_input = run_.keys.empty() || fed_ < run_.input.size();
+    std::array<pollfd, 3> polled = {{{has_input ? in_.get() : -1, POLLOUT, 0},
+                                     {out_.get(), POLLIN, 0},
+                                     {err_.get(), POLLIN, 0}}};
     constexpr int kMilliseconds = 1000;
     const bool is_idle = poll(polled.data(), polled.size(), kMilliseconds) == 0;
     if (polled[0].revents != 0) {
@@ -171,6 +173,7 @@ class Conversation {
     if (polled[2].revents != 0) {
       read_some(err_, result_.err);
     }
+    type_keys();
     // The thread sanitizer keeps a signal until the program's next call when it comes between the
     // entry of its read() and the system's, which then waits for ever: only another one helps.
     const bool is_due = !signalled_ || (kSanitized && is_idle);
@@ -180,11 +183,22 @@ class Conversation {
     }
   }
 
+  // Each when its prompt is there. The terminal stays open behind the last.
+  void type_keys() {
+    for (std::size_t at = 0; n_typed_ < run_.keys.size() &&
+                             (at = result_.out.find(run_.prompt, n_answered_)) != std::string::npos;
+         ++n_typed_) {
+      n_answered_ = at + run_.prompt.size();
+      const std::string& keys = run_.keys[n_typed_];
+      [[maybe_unused]] const auto typed = ::write(in_.get(), keys.data(), keys.size());
+    }
+  }
+
   void feed() {
     const ssize_t count = ::write(in_.get(), run_.input.data() + fed_, run_.input.size() - fed_);
     fed_ += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
     const bool is_broken = count < 0 && errno != EAGAIN;
-    if (is_broken || fed_ == run_.input.size()) {
+    if (run_.keys.empty() && (is_broken || fed_ == run_.input.size())) {
       if (run_.signal_after_output != 0) {
         waiting_ = std::move(in_);  // open until the program ends
         in_ = Descriptor();
@@ -211,6 +225,8 @@ class Conversation {
   Descriptor out_;
   Descriptor err_;
   std::size_t fed_ = 0;
+  std::size_t n_typed_ = 0;     // keys
+  std::size_t n_answered_ = 0;  // bytes of output
   bool signalled_ = false;
   ProgramResult result_;
 };
@@ -241,7 +257,7 @@ ProgramResult run_program(const std::filesystem::path& program, const ProgramRun
   if (child < 0) {
     throw std::runtime_error("fork failed");
   }
-  if (run.stdin_is_tty && !run.input.empty()) {
+  if (run.stdin_is_tty && !(run.input.empty() && run.keys.empty())) {
     in.ours = Descriptor(fcntl(out.ours.get(), F_DUPFD_CLOEXEC, 0));  // where keys are typed
   }
   in.theirs.reset();

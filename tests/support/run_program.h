@@ -20,6 +20,9 @@ struct ProgramRun {
   std::optional<std::string> stdout_path;   // standard output goes to this file
   std::optional<std::size_t> stdout_limit;  // the reader closes the pipe after so many bytes
   std::optional<std::size_t> tty_columns;   // standard output is a terminal of this width
+  std::string prompt;                       // with `keys`: what is printed before each is typed
+  std::vector<std::string> keys;            // typed after `input` where standard input is a
+                                            // terminal, one for each time that `prompt` was printed
   std::vector<int> closed_streams;          // of 0, 1, 2
   bool stdin_is_tty = false;                // with tty_columns: standard input is that terminal,
                                             // and `input` is typed there
