@@ -3,27 +3,35 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "attnviz/analysis/heads/naming.h"
 #include "attnviz/analysis/tour.h"
 #include "attnviz/core/ascii.h"
-#include "attnviz/model/hugging_face.h"
+#include "attnviz/core/cpus.h"
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/run_facts.h"
 #include "attnviz/terminal/tour_view.h"
-#include "attnviz/text/files/load_tokenizer.h"
 #include "commands/input.h"
+#include "options/shell_words.h"
 #include "outputs/output_file.h"
+#include "stores/model_source.h"
 #include "system/keys.h"
+#include "system/progress_line.h"
+#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {
 
 namespace {
 
-constexpr TourOptionNames kOptionNames = {"--head", "--query", "--truncate right", "--temperature",
-                                          "--help"};
 constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
 
 std::string chosen_text(const TourOptions& options) {
@@ -118,18 +126,103 @@ class Question {
   bool is_behind_letter_ = false;
 };
 
-// Asked for anew each time: a window may change its size meanwhile.
-std::string screen_text(const Tour& tour, std::size_t screen, const TourOptions& options) {
-  return render_tour_screen(tour, screen, stdout_drawing(options.style, options.color),
-                            kOptionNames);
-}
+// A tour, and the model that its numbers are of.
+class ShownTour {
+ public:
+  explicit ShownTour(const TourOptions& options)
+      : options_(options),
+        source_(model_source(options.model)),
+        model_(open_model(source_, options.model)),
+        tokenizer_(open_tokenizer(options.tokenizer, source_, model_)),
+        model_option_(model_option()),
+        heads_command_("attnviz heads" + model_option_) {
+    if (!is_embedded(source_)) {
+      model_.config.named_heads = names();
+    }
+    tour_ = tour_of(chosen_text(options));
+    tour_.learned_simple_english = is_embedded(source_);
+    tell_differences();
+  }
+  ShownTour(const ShownTour&) = delete;
+  ShownTour& operator=(const ShownTour&) = delete;
 
-void walk(const Tour& tour, const TourOptions& options) {
+  std::size_t screens() const { return tour_screens(tour_); }
+
+  // Asked for anew each time: a window may change its size meanwhile.
+  std::string text(std::size_t screen) const {
+    const TourOptionNames names = {"--head", "--query",     "--truncate right", "--temperature",
+                                   "--help", model_option_, heads_command_};
+    return render_tour_screen(tour_, screen, stdout_drawing(options_.style, options_.color), names);
+  }
+
+ private:
+  std::string model_option() const {
+    const StoredModel* const stored = stored_model(source_);
+    return stored != nullptr      ? " -m " + typed_word(stored->given())
+           : is_embedded(source_) ? ""
+                                  : " --random";
+  }
+
+  Tour tour_of(const std::string& text) const {
+    try {
+      return make_tour(model_, *tokenizer_, text);
+    } catch (const Error& error) {
+      if (text != kDefaultText || options_.input.text || is_embedded(source_)) {
+        throw;
+      }
+      throw Error(error.kind(),
+                  fmt::format("{}\nThat is of the tour's own text, {}; give one that this model "
+                              "takes: attnviz tour{} \"TEXT\"",
+                              error.what(), attnviz::quoted(kDefaultText), model_option_));
+    }
+  }
+
+  // None where the model does not take the probes that they are earned on.
+  std::vector<NamedHead> names() const {
+    if (model_.config.is_too_long(kShortestNamedProbe + 1)) {
+      return {};
+    }
+    ProgressLine progress("probes", {});
+    AttentionRequest request;
+    request.n_threads = available_threads();
+    request.report = progress.report();
+    try {
+      return measured_names(model_, dynamic_cast<const ModelTokenizer*>(tokenizer_.get()), request);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kMalformed) {
+        throw;
+      }
+      return {};
+    }
+  }
+
+  void tell_differences() const {
+    const ModelFacts facts = model_facts(model_, tour_.text);
+    if (facts.random) {
+      say(model_title(facts) +
+          " mean nothing: the tour shows how attention is computed, not what "
+          "it learns");
+    }
+    for (const std::string& sentence : tour_left_out(tour_)) {
+      say(sentence + "; what its heads score: " + heads_command_);
+    }
+  }
+
+  const TourOptions& options_;
+  ModelSource source_;
+  Model model_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::string model_option_;
+  std::string heads_command_;
+  Tour tour_;
+};
+
+void walk(const ShownTour& tour) {
   Question question;
   std::size_t screen = 0;
   for (;;) {
-    write_to_stdout(screen_text(tour, screen, options) + '\n');
-    const Move move = question.ask(screen == 0, screen + 1 == kTourScreens);
+    write_to_stdout(tour.text(screen) + '\n');
+    const Move move = question.ask(screen == 0, screen + 1 == tour.screens());
     if (move == Move::kLeave) {
       return;
     }
@@ -141,16 +234,13 @@ void walk(const Tour& tour, const TourOptions& options) {
 }  // namespace
 
 void run(const TourOptions& options) {
-  const std::string text = chosen_text(options);
-  const Model model = demo_model();
-  const auto tokenizer = demo_tokenizer();
-  const Tour tour = make_tour(model, *tokenizer, text);
+  const ShownTour tour(options);
   if (!options.all && stdin_is_terminal() && stdout_is_terminal()) {
-    return walk(tour, options);
+    return walk(tour);
   }
   std::string all;
-  for (std::size_t screen = 0; screen < kTourScreens; ++screen) {
-    all += (screen == 0 ? "" : "\n") + screen_text(tour, screen, options);
+  for (std::size_t screen = 0; screen < tour.screens(); ++screen) {
+    all += (screen == 0 ? "" : "\n") + tour.text(screen);
   }
   write_to_stdout(all);
 }

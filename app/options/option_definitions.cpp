@@ -249,6 +249,13 @@ void define_weights(OptionList& list, WeightsOptions& options) {
 
 void define_tour(OptionList& list, TourOptions& options) {
   define_text(list, options.input);
+  define_tokenizer(list, options.tokenizer);
+  define_named_model(
+      list, options.model.model,
+      "the model whose heads are shown, as attnviz show takes it (default: demo, the "
+      "embedded one); what it has no head for is left out, and told");
+  list.add_flag("Model", "--random", "random weights, in which nothing has been learned",
+                [&options] { in_numbers<RandomShape>(options.model.model); });
   list.add_flag("Output", "--all", "print all screens at once, as a pipe gets them", options.all);
   define_text_style(list, options);
 }

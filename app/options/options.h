@@ -299,9 +299,11 @@ struct MergeOptions {
 /// The models on this machine.
 struct ModelsOptions : PrintOptions {};
 
-/// Screens about attention, with numbers of the embedded model.
+/// Screens about attention, with numbers of a model.
 struct TourOptions : StyleOptions {
   InputOptions input;  // no text: one of the tour's own
+  ModelOptions model;
+  std::optional<std::string> tokenizer;
   bool all = false;    // at once
 };
 

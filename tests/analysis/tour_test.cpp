@@ -15,7 +15,9 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/model/random_model.h"
 #include "attnviz/text/files/load_tokenizer.h"
+#include "attnviz/text/tokenizer.h"
 
 namespace attnviz {
 namespace {
@@ -303,6 +305,51 @@ TEST_CASE("tour: texts of one token, of bytes, without a space") {
     }
     CHECK(sum == doctest::Approx(1.0));
   }
+}
+
+TEST_CASE("tour: a model without heads of a job has none in its tour, and follows a telling one") {
+  Model unnamed = demo_model();
+  unnamed.config.named_heads.emplace();  // measured, and none earned a name
+  const Tour tour = make_tour(unnamed, tokenizer(), kText);
+  CHECK(!tour.previous.found);
+  CHECK(!tour.induction.found);
+  CHECK(tour.previous_share == 0.0);
+  CHECK(tour.pronoun.found);  // which is no name of a head
+  CHECK(tour.inspection.head == tour.pronoun.score.head);
+
+  const Model random = random_model(RandomShape{}, /*seed=*/42, Positions::kNone);
+  const auto words = make_tokenizer("words");
+  const Tour nothing = make_tour(random, *words, kText);
+  CHECK(!nothing.pronoun.found);
+  CHECK(nothing.inspection.head == HeadId{0, 0});
+  CHECK(word_at(nothing.text, nothing.query()) == "it");
+  CHECK(nothing.is_causal);
+}
+
+TEST_CASE("tour: only heads of the name are taken for the job") {
+  Model named = demo_model();
+  named.config.named_heads = {{{3, 3, "previous-token"}, {0, 0, "induction"}}};
+  const Tour tour = make_tour(named, tokenizer(), kText);
+  CHECK(tour.previous.score.head == HeadId{3, 3});
+  CHECK(tour.induction.score.head == HeadId{0, 0});
+}
+
+TEST_CASE("tour: a model that takes no text of the tour's own shows the text's numbers alone") {
+  Model brief = demo_model();
+  brief.config.n_ctx = 6;
+  const Tour tour = make_tour(brief, tokenizer(), "The cat sat");
+  CHECK(!tour.previous.found);
+  CHECK(!tour.induction.found);
+  CHECK(!tour.pronoun.found);
+  CHECK(tour.inspection.weights.size() == tour.text.size());
+}
+
+TEST_CASE("tour: a model whose tokens see those behind them is not causal") {
+  Model open = demo_model();
+  open.config.mask = {MaskKind::kNone};
+  const Tour tour = make_tour(open, tokenizer(), kText);
+  CHECK(!tour.is_causal);
+  CHECK(tour.inspection.weights.back() > 0.0f);
 }
 
 }  // namespace attnviz

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <regex>
 #include <string>
@@ -340,6 +341,53 @@ TEST_CASE("tour: of a text that is longer than the context it says what it takes
   std::replace(words.begin(), words.end(), '\n', ' ');
   CHECK(contains(words, "reads 256 tokens at most: of this text's 1,2"));
   CHECK(contains(words, "the first 256 are taken."));
+}
+
+TEST_CASE("tour: of another model, before or behind the command") {
+  const ProgramResult run = attnviz({"tour", "-m", kStories});
+  if (!std::filesystem::exists(kStories)) {
+    MESSAGE("SKIPPED: no ", kStories);
+    return;
+  }
+  CHECK(run.exit_code == 0);
+  CHECK(titles(run.out) == "123456");
+  CHECK(attnviz({"-m", kStories, "tour"}).out == run.out);
+  const std::string screen = screen_of(run.out, '5');
+  // What attnviz heads calls so.
+  const json document = attnviz_json({"heads", "-m", kStories});
+  const std::string head = head_in(screen, "\n");
+  bool is_named = false;
+  for (const json& one : document["heads"]) {
+    const std::string name =
+        std::to_string(one["layer"].get<int>()) + "." + std::to_string(one["head"].get<int>());
+    for (const json& its : one["names"]) {
+      is_named = is_named || (name == head && its == "previous-token");
+    }
+  }
+  CHECK(is_named);
+  std::string words = screen;
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  CHECK(contains(words, "has the job induction or pronoun; attnviz heads -m "));
+  CHECK(!contains(run.out, "it learned simple English"));
+}
+
+TEST_CASE("tour: random weights have no heads that specialise, which is told") {
+  const ProgramResult run = attnviz({"tour", "--random", "The cat sat on the mat"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "5 of 5: Temperature"));
+  CHECK(!contains(run.out, "Heads that specialise"));
+  CHECK(contains(run.err, "random weights (seed 42) mean nothing"));
+  CHECK(contains(run.err, "without the screen \"Heads that specialise\": this model has no head"));
+  CHECK(contains(run.err, "; what its heads score: attnviz heads --random\n"));
+  CHECK(contains(run.out, "attnviz --random \"$TEXT\""));
+}
+
+TEST_CASE("tour: a model that does not take the tour's own text says to give one") {
+  const std::string file = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
+  const ProgramResult run = attnviz({"tour", "-m", file});
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "That is of the tour's own text"));
+  CHECK(attnviz({"tour", "-m", file, "the cat saw the dog and the cat ran"}).exit_code == 0);
 }
 
 TEST_CASE("tour: what it cannot take") {

@@ -40,7 +40,7 @@ TokenizedText text_of(const std::vector<std::string>& pieces) {
 }
 
 constexpr TourOptionNames kNames = {"--head", "--query", "--truncate right", "--temperature",
-                                    "--help"};
+                                    "--help", "",        "heads -m x"};
 
 TourHead example(HeadId head, std::vector<float> weights, ExpectedLook look) {
   TourHead made;
@@ -232,6 +232,43 @@ TEST_CASE("tour screens: a head that has two jobs, or three, is said to") {
   CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does two of them. "));
   hand.tour.induction.score.head = {0, 1};
   CHECK(test::contains(on_one_line(hand.screen(4)), " L0H1 does all three. "));
+}
+
+TEST_CASE("tour screens: what a model has no head for is left out, and said") {
+  TourByHand hand;
+  CHECK(tour_screens(hand.tour) == 6);
+  CHECK(tour_left_out(hand.tour).empty());
+  hand.tour.induction.found = false;
+  std::string screen = on_one_line(hand.screen(4));
+  CHECK(test::contains(screen,
+                       "For each of two jobs here is the head, of 4, that does it best: in "
+                       "a list of 8 words, read twice, or in sentences"));
+  CHECK(!test::contains(screen, "came next"));
+  CHECK(test::contains(screen,
+                       "No head of this model has the job induction; heads -m x shows what "
+                       "each scores."));
+  hand.tour.pronoun.found = false;
+  screen = on_one_line(hand.screen(4));
+  CHECK(test::contains(screen, "For one job here is the head, of 4, that does it best: in a list"));
+  CHECK(test::contains(screen, "has the job induction or pronoun;"));
+  CHECK(!test::contains(on_one_line(hand.screen(1)), "stands for"));
+  hand.tour.previous.found = false;
+  hand.tour.is_causal = false;
+  REQUIRE(tour_screens(hand.tour) == 4);
+  CHECK(hand.screen(3).starts_with("4 of 4: Temperature, and where to go next\n"));
+  const std::vector<std::string> left_out = tour_left_out(hand.tour);
+  REQUIRE(left_out.size() == 2);
+  CHECK(left_out[0].starts_with("without the screen \"The causal mask\": "));
+  CHECK(left_out[1].starts_with("without the screen \"Heads that specialise\": this model has no"));
+}
+
+TEST_CASE("tour screens: commands name the model where it is not the usual one") {
+  const TourByHand hand;
+  TourOptionNames names = kNames;
+  names.model = " -m x";
+  const std::string screen = render_tour_screen(hand.tour, 5, kPlain, names);
+  CHECK(test::contains(screen, "   attnviz -m x \"$TEXT\"  "));
+  CHECK(test::contains(screen, "   attnviz inspect -m x \"$TEXT\" --head 0.0 --query 2  "));
 }
 
 TEST_CASE("tour screens: no minus before what is rounded to nothing, and no term of 0.00") {

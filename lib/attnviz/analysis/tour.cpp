@@ -13,6 +13,8 @@
 
 #include "attnviz/analysis/heads/head_scores.h"
 #include "attnviz/analysis/pronouns.h"
+#include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/token_roles.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/head_selection.h"
@@ -21,6 +23,7 @@
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/softmax.h"
+#include "attnviz/text/token_marks.h"
 #include "attnviz/text/truncation.h"
 #include "attnviz/text/unicode_classes.h"
 #include "attnviz/text/word_groups.h"
@@ -81,8 +84,7 @@ class Measure {
       : model_(model),
         tokenizer_(tokenizer),
         heads_(select_heads(model, "", "")),
-        list_(tokenizer.tokenize(fmt::format("{0} {0}", fmt::join(kWords, " ")))),
-        list_patterns_(patterns(list_)) {}
+        list_(test_text(fmt::format("{0} {0}", fmt::join(kWords, " ")))) {}
 
   const std::vector<HeadId>& heads() const noexcept { return heads_; }
 
@@ -93,12 +95,16 @@ class Measure {
   }
 
   TourHead previous() const {
-    return shown(best_in_list(previous_looks(list_.size())), kPreviousExample,
+    const std::optional<LookScore> best = best_in_list(
+        "previous-token", [](const TokenizedText& list) { return previous_looks(list.size()); });
+    return shown(best, kPreviousExample,
                  [](const TokenizedText& example) { return previous_looks(example.size()); });
   }
 
   TourHead induction() const {
-    return shown(best_in_list(induction_looks(list_.ids())), kInductionExample,
+    const std::optional<LookScore> best = best_in_list(
+        "induction", [](const TokenizedText& list) { return induction_looks(list.ids()); });
+    return shown(best, kInductionExample,
                  [](const TokenizedText& example) { return induction_looks(example.ids()); });
   }
 
@@ -107,19 +113,57 @@ class Measure {
     for (std::size_t i = 0; i < std::size(kScenes); ++i) {
       for (const char* between : kBeforePronoun) {
         const Sentence made = sentence(kScenes[i], between);
-        const TokenizedText text = tokenizer_.tokenize(made.text);
-        scores[i % kLots].add(patterns(text), pronoun_looks(text, made));
+        if (const auto text = test_text(made.text)) {
+          scores[i % kLots].add(text->patterns, pronoun_looks(text->text, made));
+        }
       }
     }
     const Sentence example = sentence(kPronounExample, kBeforePronoun[0]);
-    return shown(scores[0].score(scores[1].best().head), example.text,
+    const LookScore told = scores[0].score(scores[1].best().head);
+    constexpr double kLeast = 1.0 / 3.0;
+    const bool has_job =
+        told.n_looks > 0 && 4 * told.n_won >= 3 * told.n_looks && told.weight >= kLeast;
+    return shown(has_job ? std::optional(told) : std::nullopt, example.text,
                  [&example](const TokenizedText& text) { return pronoun_looks(text, example); });
   }
 
  private:
-  LookScore best_in_list(const std::vector<ExpectedLook>& looks) const {
-    LookScores scores(heads_);
-    scores.add(list_patterns_, looks);
+  struct TestText {
+    TokenizedText text;
+    PatternStore patterns;
+  };
+
+  // A sentence of the tour's own; nothing where the model does not take it.
+  std::optional<TestText> test_text(const std::string& source) const {
+    try {
+      TokenizedText text = tokenizer_.tokenize(source);
+      if (text.size() == 0 || model_.config.is_too_long(text.size())) {
+        return std::nullopt;
+      }
+      PatternStore store = patterns(text);
+      return TestText{std::move(text), std::move(store)};
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  // Whether the head may be taken for one of this name.
+  bool may_be(HeadId head, std::string_view name) const {
+    const auto& named = model_.config.named_heads;
+    return !named || std::any_of(named->begin(), named->end(), [&](const NamedHead& one) {
+      return one.layer == head.layer && one.head == head.head && one.name == name;
+    });
+  }
+
+  template <class Looks>
+  std::optional<LookScore> best_in_list(std::string_view name, const Looks& looks) const {
+    std::vector<HeadId> candidates = heads_;
+    std::erase_if(candidates, [&](HeadId head) { return !may_be(head, name); });
+    if (candidates.empty() || !list_) {
+      return std::nullopt;
+    }
+    LookScores scores(candidates);
+    scores.add(list_->patterns, looks(list_->text));
     return scores.best();
   }
 
@@ -136,14 +180,19 @@ class Measure {
   }
 
   template <class Looks>
-  TourHead shown(const LookScore& score, const std::string& example, const Looks& looks) const {
+  TourHead shown(const std::optional<LookScore>& score, const std::string& source,
+                 const Looks& looks) const {
     TourHead head;
-    head.score = score;
-    head.text = tokenizer_.tokenize(example);
+    const std::optional<TestText> example = score ? test_text(source) : std::nullopt;
+    if (!example) {
+      head.found = false;
+      return head;
+    }
+    head.score = *score;
+    head.text = example->text;
     const std::vector<ExpectedLook> expected = looks(head.text);
     head.look = expected.empty() ? ExpectedLook{head.text.size() - 1, 0} : expected.back();
-    const PatternStore store = patterns(head.text);
-    const std::span<const float> row = store.pattern(score.head).row(head.look.query);
+    const std::span<const float> row = example->patterns.pattern(score->head).row(head.look.query);
     head.weights.assign(row.begin(), row.end());
     return head;
   }
@@ -151,9 +200,29 @@ class Measure {
   const Model& model_;
   const Tokenizer& tokenizer_;
   std::vector<HeadId> heads_;
-  TokenizedText list_;
-  PatternStore list_patterns_;
+  std::optional<TestText> list_;
 };
+
+// The head that `text` tells most of, and the query that speaks for it; random ones tell nothing.
+TellingHead most_telling(const Model& model, const TokenizedText& text,
+                         const std::vector<HeadId>& heads) {
+  if (model.config.random_weights || heads.size() == 1) {
+    return {.head = heads.front()};
+  }
+  std::vector<MaskedHeads> groups;
+  for (const HeadId head : heads) {
+    if (groups.empty() || groups.back().heads.front().layer != head.layer) {
+      groups.push_back({mask_of(model, head.layer, {}), {}});
+    }
+    groups.back().heads.push_back(head);
+  }
+  const std::vector<std::string_view> pieces = text.pieces();
+  const std::vector<std::string> names(pieces.begin(), pieces.end());
+  TellingSearch search(TokenRoles(names, names, token_marks(text)), groups, text.size(),
+                       text.size());
+  run(model, InputColumns(text).view(), {}, search);
+  return search.best();
+}
 
 double entropy_of(const std::vector<float>& weights) {
   const ScoredTokens keys(weights.size(), {});
@@ -277,7 +346,9 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
 
   const InputColumns input(tour.text);
   tour.embeddings = embed(model, input.view());
-  const std::vector heads = {tour.pronoun.score.head};
+  const TellingHead telling = tour.pronoun.found ? TellingHead{.head = tour.pronoun.score.head}
+                                                 : most_telling(model, tour.text, measure.heads());
+  const std::vector heads = {telling.head};
   const ScoredTokens tokens(tour.text.size(), {});
   HeadScores scores(measure.heads(), tokens,
                     [&model](HeadId head) { return mask_of(model, head.layer, {}); });
@@ -288,11 +359,16 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
     tour.first_share +=
         scores.scores(head)[Score::kFirst].value_or(0.0) / static_cast<double>(tour.n_heads);
   }
-  tour.previous_share = scores.scores(tour.previous.score.head)[Score::kPrevious].value_or(0.0);
-  const TourQuery followed = tour_query(tour.text, pattern.pattern(heads.front()));
+  if (tour.previous.found) {
+    tour.previous_share = scores.scores(tour.previous.score.head)[Score::kPrevious].value_or(0.0);
+  }
+  const TourQuery followed = tour.pronoun.found || !telling.qualifies()
+                                 ? tour_query(tour.text, pattern.pattern(heads.front()))
+                                 : TourQuery{telling.query, false};
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());
+  tour.is_causal = !tour.inspection.mask.visible(0, 1);
   tour.temperatures = temperatures_of(tour.inspection.masked);
   return tour;
 }

@@ -14,8 +14,10 @@
 
 namespace attnviz {
 
-/// A head that has one job, and one query that shows it at work.
+/// A head that has one job, and one query that shows it at work. Where no head has it, nothing else
+/// is set.
 struct TourHead {
+  bool found = true;
   LookScore score;             // means over the tour's own texts; the example is none of them
   TokenizedText text;          // the example
   ExpectedLook look;           // in it
@@ -37,10 +39,14 @@ struct Tour {
   double first_share = 0.0;     // mean weight on the first token: all heads, all later queries
   double previous_share = 0.0;  // mean weight on the token before: previous.score.head, the same
   TourHead previous, induction, pronoun;
-  Inspection inspection;                      // one token at the pronoun head, with all queries
+  Inspection inspection;                      // one token with all queries, at the pronoun head or,
+                                              // without one, at the most telling head
   std::vector<TourTemperature> temperatures;  // its row at 0.5, 1 and 2; a sharp one's last hotter
   std::size_t n_list_words = 0;  // of the list, read twice, that previous and induction are from
   bool follows_pronoun = false;  // whether the query is a pronoun
+  bool is_causal = true;         // no token of the inspected head sees one behind it
+  /// As the embedded model did; of others it is not known what they have read.
+  bool learned_simple_english = true;
 
   std::size_t query() const noexcept { return inspection.query; }
 };
@@ -60,9 +66,12 @@ struct TourQuery {
 TourQuery tour_query(const TokenizedText& text, ConstMatrix weights = {});
 
 /// Runs the model over `text` and the tour's own sentences, which are of simple English: `pronoun`
-/// is chosen on half of these, and its score is of the other half. What is
-/// beyond the model's context is left out at the end. The inspection looks at the model's weights:
-/// valid as long as the model lives.
+/// is chosen on half of these, and its score is of the other half: a head has that job when it
+/// gives the animal more than the place in three quarters of them, and a third of its weight in the
+/// mean. Where the model's heads have been named (ModelConfig::named_heads), `previous` and
+/// `induction` are among those of these names; a job that the tour's sentences cannot test, since
+/// the model does not take them, no head has. What is beyond the model's context is left out at the
+/// end. The inspection looks at the model's weights: valid as long as the model lives.
 ///
 /// Throws what the tokenizer, embed() and run() throw, and Error{kUsage} for a text
 /// without tokens.

@@ -36,19 +36,45 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
+bool always(const Tour& /*tour*/) {
+  return true;
+}
+bool is_causal(const Tour& tour) {
+  return tour.is_causal;
+}
+bool has_specialists(const Tour& tour) {
+  return tour.previous.found || tour.induction.found || tour.pronoun.found;
+}
+
 struct Lesson {
   const char* title;
   void (*write)(TourPage& page);
+  bool (*is_there)(const Tour& tour);
+  const char* why_not = "";
 };
 
 constexpr Lesson kLessons[kTourScreens] = {
-    {"Tokens and embeddings", tour_tokens},
-    {"Query, key and value", tour_vectors},
-    {"q·k, scaling and softmax", tour_scores},
-    {"The causal mask", tour_mask},
-    {"Heads that specialise", tour_heads},
-    {"Temperature, and where to go next", tour_temperature},
+    {"Tokens and embeddings", tour_tokens, always},
+    {"Query, key and value", tour_vectors, always},
+    {"q·k, scaling and softmax", tour_scores, always},
+    {"The causal mask", tour_mask, is_causal,
+     "in this model tokens see those behind them, too: it has no such mask"},
+    {"Heads that specialise", tour_heads, has_specialists,
+     "this model has no head that looks at the token before, none that continues what came once "
+     "(induction), and none that finds what \"it\" stands for, as far as the tour's own sentences "
+     "tell"},
+    {"Temperature, and where to go next", tour_temperature, always},
 };
+
+std::vector<const Lesson*> lessons_of(const Tour& tour) {
+  std::vector<const Lesson*> there;
+  for (const Lesson& lesson : kLessons) {
+    if (lesson.is_there(tour)) {
+      there.push_back(&lesson);
+    }
+  }
+  return there;
+}
 
 }  // namespace
 
@@ -121,15 +147,31 @@ std::string largest_share(const TokenNames& names, std::span<const float> weight
                      percentage(*largest, decimals), whom);
 }
 
+std::size_t tour_screens(const Tour& tour) {
+  return lessons_of(tour).size();
+}
+
+std::vector<std::string> tour_left_out(const Tour& tour) {
+  std::vector<std::string> left_out;
+  for (const Lesson& lesson : kLessons) {
+    if (!lesson.is_there(tour)) {
+      left_out.push_back(
+          fmt::format("without the screen \"{}\": {}", lesson.title, lesson.why_not));
+    }
+  }
+  return left_out;
+}
+
 Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& options,
                  const TourOptionNames& names) {
   constexpr std::size_t kMostFewer = 4;
-  const Lesson& lesson = kLessons[screen];
+  const std::vector<const Lesson*> lessons = lessons_of(tour);
+  const Lesson& lesson = *lessons[screen];
   Page shown;
   // Where long names take more lines of words, fewer are left to the tables.
   for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
     TourPage page(tour, options, names, fewer);
-    page.paragraph(fmt::format("{} of {}: {}", screen + 1, kTourScreens, lesson.title), kBold);
+    page.paragraph(fmt::format("{} of {}: {}", screen + 1, lessons.size(), lesson.title), kBold);
     page.blank();
     lesson.write(page);
     shown = page.take();

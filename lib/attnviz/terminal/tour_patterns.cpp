@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/tour_page.h"
@@ -86,10 +88,10 @@ TextTable row_of(const TourPage& page, const TourHead& head, const TokenNames& n
   for (std::size_t key = 0; key < head.text.size(); ++key) {
     const bool is_bold = key == head.look.query || key == head.look.key;
     const float weight = head.weights[key];
-    table.columns.push_back(
-        {{names.label(key), is_bold ? kBold : Style()},
-         {key > head.look.query ? Span{".", kDim}
-                                : page.weight_cell(percent_cell(weight, 0), weight)}});
+    table.columns.push_back({{names.label(key), is_bold ? kBold : Style()},
+                             {page.tour.is_causal && key > head.look.query
+                                  ? Span{".", kDim}
+                                  : page.weight_cell(percent_cell(weight, 0), weight)}});
   }
   return table;
 }
@@ -121,18 +123,46 @@ std::string unseen_words(const TourHead& head, const TokenNames& names) {
       rest, names.quoted(head.look.query));
 }
 
+std::vector<const TourHead*> found_heads(const Tour& tour) {
+  std::vector<const TourHead*> found = {&tour.previous, &tour.induction, &tour.pronoun};
+  std::erase_if(found, [](const TourHead* head) { return !head->found; });
+  return found;
+}
+
 // Whether one head is the best at several jobs.
 std::string same_head_words(const Tour& tour) {
-  const HeadId previous = tour.previous.score.head;
-  const HeadId induction = tour.induction.score.head;
-  const HeadId pronoun = tour.pronoun.score.head;
-  if (previous == induction && induction == pronoun) {
-    return fmt::format(" {} does all three.", head_title(previous));
+  const std::vector<const TourHead*> found = found_heads(tour);
+  for (const TourHead* head : found) {
+    const auto n_jobs = std::count_if(found.begin(), found.end(), [head](const TourHead* other) {
+      return other->score.head == head->score.head;
+    });
+    if (n_jobs > 1) {
+      return fmt::format(" {} does {}.", head_title(head->score.head),
+                         n_jobs == 3         ? "all three"
+                         : found.size() == 2 ? "both"
+                                             : "two of them");
+    }
   }
-  if (previous == induction || previous == pronoun) {
-    return fmt::format(" {} does two of them.", head_title(previous));
+  return {};
+}
+
+// The jobs that no head has, and where all scores stand.
+std::string missing_words(const TourPage& page) {
+  const Tour& tour = page.tour;
+  std::vector<std::string> jobs;
+  for (const auto& [head, job] :
+       {std::pair(&tour.previous, "previous token"), std::pair(&tour.induction, "induction"),
+        std::pair(&tour.pronoun, "pronoun")}) {
+    if (!head->found) {
+      jobs.emplace_back(job);
+    }
   }
-  return induction == pronoun ? fmt::format(" {} does two of them.", head_title(induction)) : "";
+  if (jobs.empty()) {
+    return {};
+  }
+  const std::string_view command = page.option_names.heads_command;
+  return fmt::format("No head of this model has the job {}{}.", joined(jobs, "or"),
+                     command.empty() ? "" : fmt::format("; {} shows what each scores", command));
 }
 
 void show_head(TourPage& page, const TourHead& head, const std::string& what,
@@ -141,7 +171,8 @@ void show_head(TourPage& page, const TourHead& head, const std::string& what,
   page.blank();
   page.paragraph(fmt::format("{}, {}", head_title(head.score.head), what), kBold);
   page.table(row_of(page, head, names));
-  page.paragraph(example_words(head, names, whom) + unseen_words(head, names));
+  page.paragraph(example_words(head, names, whom) +
+                 (page.tour.is_causal ? unseen_words(head, names) : std::string()));
 }
 
 }  // namespace
@@ -166,27 +197,45 @@ void tour_mask(TourPage& page) {
 
 void tour_heads(TourPage& page) {
   const Tour& tour = page.tour;
+  const std::size_t n_jobs = found_heads(tour).size();
+  const std::string in_sentences =
+      fmt::format("in sentences (its figures are of {} others)", tour.pronoun.score.n_looks);
+  const std::string in_list = fmt::format("in a list of {} words, read twice", tour.n_list_words);
   page.paragraph(fmt::format(
-      "Nobody assigns jobs to heads: they come out of training. For each of three jobs here is the "
-      "head, of {}, that does it best: in a list of {} words, read twice, or in sentences (its "
-      "figures are of {} others).{}",
-      tour.n_heads, tour.n_list_words, tour.pronoun.score.n_looks, same_head_words(tour)));
+      "Nobody assigns jobs to heads: they come out of training. For {} here is the head, of {}, "
+      "that does it best: {}{}{}.{}",
+      n_jobs == 3   ? "each of three jobs"
+      : n_jobs == 2 ? "each of two jobs"
+                    : "one job",
+      tour.n_heads, tour.previous.found || tour.induction.found ? in_list : "",
+      tour.pronoun.found && n_jobs > 1 ? ", or " : "", tour.pronoun.found ? in_sentences : "",
+      same_head_words(tour)));
   const auto share = [](double weight) { return percentage(static_cast<float>(weight)); };
-  show_head(page, tour.previous,
-            fmt::format("previous token: {} of the weight is one token back (this text: {}).",
-                        share(tour.previous.score.weight), share(tour.previous_share)),
-            ", the token before it");
-  show_head(page, tour.induction,
-            fmt::format("induction: {} is on the token that came after the same one earlier.",
-                        share(tour.induction.score.weight)),
-            ": what came next may come next again");
+  if (tour.previous.found) {
+    show_head(page, tour.previous,
+              fmt::format("previous token: {} of the weight is one token back (this text: {}).",
+                          share(tour.previous.score.weight), share(tour.previous_share)),
+              ", the token before it");
+  }
+  if (tour.induction.found) {
+    show_head(page, tour.induction,
+              fmt::format("induction: {} is on the token that came after the same one earlier.",
+                          share(tour.induction.score.weight)),
+              ": what came next may come next again");
+  }
   const LookScore& pronoun = tour.pronoun.score;
-  show_head(page, tour.pronoun,
-            fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
-                        share(pronoun.rival)),
-            fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
-                        "the place",
-                        pronoun.n_won, pronoun.n_looks));
+  if (tour.pronoun.found) {
+    show_head(page, tour.pronoun,
+              fmt::format("pronoun: {} is on the animal, {} on the place.", share(pronoun.weight),
+                          share(pronoun.rival)),
+              fmt::format(", which it stands for; in {} of {} sentences the animal gets more than "
+                          "the place",
+                          pronoun.n_won, pronoun.n_looks));
+  }
+  if (const std::string missing = missing_words(page); !missing.empty()) {
+    page.blank();
+    page.paragraph(missing);
+  }
 }
 
 }  // namespace attnviz

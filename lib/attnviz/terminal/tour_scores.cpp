@@ -139,7 +139,7 @@ std::string first_numbers(const TourPage& page, std::span<const float> values) {
 
 // Said where the head that is for pronouns looks from one at nothing that it could mean.
 std::string missed_words(const TourPage& page, const Inspection& head) {
-  if (!page.tour.follows_pronoun) {
+  if (!page.tour.follows_pronoun || !page.tour.pronoun.found) {
     return {};
   }
   const auto largest = static_cast<std::size_t>(
@@ -150,9 +150,10 @@ std::string missed_words(const TourPage& page, const Inspection& head) {
   }
   const std::string& label = page.names.label(head.query);
   return fmt::format(
-      " Here the head does not find {} {} means; this small model learned it from simpler "
-      "sentences.",
-      label == "it" || label == "It" ? "what" : "whom", page.names.quoted(head.query));
+      " Here the head does not find {} {} means{}.",
+      label == "it" || label == "It" ? "what" : "whom", page.names.quoted(head.query),
+      page.tour.learned_simple_english ? "; this small model learned it from simpler sentences"
+                                       : "");
 }
 
 std::string temperature_words(const Tour& tour, const TokenNames& names, std::size_t n_keys) {
@@ -259,10 +260,12 @@ void commands(TourPage& page) {
   const std::string which = fmt::format("{} {}", option.head, head_name(head.head));
   const bool is_cut = page.tour.n_whole > page.tour.text.size();
   const std::string cut = is_cut ? fmt::format(" {}", option.truncate_right) : "";
+  const std::string_view model = option.model;
   const std::pair<std::string, const char*> lines[] = {
-      {fmt::format("{} \"$TEXT\"{}", show, cut), "every head"},
-      {fmt::format("{} \"$TEXT\" {}{}", show, which, cut), "this head, large"},
-      {fmt::format("attnviz inspect \"$TEXT\" {}{}{}", which, query, cut), "each step in numbers"},
+      {fmt::format("{}{} \"$TEXT\"{}", show, model, cut), "every head"},
+      {fmt::format("{}{} \"$TEXT\" {}{}", show, model, which, cut), "this head, large"},
+      {fmt::format("attnviz inspect{} \"$TEXT\" {}{}{}", model, which, query, cut),
+       "each step in numbers"},
       {fmt::format("attnviz {}", option.help), "everything else"}};
   std::size_t width = 0;
   for (const auto& [words, meaning] : lines) {

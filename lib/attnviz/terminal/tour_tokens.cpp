@@ -87,8 +87,11 @@ std::string sameness(const TourPage& page) {
 }
 
 // What is told of texts that the model has hardly seen the like of; empty for others.
-std::string strangeness(const TokenizedText& text) {
-  const VocabularyFit fit = vocabulary_fit(text);
+std::string strangeness(const Tour& tour) {
+  if (!tour.learned_simple_english) {
+    return {};
+  }
+  const VocabularyFit fit = vocabulary_fit(tour.text);
   if (!fit.is_far()) {
     return {};
   }
@@ -96,6 +99,17 @@ std::string strangeness(const TokenizedText& text) {
       "{} of {} tokens are pieces of words that this model has hardly met: it learned simple "
       "English. What it looks at there means little.",
       fit.n_in_pieces, fit.n_tokens);
+}
+
+std::string why_this_head(const Tour& tour) {
+  if (tour.n_heads == 1) {
+    return ", the only one";
+  }
+  return tour.pronoun.found ? fmt::format(
+                                  ": of {} heads the one that best tells what \"it\" stands "
+                                  "for from another noun",
+                                  tour.n_heads)
+                            : fmt::format(": one of {} heads", tour.n_heads);
 }
 
 std::string what_is_below(std::size_t layer) {
@@ -116,7 +130,7 @@ std::string what_is_below(std::size_t layer) {
 void tour_tokens(TourPage& page) {
   const Tour& tour = page.tour;
   const TokenizedText& text = tour.text;
-  const std::string strange = strangeness(text);
+  const std::string strange = strangeness(tour);
   const bool is_short = text.size() <= page.rows(strange.empty() ? kMostRows : kRowsOfMore);
   const std::size_t n_shown = is_short ? text.size() : page.rows(kRowsOfMore);
   page.paragraph(
@@ -173,11 +187,10 @@ void tour_vectors(TourPage& page) {
                      {"what it tells who looks", {}}},
                     false}};
   page.table(roles);
-  page.paragraph(fmt::format(
-      "Head {} is layer {}, head {} (counted from 0): of {} heads the one that best tells what "
-      "\"it\" stands for from another noun. Token {}, {}, at this head:",
-      head_title(head.head), layer, head.head.head, tour.n_heads, tour.query(),
-      fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
+  page.paragraph(
+      fmt::format("Head {} is layer {}, head {} (counted from 0){}. Token {}, {}, at this head:",
+                  head_title(head.head), layer, head.head.head, why_this_head(tour), tour.query(),
+                  fmt::format("\"{}\"", page.style.charset.fitted(name, 24))));
   const auto row = [&tour](ConstMatrix vectors) { return vectors.row(tour.query()); };
   page.vectors({{"x", head.x(), Role::kPlain},
                 {"q", row(head.projected_queries()), Role::kQuery},
