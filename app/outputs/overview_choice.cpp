@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "attnviz/document/attention_heatmap.h"
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/head_habits.h"
 #include "outputs/arcs_choice.h"
@@ -40,6 +42,13 @@ bool is_small(const AttentionDocument& document) {
              kMostWeights;
 }
 
+// One token in many heads of several layers.
+bool draws_maps(const AttentionDocument& document, StyleChoice style) {
+  const std::vector<HeadId> heads = heads_of(document);
+  return document.drawing.focus && !document.average && heads.size() > kMostHeadsAsPanels &&
+         heads.front().layer != heads.back().layer && style != TerminalStyle::kMask;
+}
+
 // What random numbers tell is nothing, and of heads that were chosen nobody asks which says most.
 std::string panels_remark(const AttentionDocument& document) {
   if (document.model) {
@@ -65,6 +74,12 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
   }
   const AttentionDocument& document = documents.front();
   ShownAttention shown(documents);
+  if (documents.size() == 1 && draws_maps(document, style)) {
+    const Heatmap focus = attention_heatmap(document);
+    if (auto maps = focus_maps(focus, heads_of(document), bars_subject(document, focus))) {
+      return {document, std::move(*maps)};
+    }
+  }
   if (documents.size() > 1 || !shows_heads(document, asked)) {
     return shown;
   }

@@ -43,7 +43,7 @@ TEST_CASE("options of pictures are told when no such picture is written, and dra
 }
 
 TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
-  const Words focus = {"The cat sat", "--focus", "cat", "-q", "--style"};
+  const Words focus = {"The cat sat", "--focus", "cat", "--layer", "2", "-q", "--style"};
   const auto with = [&focus](const char* style) {
     Words arguments = focus;
     arguments.emplace_back(style);

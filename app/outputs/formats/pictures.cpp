@@ -25,15 +25,9 @@ Page picture_page(const ShownAttention& shown, const TerminalOptions& terminal) 
   if (shown.overview()) {
     return overview_page(*shown.overview(), terminal);
   }
-  const AttentionDocument& document = shown.first();
-  const Heatmap& picture = shown.heatmap();
-  const auto& focus = document.drawing.focus;
-  if (!focus) {
-    return heatmap_page(picture, terminal);
-  }
-  const auto& tokens = focus->as_key ? document.query_tokens : document.key_tokens;
-  return bars_page(picture, {focus->token, tokens.size() - picture.n_keys(), focus->as_key},
-                   terminal);
+  const auto bars = shown.bars();
+  return bars ? bars_page(shown.heatmap(), *bars, terminal)
+              : heatmap_page(shown.heatmap(), terminal);
 }
 
 // How the text goes on, and what the documents predict; may be empty.
@@ -68,6 +62,10 @@ template <FigureFormat format>
 void write_attention_figure(const ShownAttention& shown, const Look& look, const ByteSink& sink) {
   if (shown.arcs()) {
     return sink(render_figure(*shown.arcs(), look.figure, attention_facts(shown.first()), format));
+  }
+  if (const auto bars = shown.bars()) {
+    return sink(
+        render_figure(shown.heatmap(), *bars, look.figure, attention_facts(shown.first()), format));
   }
   if (!shown.overview()) {
     return sink(

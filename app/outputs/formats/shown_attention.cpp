@@ -17,6 +17,14 @@ const Heatmap& ShownAttention::heatmap() const {
   return *panels_;
 }
 
+std::optional<BarsSubject> ShownAttention::bars() const {
+  const std::optional<Focus>& focus = first().drawing.focus;
+  if (!focus || overview_ || arcs_ || is_drawn_) {
+    return std::nullopt;
+  }
+  return bars_subject(first(), heatmap());
+}
+
 void ShownAttention::check_drawing() const {
   const Drawing& drawing = first().drawing;
   if (drawing.drop_sink || drawing.focus) {

@@ -11,6 +11,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/document/overview.h"
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/html/explorer.h"
 
 namespace attnviz::app {
@@ -26,7 +27,7 @@ class ShownAttention {
       : documents_(&document, 1), overview_(std::move(overview)) {}
   /// Of panels that are drawn already.
   ShownAttention(const AttentionDocument& document, Heatmap panels)
-      : documents_(&document, 1), panels_(std::move(panels)) {}
+      : documents_(&document, 1), is_drawn_(true), panels_(std::move(panels)) {}
 
   /// Of lines between tokens.
   ShownAttention(std::span<const AttentionDocument> documents, ArcsFigure arcs)
@@ -48,6 +49,8 @@ class ShownAttention {
   const std::optional<ArcsFigure>& arcs() const noexcept { return arcs_; }
   /// The panels, of an overview the small ones. Throws as attention_heatmap().
   const Heatmap& heatmap() const;
+  /// Of one token: its bars are those of heatmap(). Empty where something else is drawn.
+  std::optional<BarsSubject> bars() const;
   /// Throws what heatmap() throws where it may throw, for formats that hold no picture: nothing is
   /// written of what cannot be drawn as it was asked for.
   void check_drawing() const;
@@ -58,6 +61,7 @@ class ShownAttention {
   std::optional<ArcsFigure> arcs_;
   ExplorerExtras extras_;
   std::string remark_;
+  bool is_drawn_ = false;
   mutable std::optional<Heatmap> panels_;
 };
 

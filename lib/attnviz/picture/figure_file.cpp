@@ -9,6 +9,7 @@
 #include "attnviz/document/lessons/line_chart.h"
 #include "attnviz/document/overview.h"
 #include "attnviz/picture/layout/arcs_layout.h"
+#include "attnviz/picture/layout/bars_layout.h"
 #include "attnviz/picture/layout/chart_layout.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_scene.h"
@@ -50,6 +51,12 @@ std::string render_figure(const Heatmap& heatmap, const FigureStyle& style, std:
 std::string render_figure(const ArcsFigure& figure, const FigureStyle& style, std::string facts,
                           FigureFormat format) {
   return figure_file(arcs_scene(figure, style), figure.title, style, std::move(facts), format);
+}
+
+std::string render_figure(const Heatmap& focus, const BarsSubject& subject,
+                          const FigureStyle& style, std::string facts, FigureFormat format) {
+  return figure_file(bars_scene(focus, subject, style), focus.title, style, std::move(facts),
+                     format);
 }
 
 std::string render_figure(const ChartFigure& figure, const FigureStyle& style, std::string facts,

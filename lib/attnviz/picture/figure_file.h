@@ -13,6 +13,7 @@
 namespace attnviz {
 
 struct ArcsFigure;     // document/arcs_figure.h
+struct BarsSubject;    // document/patterns/focus_bars.h
 struct ChartFigure;    // document/lessons/line_chart.h
 struct Overview;       // document/overview.h
 struct OverviewCells;  // the same
@@ -42,6 +43,11 @@ std::string render_figure(const Overview& overview, const FigureStyle& style = {
 /// The same of lines between tokens: see arcs_scene().
 std::string render_figure(const ArcsFigure& figure, const FigureStyle& style = {},
                           std::string facts = {}, FigureFormat format = FigureFormat::kPng);
+
+/// The same of one token's bars: see bars_scene().
+std::string render_figure(const Heatmap& focus, const BarsSubject& subject,
+                          const FigureStyle& style = {}, std::string facts = {},
+                          FigureFormat format = FigureFormat::kPng);
 
 /// The same of line charts: see chart_scene().
 std::string render_figure(const ChartFigure& figure, const FigureStyle& style = {},

@@ -21,9 +21,7 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::size_t kAllTokens = 40;  // are all shown
-constexpr std::size_t kTopTokens = 20;  // of more, these
-constexpr std::size_t kHeadGap = 2;     // between heads
+constexpr std::size_t kHeadGap = 2;  // between heads
 constexpr std::size_t kLeastBar = 4;
 constexpr std::size_t kMostBar = 24;
 constexpr std::size_t kMostBarAlone = 50;
@@ -36,10 +34,10 @@ class Bars {
         options_(options),
         panel_(focus.panels.front()),
         palette_(focus.scale.colormap, options.color),
-        charset_(options.style) {}
+        charset_(options.style),
+        bars_(focus) {}
 
   Page draw() {
-    choose_tokens();
     lay_out();
     heading();
     for (std::size_t first = 0; first < n_heads(); first += per_band_) {
@@ -53,52 +51,17 @@ class Bars {
   std::size_t n_heads() const { return focus_.n_queries(); }
   std::size_t n_tokens() const { return focus_.n_keys(); }
 
-  void choose_tokens() {
-    std::vector<float> largest(n_tokens(), -1.0f);  // over the heads that see it
-    for (std::size_t head = 0; head < n_heads(); ++head) {
-      for (std::size_t token = 0; token < n_tokens(); ++token) {
-        if (panel_.is_visible(head, token)) {
-          largest[token] = std::max(largest[token], std::max(panel_.values(head, token), 0.0f));
-        }
-      }
-    }
-    shown_.resize(n_tokens());
-    std::iota(shown_.begin(), shown_.end(), 0);
-    if (n_tokens() > kAllTokens) {
-      std::stable_sort(shown_.begin(), shown_.end(), [&largest](std::size_t a, std::size_t b) {
-        return largest[a] > largest[b];
-      });
-      const auto top = shown_.begin() + kTopTokens;
-      const auto seen = std::find_if(
-          shown_.begin(), top, [&largest](std::size_t token) { return largest[token] < 0.0f; });
-      for (auto token = seen; token != shown_.end(); ++token) {
-        if (largest[*token] < 0.0f) {
-          ++left_out_;
-        } else {
-          others_.push_back(*token);
-        }
-      }
-      shown_.erase(seen, shown_.end());
-      std::sort(shown_.begin(), shown_.end());
-    }
-    float most = 0.0f;
-    for (const std::size_t token : shown_) {
-      most = std::max(most, largest[token]);
-    }
-    full_ = round_step(static_cast<double>(most));
-  }
-
   void lay_out() {
     const std::size_t index_width = std::to_string(subject_.first_index + n_tokens() - 1).size();
     std::size_t widest = 0;
-    for (const std::size_t token : shown_) {
+    for (const std::size_t token : bars_.shown) {
       const std::string index = std::to_string(subject_.first_index + token);
       labels_.push_back(pad_left(index, index_width) + " " +
                         charset_.label(focus_.key_labels[token]));
       widest = std::max(widest, display_width(labels_.back()));
     }
-    if (!others_.empty()) {
-      others_label_ = counted(others_.size(), "other");
+    if (!bars_.others.empty()) {
+      others_label_ = counted(bars_.others.size(), "other");
       widest = std::max(widest, others_label_.size());
     }
     const std::size_t most_gutter = std::max<std::size_t>(options_.columns * 3 / 10, 7);
@@ -108,10 +71,10 @@ class Bars {
       decimals_ = decimals;
       number_ = decimals == 0 ? 4 : 5;
       for (std::size_t head = 0; head < n_heads(); ++head) {
-        for (const std::size_t token : shown_) {
+        for (const std::size_t token : bars_.shown) {
           number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
         }
-        if (!others_.empty()) {
+        if (!bars_.others.empty()) {
           number_ = std::max(number_, percent_cell(others(head), decimals).size());
         }
       }
@@ -127,7 +90,7 @@ class Bars {
     constexpr std::size_t kBarForDecimals = 12;
     constexpr double kSmall = 0.1;  // where whole percents tell little apart
     fit(0);
-    if (bar_ >= kBarForDecimals || full_ <= kSmall) {
+    if (bar_ >= kBarForDecimals || bars_.full <= kSmall) {
       fit(1);
     }
   }
@@ -146,23 +109,13 @@ class Bars {
   }
 
   void bar(Line& line, float value) const {
-    const double share = std::isfinite(value) ? static_cast<double>(value) / full_ : 0.0;
+    const double share = std::isfinite(value) ? static_cast<double>(value) / bars_.full : 0.0;
     const auto drawn = static_cast<float>(std::clamp(share, 0.0, 1.0));
     line.put_padded(charset_.bar(share, bar_), bar_, {.ink = palette_.share_ink(drawn)});
   }
 
-  // Of a query its share in all that are not shown, of a key the most of one of them.
   float others(std::size_t head) const {
-    double sum = 0.0;
-    float most = 0.0f;
-    for (const std::size_t token : others_) {
-      if (panel_.is_visible(head, token)) {
-        const float value = panel_.values(head, token);
-        sum += static_cast<double>(value);
-        most = std::max(most, value);
-      }
-    }
-    return subject_.as_key ? most : static_cast<float>(sum);
+    return bars_.weight_of_others(panel_, head, subject_.as_key);
   }
 
   void band(std::size_t first, std::size_t count) {
@@ -180,8 +133,8 @@ class Bars {
       line.put_padded(charset_.fitted(charset_.sentence(focus_.query_labels[head]), block), block,
                       kBold);
     });
-    for (std::size_t i = 0; i < shown_.size(); ++i) {
-      const std::size_t token = shown_[i];
+    for (std::size_t i = 0; i < bars_.shown.size(); ++i) {
+      const std::size_t token = bars_.shown[i];
       const bool in_focus = subject_.first_index + token == subject_.token;
       across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
              [&](Line& line, std::size_t head) {
@@ -197,7 +150,7 @@ class Bars {
                bar(line, value);
              });
     }
-    if (!others_.empty()) {
+    if (!bars_.others.empty()) {
       across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {
         number(line, percent_cell(others(head), decimals_), kDim);
         line.space(1 + bar_);
@@ -207,15 +160,9 @@ class Bars {
   }
 
   void legend() {
-    std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full_ * 100.0)};
+    std::vector<std::string> texts = bars_.legend(subject_);
     if (has_masked_) {
-      texts.push_back(charset_.masked() + std::string(" = masked"));
-    }
-    if (left_out_ > 0) {
-      texts.push_back(counted(left_out_, "masked token") + " left out");
-    }
-    if (!others_.empty()) {
-      texts.emplace_back(subject_.as_key ? "others: the most of one" : "others: all together");
+      texts.insert(texts.begin() + 1, charset_.masked() + std::string(" = masked"));
     }
     std::vector<Line> items;
     items.reserve(texts.size());
@@ -234,17 +181,14 @@ class Bars {
   const HeatmapPanel& panel_;
   TerminalPalette palette_;
   Charset charset_;
-  std::vector<std::size_t> shown_;   // tokens, in order
-  std::vector<std::size_t> others_;  // seen by some head, not shown
-  std::size_t left_out_ = 0;         // masked in every head and not shown
-  bool has_masked_ = false;          // among those that are shown
-  double full_ = 1.0;                // what a whole bar stands for
+  FocusBars bars_;
+  bool has_masked_ = false;  // among those that are shown
   std::size_t gutter_ = 0;
   std::size_t number_ = 4;
   std::size_t bar_ = kLeastBar;
   std::size_t per_band_ = 1;
   int decimals_ = 0;
-  std::vector<std::string> labels_;  // of shown_
+  std::vector<std::string> labels_;  // of those that are shown
   std::string others_label_;
   Page page_;
 };

@@ -1,20 +1,12 @@
 // One token's attention as bars with percentages, for a terminal.
 #pragma once
 
-#include <cstddef>
-
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/heatmap.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 
 namespace attnviz {
-
-/// What a picture made by focus_heatmap does not say itself.
-struct BarsSubject {
-  std::size_t token = 0;        // the one in focus, among the columns' tokens
-  std::size_t first_index = 0;  // of the first column
-  bool as_key = false;          // columns are queries: their weights do not add up to a whole
-};
 
 /// Lines, none wider than options.columns (at least 20 are assumed): a list of bars
 /// for each row of `focus`, as many side by side as fit, tokens in the order of the text. Of more

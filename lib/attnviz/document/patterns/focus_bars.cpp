@@ -1,0 +1,175 @@
+#include "attnviz/document/patterns/focus_bars.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "attnviz/analysis/pronouns.h"
+#include "attnviz/color/color_ticks.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/head_map.h"
+#include "attnviz/document/words/short_numbers.h"
+
+namespace attnviz {
+
+BarsSubject bars_subject(const AttentionDocument& document, const Heatmap& focus) {
+  const Focus& asked = document.drawing.focus.value();
+  const auto& tokens = asked.as_key ? document.query_tokens : document.key_tokens;
+  return {asked.token, tokens.size() - focus.n_keys(), asked.as_key};
+}
+
+FocusBars::FocusBars(const Heatmap& focus) : shown(focus.n_keys()) {
+  constexpr std::size_t kAllTokens = 40;  // are all shown
+  constexpr std::size_t kTopTokens = 20;  // of more, these
+  const HeatmapPanel& panel = focus.panels.front();
+  std::vector<float> largest(focus.n_keys(), -1.0f);  // over the heads that see it
+  for (std::size_t head = 0; head < focus.n_queries(); ++head) {
+    for (std::size_t token = 0; token < focus.n_keys(); ++token) {
+      if (panel.is_visible(head, token)) {
+        largest[token] = std::max(largest[token], std::max(panel.values(head, token), 0.0f));
+      }
+    }
+  }
+  std::iota(shown.begin(), shown.end(), 0);
+  if (focus.n_keys() > kAllTokens) {
+    std::stable_sort(shown.begin(), shown.end(),
+                     [&largest](std::size_t a, std::size_t b) { return largest[a] > largest[b]; });
+    const auto top = shown.begin() + kTopTokens;
+    const auto seen = std::find_if(shown.begin(), top,
+                                   [&largest](std::size_t token) { return largest[token] < 0.0f; });
+    for (auto token = seen; token != shown.end(); ++token) {
+      if (largest[*token] < 0.0f) {
+        ++n_left_out;
+      } else {
+        others.push_back(*token);
+      }
+    }
+    shown.erase(seen, shown.end());
+    std::sort(shown.begin(), shown.end());
+  }
+  float most = 0.0f;
+  for (const std::size_t token : shown) {
+    most = std::max(most, largest[token]);
+  }
+  full = round_step(static_cast<double>(most));
+}
+
+float FocusBars::weight_of_others(const HeatmapPanel& panel, std::size_t head, bool as_key) const {
+  double sum = 0.0;
+  float most = 0.0f;
+  for (const std::size_t token : others) {
+    if (panel.is_visible(head, token)) {
+      const float value = panel.values(head, token);
+      sum += static_cast<double>(value);
+      most = std::max(most, value);
+    }
+  }
+  return as_key ? most : static_cast<float>(sum);
+}
+
+std::vector<std::string> FocusBars::legend(const BarsSubject& subject) const {
+  std::vector<std::string> texts = {fmt::format("full bar = {:.4g}%", full * 100.0)};
+  if (n_left_out > 0) {
+    texts.push_back(counted(n_left_out, "masked token") + " left out");
+  }
+  if (!others.empty()) {
+    texts.emplace_back(subject.as_key ? "others: the most of one" : "others: all together");
+  }
+  return texts;
+}
+
+namespace {
+
+// What each token gets in the mean over the heads that see it; below 0 where none does.
+std::vector<double> mean_weights(const Heatmap& focus) {
+  const HeatmapPanel& panel = focus.panels.front();
+  std::vector<double> means(focus.n_keys(), -1.0);
+  for (std::size_t token = 0; token < focus.n_keys(); ++token) {
+    double sum = 0.0;
+    std::size_t count = 0;
+    for (std::size_t head = 0; head < focus.n_queries(); ++head) {
+      if (panel.is_visible(head, token)) {
+        sum += static_cast<double>(panel.values(head, token));
+        ++count;
+      }
+    }
+    means[token] = count > 0 ? sum / static_cast<double>(count) : -1.0;
+  }
+  return means;
+}
+
+HeatmapPanel map_of(const Heatmap& focus, std::span<const HeadId> heads, std::size_t token,
+                    const BarsSubject& subject, Heatmap& map) {
+  const HeatmapPanel& rows = focus.panels.front();
+  const bool has_shares = focus.scale.kind == ScaleKind::kRowMax;
+  std::vector<float> shares(focus.n_keys());
+  std::vector<std::optional<double>> values(heads.size());
+  for (std::size_t head = 0; head < heads.size(); ++head) {
+    if (!rows.is_visible(head, token)) {
+      continue;
+    }
+    if (has_shares) {
+      row_shares(rows, head, shares);
+    }
+    values[head] = static_cast<double>(has_shares ? shares[token] : rows.values(head, token));
+  }
+  map = head_map(heads, values, "");
+  HeatmapPanel panel = map.panels.front();
+  panel.title = fmt::format("{} ({})", quoted(without_spaces_before(focus.key_labels[token])),
+                            subject.first_index + token);
+  return panel;
+}
+
+}  // namespace
+
+std::optional<Heatmap> focus_maps(const Heatmap& focus, std::span<const HeadId> heads,
+                                  const BarsSubject& subject) {
+  constexpr std::size_t kMostMaps = 6;
+  const std::vector<double> means = mean_weights(focus);
+  std::vector<std::size_t> order(focus.n_keys());
+  std::iota(order.begin(), order.end(), 0);
+  std::erase_if(order, [&means](std::size_t token) { return means[token] < 0.0; });
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&means](std::size_t token) { return means[token]; });
+  if (order.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t n_maps = std::min(order.size(), kMostMaps);
+  std::vector<std::size_t> shown(order.begin(),
+                                 order.begin() + static_cast<std::ptrdiff_t>(n_maps));
+  std::ranges::sort(shown);
+  Heatmap maps;
+  std::vector<HeatmapPanel> panels;
+  const auto storage = std::make_shared<std::vector<std::shared_ptr<const void>>>();
+  for (const std::size_t token : shown) {
+    panels.push_back(map_of(focus, heads, token, subject, maps));
+    storage->push_back(maps.storage);
+  }
+  maps.panels = std::move(panels);
+  maps.storage = storage;
+  maps.title = focus.title;
+  maps.value_name = focus.value_name;
+  maps.masked_name = "no head, or masked";
+  maps.scale = focus.scale;
+  maps.notes = focus.notes;
+  if (focus.scale.kind == ScaleKind::kRowMax) {
+    maps.scale.kind = ScaleKind::kLinear;
+    maps.value_name = "share of the largest weight";
+  }
+  if (order.size() > n_maps) {
+    maps.notes.insert(
+        maps.notes.begin(),
+        fmt::format("{} of {} tokens: those that get most, in the mean over the heads; each other "
+                    "gets {} at most",
+                    n_maps, order.size(), percentage(static_cast<float>(means[order[n_maps]]))));
+  }
+  return maps;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,212 @@
+#include "attnviz/picture/layout/bars_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/core/message.h"
+#include "attnviz/core/utf8.h"
+#include "attnviz/document/words/short_numbers.h"
+#include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_grid.h"
+#include "attnviz/picture/layout/figure_texts.h"
+
+namespace attnviz {
+
+namespace {
+
+// Lengths are pixels at 96 dpi.
+constexpr int kSheetMargin = 16;
+constexpr int kBarAlone = 420;
+constexpr int kBarUsual = 150;
+constexpr int kBarNarrowest = 40;
+constexpr int kListGap = 26;
+constexpr int kWidestLists = 1100;
+constexpr int kBarSpace = 8;               // between a label, its bar and its number
+constexpr int kBarInset = 3;               // above and below a bar
+constexpr std::size_t kLongestToken = 20;  // columns
+
+class BarsLayout {
+ public:
+  BarsLayout(const Heatmap& focus, const BarsSubject& subject, const FigureStyle& style)
+      : focus_(focus),
+        subject_(subject),
+        style_(style),
+        texts_(style),
+        bars_(focus),
+        panel_(focus.panels.front()),
+        line_(line_height(px(kTextColumn))),
+        row_(line_ + 2 * px(kBarInset)) {}
+
+  Scene make() && {
+    measure();
+    const int room = width_ - 2 * px(kSheetMargin);
+    int y = texts_.add_title(focus_.title, 3, {px(kSheetMargin), px(kSheetMargin), room});
+    for (std::size_t first = 0; first < n_heads(); first += columns_) {
+      y = add_band(first, std::min(columns_, n_heads() - first), y);
+    }
+    std::vector<std::string> notes = {joined_legend()};
+    notes.insert(notes.end(), focus_.notes.begin(), focus_.notes.end());
+    y = texts_.add_notes(std::move(notes), "", {px(kSheetMargin), y - px(kSpace), room});
+    Scene scene = {width_, y + px(kSheetMargin), style_.dpi, theme().background, {}};
+    check_size(scene.width, scene.height, style_);
+    scene.items = std::move(items_);
+    std::ranges::move(texts_.take(), std::back_inserter(scene.items));
+    return scene;
+  }
+
+ private:
+  int px(double length) const { return style_.pixels(length); }
+  const ThemeColors& theme() const { return theme_colors(style_.theme); }
+  std::size_t n_heads() const { return focus_.n_queries(); }
+  bool has_others() const { return !bars_.others.empty(); }
+  int text_width(const std::string& text) const { return texts_.width(text, px(kTextColumn)); }
+
+  std::string joined_legend() const {
+    std::string legend;
+    for (const std::string& part : bars_.legend(subject_)) {
+      legend += (legend.empty() ? "" : "; ") + part;
+    }
+    return legend;
+  }
+
+  std::string label_of(std::size_t token) const {
+    const std::string piece = printable(focus_.key_labels[token]);
+    return style_.fonts->shorten(piece.empty() ? "∅" : piece, kLongestToken);
+  }
+
+  void measure() {
+    for (const std::size_t token : bars_.shown) {
+      const std::string index = std::to_string(subject_.first_index + token);
+      labels_width_ = std::max(labels_width_, text_width(label_of(token)));
+      index_width_ = std::max(index_width_, text_width(index));
+    }
+    if (has_others()) {
+      others_label_ = counted(bars_.others.size(), "other");
+      labels_width_ = std::max(labels_width_, text_width(others_label_));
+    }
+    number_width_ = text_width(">99.9%");
+    const int around = gutter() + 2 * px(kSheetMargin);
+    const int widest = style_.width ? style_.width_pixels() : px(kWidestLists);
+    const auto lists_of = [&](int bar) {
+      const int list = bar + px(kBarSpace) + number_width_;
+      return std::max(1, (widest - around + px(kListGap)) / (list + px(kListGap)));
+    };
+    columns_ = std::min(n_heads(), static_cast<std::size_t>(lists_of(px(kBarUsual))));
+    // As many in each band, with the bars that this leaves room for.
+    const std::size_t bands = divided_up(n_heads(), columns_);
+    columns_ = divided_up(n_heads(), bands);
+    bar_ = px(n_heads() == 1 ? kBarAlone : kBarUsual);
+    const auto n = static_cast<int>(columns_);
+    const int fixed = around + n * (px(kBarSpace) + number_width_) + (n - 1) * px(kListGap);
+    if (style_.width) {
+      check_fits(fixed + n * px(kBarNarrowest), style_);
+      width_ = style_.width_pixels();
+      bar_ = (width_ - fixed) / n;
+    } else {
+      width_ = fixed + n * bar_;
+    }
+    check_size(width_, row_, style_);
+  }
+
+  // Of a band's labels.
+  int gutter() const { return index_width_ + px(kBarSpace) + labels_width_ + px(kBarSpace); }
+
+  int add_band(std::size_t first, std::size_t count, int y) {
+    const int left = px(kSheetMargin);
+    const int list = bar_ + px(kBarSpace) + number_width_ + px(kListGap);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto room = static_cast<std::size_t>((list - px(kListGap)) / px(kTextColumn));
+      texts_.add(TextRole::kPanelTitle,
+                 style_.fonts->shorten(printable_message(focus_.query_labels[first + i]), room),
+                 px(kTextColumn), left + gutter() + static_cast<int>(i) * list, y);
+    }
+    y += line_ + px(kBarInset);
+    for (const std::size_t token : bars_.shown) {
+      const std::string index = std::to_string(subject_.first_index + token);
+      const std::string label = label_of(token);
+      if (subject_.first_index + token == subject_.token) {
+        const int height = row_ - 2 * px(1);
+        items_.emplace_back(Rectangle{{left - px(6), y + px(1), px(3), height}, theme().frame});
+      }
+      texts_.add(TextRole::kIndex, index, px(kTextColumn), left + index_width_ - text_width(index),
+                 y + px(kBarInset));
+      texts_.add(TextRole::kQueryLabel, label, px(kTextColumn),
+                 left + gutter() - px(kBarSpace) - text_width(label), y + px(kBarInset));
+      for (std::size_t i = 0; i < count; ++i) {
+        add_bar(first + i, token, left + gutter() + static_cast<int>(i) * list, y);
+      }
+      y += row_;
+    }
+    if (has_others()) {
+      texts_.add(TextRole::kNote, others_label_, px(kTextColumn),
+                 left + gutter() - px(kBarSpace) - text_width(others_label_), y + px(kBarInset));
+      for (std::size_t i = 0; i < count; ++i) {
+        const float rest = bars_.weight_of_others(panel_, first + i, subject_.as_key);
+        texts_.add(TextRole::kNote, percent_cell(rest, 1), px(kTextColumn),
+                   left + gutter() + static_cast<int>(i) * list, y + px(kBarInset));
+      }
+      y += row_;
+    }
+    return y + px(kSpace) + line_ / 2;
+  }
+
+  void add_bar(std::size_t head, std::size_t token, int x, int y) {
+    const PixelRect track = {x, y + px(kBarInset), bar_, row_ - 2 * px(kBarInset)};
+    if (!panel_.is_visible(head, token)) {
+      items_.emplace_back(Hatch{track, theme().masked, px(6), px(1)});
+      texts_.add(TextRole::kNote, focus_.masked_name, px(kTextColumn), x + bar_ + px(kBarSpace),
+                 track.y);
+      return;
+    }
+    const float value = panel_.values(head, token);
+    const double share =
+        std::isfinite(value) ? std::clamp(static_cast<double>(value) / bars_.full, 0.0, 1.0) : 0.0;
+    items_.emplace_back(Rectangle{track, theme().masked});
+    const auto length = static_cast<int>(std::lround(share * bar_));
+    if (length > 0) {
+      items_.emplace_back(Rectangle{{track.x, track.y, length, track.height},
+                                    bar_color(static_cast<float>(share))});
+    }
+    texts_.add(TextRole::kCellNumber, percent_cell(value, 1), px(kTextColumn),
+               x + bar_ + px(kBarSpace), track.y);
+  }
+
+  // Colours of the scale's middle stand out from both grounds, and its ends from one alone.
+  Rgb bar_color(float share) const {
+    const float at = 0.3f + 0.4f * share;
+    const Colormap& colors = focus_.scale.colormap;
+    return colors(colors.diverging() ? 0.5f + at / 2.0f : at);
+  }
+
+  const Heatmap& focus_;
+  const BarsSubject& subject_;
+  const FigureStyle& style_;
+  FigureTexts texts_;
+  FocusBars bars_;
+  const HeatmapPanel& panel_;
+  int line_;  // the height of text
+  int row_;
+  int labels_width_ = 0;
+  int index_width_ = 0;
+  int number_width_ = 0;
+  int bar_ = 0;
+  int width_ = 0;
+  std::size_t columns_ = 1;
+  std::string others_label_;
+  std::vector<SceneItem> items_;
+};
+
+}  // namespace
+
+Scene bars_scene(const Heatmap& focus, const BarsSubject& subject, const FigureStyle& style) {
+  check(style);
+  return BarsLayout(focus, subject, style).make();
+}
+
+}  // namespace attnviz
