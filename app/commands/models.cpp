@@ -19,6 +19,7 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/model/weights_json.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "outputs/output_file.h"
 #include "stores/model_store.h"
@@ -134,10 +135,24 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
   model.bytes = bytes;
 }
 
-// Sets what `path`, a GGUF file or a Hugging Face folder, says of the model; on errors its problem.
+// Of small models that were made by hand.
+void summarize_weights_json(const fs::path& path, ListedModel& model) {
+  const Model loaded = load_weights_json(path, {});
+  model.bytes = bytes_of(path);
+  model.parameters = count_parameters(model_shape(loaded)).total;
+  model.n_layers = loaded.n_layers();
+  model.n_heads = loaded.n_heads();
+  model.family = "by hand";
+  model.quantisation = "JSON";
+}
+
+// Sets what `path`, a GGUF file, weights as JSON or a Hugging Face folder, says of the model; on
+// errors its problem.
 void summarize_model(const fs::path& path, ListedModel& model) {
   try {
-    if (is_file(path)) {
+    if (path.extension() == ".json") {
+      summarize_weights_json(path, model);
+    } else if (is_file(path)) {
       summarize_gguf(path, model);
     } else {
       summarize_folder(path, model);

@@ -19,6 +19,7 @@
 #include "commands/input.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
+#include "stores/samples.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -31,8 +32,14 @@ bool reads_stdin(const RenderOptions& options) {
   return !options.file || *options.file == "-";
 }
 
+// A path, or the name of a sample.
+std::filesystem::path file_of(const RenderOptions& options) {
+  return sample_path(*options.file).value_or(*options.file);
+}
+
 std::vector<std::filesystem::path> read_files(const RenderOptions& options) {
-  return reads_stdin(options) ? std::vector<std::filesystem::path>{} : std::vector{*options.file};
+  return reads_stdin(options) ? std::vector<std::filesystem::path>{}
+                              : std::vector{file_of(options)};
 }
 
 std::string name_of(const RenderOptions& options) {
@@ -41,7 +48,7 @@ std::string name_of(const RenderOptions& options) {
 
 MappedFile open_file(const RenderOptions& options) {
   if (!reads_stdin(options)) {
-    return MappedFile(*options.file);
+    return MappedFile(file_of(options));
   }
   if (!options.file && stdin_is_terminal()) {
     throw Error(ErrorKind::kUsage, "render needs a FILE, as in: attnviz render attention.json");

@@ -13,6 +13,7 @@
 #include "options/options.h"
 #include "options/shell_words.h"
 #include "stores/gguf_choice.h"
+#include "stores/samples.h"
 #include "system/file_kind.h"
 
 namespace attnviz::app {
@@ -70,6 +71,9 @@ std::string similar_names(const ModelName& name, const std::vector<Store>& store
 [[noreturn]] void fail(const ModelName& name, const std::vector<Store>& stores) {
   std::string places;
   for (const Store& store : stores) {
+    if (store.title == kSampleStore) {
+      continue;  // their names say what they are
+    }
     places +=
         fmt::format("{}{} ({}{})", places.empty() ? "" : ", ", store.title, short_path(store.root),
                     is_barred(store.root) ? ", which you may not read" : "");
@@ -92,6 +96,7 @@ std::vector<Store> model_stores() {
   for (const auto& more : {lm_studio_stores(), llama_cpp_stores(), hugging_face_stores()}) {
     stores.insert(stores.end(), more.begin(), more.end());
   }
+  stores.push_back(sample_store());
   return stores;
 }
 
@@ -133,6 +138,9 @@ std::string short_path(const fs::path& path) {
 }
 
 fs::path find_model(const fs::path& given) {
+  if (auto sample = sample_path(given)) {
+    return *std::move(sample);
+  }
   std::error_code ignored;
   if (fs::is_directory(given, ignored) && !has_safetensors(given)) {
     const ModelName name{{given.string()}, {}};

@@ -32,10 +32,10 @@ std::vector<Store> llama_cpp_stores();
 std::vector<Store> hugging_face_stores();
 
 /// All of them, in the order in which names are looked for: Ollama, LM Studio, llama.cpp, Hugging
-/// Face.
+/// Face, the program's own samples.
 std::vector<Store> model_stores();
 
-/// `given` when it is there, or looks like a file, or is no name; a folder of GGUF files without
+/// The file of "sample:NAME"; `given` when it is there, or looks like a file, or is no name; a folder of GGUF files without
 /// safetensors stands for the only one, or for Q4_K_M. Otherwise what the first store that has a
 /// model of that name says. Nothing is ever downloaded.
 ///

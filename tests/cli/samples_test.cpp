@@ -1,0 +1,89 @@
+// Samples by name: from a build tree and from wherever the program is unpacked.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kSampleFolder = ATTNVIZ_SOURCE_DIR "/samples/";
+
+// What a command says of a sample from a folder in which nothing lies.
+ProgramResult elsewhere(std::vector<std::string> arguments) {
+  const TemporaryFolder folder;
+  return in_folder(folder, std::move(arguments));
+}
+
+}  // namespace
+
+TEST_CASE("samples: a name is the file of that name, for every command that takes one") {
+  const std::string file = kSampleFolder + "verbs-and-nouns.json";
+  const std::string sentence = "the cat saw a dog";
+  const std::string shown = elsewhere({"-m", "sample:verbs-and-nouns", sentence, "--json"}).out;
+  CHECK(!shown.empty());
+  CHECK(shown == attnviz({"-m", file, sentence, "--json"}).out);
+  CHECK(elsewhere({"-m", "sample:verbs-and-nouns.json", sentence, "--json"}).out == shown);
+  CHECK(elsewhere({"info", "sample:four-heads"}).out ==
+        attnviz({"info", kSampleFolder + "four-heads.json"}).out);
+  CHECK(elsewhere({"render", "sample:le-chat-dort", "--json"}).out ==
+        attnviz({"render", kSampleFolder + "le-chat-dort.json", "--json"}).out);
+  CHECK(elsewhere({"diff", "-m", "sample:verbs-and-nouns", "the cat", "the dog"}).exit_code == 0);
+}
+
+TEST_CASE("samples: the colon alone, or a name that is none, lists those that there are") {
+  const ProgramResult alone = elsewhere({"-m", "sample:", "the cat"});
+  CHECK(alone.exit_code == 1);
+  CHECK(contains(alone.err, "sample:four-heads"));
+  CHECK(contains(alone.err, "sample:le-chat-dort"));
+  const ProgramResult wrong = elsewhere({"render", "sample:le-chat-dor"});
+  CHECK(wrong.exit_code == 1);
+  CHECK(contains(wrong.err, "(did you mean \"sample:le-chat-dort\"?)"));
+  for (const char* name : {"sample:../README", "sample:/etc/passwd", "sample:README.md"}) {
+    CAPTURE(name);
+    CHECK(contains(elsewhere({"-m", name, "cat"}).err, "no such sample"));
+  }
+  CHECK(contains(elsewhere({"render", "sample:four-heads"}).err, "weights are for attnviz -m"));
+  CHECK(contains(elsewhere({"-m", "sample:le-chat-dort", "x"}).err, "attention is for attnviz"));
+}
+
+TEST_CASE("samples: a file that is called so comes first") {
+  const TemporaryFolder folder;
+  fs::copy(kSampleFolder + "four-heads.json", folder.file("sample:verbs-and-nouns"));
+  CHECK(contains(in_folder(folder, {"info", "sample:verbs-and-nouns"}).out, "4 a layer"));
+}
+
+TEST_CASE("samples: attnviz models lists those that are models") {
+  const nlohmann::json document = attnviz_json({"models"});
+  std::vector<std::string> names;
+  for (const nlohmann::json& model : document["models"]) {
+    if (model["store"] == "samples") {
+      names.push_back(model["name"]);
+      CHECK(model["problem"].is_null());
+      CHECK(model["n_layers"] == 1);
+    }
+  }
+  CHECK(names == std::vector<std::string>{"sample:cat-sat-on-the-mat", "sample:four-heads",
+                                          "sample:numpy-3-tokens", "sample:verbs-and-nouns",
+                                          "sample:your-journey"});
+}
+
+TEST_CASE("samples: they are found beside a program that was unpacked anywhere") {
+  const TemporaryFolder prefix;
+  fs::create_directories(prefix.path() / "bin");
+  fs::create_directories(prefix.path() / "share/attnviz/samples");
+  fs::copy(ATTNVIZ_PROGRAM, prefix.path() / "bin/attnviz");
+  fs::copy(kSampleFolder + "four-heads.json", prefix.path() / "share/attnviz/samples/mine.json");
+  ProgramRun run;
+  run.arguments = {"info", "sample:mine"};
+  CHECK(run_program(prefix.path() / "bin/attnviz", run).exit_code == 0);
+  run.arguments = {"info", "sample:four-heads"};
+  CHECK(contains(run_program(prefix.path() / "bin/attnviz", run).err, "there is sample:mine"));
+}
+
+}  // namespace attnviz::test
