@@ -13,6 +13,7 @@
 #include "attnviz/core/demo_files.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
+#include "attnviz/core/utf8.h"
 #include "attnviz/document/json/model_info_json.h"
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/formats/gguf_types.h"
@@ -182,6 +183,15 @@ ListedModel demo_entry() {
 
 void run(const ModelsOptions& options) {
   Phases phases(options.talk);
+  if (options.names) {  // nothing is looked into: shells ask for them while one types
+    std::string names = std::string(kDemo) + "\n";
+    for (const Store& store : model_stores()) {
+      for (const StoreEntry& entry : store.list(store.root)) {
+        names += entry.problem.empty() ? printable_message(entry.name) + "\n" : "";
+      }
+    }
+    return write_to_stdout(names);
+  }
   ModelList list;
   list.models.push_back(demo_entry());
   for (const Store& store : model_stores()) {

@@ -13,6 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
+#include "options/completion_values.h"
 #include "options/help.h"
 #include "options/option_definitions.h"
 #include "options/option_parser.h"
@@ -227,6 +228,8 @@ CommandDescription describe(const CommandEntry& entry) {
     std::ranges::copy_if(list.all(), std::back_inserter(description.options),
                          [group](const OptionSpec& option) { return option.group == group; });
   }
+  std::ranges::copy_if(list.all(), std::back_inserter(description.arguments),
+                       [](const OptionSpec& option) { return option.is_positional(); });
   return description;
 }
 
@@ -323,28 +326,6 @@ struct FoundCommand {
   std::size_t at;  // of the words
 };
 
-// Whether all of `words` are options of `list`, with their values.
-bool are_options(const OptionList& list, std::span<const std::string> words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (!word.starts_with('-') || word.size() < 2 || word == "--") {
-      return false;
-    }
-    const bool is_long = word.starts_with("--");
-    const OptionSpec* const option =
-        list.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
-    if (option == nullptr) {
-      return false;
-    }
-    const bool has_value = is_long ? word.find('=') != std::string::npos : word.size() > 2;
-    i += option->is_flag() || has_value ? 0U : 1U;
-    if (i >= words.size()) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // The command comes first, or behind nothing but options of its own.
 std::optional<FoundCommand> find_command(const std::vector<std::string>& arguments) {
   const std::span<const std::string> words(arguments);
@@ -364,6 +345,29 @@ std::optional<FoundCommand> find_command(const std::vector<std::string>& argumen
   return std::nullopt;
 }
 
+// What a shell asks for whose words of a line these are: how tokens of its text can be named, a
+// line each. In bash the text still has its quotes.
+constexpr std::string_view kCompleteTokens = "--complete-tokens";
+
+std::string completed_tokens(std::vector<std::string> arguments) {
+  const CommandEntry* entry = &commands().front();
+  if (const auto found = find_command(arguments)) {
+    entry = found->entry;
+    arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
+  }
+  OptionList list;
+  const auto take = entry->build(list);  // which keeps what the words are written to
+  std::string text = parse_words(list, std::move(arguments)).given.word(kText);
+  if (text.starts_with('"') || text.starts_with('\'')) {
+    text.erase(text.begin());
+  }
+  std::string lines;
+  for (const std::string& word : token_words(text)) {
+    lines += word + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> command_names() {
@@ -375,6 +379,10 @@ std::vector<std::string> command_names() {
 }
 
 Command parse_command_line(std::vector<std::string> arguments, const NamesModel& names_model) {
+  if (!arguments.empty() && arguments.front() == kCompleteTokens) {
+    arguments.erase(arguments.begin());
+    return PrintText{completed_tokens(std::move(arguments))};
+  }
   if (const CommandEntry* const asked = help_asked(arguments)) {
     return PrintText{help_text(describe_commands(), asked->told.name)};
   }

@@ -25,7 +25,8 @@ struct CommandDescription {
   std::string summary;
   std::string usage;
   std::vector<Example> examples;
-  std::vector<OptionSpec> options;  // by group, in the order of help; only to be read
+  std::vector<OptionSpec> options;         // by group, in the order of help; only to be read
+  std::vector<OptionSpec> arguments = {};  // words without an option before them; only to be read
 };
 
 /// The default command (show) first.

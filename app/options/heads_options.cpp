@@ -79,8 +79,10 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                  fmt::format("a map of this score in place of the table: {}",
                              fmt::join(choice_words(kScoreNames), ", ")),
                  options.map, parse_score);
+  list.propose(choice_words(kScoreNames));
   list.add_value("Output", "--sort", "SCORE", "the largest first (default: the best named)",
                  table.ranking.sort, parse_score);
+  list.propose(choice_words(kScoreNames));
   list.add_value("Output", "--top", "N", "only the first N heads of the table; 0: all (default 12)",
                  table.top, count_between(0, 1'000'000));
   list.add_list("Output", "--min", "SCORE=V", "only heads with this score or more; may be repeated",
@@ -89,12 +91,16 @@ void define_scores(OptionList& list, HeadsOptions& options) {
                     table.ranking.at_least.push_back(parse_least(word));
                   }
                 });
+  std::vector<std::string> bounds = choice_words(kScoreNames);
+  std::ranges::for_each(bounds, [](std::string& name) { name += '='; });
+  list.propose(std::move(bounds));
   list.add_value("Output", "--columns", "SCORES", "the table's scores, with commas between them",
                  [&table](const std::string& words) {
                    for (const std::string& word : words_between_commas(words)) {
                      table.columns.push_back(parse_score("--columns", word));
                    }
                  });
+  list.propose(choice_words(kScoreNames));
   list.add_value("Output", "--partial", "FILE",
                  "with --lines: keep the sums here while texts are read, for --resume and for "
                  "attnviz merge",

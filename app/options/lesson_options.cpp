@@ -19,6 +19,7 @@ void define_lesson(OptionList& list, LessonOptions& options) {
   list.add_positional(kLesson, [&options](const std::string& word) {
     options.lesson = parse_choice("lesson", word, kLessonChoices);
   });
+  list.propose(choice_words(kLessonChoices));
   list.add_value("Model", "--seed", "N",
                  "seed of what is drawn at random (default " + std::to_string(kDefaultSeed) + ")",
                  options.seed, count_between(0, std::numeric_limits<std::uint64_t>::max()));

@@ -12,6 +12,7 @@
 #include "attnviz/core/choices.h"
 #include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/option_groups.h"
@@ -101,6 +102,12 @@ void define_steps(OptionList& list, InspectOptions& options) {
                   options.steps =
                       parse_inspection_steps("--step", fmt::format("{}", fmt::join(lists, ",")));
                 });
+  const std::string names = inspection_step_list();
+  std::vector<std::string> steps;
+  for (const std::string_view step : list_parts(names)) {
+    steps.emplace_back(step.substr(0, step.find(' ')));  // one may have another name behind it
+  }
+  list.propose(std::move(steps));
   list.add_flag("Output", "--explain", "a plain sentence to each step, true for its numbers",
                 options.explain);
   list.add_flag("Output", "--batch",
@@ -129,6 +136,7 @@ void define_show(OptionList& list, ShowOptions& options) {
                  "masks or temperatures beside each other: causal,none or 0.5,1,2; ablated: the "
                  "model as it is beside what --ablate and --hide leave of it",
                  options.side_by_side, parse_variants);
+  list.propose({"ablated", "causal", "none"});
   list.add_choice("Attention", "--show", kPatternKinds,
                   "a step of attention: scores q·k, scaled, masked as softmax takes them, the "
                   "weights, or each value's share of what they bring (default weights)",
@@ -236,6 +244,7 @@ void define_info(OptionList& list, InfoOptions& options) {
 }
 
 void define_models(OptionList& list, ModelsOptions& options) {
+  list.add_flag("Output", "--names", "print their names alone, one a line", options.names);
   define_printed(list, options, "attnviz.models/1");
 }
 

@@ -208,6 +208,7 @@ void define_run(OptionList& list, AttentionOptions& options) {
   list.add_value("General", "--simd", "TARGET",
                  "SIMD instructions to compute with: auto, or a name that --verbose shows",
                  options.simd);
+  list.propose({"auto"});
   define_talk(list, options.talk);
 }
 
@@ -227,6 +228,8 @@ void define_colormap(OptionList& list, DrawingRequest& request) {
   list.add_value("Output", "--colormap", "NAME",
                  fmt::format("{}; NAME_r is reversed", fmt::join(colormap_names(), ", ")),
                  request.colormap, [](const std::string& word) { return Colormap(word).name(); });
+  const auto names = colormap_names();
+  list.propose({names.begin(), names.end()});
 }
 
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "options/option_values.h"
@@ -25,6 +26,7 @@ struct OptionSpec {
   std::string group;  // empty for what help does not list
   Times times = Times::kOnce;
   std::function<void(const std::vector<std::string>& words)> set;  // of a flag: no words
+  std::vector<std::string> choices = {};  // for shells to propose, besides those of `value`
 
   bool is_positional() const { return !names.front().starts_with('-'); }
   bool is_flag() const { return value.empty(); }
@@ -96,6 +98,9 @@ class OptionList {
                           target.assign(words.begin(), words.end());
                         }});
   }
+
+  /// What shells propose for the option that was added last.
+  void propose(std::vector<std::string> choices) { options_.back().choices = std::move(choices); }
 
   const std::vector<OptionSpec>& all() const noexcept { return options_; }
   /// Null when no option has this name.

@@ -72,4 +72,25 @@ ParsedWords parse_words(const OptionList& list, std::vector<std::string> words) 
   return parsed;
 }
 
+bool are_options(const OptionList& list, std::span<const std::string> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!word.starts_with('-') || word.size() < 2 || word == "--") {
+      return false;
+    }
+    const bool is_long = word.starts_with("--");
+    const OptionSpec* const option =
+        list.find(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
+    if (option == nullptr) {
+      return false;
+    }
+    const bool has_value = is_long ? word.find('=') != std::string::npos : word.size() > 2;
+    i += option->is_flag() || has_value ? 0U : 1U;
+    if (i >= words.size()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace attnviz::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,8 @@ struct ParsedWords {
 };
 
 ParsedWords parse_words(const OptionList& list, std::vector<std::string> words);
+
+/// Whether all of `words` are options of the list, each with its value where it takes one.
+bool are_options(const OptionList& list, std::span<const std::string> words);
 
 }  // namespace attnviz::app

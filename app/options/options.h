@@ -297,14 +297,16 @@ struct MergeOptions {
 };
 
 /// The models on this machine.
-struct ModelsOptions : PrintOptions {};
+struct ModelsOptions : PrintOptions {
+  bool names = false;  // alone
+};
 
 /// Screens about attention, with numbers of a model.
 struct TourOptions : StyleOptions {
   InputOptions input;  // no text: one of the tour's own
   ModelOptions model;
   std::optional<std::string> tokenizer;
-  bool all = false;    // at once
+  bool all = false;  // at once
 };
 
 /// One row of scores, taken through softmax.

@@ -55,6 +55,7 @@ void define_why(OptionList& list, WhyOptions& options) {
                 [&options](const std::vector<std::string>& lists) {
                   options.ablate_each = parse_parts("--ablate-each", lists);
                 });
+  list.propose({"heads", "mlps", "layers"});
   list.add_choice("Prediction", "--by", kReplacements,
                   "what stands in the place of what is taken out: 0, or its mean over the text "
                   "(default zero)",
