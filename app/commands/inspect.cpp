@@ -156,6 +156,7 @@ void run(const InspectOptions& options) {
   setup.phases.done("attention");
   tell_missing_steps(options, inspections);
   const InspectionPage page{.title = model_title(facts),
+                            .full_title = options.title,
                             .notes = notes(facts, run_facts(model, request)),
                             .remarks = remarks(facts, text, followed),
                             .tokens = pieces,

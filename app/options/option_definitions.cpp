@@ -187,7 +187,9 @@ void define_inspect(OptionList& list, InspectOptions& options) {
   define_steps(list, options);
   define_files(list, options.output, Result::kInspection);
   define_text_style(list, options.look);
-  define_fonts(list, options.look.fonts);
+  list.add_value("Output", "--title", "TEXT", "title of the screen and of the picture; empty: none",
+                 options.title);
+  define_figure_look(list, options.look);
   define_run(list, options);
 }
 

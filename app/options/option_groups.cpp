@@ -232,29 +232,29 @@ void define_colormap(OptionList& list, DrawingRequest& request) {
   list.propose({names.begin(), names.end()});
 }
 
-void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {
-  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title);
+void define_figure_look(OptionList& list, LookOptions& look) {
   define_fonts(list, look.fonts);
   FigureStyle& figure = look.figure;
   list.add_value("Output", "--theme", joined_choices(kThemes),
                  "background of PNG and SVG pictures (default light)", figure.theme,
                  [](const std::string& word) { return parse_choice("theme", word, kThemes); });
   list.add_value(
-      "Output", "--cell", "PX",
-      "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: what fits)",
-      figure.cell, count_between(1, kLargestCell));
-  list.add_value(
       "Output", "--dpi", "N",
       "resolution of PNG and SVG pictures: text, gaps and cells grow with it (default 96)",
       figure.dpi, count_between(kLeastDpi, kMostDpi));
-  define_width(list, figure);
-}
-
-void define_width(OptionList& list, FigureStyle& figure) {
   list.add_value("Output", "--width", "85mm|7in|1200px",
                  "width of a whole PNG or SVG picture: text keeps its size, cells adapt (default: "
                  "what it takes)",
                  figure.width, parse_length);
+}
+
+void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look) {
+  list.add_value("Output", "--title", "TEXT", "title of the picture; empty: none", request.title);
+  list.add_value(
+      "Output", "--cell", "PX",
+      "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: what fits)",
+      look.figure.cell, count_between(1, kLargestCell));
+  define_figure_look(list, look);
 }
 
 void define_drawing(OptionList& list, DrawingOptions& drawing) {

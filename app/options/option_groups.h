@@ -65,7 +65,8 @@ void define_color(OptionList& list, ColorChoice& color);
 void define_fonts(OptionList& list, std::vector<std::filesystem::path>& fonts);
 void define_colormap(OptionList& list, DrawingRequest& request);
 void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look);
-void define_width(OptionList& list, FigureStyle& figure);
+/// Of every figure, cells or not.
+void define_figure_look(OptionList& list, LookOptions& look);
 void define_drawing(OptionList& list, DrawingOptions& drawing);
 void define_files(OptionList& list, OutputOptions& output, Result result);
 void define_text_style(OptionList& list, StyleOptions& options);

@@ -182,6 +182,7 @@ struct InspectOptions : AttentionOptions {
   bool full = false;
   bool explain = false;
   bool batch = false;
+  std::optional<std::string> title;  // in place of the usual one
   LookOptions look;
 };
 

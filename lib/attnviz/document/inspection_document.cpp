@@ -99,7 +99,8 @@ std::span<const RoleText> inspection_legend() {
 
 InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,
                                        bool ascii) {
-  InspectionDocument document{TokenNames(page.tokens, ascii), "inspect: " + page.title, {}};
+  InspectionDocument document{
+      TokenNames(page.tokens, ascii), page.full_title.value_or("inspect: " + page.title), {}};
   for (const Inspection& head : page.heads) {
     document.heads.push_back(inspected_head(page, head, detail, document.names));
   }

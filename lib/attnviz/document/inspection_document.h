@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +17,9 @@ namespace attnviz {
 
 /// One query in one or several heads, and what is to be shown of it.
 struct InspectionPage {
-  std::string title;                     // "random weights (seed 42)"
-  std::vector<std::string> notes;        // warnings, said first: "RANDOM WEIGHTS: …"
+  std::string title;                           // "random weights (seed 42)"
+  std::optional<std::string> full_title = {};  // in place of what is made of it; empty: none
+  std::vector<std::string> notes;              // warnings, said first: "RANDOM WEIGHTS: …"
   std::vector<std::string> remarks;      // said behind them: the model's origin, why this head
   std::vector<std::string_view> tokens;  // raw pieces: the document makes them safe
   std::span<const Inspection> heads;     // shown one after another

@@ -20,24 +20,26 @@ namespace attnviz {
 
 namespace {
 
-constexpr Rgb kText{0x1A, 0x1A, 0x1A};
-constexpr Rgb kNote{0x55, 0x55, 0x55};
-constexpr Rgb kWarning{0xB0, 0x10, 0x10};
-constexpr Rgb kRule{0xD8, 0xD8, 0xD8};
+// Colours besides those of roles and cells.
+struct SheetColors {
+  Rgb text;
+  Rgb note;
+  Rgb warning;
+  Rgb rule;
+  Rgb bar;
+  Rgb bar_ground;
+};
 
-constexpr Rgb kBar{0x6E, 0x6E, 0x6E};
-constexpr Rgb kBarGround{0xF0, 0xF0, 0xF0};
+constexpr SheetColors kLightSheet = {{0x1A, 0x1A, 0x1A}, {0x55, 0x55, 0x55}, {0xB0, 0x10, 0x10},
+                                     {0xD8, 0xD8, 0xD8}, {0x6E, 0x6E, 0x6E}, {0xF0, 0xF0, 0xF0}};
+constexpr SheetColors kDarkSheet = {{0xEC, 0xEC, 0xEC}, {0xA6, 0xA9, 0xB0}, {0xFF, 0x7A, 0x6E},
+                                    {0x44, 0x48, 0x50}, {0x9A, 0x9D, 0xA4}, {0x2A, 0x2D, 0x33}};
 
-constexpr int kWidth = 1080;
-constexpr int kMargin = 28;
-constexpr int kRoom = kWidth - 2 * kMargin;
-constexpr int kLabel = 150;  // the column of labels
-constexpr int kCellsX = kMargin + kLabel;
-constexpr int kCellsRoom = kRoom - kLabel;
-constexpr int kRow = 18;
-constexpr int kTextTop = 1;  // of a text in its row
-constexpr int kGap = 5;      // between blocks that stand apart
-constexpr int kGapAfterStep = 18;
+// Pixels at 96 dpi.
+constexpr int kUsualSheet = 1080;
+constexpr int kNarrowestSheet = 440;
+constexpr int kSheetMargin = 28;
+constexpr int kSmallestNumber = 5;  // columns of text
 
 std::string figure_facts(const InspectionPage& page, const InspectionDocument& document) {
   std::set<InspectionStep> shown;
@@ -56,7 +58,13 @@ std::string figure_facts(const InspectionPage& page, const InspectionDocument& d
 class Figure {
  public:
   Figure(const InspectionPage& page, const FigureStyle& style)
-      : page_(page), sheet_(kWidth, style) {}
+      : page_(page),
+        style_(style),
+        colors_(style.theme == FigureTheme::kDark ? kDarkSheet : kLightSheet),
+        sheet_(width_, style) {
+    check(style);
+    check_fits(px(kNarrowestSheet), style);
+  }
 
   Scene scene(const InspectionDocument& document) {
     title(document.title);
@@ -68,72 +76,91 @@ class Figure {
         for (const InspectionBlock& block : step.blocks) {
           std::visit([&](const auto& some) { draw(some, step.number_columns); }, block);
         }
-        y_ += step.goes_on ? 0 : kGapAfterStep;
+        y_ += step.goes_on ? 0 : px(18);
         in_table = step.goes_on;
       }
     }
-    sheet_.text(
+    y_ += sheet_.paragraph(
         "cells: blue is negative, red is positive, white is 0; the strongest colour of a "
         "block is its largest number",
-        kMargin, y_, kRoom, kNote, FigureSheet::kSmallText);
-    y_ += line_height(FigureSheet::kSmallText) + kMargin;
+        margin_, y_, room_, colors_.note, small_);
+    y_ += margin_;
     return std::move(sheet_).scene(y_);
   }
 
  private:
+  int px(double at_96_dpi) const noexcept { return style_.pixels(at_96_dpi); }
+
+  Rgb color_of(InspectionRole role) const {
+    if (role == InspectionRole::kPlain) {
+      return colors_.text;
+    }
+    return role_color(role);
+  }
+
   void title(const std::string& title) {
-    y_ += kMargin;
-    y_ += sheet_.paragraph(safe_message(title, false), kMargin, y_, kRoom, kText,
-                           FigureSheet::kTitle);
-    paragraphs(page_.notes, kWarning);
-    paragraphs(page_.remarks, kNote);
+    y_ += margin_;
+    if (!title.empty()) {
+      y_ += sheet_.paragraph(safe_message(title, false), margin_, y_, room_, colors_.text,
+                             px(FigureSheet::kTitle));
+    }
+    paragraphs(page_.notes, colors_.warning);
+    paragraphs(page_.remarks, colors_.note);
   }
 
   void paragraphs(const std::vector<std::string>& texts, Rgb color) {
     for (const std::string& text : texts) {
-      y_ += sheet_.paragraph(safe_message(text, false), kMargin, y_ + 2, kRoom, color) + 2;
+      y_ += sheet_.paragraph(safe_message(text, false), margin_, y_ + px(2), room_, color) + px(2);
     }
   }
 
   void head_line(const InspectedHead& head) {
-    y_ += 6;
-    int x = kMargin;
+    y_ += px(6);
+    int x = margin_;
+    const int right = width_ - margin_;
     for (const std::span<const RoleText> texts :
          {std::span<const RoleText>(head.facts), inspection_legend()}) {
       for (const RoleText& text : texts) {
-        x += sheet_.text(text.text, x, y_, kWidth - kMargin - x, role_color(text.role)) +
-             2 * FigureSheet::kText;
+        if (x > margin_ && x + sheet_.width_of(text.text) > right) {
+          x = margin_;
+          y_ += line_height(text_);
+        }
+        x += sheet_.text(text.text, x, y_, right - x, color_of(text.role)) + 2 * text_;
       }
     }
-    y_ += line_height(FigureSheet::kText) + kGapAfterStep / 2;
+    y_ += line_height(text_) + px(18) / 2;
   }
 
   // A rule, the number and the formula on the left, shapes on the right, the sentence and what the
   // numbers come from below.
   void heading(const InspectedStep& step, bool in_table) {
     if (!in_table) {
-      sheet_.box({kMargin, y_, kRoom, 1}, kRule);
-      y_ += 7;
+      sheet_.box({margin_, y_, room_, px(1)}, colors_.rule);
+      y_ += px(7);
     }
-    sheet_.text(fmt::format("{:<2} {}", step.number, step.formula), kMargin, y_, kRoom * 3 / 4,
-                kText);
-    sheet_.text_to(step.shape, kMargin + kRoom, y_, kNote);
-    y_ += line_height(FigureSheet::kText) + 2;
-    constexpr int kIndent = 3 * FigureSheet::kText;
+    const std::string formula = fmt::format("{:<2} {}", step.number, step.formula);
+    const int shape = sheet_.width_of(step.shape);
+    const bool on_one_line =
+        std::min(sheet_.width_of(formula), room_ * 3 / 4) + text_ + shape <= room_;
+    sheet_.text(formula, margin_, y_, on_one_line ? room_ * 3 / 4 : room_, colors_.text);
+    y_ += on_one_line ? 0 : line_height(text_);
+    sheet_.text_to(step.shape, margin_ + room_, y_, colors_.note);
+    y_ += line_height(text_) + px(2);
+    const int indent = 3 * text_;
     for (const std::string* text : {&step.sentence, &step.note}) {
       if (!text->empty()) {
-        y_ += sheet_.paragraph(*text, kMargin + kIndent, y_, kRoom - kIndent, kNote) + 2;
+        y_ += sheet_.paragraph(*text, margin_ + indent, y_, room_ - indent, colors_.note) + px(2);
       }
     }
-    y_ += 2;
+    y_ += px(2);
   }
 
   void label(std::string_view text, InspectionRole role, int y) {
-    const Rgb color = role_color(role);
+    const Rgb color = color_of(role);
     if (role != InspectionRole::kPlain) {
-      sheet_.box({kMargin, y, 3, kRow - 1}, color);
+      sheet_.box({margin_, y, px(3), row_ - px(1)}, color);
     }
-    sheet_.text(text, kMargin + 8, y + kTextTop, kLabel - 16, color);
+    sheet_.text(text, margin_ + px(8), y + px(1), label_ - px(16), color);
   }
 
   // Cells for numbers of at least `number_columns`.
@@ -143,28 +170,29 @@ class Figure {
       largest = std::max(
           largest, largest_size({row.values.data(), 1, row.values.size(), row.values.size()}));
     }
-    y_ += block.is_apart ? kGap : 0;
-    const CellRow cells(kCellsX, kCellsRoom, block.rows.front().values.size(),
-                        std::max(number_columns, block.numbers.width()));
-    sheet_.cell_border(cells, y_, kRow * static_cast<int>(block.rows.size()));
+    y_ += block.is_apart ? px(5) : 0;
+    const CellRow cells(cells_x_, cells_room_, block.rows.front().values.size(),
+                        std::max(number_columns, block.numbers.width()), style_);
+    sheet_.cell_border(cells, y_, row_ * static_cast<int>(block.rows.size()));
     for (const VectorRow& row : block.rows) {
       label(row.label, row.role, y_);
-      sheet_.cells(cells, y_, kRow, row.values, largest, block.numbers);
-      y_ += kRow;
+      sheet_.cells(cells, y_, row_, row.values, largest, block.numbers);
+      y_ += row_;
     }
     remarks(block.remarks);
   }
 
   // A matrix whose columns stand over those of the vector that it makes.
   void draw(const MatrixBlock& block, std::size_t number_columns) {
-    constexpr int kHighest = 128;
+    const int highest = px(128);
     const ConstMatrix values = block.values;
     const NumberGroup numbers(values);
-    CellRow cells(kCellsX, kCellsRoom, values.cols, number_columns);
-    const auto n_rows = static_cast<int>(std::min<std::size_t>(values.rows, kHighest));
-    const bool all_rows_fit = n_rows * kRow <= kHighest;
+    CellRow cells(cells_x_, cells_room_, values.cols, number_columns, style_);
+    const auto n_rows =
+        static_cast<int>(std::min<std::size_t>(values.rows, static_cast<std::size_t>(highest)));
+    const bool all_rows_fit = n_rows * row_ <= highest;
     cells.has_numbers = cells.has_numbers && all_rows_fit;
-    const int height = all_rows_fit ? kRow : std::max(1, kHighest / n_rows);
+    const int height = all_rows_fit ? row_ : std::max(1, highest / n_rows);
     label(block.title, block.role, y_);
     const float largest = largest_size(values);
     sheet_.cell_border(cells, y_, height * n_rows);
@@ -174,13 +202,12 @@ class Figure {
       sheet_.cells(cells, y_, height, values.row(source), largest, numbers);
       y_ += height;
     }
-    y_ += kGap;
+    y_ += px(5);
   }
 
   void remarks(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
-      sheet_.text(text, kMargin + 8, y_, kRoom, kNote, FigureSheet::kSmallText);
-      y_ += line_height(FigureSheet::kSmallText);
+      y_ += sheet_.paragraph(text, margin_ + px(8), y_, room_ - px(8), colors_.note, small_);
     }
   }
 
@@ -188,69 +215,88 @@ class Figure {
   void draw(const TableBlock& block, std::size_t /*number_columns*/) {
     constexpr int kColumn = 108;
     constexpr int kNarrowColumn = 92;  // of so many that the bars need the room
+    constexpr int kLeastBars = 60;
     constexpr std::size_t kUsualColumns = 7;
-    const int column_width = block.columns.size() > kUsualColumns ? kNarrowColumn : kColumn;
-    int right = kCellsX;
+    const int column_width =
+        std::min(px(block.columns.size() > kUsualColumns ? kNarrowColumn : kColumn),
+                 cells_room_ / static_cast<int>(std::max<std::size_t>(block.columns.size(), 1)));
+    // In a narrow figure numbers are smaller, and cut only where even that is too wide.
+    const bool is_narrow = column_width < px(kNarrowColumn);
+    const int number = is_narrow ? px(kSmallestNumber) : text_;
+    int right = cells_x_;
     for (const TableColumn& column : block.columns) {
       right += column_width;
-      sheet_.text_to(column.heading, right, y_, kNote);
+      sheet_.text_to(sheet_.fitted(column.heading, column_width - number, number), right, y_,
+                     colors_.note, number);
       for (std::size_t i = 0; i < block.rows.size(); ++i) {
-        sheet_.text_to(column.cells[i], right, y_ + kRow * static_cast<int>(i + 1) + kTextTop,
-                       block.rows[i].is_faint ? kNote : kText);
+        sheet_.text_to(sheet_.fitted(column.cells[i], column_width - number / 2, number), right,
+                       y_ + row_ * static_cast<int>(i + 1) + px(1),
+                       block.rows[i].is_faint ? colors_.note : colors_.text, number);
       }
     }
-    if (!block.bars.empty()) {
-      bars(block, right + 24);
+    if (!block.bars.empty() && right + px(24) + px(kLeastBars) <= width_ - margin_) {
+      bars(block, right + px(24));
     }
-    y_ += kRow;
+    y_ += row_;
     for (const TableRow& row : block.rows) {
       label(row.label.text, row.label.role, y_);
-      y_ += kRow;
+      y_ += row_;
     }
     remarks(block.remarks);
   }
 
   void bars(const TableBlock& block, int x) {
-    const int wide = kWidth - kMargin - x;
-    sheet_.text("0", x, y_, wide, kNote);
-    sheet_.text_to(fmt::format("{:.3g}", block.bar_end), x + wide, y_, kNote);
+    const int wide = width_ - margin_ - x;
+    sheet_.text("0", x, y_, wide, colors_.note);
+    sheet_.text_to(fmt::format("{:.3g}", block.bar_end), x + wide, y_, colors_.note);
     for (std::size_t i = 0; i < block.bars.size(); ++i) {
-      const int top = y_ + kRow * static_cast<int>(i + 1) + 3;
+      const int top = y_ + row_ * static_cast<int>(i + 1) + px(3);
       const double share = std::min(1.0, static_cast<double>(block.bars[i]) / block.bar_end);
       const int filled = static_cast<int>(std::lround(share * wide));
-      sheet_.box({x, top, wide, kRow - 6}, kBarGround);
-      sheet_.box({x, top, share > 0.0 ? std::max(1, filled) : 0, kRow - 6}, kBar);
+      sheet_.box({x, top, wide, row_ - px(6)}, colors_.bar_ground);
+      sheet_.box({x, top, share > 0.0 ? std::max(1, filled) : 0, row_ - px(6)}, colors_.bar);
     }
   }
 
   // A value, its weight, and the share that the context takes of it.
   void draw(const ShareBlock& block, std::size_t /*number_columns*/) {
-    constexpr int kWeight = 76;
+    const int weight = px(76);
     const NumberGroup values(block.values);
     const NumberGroup shares(block.shares);
-    const int half = (kCellsRoom - kWeight) / 2;
+    const int half = (cells_room_ - weight) / 2;
     const std::size_t wide = std::max(values.width(), shares.width());
-    const CellRow left(kCellsX, half, block.values.cols, wide);
-    const CellRow right(kCellsX + left.width() + kWeight, half, block.values.cols, wide);
+    const CellRow left(cells_x_, half, block.values.cols, wide, style_);
+    const CellRow right(cells_x_ + left.width() + weight, half, block.values.cols, wide, style_);
     sheet_.text("v", left.x, y_, half, role_color(InspectionRole::kValue));
-    sheet_.text_to("· weight =", right.x - 6, y_, kNote);
+    sheet_.text_to("· weight =", right.x - px(6), y_, colors_.note);
     sheet_.text("weight · v", right.x, y_, half, role_color(InspectionRole::kValue));
-    y_ += kRow;
+    y_ += row_;
     const float largest = largest_size(block.values);
     const float largest_share = largest_size(block.shares);
     for (const ShareBlock::Row& row : block.rows) {
       label(row.label, InspectionRole::kValue, y_);
-      sheet_.cell_border(left, y_, kRow);
-      sheet_.cell_border(right, y_, kRow);
-      sheet_.cells(left, y_, kRow, row.value, largest, values);
-      sheet_.text_to(row.weight, right.x - 8, y_ + kTextTop, kText);
-      sheet_.cells(right, y_, kRow, row.share, largest_share, shares);
-      y_ += kRow;
+      sheet_.cell_border(left, y_, row_);
+      sheet_.cell_border(right, y_, row_);
+      sheet_.cells(left, y_, row_, row.value, largest, values);
+      sheet_.text_to(row.weight, right.x - px(8), y_ + px(1), colors_.text);
+      sheet_.cells(right, y_, row_, row.share, largest_share, shares);
+      y_ += row_;
     }
     remarks(block.remarks);
   }
 
   const InspectionPage& page_;
+  const FigureStyle& style_;
+  const SheetColors& colors_;
+  const int text_ = style_.pixels(FigureSheet::kText);  // widths of columns
+  const int small_ = style_.pixels(FigureSheet::kSmallText);
+  const int width_ = style_.width ? style_.width_pixels() : style_.pixels(kUsualSheet);
+  const int margin_ = style_.pixels(kSheetMargin);
+  const int room_ = width_ - 2 * margin_;
+  const int label_ = std::min(style_.pixels(150), room_ / 4);  // the column of labels
+  const int cells_x_ = margin_ + label_;
+  const int cells_room_ = room_ - label_;
+  const int row_ = style_.pixels(18);
   FigureSheet sheet_;
   int y_ = 0;  // where the next block begins
 };

@@ -126,7 +126,9 @@ void InspectionScreen::operator()(const ShareBlock& block) {
 }
 
 Page InspectionScreen::draw() {
-  add_paragraph(style_.charset.sentence(document_.title), 0, kBold);
+  if (!document_.title.empty()) {
+    add_paragraph(style_.charset.sentence(document_.title), 0, kBold);
+  }
   for (const std::vector<std::string>* texts : {&page_.notes, &page_.remarks}) {
     for (const std::string& text : *texts) {
       add_paragraph(style_.charset.sentence(text), 0);

@@ -12,6 +12,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
@@ -19,6 +20,7 @@ namespace attnviz {
 namespace {
 
 constexpr Rgb kCellBorder{0xD8, 0xD8, 0xD8};
+constexpr Rgb kDarkCellBorder{0x44, 0x48, 0x50};
 constexpr int kHighest = 16384;
 
 int columns_of(int pixels, int column_width) {
@@ -28,20 +30,23 @@ int columns_of(int pixels, int column_width) {
 
 }  // namespace
 
-CellRow::CellRow(int left, int room, std::size_t values, std::size_t number_columns)
+CellRow::CellRow(int left, int room, std::size_t values, std::size_t number_columns,
+                 const FigureStyle& style)
     : x(left), n_values(values), n_cells(values) {
   constexpr int kPadding = 6;
   constexpr int kWidest = 24;     // of cells without numbers
   constexpr int kNarrowest = 26;  // of cells with numbers
   const int for_number =
-      std::max(kNarrowest, static_cast<int>(number_columns) * FigureSheet::kSmallText + kPadding);
+      std::max(style.pixels(kNarrowest),
+               static_cast<int>(number_columns) * style.pixels(FigureSheet::kSmallText) +
+                   style.pixels(kPadding));
   has_numbers = values * static_cast<std::size_t>(for_number) <= static_cast<std::size_t>(room);
   if (has_numbers) {
     cell_width = for_number;
     return;
   }
   n_cells = std::min(values, static_cast<std::size_t>(std::max(1, room)));
-  cell_width = std::clamp(room / static_cast<int>(n_cells), 1, kWidest);
+  cell_width = std::clamp(room / static_cast<int>(n_cells), 1, style.pixels(kWidest));
 }
 
 int FigureSheet::add_text(std::string text, int x, int y, int column_width, Rgb color) {
@@ -51,12 +56,17 @@ int FigureSheet::add_text(std::string text, int x, int y, int column_width, Rgb 
   return static_cast<int>(columns) * column_width;
 }
 
+std::string FigureSheet::fitted(std::string_view text, int room, int column_width) const {
+  return style_.fonts->shorten(text, static_cast<std::size_t>(columns_of(room, column_width)));
+}
+
 int FigureSheet::text(std::string_view text, int x, int y, int room, Rgb color, int column_width) {
-  const auto most = static_cast<std::size_t>(columns_of(room, column_width));
-  return add_text(style_.fonts->shorten(text, most), x, y, column_width, color);
+  column_width = column_width > 0 ? column_width : text_;
+  return add_text(fitted(text, room, column_width), x, y, column_width, color);
 }
 
 void FigureSheet::text_to(std::string_view text, int right, int y, Rgb color, int column_width) {
+  column_width = column_width > 0 ? column_width : text_;
   const int taken = static_cast<int>(style_.fonts->columns(text)) * column_width;
   add_text(std::string(text), right - taken, y, column_width, color);
 }
@@ -64,6 +74,7 @@ void FigureSheet::text_to(std::string_view text, int right, int y, Rgb color, in
 int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb color,
                            int column_width) {
   constexpr std::size_t kMostLines = 12;
+  column_width = column_width > 0 ? column_width : text_;
   const auto most = static_cast<std::size_t>(columns_of(room, column_width));
   int height = 0;
   for (std::string& line : style_.fonts->wrap(text, most, kMostLines)) {
@@ -74,7 +85,9 @@ int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb co
 }
 
 void FigureSheet::cell_border(const CellRow& row, int y, int height) {
-  box({row.x - 1, y - 1, row.width() + 2 - row.gap(), height + 1}, kCellBorder);
+  const bool is_dark = style_.theme == FigureTheme::kDark;
+  box({row.x - 1, y - 1, row.width() + 2 - row.gap(), height + 1},
+      is_dark ? kDarkCellBorder : kCellBorder);
 }
 
 void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const float> values,
@@ -97,20 +110,23 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
   shapes_.emplace_back(image);
   for (std::size_t cell = 0; row.has_numbers && cell < row.n_cells; ++cell) {
     texts_.emplace_back(cell_number(TextRole::kPlain, numbers.text(values[row.value_of(cell)]),
-                                    kSmallText, image.cell(0, cell), colors->at(0, cell)));
+                                    style_.pixels(kSmallText), image.cell(0, cell),
+                                    colors->at(0, cell)));
   }
 }
 
 Scene FigureSheet::scene(int height) && {
-  if (height > kHighest) {
+  if (height > style_.pixels(kHighest)) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("picture: {} pixels high, at most {}: take fewer heads or steps",
-                            height, kHighest));
+                            height, style_.pixels(kHighest)));
   }
   Scene scene;
   scene.width = width_;
   scene.height = height;
-  scene.dpi = kUsualDpi;
+  check_size(width_, height, style_);
+  scene.dpi = style_.dpi;
+  scene.background = theme_colors(style_.theme).background;
   scene.items = std::move(shapes_);
   std::move(texts_.begin(), texts_.end(), std::back_inserter(scene.items));
   return scene;

@@ -26,7 +26,8 @@ struct CellRow {
   bool has_numbers = false;
 
   /// For vectors of `n_values` numbers, each at most `number_columns` wide, in `room` pixels.
-  CellRow(int left, int room, std::size_t n_values, std::size_t number_columns);
+  CellRow(int left, int room, std::size_t n_values, std::size_t number_columns,
+          const FigureStyle& style = {});
   std::size_t value_of(std::size_t cell) const noexcept { return cell * n_values / n_cells; }
   int width() const noexcept { return static_cast<int>(n_cells) * cell_width; }
   int gap() const noexcept {
@@ -36,21 +37,29 @@ struct CellRow {
 
 class FigureSheet {
  public:
-  static constexpr int kSmallText = 6;  // column widths
+  static constexpr int kSmallText = 6;  // column widths, in pixels at 96 dpi
   static constexpr int kText = 7;
   static constexpr int kTitle = 9;
 
   /// The fonts of `style` must outlive it.
-  FigureSheet(int width, const FigureStyle& style) : width_(width), style_(style) {}
+  FigureSheet(int width, const FigureStyle& style)
+      : width_(width), style_(style), text_(style.pixels(kText)) {}
 
   int width() const noexcept { return width_; }
+  /// In pixels of the figure, as all lengths here.
+  int width_of(std::string_view text) const {
+    return static_cast<int>(style_.fonts->columns(text)) * text_;
+  }
+  /// The text cut to `room`.
+  std::string fitted(std::string_view text, int room, int column_width) const;
 
-  /// The text cut to `room` pixels; returns the pixels that it takes.
-  int text(std::string_view text, int x, int y, int room, Rgb color, int column_width = kText);
+  /// The text cut to `room` pixels; returns the pixels that it takes. A column width of 0 is that
+  /// of kText.
+  int text(std::string_view text, int x, int y, int room, Rgb color, int column_width = 0);
   /// Right-aligned, ending before `right`.
-  void text_to(std::string_view text, int right, int y, Rgb color, int column_width = kText);
+  void text_to(std::string_view text, int right, int y, Rgb color, int column_width = 0);
   /// Broken into lines of at most `room` pixels; returns the height.
-  int paragraph(std::string_view text, int x, int y, int room, Rgb color, int column_width = kText);
+  int paragraph(std::string_view text, int x, int y, int room, Rgb color, int column_width = 0);
   void box(const PixelRect& rect, Rgb color) { shapes_.emplace_back(Rectangle{rect, color}); }
 
   /// The ground of rows of cells that are `height` high together: what their gaps show.
@@ -69,6 +78,7 @@ class FigureSheet {
 
   int width_;
   FigureStyle style_;
+  int text_;  // the usual column width
   Colormap signed_colors_{"blue-red"};
   std::vector<SceneItem> shapes_;
   std::vector<SceneItem> texts_;

@@ -227,7 +227,10 @@ class OverviewBuilder {
     const int size = px(kSpace);
     layout_.swatch = {x + px(kFrameWidth), y_ + (line_height(caption) - size) / 2, size, size};
     const int text_x = layout_.swatch.right() + px(kFrameWidth) + px(kSpace);
-    texts_.add(TextRole::kPanelTitle, overview_.caption, caption, text_x, y_);
+    const int room = std::max(large_size_.width - (text_x - x), caption);
+    texts_.add(TextRole::kPanelTitle,
+               style_.fonts->shorten(overview_.caption, static_cast<std::size_t>(room / caption)),
+               caption, text_x, y_);
     y_ += caption_height();
     for (std::string& line : sentence_) {
       texts_.add(TextRole::kLegend, std::move(line), px(kTextColumn), x, y_);
