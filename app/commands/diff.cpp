@@ -232,6 +232,9 @@ class Comparison {
       return tell_unused(options_.talk, of_table, "no table was drawn");
     }
     const std::pair<bool, const char*> of_heads[] = {{request.drop_sink, "--drop-sink"},
+                                                     {request.no_special, "--no-special"},
+                                                     {request.plain_labels, "--plain-labels"},
+                                                     {request.transposed, "--transpose"},
                                                      {request.pool.has_value(), "--pool"}};
     tell_unused(options_.talk, of_heads, "no attention was drawn (--head)");
     if (options_.map || !setup_.outputs.writes(Content::kScreen)) {

@@ -180,6 +180,10 @@ void run(const RenderOptions& options) {
                    .fonts = *fonts,
                    .read_files = read_files(options)});
   const std::vector<AttentionDocument> documents = read_documents(options);
+  tell_unused_drawing(outputs, options.drawing, options.talk);
+  if (options.drawing.request.no_special) {
+    tell_nothing_special(documents, options.talk);
+  }
   phases.done("read");
   const bool together = belong_together(documents);
   std::vector<ShownAttention> pictures;

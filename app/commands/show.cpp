@@ -280,6 +280,7 @@ void show_kept(ShowSetup& setup, ShownText& text) {
   tell_alike(setup, documents);
   const ShowOptions& options = setup.options;
   choose_drawing_of(documents, options, text.focus);
+  tell_nothing_special(documents, options.talk);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
                                          options.drawing.style, setup.outputs);
   tell_flat(setup, shown);
@@ -298,6 +299,7 @@ void run(const ShowOptions& options) {
   if (options.live && !setup.outputs.writes(Content::kPage)) {
     throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
   }
+  tell_unused_drawing(setup.outputs, options.drawing, options.talk);
   setup.source.for_each([&setup](const InputText& input) {
     if (setup.options.input.many_texts()) {
       const auto* const words = std::get_if<std::string>(&input.content);

@@ -128,8 +128,9 @@ bool should_stream(const ShowSetup& setup, const ShownText& text) {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
   const ShowOptions& options = setup.options;
   if (options.pattern.average || options.rollout || options.merge_words || options.pattern.focus ||
-      !options.side_by_side.empty() || options.kind != PatternKind::kWeights ||
-      writes_arcs(options.drawing.style, setup.outputs) || setup.outputs.writes(Content::kPage)) {
+      options.drawing.request.no_special || !options.side_by_side.empty() ||
+      options.kind != PatternKind::kWeights || writes_arcs(options.drawing.style, setup.outputs) ||
+      setup.outputs.writes(Content::kPage)) {
     return false;
   }
   const auto n = static_cast<double>(text.tokens.size());

@@ -27,10 +27,10 @@ constexpr const char* kProbeOptions[] = {"--probe-length", "--probe-repeats", "-
 
 // Options that exclude each other, whatever the command.
 constexpr std::pair<const char*, const char*> kConflicts[] = {
-    {kText, "--file"},     {"--file", "--ids"},       {"--lines", "--json-lines"},
-    {"--ids", "--lines"},  {"--ids", "--json-lines"}, {"--bos", "--no-bos"},
-    {"--cell", "--width"}, {"--quiet", "--verbose"},  {"--random", "--model"},
-    {kFile, "--model"}};
+    {kText, "--file"},       {"--file", "--ids"},        {"--lines", "--json-lines"},
+    {"--ids", "--lines"},    {"--ids", "--json-lines"},  {"--bos", "--no-bos"},
+    {"--cell", "--width"},   {"--focus", "--transpose"}, {"--quiet", "--verbose"},
+    {"--random", "--model"}, {kFile, "--model"}};
 
 // Options that say more of another, and what.
 struct Addition {
@@ -105,6 +105,9 @@ void check_attention(const Given& given, AttentionOptions& options) {
 }
 
 void check_given(const Given& given) {
+  if (given.has("--no-values") && given.word("--style") == "numbers") {
+    fail("--style numbers draws nothing but numbers, --no-values none; take one of them");
+  }
   for (const auto& [option, other] : kConflicts) {
     if (given.has(option) && given.has(other)) {
       conflict(option, other);

@@ -254,6 +254,10 @@ void define_figure(OptionList& list, DrawingRequest& request, LookOptions& look)
       "Output", "--cell", "PX",
       "size of a PNG or SVG picture's cells at 96 dpi; none are pooled then (default: what fits)",
       look.figure.cell, count_between(1, kLargestCell));
+  list.add_flag("Output", "--no-values", "no numbers in the cells",
+                [&look] { look.figure.values = false; });
+  list.add_flag("Output", "--no-footer", "no lines below a PNG or SVG picture",
+                [&look] { look.figure.footer = false; });
   define_figure_look(list, look);
 }
 
@@ -284,6 +288,15 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
   list.add_flag("Output", "--drop-sink",
                 "leave the first token out of the pictures and rescale the rows",
                 request.drop_sink);
+  list.add_flag(
+      "Output", "--no-special",
+      "leave the tokens that the tokenizer added ([CLS], [SEP], BOS) out of the pictures; "
+      "rows stay as they are",
+      request.no_special);
+  list.add_flag("Output", "--plain-labels", "labels without signs for spaces: cat, not ␣cat",
+                request.plain_labels);
+  list.add_flag("Output", "--transpose", "draw keys as rows and queries as columns",
+                request.transposed);
   list.add_value(
       "Output", "--pool", joined_choices(kPools),
       "what a cell shows of the weights under it, in pictures of long texts (default max)",

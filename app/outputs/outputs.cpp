@@ -51,6 +51,7 @@ Outputs::Outputs(OutputPlan plan)
       stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color), plan_.talk.quiet},
       file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
   figure_.fonts = &plan_.fonts;
+  stdout_look_.terminal.values = file_look_.terminal.values = figure_.values;
   const OutputOptions& options = plan_.options;
   if (options.json) {
     stdout_format_ = &with_content(Content::kDocument);
@@ -175,12 +176,30 @@ void Outputs::tell_unused_look() const {
     return;
   }
   const FigureStyle usual;
-  const std::pair<bool, const char*> options[] = {{figure_.theme != usual.theme, "--theme"},
-                                                  {figure_.cell != usual.cell, "--cell"},
-                                                  {figure_.dpi != usual.dpi, "--dpi"},
-                                                  {figure_.width != usual.width, "--width"},
-                                                  {!plan_.look.fonts.empty(), "--font"}};
+  const std::pair<bool, const char*> options[] = {
+      {figure_.theme != usual.theme, "--theme"},
+      {figure_.cell != usual.cell, "--cell"},
+      {figure_.dpi != usual.dpi, "--dpi"},
+      {figure_.width != usual.width, "--width"},
+      {!plan_.look.fonts.empty(), "--font"},
+      {!figure_.footer, "--no-footer"},
+      {!figure_.values && !has_colored_screen(), "--no-values"}};
   tell_unused(plan_.talk, options, "no picture was asked for (-o FILE.png, -o FILE.svg)");
+}
+
+// Whose cells may show their values.
+bool Outputs::has_colored_screen() const {
+  const auto is_such = [](const Look& look) {
+    return look.terminal.style == TerminalStyle::kBlocks &&
+           look.terminal.color != ColorDepth::kNone;
+  };
+  return std::ranges::any_of(all_formats(), [&](const Format& format) {
+    if (format.content != Content::kScreen) {
+      return false;
+    }
+    const std::vector<Look> all = looks(format);
+    return std::ranges::any_of(all, is_such);
+  });
 }
 
 bool Outputs::has_file(const Format& format) const {

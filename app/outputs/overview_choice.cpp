@@ -1,5 +1,6 @@
 #include "outputs/overview_choice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "attnviz/document/overview.h"
 #include "attnviz/document/patterns/head_habits.h"
 #include "outputs/arcs_choice.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 
@@ -91,6 +93,30 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
     shown.set_remark(panels_remark(document));
   }
   return shown;
+}
+
+void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
+                         const TalkOptions& talk) {
+  const DrawingRequest& request = drawing.request;
+  if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen)) {
+    const std::pair<bool, const char*> options[] = {{request.plain_labels, "--plain-labels"},
+                                                    {request.transposed, "--transpose"}};
+    return tell_unused(talk, options, "nothing was drawn in cells");
+  }
+  const std::pair<bool, const char*> of_cells[] = {{request.transposed, "--transpose"}};
+  if (draws_arcs(drawing.style)) {
+    tell_unused(talk, of_cells, "lines go from queries to keys");
+  }
+}
+
+void tell_nothing_special(std::span<const AttentionDocument> documents, const TalkOptions& talk) {
+  const auto has_added = [](const AttentionDocument& document) {
+    return !document.marks.added.empty();
+  };
+  const std::pair<bool, const char*> option[] = {
+      {documents.front().drawing.no_special && std::ranges::none_of(documents, has_added),
+       "--no-special"}};
+  tell_unused(talk, option, "the tokenizer added no token");
 }
 
 namespace {

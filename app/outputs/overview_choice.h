@@ -34,4 +34,11 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
 /// heads to judge.
 std::optional<FirstShown> first_shown(const ShownAttention& shown);
 
+/// Says which options of the drawing change nothing where it goes.
+void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
+                         const TalkOptions& talk);
+
+/// Says so of --no-special where no document has such tokens.
+void tell_nothing_special(std::span<const AttentionDocument> documents, const TalkOptions& talk);
+
 }  // namespace attnviz::app

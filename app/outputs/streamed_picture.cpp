@@ -6,6 +6,7 @@
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/overview.h"
+#include "attnviz/document/shown_tokens.h"
 
 namespace attnviz::app {
 
@@ -57,9 +58,10 @@ void StreamedPicture::plan(const AttentionDocument& document) {
     }
     for (const Look& look : outputs_.looks(format)) {
       const OverviewCells cells = format.cells(*shown_, look);
-      panels_.add(cells.thumbnails);
+      const bool turns = document.drawing.transposed;
+      panels_.add(turns ? transposed(cells.thumbnails) : cells.thumbnails);
       if (is_overview_) {
-        large_.add(cells.large);
+        large_.add(turns ? transposed(cells.large) : cells.large);
       }
     }
   }

@@ -27,7 +27,7 @@ std::optional<BarsSubject> ShownAttention::bars() const {
 
 void ShownAttention::check_drawing() const {
   const Drawing& drawing = first().drawing;
-  if (drawing.drop_sink || drawing.focus) {
+  if (drawing.drop_sink || drawing.no_special || drawing.focus) {
     heatmap();
   }
 }

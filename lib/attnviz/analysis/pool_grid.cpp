@@ -20,7 +20,7 @@ std::size_t PoolAxis::end(std::size_t cell) const noexcept {
 std::string PoolAxis::range(std::size_t cell, const char* dash) const {
   const std::string first_number = std::to_string(number(cell));
   const std::size_t last = end(cell) - 1;
-  return last == begin(cell) ? first_number : first_number + dash + std::to_string(first + last);
+  return last == begin(cell) ? first_number : first_number + dash + std::to_string(first.of(last));
 }
 
 std::string_view pool_name(PoolKind kind) noexcept {

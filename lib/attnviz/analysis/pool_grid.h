@@ -4,8 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/choices.h"
@@ -23,11 +25,32 @@ constexpr std::size_t divided_up(std::size_t size, std::size_t by) noexcept {
   return size / by + (size % by != 0 ? 1 : 0);
 }
 
+/// What the entries of an axis are called: numbers that follow each other, or those of a list.
+/// Where one number is asked for, that of the first entry.
+class EntryNumbers {
+ public:
+  EntryNumbers(std::size_t first = 0) noexcept : first_(first) {}
+  /// In rising order, at least one.
+  explicit EntryNumbers(std::vector<std::size_t> list)
+      : first_(list.front()),
+        list_(std::make_shared<const std::vector<std::size_t>>(std::move(list))) {}
+
+  std::size_t of(std::size_t entry) const noexcept {
+    return list_ ? (*list_)[entry] : first_ + entry;
+  }
+  operator std::size_t() const noexcept { return first_; }
+  bool has_gaps() const noexcept { return list_ != nullptr; }
+
+ private:
+  std::size_t first_;
+  std::shared_ptr<const std::vector<std::size_t>> list_;
+};
+
 /// One axis of `size` entries cut into blocks of `block`; the last one may be shorter.
 struct PoolAxis {
   std::size_t size = 0;
   std::size_t block = 1;
-  std::size_t first = 0;  // the number that the first entry goes by
+  EntryNumbers first = 0;  // the number that the first entry goes by, and those behind it
 
   /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
   static PoolAxis at_most(std::size_t size, std::size_t most) noexcept;
@@ -37,8 +60,8 @@ struct PoolAxis {
   std::size_t end(std::size_t cell) const noexcept;
   bool pooled() const noexcept { return block > 1; }
   /// What the first entry of a cell is called.
-  std::size_t number(std::size_t cell) const noexcept { return first + begin(cell); }
-  std::size_t largest_number() const noexcept { return first + size - 1; }
+  std::size_t number(std::size_t cell) const noexcept { return first.of(begin(cell)); }
+  std::size_t largest_number() const noexcept { return first.of(size - 1); }
 
   /// What a cell stands for: "7", or "8<dash>11" for several entries.
   std::string range(std::size_t cell, const char* dash = "–") const;

@@ -16,7 +16,7 @@ namespace {
 // where it ends.
 void count_range(const PoolAxis& keys, std::size_t first_key, std::size_t end_key,
                  std::span<std::uint64_t> cells, std::span<std::int64_t> whole) {
-  const std::size_t first = std::max(first_key, keys.first);
+  const std::size_t first = std::max<std::size_t>(first_key, keys.first);
   if (first >= end_key) {
     return;
   }
@@ -121,11 +121,12 @@ void PooledPatterns::rows(HeadId head, std::size_t first_query, std::size_t firs
                           ConstMatrix weights) {
   HeadCells& to = heads_.at(head);
   const auto& [queries, keys] = grid_;
-  const std::size_t dropped = std::min(weights.cols, keys.first - std::min(keys.first, first_key));
+  const std::size_t dropped =
+      std::min(weights.cols, keys.first - std::min<std::size_t>(keys.first, first_key));
   const ConstMatrix kept = weights.col_block(dropped, weights.cols - dropped);
   const std::size_t key = first_key + dropped - keys.first;
   const std::size_t end_query = first_query + weights.rows;
-  for (std::size_t query = std::max(first_query, queries.first); query < end_query;) {
+  for (std::size_t query = std::max<std::size_t>(first_query, queries.first); query < end_query;) {
     const std::size_t cell_row = (query - queries.first) / queries.block;
     const std::size_t end = std::min(end_query, queries.first + queries.end(cell_row));
     const HeadCells row = cells_of(kept.row_block(query - first_query, end - query), key);

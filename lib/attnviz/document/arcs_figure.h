@@ -38,8 +38,8 @@ struct ArcsFigure {
   std::vector<ArcsPanel> panels;          // at least one; each with as many groups
   std::vector<std::string> query_labels;  // raw pieces: views make them safe
   std::vector<std::string> key_labels;
-  std::size_t first_query = 0;  // the token that the first row stands for
-  std::size_t first_key = 0;
+  EntryNumbers first_query = 0;  // the tokens that rows stand for
+  EntryNumbers first_key = 0;
   std::string value_name;  // "attention weight"
   ColorScale scale;
   float least = 0.0f;          // strength from which on an edge is a line

@@ -7,15 +7,16 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "attnviz/analysis/drop_sink.h"
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/shown_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
 
@@ -61,6 +62,28 @@ std::string rollout_note(const AttentionDocument& document) {
                                              rollout.residual, 1.0f - rollout.residual, heads));
 }
 
+// What stays of the marks where tokens that the tokenizer added are left out.
+TokenMarks shown_marks(const AttentionDocument& document) {
+  TokenMarks marks = document.marks;
+  std::erase_if(marks.special, [&document](std::size_t token) {
+    return std::ranges::binary_search(document.marks.added, token);
+  });
+  marks.added.clear();
+  return marks;
+}
+
+// Each once, in order.
+std::vector<std::string> added_tokens(const AttentionDocument& document) {
+  std::vector<std::string> tokens;
+  for (const std::size_t token : document.marks.added) {
+    const std::string name = attnviz::quoted(document.query_tokens[token]);
+    if (std::ranges::find(tokens, name) == tokens.end()) {
+      tokens.push_back(name);
+    }
+  }
+  return tokens;
+}
+
 std::vector<std::string> notes(const AttentionDocument& document) {
   std::vector<std::string> lines;
   const auto append = [&lines](std::vector<std::string> more) {
@@ -94,8 +117,15 @@ std::vector<std::string> notes(const AttentionDocument& document) {
     }
   }
   append(document.notes);
-  if (std::string note = marks_note(document.marks); !note.empty()) {
+  const bool leaves_out = document.drawing.no_special && !document.marks.added.empty();
+  if (std::string note = marks_note(leaves_out ? shown_marks(document) : document.marks);
+      !note.empty()) {
     lines.push_back(std::move(note));
+  }
+  if (leaves_out) {
+    lines.push_back(fmt::format("left out, rows as they are: {} ({})",
+                                counted(document.marks.added.size(), "token"),
+                                fmt::join(added_tokens(document), ", ")));
   }
   if (document.drawing.drop_sink) {
     lines.push_back(
@@ -112,63 +142,23 @@ constexpr std::array kValueNames = {
     Choice{"attention weight (log scale)", ScaleKind::kLog},
     Choice{"share of the row's largest weight", ScaleKind::kRowMax}};
 
-// What may be negative are scores: their rows sum to nothing in particular.
-void refuse_negative(const HeatmapPanel& panel) {
-  for (std::size_t query = 0; query < panel.values.rows; ++query) {
-    for (const float value : panel.values.row(query)) {
-      if (value < 0.0f) {
-        throw Error(ErrorKind::kUsage,
-                    fmt::format("drop_sink: {}, query {}: expected attention weights, found {}",
-                                panel.title, query, value),
-                    "drop_sink");
-      }
+// Panels without the tokens that the tokenizer added, which are marked among the queries, and among
+// the keys where these are the same.
+Heatmap without_added(const Heatmap& heatmap, const AttentionDocument& document) {
+  std::vector<std::size_t> all(heatmap.n_keys());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> kept;
+  for (std::size_t token = 0; token < heatmap.n_queries(); ++token) {
+    if (!std::ranges::binary_search(document.marks.added, token)) {
+      kept.push_back(token);
     }
   }
-}
-
-// Panels without the first key, and without the first query where it sees nothing else.
-void drop_first_key(Heatmap& heatmap) {
-  if (heatmap.n_keys() < 2) {
-    throw Error(ErrorKind::kUsage, "drop_sink: there is only one key; nothing would be left",
-                "drop_sink");
+  if (kept.empty()) {
+    throw Error(ErrorKind::kUsage,
+                "no_special: the tokenizer added every token; nothing would be left", "no_special");
   }
-  const std::size_t n_keys = heatmap.n_keys();
-  const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {
-    for (std::size_t key = 1; key < n_keys; ++key) {
-      if (panel.is_visible(0, key)) {
-        return false;
-      }
-    }
-    return true;
-  };
-  const std::size_t first_query =
-      heatmap.n_queries() > 1 &&
-              std::all_of(heatmap.panels.begin(), heatmap.panels.end(), sees_only_the_first)
-          ? 1
-          : 0;
-  const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
-  owned->reserve(heatmap.panels.size());
-  for (HeatmapPanel& panel : heatmap.panels) {
-    if (!panel.values.empty()) {
-      refuse_negative(panel);
-      owned->push_back(without_first_key(
-          panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
-      panel.values = owned->back().view();
-    }
-    if (panel.visible) {
-      panel.visible = [first_query, visible = std::move(panel.visible)](std::size_t query,
-                                                                        std::size_t key) {
-        return visible(query + first_query, key + 1);
-      };
-    }
-  }
-  heatmap.key_labels.erase(heatmap.key_labels.begin());
-  heatmap.query_labels.erase(
-      heatmap.query_labels.begin(),
-      heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
-  heatmap.first_key = 1;
-  heatmap.first_query = first_query;
-  heatmap.storage = owned;
+  return with_tokens(heatmap, kept,
+                     document.key_tokens == document.query_tokens ? kept : std::move(all));
 }
 
 // Lines that every document says.
@@ -280,7 +270,10 @@ Heatmap attention_heatmap(const AttentionDocument& document) {
 void set_cells(Heatmap& heatmap, const AttentionDocument& document,
                const std::vector<std::shared_ptr<const PooledPatterns>>& pictures) {
   for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
-    heatmap.panels[i].pooled = [pictures, head = document.patterns[i].head](const PoolGrid& grid) {
+    const bool turns = document.drawing.transposed;
+    heatmap.panels[i].pooled = [pictures, turns,
+                                head = document.patterns[i].head](const PoolGrid& asked) {
+      const PoolGrid grid = turns ? transposed(asked) : asked;
       const auto found =
           std::find_if(pictures.begin(), pictures.end(), [&grid, head](const auto& picture) {
             return picture->wants(head) && picture->grid().same_cells(grid);
@@ -288,15 +281,25 @@ void set_cells(Heatmap& heatmap, const AttentionDocument& document,
       if (found == pictures.end()) {
         throw std::logic_error("a picture was cut in another way than planned");
       }
-      return (*found)->cells(head);
+      return turns ? transposed((*found)->cells(head)) : (*found)->cells(head);
     };
   }
 }
 
 std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_queries,
                       std::size_t n_keys) {
-  const std::size_t dropped =
-      focus.as_key ? n_keys - whole.n_keys() : n_queries - whole.n_queries();
+  const EntryNumbers& numbers = focus.as_key ? whole.first_key : whole.first_query;
+  const std::size_t n_shown = focus.as_key ? whole.n_keys() : whole.n_queries();
+  if (numbers.has_gaps()) {
+    for (std::size_t row = 0; row < n_shown; ++row) {
+      if (numbers.of(row) == focus.token) {
+        return row;
+      }
+    }
+    throw Error(ErrorKind::kUsage,
+                fmt::format("focus: token {} is left out by no_special", focus.token), "focus");
+  }
+  const std::size_t dropped = (focus.as_key ? n_keys : n_queries) - n_shown;
   if (focus.token < dropped) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("focus: token {} is left out by drop_sink", focus.token), "focus");
@@ -365,6 +368,10 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
       documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
+  if (drawing.plain_labels) {
+    drop_space_marks(heatmap.query_labels);
+    drop_space_marks(heatmap.key_labels);
+  }
   mark_labels(document.marks, heatmap.query_labels);
   if (document.key_tokens == document.query_tokens) {
     mark_labels(document.marks, heatmap.key_labels);
@@ -394,16 +401,18 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   if (drawing.drop_sink) {
     drop_first_key(heatmap);
   }
-  return heatmap;
+  return drawing.no_special && !document.marks.added.empty() ? without_added(heatmap, document)
+                                                             : heatmap;
 }
 
 Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {
   Heatmap heatmap = attention_panels(documents);
   const AttentionDocument& document = documents.front();
   const std::optional<Focus>& focus = document.drawing.focus;
-  return focus ? focus_heatmap(heatmap, *focus, document.query_tokens.size(),
-                               document.key_tokens.size())
-               : heatmap;
+  if (focus) {
+    return focus_heatmap(heatmap, *focus, document.query_tokens.size(), document.key_tokens.size());
+  }
+  return document.drawing.transposed ? transposed(heatmap) : heatmap;
 }
 
 }  // namespace attnviz

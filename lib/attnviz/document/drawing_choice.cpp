@@ -64,6 +64,11 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
 }
 
 Drawing choose_drawing(const DrawingRequest& request, float dropout, const ValueRange& values) {
+  if (request.no_special && request.drop_sink) {
+    throw Error(ErrorKind::kUsage,
+                "no_special leaves rows as they are, drop_sink scales them: take one of them",
+                "no_special");
+  }
   const ScaleKind kind = request.scale.value_or(ScaleKind::kLinear);
   ValueRange range{0.0f, 1.0f};
   if (request.range) {
@@ -87,6 +92,9 @@ Drawing choose_drawing(const DrawingRequest& request, float dropout, const Value
   check(drawing.scale);
   drawing.pool = request.pool.value_or(PoolKind::kMax);
   drawing.drop_sink = request.drop_sink;
+  drawing.no_special = request.no_special;
+  drawing.plain_labels = request.plain_labels;
+  drawing.transposed = request.transposed;
   drawing.title = request.title;
   return drawing;
 }
@@ -109,6 +117,7 @@ Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& 
   }
   all.pool = request.pool.value_or(before.pool);
   all.drop_sink = request.drop_sink || before.drop_sink;
+  all.no_special = request.no_special || before.no_special;
   if (!all.title) {
     all.title = before.title;
   }

@@ -24,6 +24,9 @@ struct DrawingRequest {
   std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
   std::optional<PoolKind> pool;     // max
   bool drop_sink = false;
+  bool no_special = false;
+  bool plain_labels = false;
+  bool transposed = false;
   std::optional<std::string> title;
 };
 
@@ -34,8 +37,8 @@ ValueRange value_range(const AttentionDocument& document);
 /// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -
 /// dropout); without the first key 0 to 1. Logarithmic ranges begin at a thousandth of their end.
 /// Scores have a range to both sides of 0. Colour map: as given; else blue-red for an automatic
-/// range with negative values, and viridis. Throws Error{kUsage} for a map that does not exist and
-/// a scale that cannot be drawn.
+/// range with negative values, and viridis. Throws Error{kUsage} for a map that does not exist, a
+/// scale that cannot be drawn, and drop_sink beside no_special.
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document);
 
 /// Whether the range follows from the data.

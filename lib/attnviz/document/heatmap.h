@@ -41,8 +41,8 @@ struct Heatmap {
   std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
   std::vector<std::string> query_labels;  // [n_queries], raw pieces: views make them safe
   std::vector<std::string> key_labels;    // [n_keys]
-  std::size_t first_query = 0;  // the token that the first row stands for, and the first column
-  std::size_t first_key = 0;
+  EntryNumbers first_query = 0;           // the tokens that rows stand for, and columns
+  EntryNumbers first_key = 0;
   std::string query_axis = "query (attending)";
   std::string key_axis = "key (attended to)";
   bool has_numbered_labels = false;             // "H3": they say their indices, which need no list

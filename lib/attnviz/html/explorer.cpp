@@ -93,7 +93,10 @@ class ExplorerWriter {
       : documents_(documents), extras_(extras) {
     std::vector<AttentionDocument> whole(documents.begin(), documents.end());
     for (AttentionDocument& document : whole) {
-      document.drawing.drop_sink = false;  // the page does so itself
+      document.drawing.drop_sink = false;   // the page does so itself
+      document.drawing.no_special = false;  // it shows all, as it was computed
+      document.drawing.transposed = false;
+      document.drawing.plain_labels = false;
       document.drawing.focus.reset();
       pictures_.push_back(attention_heatmap(document));
     }

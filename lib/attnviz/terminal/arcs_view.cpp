@@ -123,12 +123,12 @@ class ArcsView {
 
   // "12 cat": an index tells tokens apart that occur several times.
   std::string label(const std::vector<std::string>& labels, std::size_t row,
-                    std::size_t first) const {
-    const std::size_t wide = std::to_string(first + labels.size() - 1).size();
-    return pad_left(std::to_string(first + row), wide) + " " + charset_.label(labels[row]);
+                    const EntryNumbers& first) const {
+    const std::size_t wide = std::to_string(first.of(labels.size() - 1)).size();
+    return pad_left(std::to_string(first.of(row)), wide) + " " + charset_.label(labels[row]);
   }
 
-  std::size_t widest(const std::vector<std::string>& labels, std::size_t first,
+  std::size_t widest(const std::vector<std::string>& labels, const EntryNumbers& first,
                      std::size_t most) const {
     std::size_t columns = 1;
     for (std::size_t row = 0; row < labels.size(); ++row) {
@@ -274,8 +274,8 @@ class ArcsView {
     page_.blank();
   }
 
-  std::string side_label(const std::vector<std::string>& labels, std::size_t first, std::size_t at,
-                         std::size_t columns) const {
+  std::string side_label(const std::vector<std::string>& labels, const EntryNumbers& first,
+                         std::size_t at, std::size_t columns) const {
     const std::size_t row = at / pitch_;
     return at % pitch_ == 0 && row < labels.size()
                ? charset_.fitted(label(labels, row, first), columns)

@@ -52,10 +52,10 @@ class Bars {
   std::size_t n_tokens() const { return focus_.n_keys(); }
 
   void lay_out() {
-    const std::size_t index_width = std::to_string(subject_.first_index + n_tokens() - 1).size();
+    const std::size_t index_width = std::to_string(subject_.first_index.of(n_tokens() - 1)).size();
     std::size_t widest = 0;
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index + token);
+      const std::string index = std::to_string(subject_.first_index.of(token));
       labels_.push_back(pad_left(index, index_width) + " " +
                         charset_.label(focus_.key_labels[token]));
       widest = std::max(widest, display_width(labels_.back()));
@@ -135,7 +135,7 @@ class Bars {
     });
     for (std::size_t i = 0; i < bars_.shown.size(); ++i) {
       const std::size_t token = bars_.shown[i];
-      const bool in_focus = subject_.first_index + token == subject_.token;
+      const bool in_focus = subject_.first_index.of(token) == subject_.token;
       across(charset_.fitted(labels_[i], gutter_ - 1), in_focus ? kBold : Style(),
              [&](Line& line, std::size_t head) {
                if (!panel_.is_visible(head, token)) {

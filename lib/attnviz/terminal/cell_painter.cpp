@@ -112,7 +112,7 @@ void CellPainter::cell(Line& line, CellValue value, bool show_value) {
     line.space(before);
     line.put_padded(show_value ? charset_.masked() : "", width_ - before, kDim);
   } else {
-    const bool has_room = width_ >= kLeastValueCell;
+    const bool has_room = width_ >= kLeastValueCell && options_.values;
     const std::string text = show_value && has_room ? format_.text(value->value) : "";
     const std::size_t before = (width_ - text.size() + 1) / 2;
     line.put(pad_right(std::string(before, ' ') + text, width_), fill(t));

@@ -96,7 +96,7 @@ class Planner {
     }
     std::vector<Attempt> all = {
         {2, false, full}, {2, false, brief}, {1, colored(), full}, {1, colored(), brief}};
-    if (colored()) {
+    if (colored() && options_.values) {
       // Cells that show their value, where all panels still stand on one screen.
       const std::size_t width = 2 + number_width(heatmap_.scale.low, heatmap_.scale.high, 2);
       all.insert(all.begin(), {width, false, full, kWindow});
@@ -107,7 +107,7 @@ class Planner {
   std::size_t gutter_for(const TerminalLayout& layout, bool with_index, std::size_t most) const {
     // A cut index would lie, a cut label only says less.
     const std::size_t least =
-        with_index ? digits(heatmap_.first_query + heatmap_.n_queries()) + 1 : 2;
+        with_index ? digits(heatmap_.first_query.of(heatmap_.n_queries() - 1) + 1) + 1 : 2;
     std::size_t width = 0;
     for (std::size_t line = 0; line < layout.lines.cells() && width < most; ++line) {
       width = std::max(width, 1 + display_width(labels_.entries(labels_.queries, layout.lines, line,
@@ -171,8 +171,8 @@ class Planner {
   TerminalLayout pooled(const Attempt& attempt) const {
     const std::size_t per_line = attempt.half_blocks ? 2 : 1;
     TerminalLayout layout = with_cells_of(attempt);
-    layout.gutter =
-        std::max(attempt.most_gutter, digits(heatmap_.first_query + heatmap_.n_queries()) + 1);
+    layout.gutter = std::max(attempt.most_gutter,
+                             digits(heatmap_.first_query.of(heatmap_.n_queries() - 1) + 1) + 1);
 
     const std::size_t room_for_all = room(layout);
     const std::size_t side_by_side = std::clamp<std::size_t>(

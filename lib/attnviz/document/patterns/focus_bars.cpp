@@ -20,8 +20,7 @@ namespace attnviz {
 
 BarsSubject bars_subject(const AttentionDocument& document, const Heatmap& focus) {
   const Focus& asked = document.drawing.focus.value();
-  const auto& tokens = asked.as_key ? document.query_tokens : document.key_tokens;
-  return {asked.token, tokens.size() - focus.n_keys(), asked.as_key};
+  return {asked.token, focus.first_key, asked.as_key};
 }
 
 FocusBars::FocusBars(const Heatmap& focus) : shown(focus.n_keys()) {
@@ -122,7 +121,7 @@ HeatmapPanel map_of(const Heatmap& focus, std::span<const HeadId> heads, std::si
   map = head_map(heads, values, "");
   HeatmapPanel panel = map.panels.front();
   panel.title = fmt::format("{} ({})", quoted(without_spaces_before(focus.key_labels[token])),
-                            subject.first_index + token);
+                            subject.first_index.of(token));
   return panel;
 }
 

@@ -14,9 +14,9 @@ namespace attnviz {
 
 /// What a picture made by focus_heatmap does not say itself.
 struct BarsSubject {
-  std::size_t token = 0;        // the one in focus, among the columns' tokens
-  std::size_t first_index = 0;  // of the first column
-  bool as_key = false;          // columns are queries: their weights do not add up to a whole
+  std::size_t token = 0;         // the one in focus, among the columns' tokens
+  EntryNumbers first_index = 0;  // of the first column, and of those behind it
+  bool as_key = false;           // columns are queries: their weights do not add up to a whole
 };
 
 /// `focus`: the document's, as attention_heatmap() gives it, perhaps without the first columns.

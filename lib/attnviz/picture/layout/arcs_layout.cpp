@@ -115,7 +115,7 @@ class ArcsLayout {
 
   // Rows of few tokens have air between them, and of many as much as they need to be read; more
   // where they have many lanes.
-  CellAxis axis(std::size_t n_tokens, std::size_t first) const {
+  CellAxis axis(std::size_t n_tokens, const EntryNumbers& first) const {
     const int lanes = static_cast<int>(n_lanes());
     const int roomy = std::clamp(4 * lanes, 24, 48);
     const int dense = std::clamp(2 * lanes, 14, 24);

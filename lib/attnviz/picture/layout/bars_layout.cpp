@@ -82,7 +82,7 @@ class BarsLayout {
 
   void measure() {
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index + token);
+      const std::string index = std::to_string(subject_.first_index.of(token));
       labels_width_ = std::max(labels_width_, text_width(label_of(token)));
       index_width_ = std::max(index_width_, text_width(index));
     }
@@ -128,9 +128,9 @@ class BarsLayout {
     }
     y += line_ + px(kBarInset);
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index + token);
+      const std::string index = std::to_string(subject_.first_index.of(token));
       const std::string label = label_of(token);
-      if (subject_.first_index + token == subject_.token) {
+      if (subject_.first_index.of(token) == subject_.token) {
         const int height = row_ - 2 * px(1);
         items_.emplace_back(Rectangle{{left - px(6), y + px(1), px(3), height}, theme().frame});
       }

@@ -343,7 +343,7 @@ class FigureBuilder {
   }
 
   void choose_value_size() {
-    if (grid_.pooled()) {
+    if (grid_.pooled() || !style_.values) {
       return;
     }
     const auto columns =

@@ -68,6 +68,9 @@ struct FigureStyle {
   /// Of the whole picture: cells and lines adapt, texts do not. Absent: what it takes.
   std::optional<Length> width;
 
+  bool values = true;  // numbers in cells that have room for them
+  bool footer = true;  // notes below the picture
+
   /// 0 without a width.
   int width_pixels() const noexcept { return width ? width->pixels(dpi) : 0; }
   /// A length at 96 dpi in the pixels of this figure; one above 0 stays above 0.

@@ -62,6 +62,9 @@ int FigureTexts::add_title(std::string_view text, std::size_t most_lines, const 
 int FigureTexts::add_notes(std::vector<std::string> notes, std::string pooled,
                            const TextArea& area) {
   const std::size_t most_lines = style_.width ? 12 : 4;  // of one note
+  if (!style_.footer) {
+    return area.y;
+  }
   if (!pooled.empty()) {
     notes.push_back(std::move(pooled));
   }

@@ -37,6 +37,7 @@ struct TerminalOptions {
   TerminalStyle style = TerminalStyle::kAscii;
   ColorDepth color = ColorDepth::kNone;
   std::size_t columns = 80;
+  bool values = true;  // numbers over colours, in cells that have room for them
 };
 
 /// Views take at least 20 columns.

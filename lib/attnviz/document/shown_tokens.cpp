@@ -1,0 +1,217 @@
+#include "attnviz/document/shown_tokens.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "attnviz/analysis/drop_sink.h"
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+
+namespace {
+
+// What panels of another picture are made of.
+struct TakenPanels {
+  std::vector<MatrixBuffer> matrices;
+  std::shared_ptr<const void> before;  // what keeps their functions' values alive
+};
+
+// matrix[rows[i], columns[j]].
+MatrixBuffer taken(ConstMatrix matrix, const std::vector<std::size_t>& rows,
+                   const std::vector<std::size_t>& columns) {
+  MatrixBuffer copy(rows.size(), columns.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      copy.view()(i, j) = matrix(rows[i], columns[j]);
+    }
+  }
+  return copy;
+}
+
+MatrixBuffer turned(ConstMatrix matrix) {
+  MatrixBuffer copy(matrix.cols, matrix.rows);
+  for (std::size_t i = 0; i < matrix.rows; ++i) {
+    for (std::size_t j = 0; j < matrix.cols; ++j) {
+      copy.view()(j, i) = matrix(i, j);
+    }
+  }
+  return copy;
+}
+
+MatrixBuffer shares_of(const HeatmapPanel& panel) {
+  MatrixBuffer shares(panel.values.rows, panel.values.cols);
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    row_shares(panel, query, shares.view().row(query));
+  }
+  return shares;
+}
+
+std::vector<std::string> taken_labels(const std::vector<std::string>& labels,
+                                      const std::vector<std::size_t>& which) {
+  std::vector<std::string> kept;
+  for (const std::size_t entry : which) {
+    kept.push_back(labels[entry]);
+  }
+  return kept;
+}
+
+EntryNumbers taken_numbers(const EntryNumbers& numbers, const std::vector<std::size_t>& which) {
+  std::vector<std::size_t> kept;
+  for (const std::size_t entry : which) {
+    kept.push_back(numbers.of(entry));
+  }
+  return EntryNumbers(std::move(kept));
+}
+
+// What may be negative are scores: their rows sum to nothing in particular.
+void refuse_negative(const HeatmapPanel& panel) {
+  for (std::size_t query = 0; query < panel.values.rows; ++query) {
+    for (const float value : panel.values.row(query)) {
+      if (value < 0.0f) {
+        throw Error(ErrorKind::kUsage,
+                    fmt::format("drop_sink: {}, query {}: expected attention weights, found {}",
+                                panel.title, query, value),
+                    "drop_sink");
+      }
+    }
+  }
+}
+
+template <class T>
+std::vector<T> turned_cells(const std::vector<T>& cells, std::size_t rows, std::size_t cols) {
+  std::vector<T> turned(cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    turned[i % cols * rows + i / cols] = cells[i];
+  }
+  return turned;
+}
+
+}  // namespace
+
+Heatmap with_tokens(const Heatmap& heatmap, const std::vector<std::size_t>& queries,
+                    const std::vector<std::size_t>& keys) {
+  Heatmap kept = heatmap;
+  kept.query_labels = taken_labels(heatmap.query_labels, queries);
+  kept.key_labels = taken_labels(heatmap.key_labels, keys);
+  kept.first_query = taken_numbers(heatmap.first_query, queries);
+  kept.first_key = taken_numbers(heatmap.first_key, keys);
+  const auto owned = std::make_shared<TakenPanels>();
+  owned->before = heatmap.storage;
+  for (HeatmapPanel& panel : kept.panels) {
+    owned->matrices.push_back(taken(panel.values, queries, keys));
+    panel.values = std::as_const(owned->matrices.back()).view();
+    if (panel.visible) {
+      panel.visible = [queries, keys, visible = std::move(panel.visible)](std::size_t query,
+                                                                          std::size_t key) {
+        return visible(queries[query], keys[key]);
+      };
+    }
+  }
+  kept.storage = owned;
+  return kept;
+}
+
+void drop_first_key(Heatmap& heatmap) {
+  if (heatmap.n_keys() < 2) {
+    throw Error(ErrorKind::kUsage, "drop_sink: there is only one key; nothing would be left",
+                "drop_sink");
+  }
+  const std::size_t n_keys = heatmap.n_keys();
+  const auto sees_only_the_first = [n_keys](const HeatmapPanel& panel) {
+    for (std::size_t key = 1; key < n_keys; ++key) {
+      if (panel.is_visible(0, key)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const std::size_t first_query =
+      heatmap.n_queries() > 1 &&
+              std::all_of(heatmap.panels.begin(), heatmap.panels.end(), sees_only_the_first)
+          ? 1
+          : 0;
+  const auto owned = std::make_shared<std::vector<MatrixBuffer>>();
+  owned->reserve(heatmap.panels.size());
+  for (HeatmapPanel& panel : heatmap.panels) {
+    if (!panel.values.empty()) {
+      refuse_negative(panel);
+      owned->push_back(without_first_key(
+          panel.values.row_block(first_query, heatmap.n_queries() - first_query)));
+      panel.values = owned->back().view();
+    }
+    if (panel.visible) {
+      panel.visible = [first_query, visible = std::move(panel.visible)](std::size_t query,
+                                                                        std::size_t key) {
+        return visible(query + first_query, key + 1);
+      };
+    }
+  }
+  heatmap.key_labels.erase(heatmap.key_labels.begin());
+  heatmap.query_labels.erase(
+      heatmap.query_labels.begin(),
+      heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
+  heatmap.first_key = 1;
+  heatmap.first_query = first_query;
+  heatmap.storage = owned;
+}
+
+Heatmap transposed(const Heatmap& heatmap) {
+  Heatmap other = heatmap;
+  std::swap(other.query_labels, other.key_labels);
+  std::swap(other.first_query, other.first_key);
+  std::swap(other.query_axis, other.key_axis);
+  if (other.value_name.starts_with("share of the row")) {
+    other.value_name = "share of the query's largest weight";
+  }
+  const auto owned = std::make_shared<TakenPanels>();
+  owned->before = heatmap.storage;
+  for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
+    const HeatmapPanel& from = heatmap.panels[i];
+    HeatmapPanel& panel = other.panels[i];
+    if (!from.values.empty() && heatmap.scale.kind == ScaleKind::kRowMax) {
+      const MatrixBuffer shares = shares_of(from);
+      owned->matrices.push_back(turned(shares.view()));
+      panel.shares = std::as_const(owned->matrices.back()).view();
+    }
+    if (!from.values.empty()) {
+      owned->matrices.push_back(turned(from.values));
+      panel.values = std::as_const(owned->matrices.back()).view();
+    }
+    if (from.visible) {
+      panel.visible = [visible = from.visible](std::size_t row, std::size_t column) {
+        return visible(column, row);
+      };
+    }
+    if (from.pooled) {
+      panel.pooled = [cells = from.pooled](const PoolGrid& grid) {
+        return transposed(cells(transposed(grid)));
+      };
+    }
+  }
+  other.storage = owned;
+  return other;
+}
+
+PoolGrid transposed(const PoolGrid& grid) {
+  return {grid.keys, grid.queries};
+}
+
+PooledMatrix transposed(const PooledMatrix& cells) {
+  return {cells.cols, cells.rows, turned_cells(cells.values, cells.rows, cells.cols),
+          turned_cells(cells.shares, cells.rows, cells.cols),
+          turned_cells(cells.visible, cells.rows, cells.cols)};
+}
+
+void drop_space_marks(std::vector<std::string>& labels) {
+  for (std::string& label : labels) {
+    const std::size_t begin = label.find_first_not_of(' ');
+    if (begin != std::string::npos) {
+      label = label.substr(begin, label.find_last_not_of(' ') + 1 - begin);
+    }
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,33 @@
+// Which tokens a picture shows, and on which side: heatmaps with some of their rows and columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attnviz/analysis/pool_grid.h"
+#include "attnviz/document/heatmap.h"
+
+namespace attnviz {
+
+/// The picture of `queries` and `keys` alone, in rising order, at least one of each; what they are
+/// called stays as it was. Weights are copied as they are. Precondition: panels have values.
+Heatmap with_tokens(const Heatmap& heatmap, const std::vector<std::size_t>& queries,
+                    const std::vector<std::size_t>& keys);
+
+/// Leaves out the first key, and the first query where it sees nothing else; what is left of each
+/// row is scaled to sum to 1. Throws Error{kUsage} where there is no other key, or a negative
+/// weight.
+void drop_first_key(Heatmap& heatmap);
+
+/// Keys as rows and queries as columns. Shares of a row stay those of the query.
+Heatmap transposed(const Heatmap& heatmap);
+
+PoolGrid transposed(const PoolGrid& grid);
+PooledMatrix transposed(const PooledMatrix& cells);
+
+/// Leaves out spaces around the words of labels, which would be shown as signs, where a word is
+/// left.
+void drop_space_marks(std::vector<std::string>& labels);
+
+}  // namespace attnviz
