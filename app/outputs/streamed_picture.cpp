@@ -6,7 +6,7 @@
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/overview.h"
-#include "attnviz/document/shown_tokens.h"
+#include "attnviz/document/patterns/shown_tokens.h"
 
 namespace attnviz::app {
 

@@ -16,7 +16,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
-#include "attnviz/document/shown_tokens.h"
+#include "attnviz/document/patterns/shown_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
 

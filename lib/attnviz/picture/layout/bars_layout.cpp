@@ -90,7 +90,7 @@ class BarsLayout {
       others_label_ = counted(bars_.others.size(), "other");
       labels_width_ = std::max(labels_width_, text_width(others_label_));
     }
-    number_width_ = text_width(">99.9%");
+    number_width_ = style_.values ? text_width(">99.9%") : text_width(focus_.masked_name);
     const int around = gutter() + 2 * px(kSheetMargin);
     const int widest = style_.width ? style_.width_pixels() : px(kWidestLists);
     const auto lists_of = [&](int bar) {
@@ -172,6 +172,9 @@ class BarsLayout {
     if (length > 0) {
       items_.emplace_back(Rectangle{{track.x, track.y, length, track.height},
                                     bar_color(static_cast<float>(share))});
+    }
+    if (!style_.values) {
+      return;
     }
     texts_.add(TextRole::kCellNumber, percent_cell(value, 1), px(kTextColumn),
                x + bar_ + px(kBarSpace), track.y);

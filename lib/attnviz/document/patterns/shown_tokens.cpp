@@ -1,4 +1,4 @@
-#include "attnviz/document/shown_tokens.h"
+#include "attnviz/document/patterns/shown_tokens.h"
 
 #include <fmt/core.h>
 
