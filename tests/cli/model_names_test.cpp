@@ -40,6 +40,12 @@ std::string marked_gguf(std::size_t number) {
       .file();
 }
 
+// How many of the models that were listed come with the program.
+std::size_t n_samples(const json& listed) {
+  return static_cast<std::size_t>(std::ranges::count(
+      listed["models"], "samples", [](const json& model) { return model["store"]; }));
+}
+
 // A home folder with stores, which are written file by file.
 class Home {
  public:
@@ -227,7 +233,7 @@ TEST_CASE("of shards the first stands for all of them") {
   home.write(".lmstudio/models/pub/big/big-Q6_K-00001-of-00002.gguf", marked_gguf(2));
   CHECK(home.number_of("pub/big") == 2);
   const json document = parse_json(home.run({"models", "--json"}).out);
-  REQUIRE(document["models"].size() == 2);  // the embedded one is the first
+  REQUIRE(document["models"].size() == 2U + n_samples(document));  // the embedded one is the first
   CHECK(document["models"][1]["name"] == "pub/big:Q6_K");
   CHECK(document["models"][1]["bytes"] == marked_gguf(1).size() + marked_gguf(2).size());
   CHECK(document["models"][1]["parameters"].is_null());
@@ -303,9 +309,7 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
 
   const json document = parse_json(home.run({"models", "--json"}).out);
   CHECK(document["schema"] == "attnviz.models/1");
-  const auto n_samples = std::ranges::count(document["models"], "samples",
-                                            [](const json& model) { return model["store"]; });
-  REQUIRE(document["models"].size() == 6U + static_cast<std::size_t>(n_samples));
+  REQUIRE(document["models"].size() == 6U + n_samples(document));
   const json& embedded = document["models"][0];
   CHECK(embedded["name"] == "demo");
   CHECK(embedded["store"] == "attnviz");
