@@ -267,8 +267,8 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
       "Output", "--style", kStyles,
       "how to draw (default: blocks on a terminal and into pipes of a UTF-8 locale, else ascii); "
       "ascii, mask and arcs-ascii are pure 7-bit, mask shows only who may see whom; arcs draws "
-      "lines from queries to keys, also as PNG "
-      "and SVG: at most 12 heads in one picture, of more the most telling one where none were "
+      "lines from queries to keys: at most 12 heads in one picture, of more the most telling one "
+      "where none were "
       "chosen",
       drawing.style);
   define_color(list, drawing.color);
@@ -299,7 +299,9 @@ void define_drawing(OptionList& list, DrawingOptions& drawing) {
                 request.transposed);
   list.add_value(
       "Output", "--pool", joined_choices(kPools),
-      "what a cell shows of the weights under it, in pictures of long texts (default max)",
+      "what a cell shows of the weights under it, in pictures of long texts: the largest or the "
+      "mean "
+      "(default auto: the largest; in thumbnails too coarse for it means, in colours of their row)",
       request.pool, parse_pool);
   define_figure(list, request, drawing);
 }

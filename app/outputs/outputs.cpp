@@ -30,6 +30,14 @@ const Format& with_content(Content content) {
   return *std::ranges::find(all_formats(), content, &Format::content);
 }
 
+// Pictures have no characters: what is only a way to write them has colours.
+CellStyle cells_of(StyleChoice style) {
+  return style == TerminalStyle::kDots      ? CellStyle::kDots
+         : style == TerminalStyle::kNumbers ? CellStyle::kNumbers
+         : style == TerminalStyle::kMask    ? CellStyle::kMask
+                                            : CellStyle::kColors;
+}
+
 // "png, json or txt".
 std::string alternatives(Result result, std::string_view prefix) {
   std::vector<std::string> names = choice_words(formats_of(result));
@@ -51,6 +59,7 @@ Outputs::Outputs(OutputPlan plan)
       stdout_look_{figure_, stdout_drawing(plan_.look.style, plan_.look.color), plan_.talk.quiet},
       file_look_{figure_, file_drawing(plan_.look.style, plan_.look.color)} {
   figure_.fonts = &plan_.fonts;
+  figure_.cells = cells_of(plan_.look.style);
   stdout_look_.terminal.values = file_look_.terminal.values = figure_.values;
   const OutputOptions& options = plan_.options;
   if (options.json) {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "attnviz/document/attention_heatmap.h"
-#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/overview.h"
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/patterns/head_habits.h"
 #include "outputs/arcs_choice.h"
 #include "system/talk.h"
@@ -52,18 +52,21 @@ bool draws_maps(const AttentionDocument& document, StyleChoice style) {
 }
 
 // What random numbers tell is nothing, and of heads that were chosen nobody asks which says most.
-std::string panels_remark(const AttentionDocument& document) {
+void set_remark(ShownAttention& shown) {
+  const AttentionDocument& document = shown.first();
   if (document.model) {
     const ModelFacts& model = *document.model;
     const std::size_t n_heads = model.n_layers * model.n_heads;
     if (model.random || (n_heads > 0 && n_heads != document.patterns.size())) {
-      return {};
+      return;
     }
   }
   const auto choice = most_telling(document);
-  return !choice               ? std::string()
-         : choice->qualifies() ? choice_remark(document, *choice)
-                               : habits_sentence(document);
+  if (choice && choice->qualifies()) {
+    shown.set_remark(choice_remark(document, *choice), choice);
+  } else if (choice) {
+    shown.set_remark(habits_sentence(document));
+  }
 }
 
 }  // namespace
@@ -90,7 +93,7 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
       return {document, overview_of(document, *choice)};
     }
   } else if (style != TerminalStyle::kMask && is_small(document)) {
-    shown.set_remark(panels_remark(document));
+    set_remark(shown);
   }
   return shown;
 }

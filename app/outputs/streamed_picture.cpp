@@ -17,10 +17,14 @@ void DrawnCells::add(const PoolGrid& grid) {
   }
 }
 
+Pooling DrawnCells::pooling(const Drawing& drawing, const PoolGrid& grid) const noexcept {
+  return of_thumbnails_ ? thumbnail_pooling_of(drawing, grid) : pooling_of(drawing);
+}
+
 double DrawnCells::bytes(std::size_t n_heads, const Drawing& drawing) const noexcept {
   double sum = 0.0;
   for (const PoolGrid& grid : grids_) {
-    sum += PooledPatterns::bytes(n_heads, pooling_of(drawing), grid);
+    sum += PooledPatterns::bytes(n_heads, pooling(drawing, grid), grid);
   }
   return sum;
 }
@@ -31,7 +35,7 @@ void DrawnCells::begin(const std::vector<HeadId>& heads, const AttentionDocument
   for (const PoolGrid& grid : grids_) {
     for (const MaskedHeads& group : groups) {
       cells_.push_back(std::make_shared<PooledPatterns>(group.heads, group.visibility,
-                                                        pooling_of(document.drawing), grid));
+                                                        pooling(document.drawing, grid), grid));
       sinks.push_back(cells_.back().get());
     }
   }
@@ -43,8 +47,8 @@ void DrawnCells::set(Heatmap& picture, const AttentionDocument& document) const 
 
 void StreamedPicture::plan(const AttentionDocument& document) {
   document_ = &document;
-  panels_ = {};
-  large_ = {};
+  panels_ = DrawnCells(is_overview_);
+  large_ = DrawnCells();
   if (is_overview_) {
     TellingHead any;  // grids do not depend on it
     any.head = heads_.front();

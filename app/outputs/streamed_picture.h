@@ -22,6 +22,9 @@ using ComputeAgain = std::function<void(PatternSink& sink)>;
 /// The cells of heads on every grid that is drawn.
 class DrawnCells {
  public:
+  /// Thumbnails' cells may be means where those of other pictures are not.
+  explicit DrawnCells(bool of_thumbnails = false) : of_thumbnails_(of_thumbnails) {}
+
   /// A grid, unless it cuts into the same cells as another.
   void add(const PoolGrid& grid);
   const std::vector<PoolGrid>& grids() const noexcept { return grids_; }
@@ -38,6 +41,9 @@ class DrawnCells {
   void set(Heatmap& picture, const AttentionDocument& document) const;
 
  private:
+  Pooling pooling(const Drawing& drawing, const PoolGrid& grid) const noexcept;
+
+  bool of_thumbnails_;
   std::vector<PoolGrid> grids_;
   std::vector<std::shared_ptr<PooledPatterns>> cells_;
 };

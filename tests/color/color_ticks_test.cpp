@@ -80,7 +80,9 @@ TEST_CASE("cell_numbers: two decimals for probabilities, fewer for larger number
   CHECK(weights.columns == 4);
   CHECK(weights.format(0.4602f) == "0.46");
   CHECK(weights.format(1.0f) == "1.00");
-  CHECK(weights.format(-0.001f) == "0.00");
+  CHECK(weights.format(-0.001f) == "0");
+  CHECK(weights.format(0.0049f) == "0");
+  CHECK(weights.format(0.0051f) == "0.01");
   const CellNumbers scores = cell_numbers(-12.5f, 40);
   CHECK(scores.columns == 5);
   CHECK(scores.format(-3.25f) == "-3.2");

@@ -201,7 +201,8 @@ TEST_CASE("write_attention_json: tells how the picture was drawn") {
   };
   CHECK(
       drawing_of(document) ==
-      Json({{"colormap", "viridis"}, {"scale", "linear"}, {"range", {0.0, 1.0}}, {"pool", "max"}}));
+      Json(
+          {{"colormap", "viridis"}, {"scale", "linear"}, {"range", {0.0, 1.0}}, {"pool", "auto"}}));
   document.drawing.scale.colormap = Colormap("blues_r");
   document.drawing.scale.kind = ScaleKind::kRowMax;
   document.drawing.scale.high = 0.5f;

@@ -164,6 +164,41 @@ TEST_CASE("pool: with a row-max scale cells are shown as shares of their row's l
   CHECK(pooled.shown(0, 0) == 0.5f);    // (1 + 1 + 0.5 + 0 + 0) / 5
 }
 
+TEST_CASE("pool: coarse thumbnails show the mean as a share of the largest of the same queries") {
+  Heatmap heatmap = labelled(16, 16);
+  heatmap.are_thumbnails = true;
+  std::vector<float> weights(256, 0.0f);
+  for (std::size_t query = 0; query < 16; ++query) {
+    weights[query * 16] = 0.75f;                  // in the left cells
+    weights[query * 16 + 8 + query / 8] = 0.25f;  // in the right ones
+  }
+  const HeatmapPanel panel = panel_of(test::matrix_over(weights, 16, 16));
+  const PooledMatrix coarse = pool(heatmap, panel, {16, 8}, {16, 8});
+  for (std::size_t row = 0; row < 2; ++row) {
+    CHECK(coarse.value(row, 0) == 0.09375f);  // 8 * 0.75 / 64
+    CHECK(coarse.shown(row, 0) == 1.0f);
+    CHECK(coarse.shown(row, 1) == doctest::Approx(1.0 / 3.0));
+  }
+  heatmap.queries_are_columns = true;
+  const PooledMatrix turned = pool(heatmap, panel, {16, 8}, {16, 8});
+  CHECK(turned.shown(0, 1) == 1.0f);
+  CHECK(turned.shown(1, 1) == 1.0f);
+
+  const auto is_weight = [&](const Heatmap& other) {
+    return pool(other, panel, {16, 8}, {16, 8}).shown(0, 0) == 0.75f;
+  };
+  Heatmap plain = heatmap;
+  plain.are_thumbnails = false;
+  CHECK(is_weight(plain));
+  Heatmap asked = heatmap;
+  asked.pool = PoolKind::kMax;
+  CHECK(is_weight(asked));
+  Heatmap stretched = heatmap;
+  stretched.scale.high = 0.5f;  // --range 0:0.5 is of weights
+  CHECK(is_weight(stretched));
+  CHECK(pool(heatmap, panel, {16, 7}, {16, 7}).shown(0, 0) == 0.75f);
+}
+
 TEST_CASE("pool: views with a stride are read row by row") {
   const std::vector<float> weights = {0.5f, 9.0f, 0.25f, 9.0f};
   const ConstMatrix column{weights.data(), 2, 1, 2};

@@ -206,11 +206,13 @@ TEST_CASE("render_figure: the file tells resolution, title, program and facts") 
       texts[chunk.data.substr(0, end)] = chunk.data.substr(end + 5);
     }
   }
-  CHECK(texts == std::map<std::string, std::string>{
-                     {"Title", "猫 attention"},
-                     {"Software", "attnviz"},
-                     {"attnviz", "{\"text\":\"猫\"}"},
-                     {"attnviz-figure", "{\"theme\": \"light\", \"cell\": null, \"dpi\": 150}"}});
+  CHECK(texts ==
+        std::map<std::string, std::string>{
+            {"Title", "猫 attention"},
+            {"Software", "attnviz"},
+            {"attnviz", "{\"text\":\"猫\"}"},
+            {"attnviz-figure",
+             "{\"theme\": \"light\", \"cells\": \"colors\", \"cell\": null, \"dpi\": 150}"}});
   CHECK(test::chunks_of(bytes)[1].type == "pHYs");
 }
 

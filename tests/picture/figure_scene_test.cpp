@@ -181,13 +181,13 @@ TEST_CASE("overview_scene: thumbnails first, then the large head, nothing cut of
   const std::vector<CellImage> images = all<CellImage>(scene);
   REQUIRE(images.size() == 33);
   CHECK(images[0].rect.width < images[32].rect.width);
-  // The last items are the two frames, of four sides each.
+  // Frames of four sides each: the chosen thumbnail, its sign, the cell that the sentence names.
   const auto n_frame_sides =
       std::count_if(scene.items.begin(), scene.items.end(), [](const SceneItem& item) {
         const auto* const rectangle = std::get_if<Rectangle>(&item);
         return rectangle != nullptr && rectangle->color == kLightColors.frame;
       });
-  CHECK(n_frame_sides == 8);
+  CHECK(n_frame_sides == 12);
 }
 
 }  // namespace attnviz

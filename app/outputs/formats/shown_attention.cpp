@@ -1,5 +1,7 @@
 #include "outputs/formats/shown_attention.h"
 
+#include <algorithm>
+
 #include "attnviz/document/attention_heatmap.h"
 
 namespace attnviz::app {
@@ -12,6 +14,12 @@ const Heatmap& ShownAttention::heatmap() const {
     panels_ = attention_heatmap(documents_);
     if (!remark_.empty()) {
       panels_->notes.insert(panels_->notes.begin(), remark_);
+    }
+    const std::vector<HeadId> heads = heads_of(first());
+    if (const auto meant = remarked_ ? std::ranges::find(heads, remarked_->head) : heads.end();
+        meant != heads.end()) {
+      mark_cell(*panels_, static_cast<std::size_t>(meant - heads.begin()), remarked_->query,
+                remarked_->key);
     }
   }
   return *panels_;

@@ -36,8 +36,11 @@ class ShownAttention {
   std::span<const AttentionDocument> documents() const noexcept { return documents_; }
   const AttentionDocument& first() const { return documents_.front(); }
 
-  /// A line that the panels' legend begins with.
-  void set_remark(std::string remark) { remark_ = std::move(remark); }
+  /// A line that the panels' legend begins with, and the head whose cell it speaks of, if any.
+  void set_remark(std::string remark, std::optional<TellingHead> of = {}) {
+    remark_ = std::move(remark);
+    remarked_ = of;
+  }
 
   /// What a page has beside them; its views must outlive this.
   const ExplorerExtras& extras() const noexcept { return extras_; }
@@ -61,6 +64,7 @@ class ShownAttention {
   std::optional<ArcsFigure> arcs_;
   ExplorerExtras extras_;
   std::string remark_;
+  std::optional<TellingHead> remarked_;
   bool is_drawn_ = false;
   mutable std::optional<Heatmap> panels_;
 };

@@ -24,7 +24,7 @@ std::string PoolAxis::range(std::size_t cell, const char* dash) const {
 }
 
 std::string_view pool_name(PoolKind kind) noexcept {
-  return kind == PoolKind::kMax ? "largest" : "mean";
+  return kind == PoolKind::kMean ? "mean" : "largest";
 }
 
 PoolKind parse_pool(std::string_view word) {

@@ -14,11 +14,13 @@
 
 namespace attnviz {
 
-/// What stands for several cells where a picture has room for one.
-enum class PoolKind { kMax, kMean };
+/// What stands for several cells where a picture has room for one. kAuto: the largest, unless the
+/// picture knows better (see Heatmap::are_thumbnails).
+enum class PoolKind { kAuto, kMax, kMean };
 
 /// As options and documents call them.
-inline constexpr std::array kPools = {Choice{"max", PoolKind::kMax},
+inline constexpr std::array kPools = {Choice{"auto", PoolKind::kAuto},
+                                      Choice{"max", PoolKind::kMax},
                                       Choice{"mean", PoolKind::kMean}};
 
 constexpr std::size_t divided_up(std::size_t size, std::size_t by) noexcept {

@@ -97,14 +97,14 @@ PooledPatterns::PooledPatterns(const std::vector<HeadId>& heads, const Visibilit
 }
 
 PooledPatterns::Cells PooledPatterns::empty_cells(std::size_t count) const {
-  return pooling_.kind == PoolKind::kMax ? Cells{std::vector<float>(count), {}}
-                                         : Cells{{}, std::vector<double>(count)};
+  return pooling_.kind != PoolKind::kMean ? Cells{std::vector<float>(count), {}}
+                                          : Cells{{}, std::vector<double>(count)};
 }
 
 double PooledPatterns::bytes(std::size_t n_heads, Pooling pooling, const PoolGrid& grid) noexcept {
   const double cells =
       static_cast<double>(grid.queries.cells()) * static_cast<double>(grid.keys.cells());
-  const bool is_max = pooling.kind == PoolKind::kMax;
+  const bool is_max = pooling.kind != PoolKind::kMean;
   const double kept = is_max ? sizeof(float) : sizeof(double);
   const double counts = is_max ? 0.0 : sizeof(std::uint64_t);
   const double matrices = pooling.shares_of_row ? 2.0 : 1.0;
@@ -164,7 +164,7 @@ PooledPatterns::HeadCells PooledPatterns::cells_of(ConstMatrix rows, std::size_t
 }
 
 void PooledPatterns::add(ConstMatrix rows, std::size_t first_key, Cells& cells) const {
-  if (pooling_.kind == PoolKind::kMax) {
+  if (pooling_.kind != PoolKind::kMean) {
     kernels::pool_largest(rows, first_key, grid_.keys.block, cells.largest);
   } else {
     kernels::pool_sums(rows, first_key, grid_.keys.block, cells.sums);
@@ -181,7 +181,7 @@ void PooledPatterns::merge(const Cells& from, std::size_t first_cell, Cells& to)
 }
 
 std::vector<float> PooledPatterns::result(const Cells& cells) const {
-  if (pooling_.kind == PoolKind::kMax) {
+  if (pooling_.kind != PoolKind::kMean) {
     return cells.largest;
   }
   std::vector<float> means(cells.sums.size());

@@ -94,11 +94,7 @@ std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most) {
 
 std::string CellNumbers::format(float value) const {
   std::string text = fmt::format("{:.{}f}", value, decimals);
-  const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
-  if (is_zero && text.front() == '-') {
-    text.erase(0, 1);
-  }
-  return text;
+  return text.find_first_not_of("-0.") == std::string::npos ? "0" : text;
 }
 
 CellNumbers cell_numbers(float low, float high) {

@@ -25,7 +25,7 @@ struct ColorTick {
 std::vector<ColorTick> color_ticks(const ColorScale& scale, std::size_t most);
 
 /// How a cell's value is written: as many decimals as tell values in [low, high] apart, two for
-/// probabilities.
+/// probabilities; what rounds to nothing is a short 0, which leaves the other numbers to be seen.
 struct CellNumbers {
   int decimals = 2;
   std::size_t columns = 4;  // of the longest number in the range

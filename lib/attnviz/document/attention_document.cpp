@@ -114,6 +114,12 @@ Pooling pooling_of(const Drawing& drawing) noexcept {
   return {drawing.pool, drawing.scale.kind == ScaleKind::kRowMax};
 }
 
+Pooling thumbnail_pooling_of(const Drawing& drawing, const PoolGrid& grid) noexcept {
+  return is_coarse(drawing.pool, drawing.scale, std::max(grid.queries.block, grid.keys.block))
+             ? Pooling{PoolKind::kMean}
+             : pooling_of(drawing);
+}
+
 std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
   if (is_before_mask(kind)) {
     return std::nullopt;

@@ -41,7 +41,7 @@ struct HeadChoice {
 /// How weights become colours. Part of the document, so that its picture can be made again.
 struct Drawing {
   ColorScale scale;
-  PoolKind pool = PoolKind::kMax;
+  PoolKind pool = PoolKind::kAuto;
   bool drop_sink = false;            // leave the first key out; its rows' rest sums to 1 again
   bool no_special = false;           // leave out what the tokenizer added; rows stay as they are
   std::optional<std::string> title;  // in place of the usual one
@@ -55,6 +55,8 @@ struct Drawing {
 
 /// What the cells of a pooled picture are, drawn so.
 Pooling pooling_of(const Drawing& drawing) noexcept;
+/// The same of thumbnails cut so: see is_coarse().
+Pooling thumbnail_pooling_of(const Drawing& drawing, const PoolGrid& grid) noexcept;
 
 /// One head's weights, or what was made of several heads'.
 struct DocumentPattern {

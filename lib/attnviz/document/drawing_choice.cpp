@@ -90,7 +90,7 @@ Drawing choose_drawing(const DrawingRequest& request, float dropout, const Value
   drawing.scale.low = range.low;
   drawing.scale.high = range.high;
   check(drawing.scale);
-  drawing.pool = request.pool.value_or(PoolKind::kMax);
+  drawing.pool = request.pool.value_or(PoolKind::kAuto);
   drawing.drop_sink = request.drop_sink;
   drawing.no_special = request.no_special;
   drawing.plain_labels = request.plain_labels;

@@ -22,7 +22,7 @@ struct DrawingRequest {
   std::optional<ScaleKind> scale;   // linear
   bool automatic_range = false;     // the range of the data, where none is given
   std::optional<ValueRange> range;  // for ScaleKind::kRowMax shares of the row's largest value
-  std::optional<PoolKind> pool;     // max
+  std::optional<PoolKind> pool;     // auto
   bool drop_sink = false;
   bool no_special = false;
   bool plain_labels = false;

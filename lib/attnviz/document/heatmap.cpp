@@ -25,11 +25,11 @@ class CellPool {
   // Whether a weight leaves the cell as it is, which had visible ones before or not.
   bool ignores(std::size_t cell, float weight, bool seen) const noexcept {
     const float largest = values_[cell];  // NaN replaces everything and stays
-    return kind_ == PoolKind::kMax && seen && (std::isnan(largest) || weight <= largest);
+    return kind_ != PoolKind::kMean && seen && (std::isnan(largest) || weight <= largest);
   }
 
   void take(std::size_t cell, float weight) noexcept {
-    if (kind_ == PoolKind::kMax) {
+    if (kind_ != PoolKind::kMean) {
       values_[cell] = weight;
     } else {
       sums_[cell] += static_cast<double>(weight);
@@ -73,6 +73,42 @@ void check(const Heatmap& heatmap) {
   }
 }
 
+void mark_cell(Heatmap& heatmap, std::size_t panel, std::size_t query, std::size_t key) {
+  const auto place_of = [](const EntryNumbers& numbers, std::size_t size, std::size_t number) {
+    std::size_t place = 0;
+    while (place < size && numbers.of(place) != number) {
+      ++place;
+    }
+    return place;
+  };
+  const bool turned = heatmap.queries_are_columns;
+  const MarkedCell cell{panel,
+                        place_of(heatmap.first_query, heatmap.n_queries(), turned ? key : query),
+                        place_of(heatmap.first_key, heatmap.n_keys(), turned ? query : key)};
+  if (cell.row < heatmap.n_queries() && cell.column < heatmap.n_keys()) {
+    heatmap.marked = cell;
+  }
+}
+
+Heatmap one_panel_a_mask(const Heatmap& heatmap) {
+  Heatmap masks = heatmap;
+  masks.panels.clear();
+  masks.panels_together = 1;
+  masks.marked.reset();
+  for (const HeatmapPanel& panel : heatmap.panels) {
+    const auto same = [&panel](const HeatmapPanel& other) {
+      return panel.mask.empty() ? !panel.visible && !other.visible : panel.mask == other.mask;
+    };
+    if (std::none_of(masks.panels.begin(), masks.panels.end(), same)) {
+      masks.panels.push_back(panel);
+      if (!panel.mask.empty()) {
+        masks.panels.back().title = "mask " + panel.mask;
+      }
+    }
+  }
+  return masks;
+}
+
 void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares) {
   if (!panel.shares.empty()) {
     const auto row = panel.shares.row(query);
@@ -92,8 +128,47 @@ void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> s
   }
 }
 
-PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
-                  PoolAxis keys) {
+bool is_coarse(PoolKind pool, const ColorScale& scale, std::size_t block) noexcept {
+  constexpr std::size_t kCoarseBlock = 8;
+  return pool == PoolKind::kAuto && scale.kind == ScaleKind::kLinear && scale.low == 0.0f &&
+         scale.high >= 1.0f && block >= kCoarseBlock;
+}
+
+bool is_coarse(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& keys) noexcept {
+  return heatmap.are_thumbnails &&
+         is_coarse(heatmap.pool, heatmap.scale, std::max(queries.block, keys.block));
+}
+
+std::string thumbnail_pooling(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& keys,
+                              std::string_view times) {
+  const bool coarse = is_coarse(heatmap, queries, keys);
+  return fmt::format("the {} of up to {} {} {} weights{}",
+                     pool_name(coarse ? PoolKind::kMean : heatmap.pool), queries.block, times,
+                     keys.block, coarse ? ", as a share of the largest mean of its queries" : "");
+}
+
+namespace {
+
+// Cells over the largest of the same queries, up to the end of the scale.
+void set_query_shares(PooledMatrix& cells, bool queries_are_columns, float end) {
+  const std::size_t n_queries = queries_are_columns ? cells.cols : cells.rows;
+  std::vector<float> largest(n_queries, 0.0f);
+  const auto query_of = [&](std::size_t cell) {
+    return queries_are_columns ? cell % cells.cols : cell / cells.cols;
+  };
+  for (std::size_t cell = 0; cell < cells.values.size(); ++cell) {
+    float& most = largest[query_of(cell)];
+    most = std::max(most, cells.values[cell]);
+  }
+  cells.shares.resize(cells.values.size());
+  for (std::size_t cell = 0; cell < cells.values.size(); ++cell) {
+    const float most = largest[query_of(cell)];
+    cells.shares[cell] = most > 0.0f ? cells.values[cell] / most * end : cells.values[cell];
+  }
+}
+
+PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, PoolKind kind,
+                          PoolAxis queries, PoolAxis keys) {
   if (panel.pooled) {
     return panel.pooled({queries, keys});
   }
@@ -101,8 +176,8 @@ PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis qu
   const std::size_t n_cells = checked_product({pooled.rows, pooled.cols}, "cells of a picture");
   const bool by_row = heatmap.scale.kind == ScaleKind::kRowMax;
   pooled.visible.assign(n_cells, 0);
-  CellPool values(heatmap.pool, n_cells);
-  CellPool shares(heatmap.pool, by_row ? n_cells : 0);
+  CellPool values(kind, n_cells);
+  CellPool shares(kind, by_row ? n_cells : 0);
   std::vector<float> row(by_row ? keys.size : 0);
   for (std::size_t query = 0; query < queries.size; ++query) {
     const std::size_t first_cell = query / queries.block * pooled.cols;
@@ -133,6 +208,19 @@ PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis qu
     pooled.shares = shares.result();
   }
   return pooled;
+}
+
+}  // namespace
+
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
+                  PoolAxis keys) {
+  const bool coarse = is_coarse(heatmap, queries, keys);
+  PooledMatrix cells =
+      pooled_cells(heatmap, panel, coarse ? PoolKind::kMean : heatmap.pool, queries, keys);
+  if (coarse) {
+    set_query_shares(cells, heatmap.queries_are_columns, heatmap.scale.high);
+  }
+  return cells;
 }
 
 }  // namespace attnviz

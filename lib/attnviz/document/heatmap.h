@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attnviz/analysis/pool_grid.h"
@@ -35,6 +37,13 @@ struct HeatmapPanel {
   }
 };
 
+/// A cell of a picture that is meant, whatever stands around it.
+struct MarkedCell {
+  std::size_t panel = 0;
+  std::size_t row = 0;
+  std::size_t column = 0;
+};
+
 /// One picture: panels that share labels and colour scale. Row = query, row 0 on top; column = key.
 struct Heatmap {
   std::vector<HeatmapPanel> panels;       // at least one, all of one shape
@@ -49,7 +58,11 @@ struct Heatmap {
   std::string value_name = "attention weight";  // along the colour bar
   std::string masked_name = "masked";           // of cells that do not exist
   ColorScale scale;
-  PoolKind pool = PoolKind::kMax;
+  PoolKind pool = PoolKind::kAuto;
+  /// Panels too small to read weights from: see is_coarse().
+  bool are_thumbnails = false;
+  bool queries_are_columns = false;
+  std::optional<MarkedCell> marked;     // framed
   std::string title;                    // "attention: random weights (seed 42)"
   std::vector<std::string> notes;       // said in the legend: "RANDOM WEIGHTS: …", "mask causal"
   std::shared_ptr<const void> storage;  // keeps values alive that nobody else owns; may be empty
@@ -62,9 +75,28 @@ struct Heatmap {
 /// or with a scale that cannot be drawn.
 void check(const Heatmap& heatmap);
 
+/// Marks the cell of the tokens that go by these numbers, unless the picture does not have them.
+void mark_cell(Heatmap& heatmap, std::size_t panel, std::size_t query, std::size_t key);
+
+/// Its first panel of each mask, called so, and those whose mask nobody knows.
+Heatmap one_panel_a_mask(const Heatmap& heatmap);
+
 /// For ScaleKind::kRowMax: each weight of a row over its largest visible one, or as the panel says.
 /// Of all 0: 0.
 void row_shares(const HeatmapPanel& panel, std::size_t query, std::span<float> shares);
+
+/// Whether cells of `block` weights a side are too coarse for the largest of them to tell anything:
+/// of PoolKind::kAuto, on a linear scale from 0 to 1 or more, 8 or more.
+bool is_coarse(PoolKind pool, const ColorScale& scale, std::size_t block) noexcept;
+
+/// Whether `pool` of such cells tells how each query's attention is spread, in place of weights:
+/// means, and as shares each over the largest of the same queries. So it is for coarse thumbnails.
+bool is_coarse(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& keys) noexcept;
+
+/// What the cells of thumbnails are of the weights under them: "mean of up to 20 x 10 weights, as a
+/// share of the largest of its query".
+std::string thumbnail_pooling(const Heatmap& heatmap, const PoolAxis& queries, const PoolAxis& keys,
+                              std::string_view times);
 
 /// The largest, or the mean, of the visible weights under each cell, as heatmap.pool says.
 /// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With

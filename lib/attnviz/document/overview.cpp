@@ -130,10 +130,14 @@ Overview overview_of(const AttentionDocument& document, const TellingHead& choic
   overview.sentence = choice_sentence(document, choice);
   overview.caption = choice_caption(choice);
   overview.thumbnails = attention_heatmap(document);
+  overview.thumbnails.are_thumbnails = true;
   overview.large = attention_heatmap(document_of_head(document, choice.head));
   overview.large.title.clear();
   overview.large.panels.front().title.clear();  // the caption says it
   overview.large.notes.clear();
+  if (choice.qualifies()) {
+    mark_cell(overview.large, 0, choice.query, choice.key);
+  }
   return overview;
 }
 

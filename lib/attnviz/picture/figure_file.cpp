@@ -24,7 +24,8 @@ namespace {
 std::string figure_file(Scene scene, const std::string& title, const FigureStyle& style,
                         std::string facts, FigureFormat format) {
   const std::string figure =
-      fmt::format(R"({{"theme": "{}", "cell": {}, "dpi": {}{}}})", word_for(kThemes, style.theme),
+      fmt::format(R"({{"theme": "{}", "cells": "{}", "cell": {}, "dpi": {}{}}})",
+                  word_for(kThemes, style.theme), word_for(kCellStyles, style.cells),
                   style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi,
                   style.width ? fmt::format(R"(, "width": "{}")", written(*style.width)) : "");
   return scene_file(std::move(scene), style, format,
@@ -71,7 +72,8 @@ std::string render_figure(const Overview& overview, const FigureStyle& style, st
 }
 
 PoolGrid figure_grid(const Heatmap& heatmap, const FigureStyle& style) {
-  const FigureGrid grid = heatmap_grid(heatmap, style);
+  const FigureGrid grid =
+      heatmap_grid(style.cells == CellStyle::kMask ? one_panel_a_mask(heatmap) : heatmap, style);
   return {grid.queries.tokens, grid.keys.tokens};
 }
 

@@ -194,25 +194,6 @@ class Screen {
   Page page_;
 };
 
-// The first panel of each mask, and those whose mask nobody knows.
-Heatmap one_panel_a_mask(const Heatmap& heatmap) {
-  Heatmap masks = heatmap;
-  masks.panels.clear();
-  masks.panels_together = 1;
-  for (const HeatmapPanel& panel : heatmap.panels) {
-    const auto same = [&panel](const HeatmapPanel& other) {
-      return panel.mask.empty() ? !panel.visible && !other.visible : panel.mask == other.mask;
-    };
-    if (std::none_of(masks.panels.begin(), masks.panels.end(), same)) {
-      masks.panels.push_back(panel);
-      if (!panel.mask.empty()) {
-        masks.panels.back().title = "mask " + panel.mask;
-      }
-    }
-  }
-  return masks;
-}
-
 // What is drawn where, in place of what was asked for.
 struct Sheet {
   Heatmap heatmap;

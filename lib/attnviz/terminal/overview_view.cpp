@@ -143,9 +143,8 @@ class OverviewScreen {
     add_text(overview_.sentence);
     page_.add(heatmap_page(overview_.large, sheet_.options));
     if (layout_.queries.pooled() || layout_.keys.pooled()) {
-      add_text(fmt::format("thumbnails: each cell is the {} of up to {} {} {} weights",
-                           pool_name(thumbnails.pool), layout_.queries.block, charset_.times(),
-                           layout_.keys.block));
+      add_text("thumbnails: each cell is " +
+               thumbnail_pooling(thumbnails, layout_.queries, layout_.keys, charset_.times()));
     }
     for (const std::string& note : thumbnails.notes) {
       add_text(note);

@@ -163,6 +163,7 @@ Heatmap transposed(const Heatmap& heatmap) {
   std::swap(other.query_labels, other.key_labels);
   std::swap(other.first_query, other.first_key);
   std::swap(other.query_axis, other.key_axis);
+  other.queries_are_columns = !heatmap.queries_are_columns;
   if (other.value_name.starts_with("share of the row")) {
     other.value_name = "share of the query's largest weight";
   }

@@ -38,9 +38,10 @@ int largest_pitch(std::size_t n_panels, std::size_t n_cells) {
   return n_panels == 1 ? std::clamp(640 / n, 40, 80) : std::clamp(480 / n, 24, 64);
 }
 
-PoolAxis pooled_axis(std::size_t n_tokens, int room) {
-  const auto pixels = static_cast<std::size_t>(std::max(room, kSmallestPanel));
-  return PoolAxis::at_most(n_tokens, std::min(kMostCells, pixels));
+// Cells of `least` pixels or more.
+PoolAxis pooled_axis(std::size_t n_tokens, int room, int least) {
+  const auto cells = static_cast<std::size_t>(std::max(room, kSmallestPanel) / least);
+  return PoolAxis::at_most(n_tokens, std::clamp<std::size_t>(cells, 1, kMostCells));
 }
 
 int gap_between_cells(int pitch) {
@@ -62,6 +63,7 @@ struct Request {
   std::size_t together;
   const FigureStyle& style;
   std::optional<int> room;  // from left to right, in pixels of the figure
+  int least_cell;           // in pixels at 96 dpi
 };
 
 constexpr int kAbove = kPanelMargin + kPanelTitleHeight;
@@ -75,8 +77,10 @@ void pool_axes(const Request& request, FigureGrid& grid) {
   };
   PoolAxis& queries = grid.queries.tokens;
   PoolAxis& keys = grid.keys.tokens;
-  queries = pooled_axis(request.n_queries, room(kLargestBody.height, grid.rows, kAbove));
-  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelMargin));
+  queries = pooled_axis(request.n_queries, room(kLargestBody.height, grid.rows, kAbove),
+                        request.least_cell);
+  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelMargin),
+                     request.least_cell);
   if (request.n_queries == request.n_keys) {  // a square stays one
     queries.block = keys.block = std::max(queries.block, keys.block);
   }
@@ -90,7 +94,7 @@ int usual_pitch(const Request& request, const FigureGrid& grid) {
   const int high = room_a_panel(body.height, grid.rows, kAbove) / static_cast<int>(queries);
   const int wide = room_a_panel(body.width, grid.columns, kPanelMargin) / static_cast<int>(keys);
   const int most = largest_pitch(request.n_panels, std::max(queries, keys));
-  return std::max(1, std::min({high, wide, most}));
+  return std::max(request.least_cell, std::min({high, wide, most}));
 }
 
 // Of each panel, in pixels of the figure; may be less than a panel takes.
@@ -104,9 +108,9 @@ int filling_pitch(const Request& request, FigureGrid& grid) {
   const FigureStyle& style = request.style;
   const int wide = std::max(fitting_width(request, grid.columns), style.pixels(kLeastPanel));
   const int high = style.pixels(room_a_panel(kLargestBody.height, grid.rows, kAbove));
-  const int least = style.pixels(1);
-  grid.keys.tokens = pooled_axis(request.n_keys, wide / least);
-  grid.queries.tokens = pooled_axis(request.n_queries, high / least);
+  const int least = style.pixels(request.least_cell);
+  grid.keys.tokens = pooled_axis(request.n_keys, wide, least);
+  grid.queries.tokens = pooled_axis(request.n_queries, high, least);
   PoolAxis& queries = grid.queries.tokens;
   PoolAxis& keys = grid.keys.tokens;
   if (request.n_queries == request.n_keys) {
@@ -193,8 +197,9 @@ void check_size(double width, double height, const FigureStyle& style) {
 }
 
 FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
-                       std::size_t together, const FigureStyle& style, std::optional<int> room) {
-  const Request request = {n_panels, n_queries, n_keys, together, style, room};
+                       std::size_t together, const FigureStyle& style, std::optional<int> room,
+                       int least_cell) {
+  const Request request = {n_panels, n_queries, n_keys, together, style, room, least_cell};
   FigureGrid best = fill_grid(request, 1);
   double least = misfit(best, request);
   for (std::size_t columns = 2; columns <= n_panels; ++columns) {

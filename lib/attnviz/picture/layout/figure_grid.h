@@ -53,9 +53,10 @@ void check_size(double width, double height, const FigureStyle& style);
 /// about 3700 pixels or 2000 cells a side is pooled. These are pixels at 96 dpi; the grid's are the
 /// figure's. With style.cell, cells have that size and nothing is pooled. With `room`, the pixels
 /// of the figure that all panels and the gaps between them may take from left to right, cells fill
-/// it; panels are at least kLeastPanel wide, even where there is less. Throws as check_size.
+/// it; panels are at least kLeastPanel wide, even where there is less. Cells whose size is not
+/// given are at least `least_cell` pixels at 96 dpi. Throws as check_size.
 FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
                        std::size_t together = 1, const FigureStyle& style = {},
-                       std::optional<int> room = {});
+                       std::optional<int> room = {}, int least_cell = 1);
 
 }  // namespace attnviz

@@ -28,14 +28,20 @@ int column_width_for(int pitch, const FigureStyle& style) {
   return style.pixels(kThinnedColumn);
 }
 
-// The least of 1, 2, 3, 4, 5, 10, 20, 30, 40, 50, 100, … that keeps labels `needed` pixels apart.
-std::size_t thinning(double needed, int pitch) {
+// The least of 1, 2, 5, 10, 20, 50, … that keeps labels `needed` pixels apart and is a multiple of
+// `unit`, one of them.
+std::size_t thinning(double needed, int pitch, std::size_t unit = 1) {
   const auto least = static_cast<std::size_t>(std::max(1, ceiled(needed / pitch)));
-  std::size_t power = 1;
-  while (5 * power < least) {
-    power *= 10;
+  if (least == 1) {
+    return 1;
   }
-  return (least + power - 1) / power * power;
+  for (std::size_t power = 1;; power *= 10) {
+    for (const std::size_t step : {power, 2 * power, 5 * power}) {
+      if (step >= least && step % unit == 0) {
+        return step;
+      }
+    }
+  }
 }
 
 void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, const FontSet& fonts,
@@ -79,7 +85,8 @@ AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string
 }
 
 AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                           const FigureStyle& style, int largest_column_width, bool with_indices) {
+                           const FigureStyle& style, const AxisLabels& queries, bool with_indices) {
+  const int largest_column_width = queries.column_width;
   AxisLabels labels;
   labels.column_width = largest_column_width;
   // Slanted lines of text lie closer together than their anchors by the slope.
@@ -88,7 +95,7 @@ AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>&
   if (needed(largest_column_width) > axis.pitch && needed(smallest) <= axis.pitch) {
     labels.column_width = smallest;
   }
-  labels.step = thinning(needed(labels.column_width), axis.pitch);
+  labels.step = thinning(needed(labels.column_width), axis.pitch, queries.step);
   take_labels(axis, raw, *style.fonts, with_indices, labels);
   const auto widest = static_cast<double>(labels.longest + 1) * largest_column_width;
   const bool level = widest <= axis.pitch;

@@ -42,9 +42,9 @@ AxisLabels query_axis_labels(const CellAxis& axis, const std::vector<std::string
                              const FigureStyle& style, bool with_indices = true);
 
 /// Of the columns of a panel: level where all fit side by side, else rising; at most as large as
-/// `largest_column_width`.
+/// those of `queries`, and where both are thinned of tokens that have a label there, too.
 AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>& raw,
-                           const FigureStyle& style, int largest_column_width,
+                           const FigureStyle& style, const AxisLabels& queries,
                            bool with_indices = true);
 
 }  // namespace attnviz

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "attnviz/color/color_ticks.h"
+#include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_labels.h"
+#include "attnviz/picture/layout/figure_swatches.h"
 #include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
@@ -28,47 +31,24 @@ constexpr int kShortestBar = 120;
 constexpr int kLongestBar = 480;
 constexpr int kTickDistance = 56;
 constexpr int kSwatch = 12;
-constexpr const char* kNanName = "not a number";
+constexpr int kNumberColumns[] = {8, 7, 6};  // widths that numbers in cells may have
+constexpr int kSmallestNumber = 5;           // the same where there is nothing but numbers
+constexpr int kAroundNumber = 4;             // what a cell has besides
 
-bool has_cell(const Heatmap& heatmap, const auto& is_meant) {
-  for (std::size_t query = 0; query < heatmap.n_queries(); ++query) {
-    for (std::size_t key = 0; key < heatmap.n_keys(); ++key) {
-      if (is_meant(query, key)) {
-        return true;
-      }
-    }
-  }
-  return false;
+int columns_of_numbers(const Heatmap& heatmap) {
+  return static_cast<int>(cell_numbers(heatmap.scale.low, heatmap.scale.high).columns);
 }
 
-bool has_masked(const Heatmap& heatmap, const HeatmapPanel& panel) {
-  return panel.visible && has_cell(heatmap, [&panel](std::size_t query, std::size_t key) {
-           return !panel.visible(query, key);
-         });
+// In pixels at 96 dpi.
+int least_cell(const Heatmap& heatmap, const FigureStyle& style) {
+  return style.cells == CellStyle::kNumbers
+             ? columns_of_numbers(heatmap) * kSmallestNumber + kAroundNumber + 2
+             : 1;
 }
-
-bool has_nan(const Heatmap& heatmap, const HeatmapPanel& panel) {
-  return !panel.values.empty() && has_cell(heatmap, [&panel](std::size_t query, std::size_t key) {
-    return std::isnan(panel.values(query, key)) && panel.is_visible(query, key);
-  });
-}
-
-// Which colours the legend names besides the scale's.
-struct Swatches {
-  bool masked = false;
-  bool nan = false;
-
-  explicit Swatches(const Heatmap& heatmap) {
-    for (const HeatmapPanel& panel : heatmap.panels) {
-      masked = masked || has_masked(heatmap, panel);
-      nan = nan || has_nan(heatmap, panel);
-    }
-  }
-};
 
 FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::optional<int> room) {
   FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
-                                heatmap.panels_together, style, room);
+                                heatmap.panels_together, style, room, least_cell(heatmap, style));
   grid.queries.tokens.first = heatmap.first_query;
   grid.keys.tokens.first = heatmap.first_key;
   return grid;
@@ -77,7 +57,7 @@ FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::option
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class FigureBuilder {
  public:
-  FigureBuilder(const Heatmap& heatmap, const FigureStyle& style, const Swatches& swatches,
+  FigureBuilder(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches,
                 const FigureGrid& grid)
       : heatmap_(heatmap), style_(style), texts_(style), grid_(grid), swatches_(swatches) {
     layout_.grid = grid_;
@@ -85,13 +65,15 @@ class FigureBuilder {
     layout_.line = px(1);
     queries_ =
         query_axis_labels(grid_.queries, heatmap.query_labels, style, !heatmap.has_numbered_labels);
-    keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_.column_width,
+    keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_,
                             !heatmap.has_numbered_labels);
-    ticks_ =
-        color_ticks(heatmap.scale, static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
-    bar_name_ =
-        style.fonts->wrap(printable_message(heatmap.value_name),
-                          static_cast<std::size_t>(bar_height() / text_column_), kMostBarNameLines);
+    if (has_bar()) {
+      ticks_ = color_ticks(heatmap.scale,
+                           static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
+      bar_name_ = style.fonts->wrap(printable_message(heatmap.value_name),
+                                    static_cast<std::size_t>(bar_height() / text_column_),
+                                    kMostBarNameLines);
+    }
     measure_width();
   }
 
@@ -126,6 +108,10 @@ class FigureBuilder {
 
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
+
+  bool has_bar() const {
+    return style_.cells == CellStyle::kColors || style_.cells == CellStyle::kDots;
+  }
 
   int bar_height() const {
     return std::clamp(panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2)),
@@ -169,12 +155,14 @@ class FigureBuilder {
     for (const ColorTick& tick : ticks_) {
       tick_columns = std::max(tick_columns, tick.label.size());
     }
-    const int bar = px(kBarWidth) + tick_room() + static_cast<int>(tick_columns) * text_column_ +
-                    px(kSpace) / 2 + static_cast<int>(bar_name_.size()) * line_height(text_column_);
+    const int bar = !has_bar()
+                        ? 0
+                        : px(kBarWidth) + tick_room() +
+                              static_cast<int>(tick_columns) * text_column_ + px(kSpace) / 2 +
+                              static_cast<int>(bar_name_.size()) * line_height(text_column_);
     int swatches = 0;
-    for (const std::string& name_shown : {swatches_.masked ? heatmap_.masked_name : "",
-                                          std::string(swatches_.nan ? kNanName : "")}) {
-      swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(name_shown));
+    for (const std::string& its_name : swatches_.names(heatmap_)) {
+      swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(its_name));
     }
     const int legend = 2 * px(kSpace) + std::max(bar, swatches);
 
@@ -274,7 +262,8 @@ class FigureBuilder {
     }
   }
 
-  void place_legend(int top) {
+  // Returns where it ends.
+  int place_bar(int top) {
     const PixelRect bar = {legend_x_, layout_.panels.front().y, px(kBarWidth), bar_height()};
     layout_.color_bar = bar;
     const int line = line_height(text_column_);
@@ -295,7 +284,12 @@ class FigureBuilder {
                  bar.y + (bar.height + text_width(name)) / 2, TextAngle::kUp);
       name_x += line;
     }
-    int bottom = bar.bottom() + line / 2;
+    return bar.bottom() + line / 2;
+  }
+
+  void place_legend(int top) {
+    const int line = line_height(text_column_);
+    int bottom = has_bar() ? place_bar(top) : layout_.panels.front().y - px(kSpace);
     const auto add_swatch = [&](PixelRect& swatch, const std::string& name) {
       const int size = px(kSwatch);
       const int y = bottom + px(kSpace);
@@ -304,11 +298,14 @@ class FigureBuilder {
                  y + (size - line) / 2);
       bottom = y + (size + line) / 2;
     };
+    if (swatches_.visible) {
+      add_swatch(layout_.visible_swatch, FigureSwatches::kSeen);
+    }
     if (swatches_.masked) {
       add_swatch(layout_.masked_swatch, heatmap_.masked_name);
     }
     if (swatches_.nan) {
-      add_swatch(layout_.nan_swatch, kNanName);
+      add_swatch(layout_.nan_swatch, FigureSwatches::kNan);
     }
     y_ = std::max(y_, bottom);
   }
@@ -342,20 +339,33 @@ class FigureBuilder {
     y_ = texts_.add_notes(heatmap_.notes, std::move(pooled), lines_area());
   }
 
+  bool value_fits(int column_width) const {
+    return columns_of_numbers(heatmap_) * column_width + px(kAroundNumber) <=
+               grid_.keys.pitch - grid_.keys.gap &&
+           line_height(column_width) <= grid_.queries.pitch - grid_.queries.gap;
+  }
+
   void choose_value_size() {
-    if (grid_.pooled() || !style_.values) {
+    const bool nothing_else = style_.cells == CellStyle::kNumbers;
+    if (!style_.values || (grid_.pooled() && !nothing_else) || style_.cells == CellStyle::kDots ||
+        style_.cells == CellStyle::kMask) {
       return;
     }
-    const auto columns =
-        static_cast<int>(cell_numbers(heatmap_.scale.low, heatmap_.scale.high).columns);
-    for (const int width : {8, 7, 6}) {
-      const int column_width = px(width);
-      const bool fits = columns * column_width + px(4) <= grid_.keys.pitch - grid_.keys.gap &&
-                        line_height(column_width) <= grid_.queries.pitch - grid_.queries.gap;
-      if (fits) {
-        layout_.value_column_width = column_width;
+    std::vector<int> widths(std::begin(kNumberColumns), std::end(kNumberColumns));
+    if (nothing_else) {
+      widths.push_back(kSmallestNumber);
+    }
+    for (const int width : widths) {
+      if (value_fits(px(width))) {
+        layout_.value_column_width = px(width);
         return;
       }
+    }
+    if (nothing_else) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("picture: numbers need cells of {} pixels or more",
+                              least_cell(heatmap_, style_)),
+                  "picture");
     }
   }
 
@@ -368,7 +378,7 @@ class FigureBuilder {
   AxisLabels keys_;
   std::vector<ColorTick> ticks_;
   std::vector<std::string> bar_name_;  // in lines
-  Swatches swatches_;
+  FigureSwatches swatches_;
   FigureLayout layout_;
   int needed_width_ = 0;
   int around_ = 0;
@@ -384,7 +394,8 @@ class FigureBuilder {
 namespace {
 
 // Labels take more room where cells are larger: what is left for the cells shrinks until all fits.
-FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style, const Swatches& swatches) {
+FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style,
+                       const FigureSwatches& swatches) {
   if (!style.width) {
     return grid_of(heatmap, style, {});
   }
@@ -407,16 +418,17 @@ FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style, const S
 }  // namespace
 
 int least_width(const Heatmap& heatmap, const FigureStyle& style) {
-  return FigureBuilder(heatmap, style, Swatches(heatmap), grid_of(heatmap, style, 0))
+  return FigureBuilder(heatmap, style, FigureSwatches(heatmap, style), grid_of(heatmap, style, 0))
       .needed_width();
 }
 
 FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
-  return style.width ? chosen_grid(heatmap, style, Swatches(heatmap)) : grid_of(heatmap, style, {});
+  return style.width ? chosen_grid(heatmap, style, FigureSwatches(heatmap, style))
+                     : grid_of(heatmap, style, {});
 }
 
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
-  const Swatches swatches(heatmap);
+  const FigureSwatches swatches(heatmap, style);
   return FigureBuilder(heatmap, style, swatches, chosen_grid(heatmap, style, swatches)).build();
 }
 

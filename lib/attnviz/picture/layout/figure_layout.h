@@ -22,7 +22,8 @@ struct FigureLayout {
   int line = 1;    // the thickness of outlines and ticks
   FigureGrid grid;
   std::vector<PixelRect> panels;  // the cells of each panel, in the heatmap's order
-  PixelRect color_bar;            // low at its bottom
+  PixelRect color_bar;            // low at its bottom; empty where cells have no scale
+  PixelRect visible_swatch;       // of CellStyle::kMask
   PixelRect masked_swatch;        // empty when no cell is masked
   PixelRect nan_swatch;           // empty when every visible weight is a number
   std::vector<PixelRect> ticks;

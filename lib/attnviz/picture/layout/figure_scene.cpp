@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attnviz/color/color_ticks.h"
+#include "attnviz/picture/layout/cell_look.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_texts.h"
 #include "attnviz/picture/layout/overview_layout.h"
@@ -20,9 +21,6 @@ namespace {
 // Pixels at 96 dpi.
 constexpr int kHatchSpacing = 6;
 constexpr int kSmallestHatched = 12;  // cells smaller than this are grey
-
-// Behind the colours of a colour map and that of NaN.
-constexpr auto kMasked = static_cast<std::uint8_t>(Colormap::kSteps + 1);
 
 // Whether a colour of the scale could be taken for `color`.
 bool resembles(const Colormap& colormap, Rgb color) {
@@ -44,6 +42,19 @@ PixelRect grown(const PixelRect& rect, int pixels) {
   return {rect.x - pixels, rect.y - pixels, rect.width + 2 * pixels, rect.height + 2 * pixels};
 }
 
+// A frame of `thickness` that begins `distance` outside of `inner`.
+void add_frame(const PixelRect& inner, int distance, int thickness, Rgb color,
+               std::vector<SceneItem>& items) {
+  const PixelRect outer = grown(inner, distance + thickness);
+  for (const PixelRect& side :
+       {PixelRect{outer.x, outer.y, outer.width, thickness},
+        PixelRect{outer.x, outer.bottom() - thickness, outer.width, thickness},
+        PixelRect{outer.x, outer.y, thickness, outer.height},
+        PixelRect{outer.right() - thickness, outer.y, thickness, outer.height}}) {
+    items.emplace_back(Rectangle{side, color});
+  }
+}
+
 // Adds the items of one heatmap, where its layout has them.
 class FigureItems {
  public:
@@ -53,6 +64,7 @@ class FigureItems {
         layout_(layout),
         style_(style),
         theme_(theme_colors(style.theme)),
+        look_(heatmap.scale, style, layout.grid, layout.value_column_width != 0),
         items_(items) {
     const int smallest = std::min(layout.grid.queries.pitch, layout.grid.keys.pitch);
     hatched_ = smallest >= style.pixels(kSmallestHatched) ||
@@ -63,8 +75,9 @@ class FigureItems {
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       add_panel(heatmap_.panels[i], layout_.panels[i]);
     }
-    if (!layout_.color_bar.empty()) {
-      add_legend();
+    add_legend();
+    if (heatmap_.marked) {
+      add_mark(*heatmap_.marked);
     }
     for (const PixelRect& tick : layout_.ticks) {
       fill(tick, theme_.tick);
@@ -95,25 +108,23 @@ class FigureItems {
     if (hatched_) {
       hatch_masked(image);
     }
+    if (look_.has_discs()) {
+      look_.add_discs(cells, image, items_);
+    }
     if (layout_.value_column_width != 0) {
       add_numbers(cells, image);
     }
   }
 
   std::shared_ptr<const CellColors> colors_of(const PooledMatrix& cells) const {
-    const ColorScale& scale = heatmap_.scale;
     auto colors = std::make_shared<CellColors>();
     colors->rows = cells.rows;
     colors->cols = cells.cols;
-    colors->palette = scale.colormap.step_colors();
-    colors->palette.push_back(theme_.masked);
+    colors->palette = look_.palette();
     const std::vector<float>& shown = cells.shares.empty() ? cells.values : cells.shares;
     colors->numbers.resize(shown.size());
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      colors->numbers[i] =
-          cells.visible[i] != 0
-              ? static_cast<std::uint8_t>(scale.colormap.step(scale.position(shown[i])))
-              : kMasked;
+      colors->numbers[i] = cells.visible[i] != 0 ? look_.fill(shown[i]) : CellLook::kMasked;
     }
     return colors;
   }
@@ -123,7 +134,7 @@ class FigureItems {
     for (std::size_t row = 0; row < image.colors->rows; ++row) {
       PixelRect run;
       for (std::size_t col = 0; col < image.colors->cols; ++col) {
-        if (image.colors->number(row, col) != kMasked) {
+        if (image.colors->number(row, col) != CellLook::kMasked) {
           continue;
         }
         const PixelRect cell = image.cell(row, col);
@@ -145,37 +156,38 @@ class FigureItems {
       for (std::size_t col = 0; col < cells.cols; ++col) {
         std::string text = numbers.format(cells.value(row, col));
         if (cells.is_visible(row, col) && text.size() <= numbers.columns) {
-          items_.emplace_back(cell_number(TextRole::kCellNumber, std::move(text),
-                                          layout_.value_column_width, image.cell(row, col),
-                                          image.colors->at(row, col)));
+          TextRun number = cell_number(TextRole::kCellNumber, std::move(text),
+                                       layout_.value_column_width, image.cell(row, col));
+          number.color = look_.number_ink(cells.shown(row, col), image.colors->at(row, col));
+          items_.emplace_back(std::move(number));
         }
       }
     }
   }
 
+  void add_mark(const MarkedCell& marked) {
+    const CellAxis& queries = layout_.grid.queries;
+    const CellAxis& keys = layout_.grid.keys;
+    const PixelRect& panel = layout_.panels[marked.panel];
+    const auto row = static_cast<int>(marked.row / queries.tokens.block);
+    const auto column = static_cast<int>(marked.column / keys.tokens.block);
+    const PixelRect cell = {panel.x + column * keys.pitch, panel.y + row * queries.pitch,
+                            keys.pitch - keys.gap, queries.pitch - queries.gap};
+    add_frame(cell, queries.gap == 0 ? layout_.line : 0, style_.pixels(kFrameWidth), theme_.frame,
+              items_);
+  }
+
   void add_legend() {
-    const PixelRect& bar = layout_.color_bar;
-    outline(bar);
-    const Colormap& colormap = heatmap_.scale.colormap;
-    PixelRect step;
-    Rgb step_color;
-    for (int i = 0; i < bar.height; ++i) {
-      const float along = static_cast<float>(i) / static_cast<float>(bar.height - 1);
-      const Rgb color = colormap.step_color(colormap.step(along));
-      if (!step.empty() && color != step_color) {
-        fill(step, step_color);
-        step = {};
-      }
-      step = {bar.x, bar.bottom() - 1 - i, bar.width, step.height + 1};
-      step_color = color;
+    if (!layout_.color_bar.empty()) {
+      look_.add_bar(layout_.color_bar, layout_.line, items_);
     }
-    fill(step, step_color);
     const auto add_swatch = [this](const PixelRect& swatch, Rgb color) {
       if (!swatch.empty()) {
         outline(swatch);
         fill(swatch, color);
       }
     };
+    add_swatch(layout_.visible_swatch, look_.palette().front());
     add_swatch(layout_.masked_swatch, theme_.masked);
     if (hatched_ && !layout_.masked_swatch.empty()) {
       hatch(layout_.masked_swatch);
@@ -187,6 +199,7 @@ class FigureItems {
   const FigureLayout& layout_;
   const FigureStyle& style_;
   const ThemeColors& theme_;
+  CellLook look_;
   bool hatched_ = false;
   std::vector<SceneItem>& items_;
 };
@@ -195,23 +208,12 @@ Scene empty_scene(int width, int height, const FigureStyle& style) {
   return {width, height, style.dpi, theme_colors(style.theme).background, {}};
 }
 
-// A frame of `thickness` that begins `distance` outside of `inner`.
-void add_frame(const PixelRect& inner, int distance, int thickness, Rgb color, Scene& scene) {
-  const PixelRect outer = grown(inner, distance + thickness);
-  for (const PixelRect& side :
-       {PixelRect{outer.x, outer.y, outer.width, thickness},
-        PixelRect{outer.x, outer.bottom() - thickness, outer.width, thickness},
-        PixelRect{outer.x, outer.y, thickness, outer.height},
-        PixelRect{outer.right() - thickness, outer.y, thickness, outer.height}}) {
-    scene.items.emplace_back(Rectangle{side, color});
-  }
-}
-
 }  // namespace
 
-Scene figure_scene(const Heatmap& heatmap, const FigureStyle& style) {
-  check(heatmap);
+Scene figure_scene(const Heatmap& whole, const FigureStyle& style) {
+  check(whole);
   check(style);
+  const Heatmap heatmap = style.cells == CellStyle::kMask ? one_panel_a_mask(whole) : whole;
   const FigureLayout layout = lay_out_figure(heatmap, style);
   Scene scene = empty_scene(layout.width, layout.height, style);
   FigureItems(heatmap, layout, style, scene.items).add();
@@ -228,8 +230,8 @@ Scene overview_scene(const Overview& overview, const FigureStyle& style) {
   FigureItems(overview.large, layout.large, style, scene.items).add();
   const Rgb color = theme_colors(style.theme).frame;
   const int thickness = style.pixels(kFrameWidth);
-  add_frame(layout.chosen, 2 * layout.thumbnails.line, thickness, color, scene);
-  add_frame(layout.swatch, 0, thickness, color, scene);
+  add_frame(layout.chosen, 2 * layout.thumbnails.line, thickness, color, scene.items);
+  add_frame(layout.swatch, 0, thickness, color, scene.items);
   return scene;
 }
 

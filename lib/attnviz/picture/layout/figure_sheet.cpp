@@ -109,9 +109,10 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
                            colors};
   shapes_.emplace_back(image);
   for (std::size_t cell = 0; row.has_numbers && cell < row.n_cells; ++cell) {
-    texts_.emplace_back(cell_number(TextRole::kPlain, numbers.text(values[row.value_of(cell)]),
-                                    style_.pixels(kSmallText), image.cell(0, cell),
-                                    colors->at(0, cell)));
+    TextRun number = cell_number(TextRole::kPlain, numbers.text(values[row.value_of(cell)]),
+                                 style_.pixels(kSmallText), image.cell(0, cell));
+    number.color = ink_on(colors->at(0, cell));
+    texts_.push_back(std::move(number));
   }
 }
 

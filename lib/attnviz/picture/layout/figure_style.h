@@ -26,18 +26,21 @@ struct ThemeColors {
   Rgb note;     // notes, and the indices beside labels
   Rgb tick;     // ticks
   Rgb outline;  // around panels and legend
+  Rgb cell;     // cells whose value is a disc or a number
   Rgb masked;   // cells that do not exist
   Rgb hatch;    // the lines on them
   Rgb frame;    // around the panel that is meant
 };
 
 inline constexpr ThemeColors kLightColors = {
-    {0xFF, 0xFF, 0xFF}, {0x1A, 0x1A, 0x1A}, {0x5A, 0x5A, 0x5A}, {0x55, 0x55, 0x55},
-    {0x9A, 0x9A, 0x9A}, {0xE4, 0xE4, 0xE4}, {0xC6, 0xC6, 0xC6}, {0xD6, 0x1F, 0x2C}};
+    {0xFF, 0xFF, 0xFF}, {0x1A, 0x1A, 0x1A}, {0x5A, 0x5A, 0x5A},
+    {0x55, 0x55, 0x55}, {0x9A, 0x9A, 0x9A}, {0xF7, 0xF7, 0xF5},
+    {0xE4, 0xE4, 0xE4}, {0xC6, 0xC6, 0xC6}, {0xD6, 0x1F, 0x2C}};
 
 inline constexpr ThemeColors kDarkColors = {
-    {0x17, 0x19, 0x1E}, {0xEC, 0xEC, 0xEC}, {0xA6, 0xA9, 0xB0}, {0x9A, 0x9D, 0xA4},
-    {0x70, 0x74, 0x7C}, {0x33, 0x36, 0x3D}, {0x55, 0x59, 0x62}, {0xFF, 0x5A, 0x4F}};
+    {0x17, 0x19, 0x1E}, {0xEC, 0xEC, 0xEC}, {0xA6, 0xA9, 0xB0},
+    {0x9A, 0x9D, 0xA4}, {0x70, 0x74, 0x7C}, {0x21, 0x24, 0x2A},
+    {0x33, 0x36, 0x3D}, {0x55, 0x59, 0x62}, {0xFF, 0x5A, 0x4F}};
 
 inline const ThemeColors& theme_colors(FigureTheme theme) noexcept {
   return theme == FigureTheme::kLight ? kLightColors : kDarkColors;
@@ -46,6 +49,19 @@ inline const ThemeColors& theme_colors(FigureTheme theme) noexcept {
 // Numbers stand on the colours of the scale, whatever the theme.
 inline constexpr Rgb kDarkNumber{0x1A, 0x1A, 0x1A};
 inline constexpr Rgb kLightNumber{0xFF, 0xFF, 0xFF};
+
+/// How cells show their values.
+///
+/// colors   filled with the scale's colours, with numbers over them where these fit.
+/// dots     discs, the larger the more (as in 3Blue1Brown 2024, "Attention in transformers"); cells
+///          too small for them have shades.
+/// numbers  nothing but numbers; cells are as large as these need.
+/// mask     only which cells exist; panels of one mask are drawn once.
+enum class CellStyle { kColors, kDots, kNumbers, kMask };
+
+inline constexpr std::array kCellStyles = {
+    Choice{"colors", CellStyle::kColors}, Choice{"dots", CellStyle::kDots},
+    Choice{"numbers", CellStyle::kNumbers}, Choice{"mask", CellStyle::kMask}};
 
 /// The resolution at which a figure's lengths are whole pixels of their own.
 constexpr int kUsualDpi = 96;
@@ -60,6 +76,7 @@ inline int ceiled(double pixels) noexcept {
 struct FigureStyle {
   const FontSet* fonts = &FontSet::embedded();  // never null; outlives the drawing
   FigureTheme theme = FigureTheme::kLight;
+  CellStyle cells = CellStyle::kColors;
   /// From one cell to the next, in pixels at 96 dpi; 0: as large as a figure of a usual size
   /// allows. A figure whose cells' size is given is never pooled.
   int cell = 0;

@@ -5,8 +5,7 @@
 
 namespace attnviz {
 
-TextRun cell_number(TextRole role, std::string text, int column_width, const PixelRect& cell,
-                    Rgb color_of_cell) {
+TextRun cell_number(TextRole role, std::string text, int column_width, const PixelRect& cell) {
   const std::size_t columns = text.size();
   const int wide = static_cast<int>(columns) * column_width;
   return {role,
@@ -16,7 +15,7 @@ TextRun cell_number(TextRole role, std::string text, int column_width, const Pix
           TextAngle::kLevel,
           cell.x + (cell.width - wide) / 2,
           cell.y + (cell.height - line_height(column_width)) / 2,
-          dark_text_on(color_of_cell) ? kDarkNumber : kLightNumber};
+          {}};
 }
 
 int FigureTexts::width(std::string_view text, int column_width) const {

@@ -24,9 +24,13 @@ struct TextArea {
   int room = 0;  // to the right of x
 };
 
-/// A number of ASCII digits in the middle of a cell, dark or light on its colour.
-TextRun cell_number(TextRole role, std::string text, int column_width, const PixelRect& cell,
-                    Rgb color_of_cell);
+/// A number of ASCII digits in the middle of a cell, still without a colour.
+TextRun cell_number(TextRole role, std::string text, int column_width, const PixelRect& cell);
+
+/// The ink of numbers on a colour: dark or light.
+inline Rgb ink_on(Rgb color) noexcept {
+  return dark_text_on(color) ? kDarkNumber : kLightNumber;
+}
 
 class FigureTexts {
  public:

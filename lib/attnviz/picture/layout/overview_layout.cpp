@@ -67,7 +67,8 @@ void shift(FigureLayout& layout, int dx, int dy) {
   std::for_each(layout.panels.begin(), layout.panels.end(), move);
   std::for_each(layout.ticks.begin(), layout.ticks.end(), move);
   std::for_each(layout.texts.begin(), layout.texts.end(), move);
-  for (PixelRect* rect : {&layout.color_bar, &layout.masked_swatch, &layout.nan_swatch}) {
+  for (PixelRect* rect :
+       {&layout.color_bar, &layout.visible_swatch, &layout.masked_swatch, &layout.nan_swatch}) {
     move(*rect);
   }
 }
@@ -244,9 +245,9 @@ class OverviewBuilder {
   void place_notes(int x, int room) {
     std::string pooled;
     if (grid_.pooled()) {
-      pooled = fmt::format("thumbnails: each cell the {} of {} x {} weights",
-                           pool_name(overview_.thumbnails.pool), grid_.queries.tokens.block,
-                           grid_.keys.tokens.block);
+      pooled =
+          "thumbnails: each cell is " +
+          thumbnail_pooling(overview_.thumbnails, grid_.queries.tokens, grid_.keys.tokens, "x");
     }
     y_ = texts_.add_notes(overview_.thumbnails.notes, std::move(pooled), {x, y_, room});
   }

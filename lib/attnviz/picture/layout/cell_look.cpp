@@ -1,0 +1,150 @@
+#include "attnviz/picture/layout/cell_look.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "attnviz/picture/layout/figure_texts.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr double kLargestDisc = 0.94;  // of a cell's side
+
+// The part of a scale that a share of its largest size takes: a scale around zero has two halves.
+float strength(const ColorScale& scale, float t) noexcept {
+  const float at = std::clamp(t, 0.0f, 1.0f);
+  return scale.colormap.diverging() ? std::abs(2.0f * at - 1.0f) : at;
+}
+
+Rgb mixed(Rgb from, Rgb to, double share) noexcept {
+  const auto channel = [share](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));
+  };
+  return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b)};
+}
+
+}  // namespace
+
+CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
+                   bool has_numbers)
+    : scale_(scale), style_(style), theme_(theme_colors(style.theme)) {
+  const int smallest = std::min(grid.queries.pitch, grid.keys.pitch);
+  has_discs_ = style.cells == CellStyle::kDots && smallest >= style.pixels(kLeastDisc);
+  fill_ = style.cells == CellStyle::kColors ? Fill::kScale
+          : style.cells == CellStyle::kMask ? Fill::kInk
+          : has_discs_ || has_numbers       ? Fill::kGround
+                                            : Fill::kShades;
+}
+
+Rgb CellLook::disc_ink(float t) const noexcept {
+  // The ends of a scale around zero are too dark for a dark figure.
+  constexpr float kFromMiddle = 0.38f;
+  return scale_.colormap.diverging()
+             ? scale_.colormap(t < 0.5f ? 0.5f - kFromMiddle : 0.5f + kFromMiddle)
+             : theme_.text;
+}
+
+Rgb CellLook::step_fill(std::size_t step) const noexcept {
+  switch (fill_) {
+    case Fill::kScale:
+      return scale_.colormap.step_color(step);
+    case Fill::kGround:
+      return theme_.cell;
+    case Fill::kInk:
+      return theme_.note;
+    case Fill::kShades:
+      break;
+  }
+  const float t = static_cast<float>(step) / static_cast<float>(Colormap::kSteps - 1);
+  return mixed(theme_.cell, disc_ink(t), strength(scale_, t));
+}
+
+std::vector<Rgb> CellLook::palette() const {
+  std::vector<Rgb> colors;
+  for (std::size_t step = 0; step < Colormap::kSteps; ++step) {
+    colors.push_back(step_fill(step));
+  }
+  colors.push_back(fill_ == Fill::kInk ? theme_.note : kNanColor);
+  colors.push_back(theme_.masked);
+  return colors;
+}
+
+std::uint8_t CellLook::fill(float shown) const noexcept {
+  return static_cast<std::uint8_t>(scale_.colormap.step(scale_.position(shown)));
+}
+
+Rgb CellLook::number_ink(float shown, Rgb fill) const noexcept {
+  if (fill_ != Fill::kGround) {
+    return ink_on(fill);
+  }
+  const float t = scale_.position(shown);
+  return std::isnan(t) ? theme_.text : mixed(theme_.tick, disc_ink(t), strength(scale_, t));
+}
+
+void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
+                         std::vector<SceneItem>& items) const {
+  // As many sizes as eyes tell apart: discs of one size in a row are one item.
+  constexpr float kSizes = 64.0f;
+  const double largest =
+      kLargestDisc * (std::min(image.pitch_x, image.pitch_y) - std::max(image.gap_x, image.gap_y));
+  for (std::size_t row = 0; row < cells.rows; ++row) {
+    std::map<std::pair<bool, int>, Strokes> discs;
+    for (std::size_t col = 0; col < cells.cols; ++col) {
+      const float t = scale_.position(cells.shown(row, col));
+      if (!cells.is_visible(row, col) || std::isnan(t)) {
+        continue;
+      }
+      const int size = static_cast<int>(std::lround(std::sqrt(strength(scale_, t)) * kSizes));
+      if (size == 0) {
+        continue;
+      }
+      Strokes& same = discs[{t < 0.5f && scale_.colormap.diverging(), size}];
+      const PixelRect cell = image.cell(row, col);
+      const PixelPoint middle{cell.x + cell.width / 2.0, cell.y + cell.height / 2.0};
+      same.curves.push_back({middle, middle});
+      same.width = largest * size / static_cast<double>(kSizes);
+      same.color = disc_ink(t);
+    }
+    for (auto& [size, same] : discs) {
+      items.emplace_back(std::move(same));
+    }
+  }
+}
+
+void CellLook::add_bar(const PixelRect& bar, int line, std::vector<SceneItem>& items) const {
+  if (has_discs_) {
+    // A row of discs, the first and the last one at the ends.
+    const int n_gaps = std::max(1, bar.height / (2 * bar.width));
+    for (int i = 0; i <= n_gaps; ++i) {
+      const float t = static_cast<float>(i) / static_cast<float>(n_gaps);
+      const double up = static_cast<double>(t) * (bar.height - 1);
+      const PixelPoint middle{bar.x + bar.width / 2.0, bar.bottom() - 0.5 - up};
+      const double wide = bar.width * std::sqrt(static_cast<double>(strength(scale_, t)));
+      items.emplace_back(Strokes{{{middle, middle}}, wide, disc_ink(t)});
+    }
+    return;
+  }
+  const auto at = [&bar](int i) {
+    return static_cast<float>(i) / static_cast<float>(bar.height - 1);
+  };
+  const PixelRect ground{bar.x - line, bar.y - line, bar.width + 2 * line, bar.height + 2 * line};
+  items.emplace_back(Rectangle{ground, theme_.outline});
+  PixelRect step;
+  Rgb step_color;
+  for (int i = 0; i < bar.height; ++i) {
+    const Rgb color = step_fill(scale_.colormap.step(at(i)));
+    if (!step.empty() && color != step_color) {
+      items.emplace_back(Rectangle{step, step_color});
+      step = {};
+    }
+    step = {bar.x, bar.bottom() - 1 - i, bar.width, step.height + 1};
+    step_color = color;
+  }
+  items.emplace_back(Rectangle{step, step_color});
+}
+
+}  // namespace attnviz
