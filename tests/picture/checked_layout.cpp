@@ -88,8 +88,10 @@ std::vector<Item> shapes_of(const FigureLayout& layout) {
   for (const PixelRect& panel : layout.panels) {
     add(panel, "panel");
   }
-  add(layout.color_bar, "colour bar");
-  for (const PixelRect& swatch : {layout.masked_swatch, layout.nan_swatch}) {
+  if (!layout.color_bar.empty()) {
+    add(layout.color_bar, "colour bar");
+  }
+  for (const PixelRect& swatch : {layout.visible_swatch, layout.masked_swatch, layout.nan_swatch}) {
     if (!swatch.empty()) {
       add(swatch, "swatch");
     }

@@ -58,6 +58,7 @@ TEST_CASE("axis labels: of the same tokens, those below stand where the left has
     const AxisLabels queries = query_axis_labels(axis_of(400, pitch), words(400), {});
     const AxisLabels keys = key_axis_labels(axis_of(400, pitch), words(400), {}, queries);
     CHECK(keys.step % queries.step == 0);
+    CHECK(static_cast<double>(keys.step) * pitch >= line_height(keys.column_width) / kSlope);
   }
 }
 

@@ -76,6 +76,23 @@ TEST_CASE("inspection figure: query, key and value have the terminal's hues") {
   CHECK(has_color(picture, role_color(InspectionRole::kValue)));
 }
 
+TEST_CASE("inspection figure: on a dark ground nothing but text is bright") {
+  const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  FigureStyle style;
+  style.theme = FigureTheme::kDark;
+  const DecodedPng picture =
+      test::decode_png(render_inspection_figure(sample.page, style, FigureFormat::kPng));
+  std::size_t n_bright = 0;
+  for (int y = 0; y < picture.height; ++y) {
+    for (int x = 0; x < picture.width; ++x) {
+      n_bright += luminance(picture.at(x, y)) > 0.5 ? 1U : 0U;
+    }
+  }
+  const auto n_pixels =
+      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height);
+  CHECK(n_bright < n_pixels / 25);
+}
+
 TEST_CASE("inspection figure: warnings are red, where the model comes from is none") {
   constexpr Rgb kRed{0xB0, 0x10, 0x10};
   SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);

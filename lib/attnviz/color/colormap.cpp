@@ -161,6 +161,13 @@ std::vector<std::string_view> colormap_names() {
   return names;
 }
 
+Rgb mixed(Rgb from, Rgb to, double share) noexcept {
+  const auto channel = [share](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));
+  };
+  return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b)};
+}
+
 bool dark_text_on(Rgb background) noexcept {
   // Black gives (y + 0.05) / 0.05, white 1.05 / (y + 0.05).
   const double y = luminance(background);

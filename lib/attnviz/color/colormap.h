@@ -72,6 +72,9 @@ class Colormap {
 /// Every map, sequential ones first.
 std::vector<std::string_view> colormap_names();
 
+/// `from` where `share` is 0, `to` where it is 1; between them channel by channel.
+Rgb mixed(Rgb from, Rgb to, double share) noexcept;
+
 /// Whether black text contrasts more with `background` than white text does.
 ///
 /// Source  contrast ratio and relative luminance of WCAG 2.1.

@@ -37,7 +37,7 @@ constexpr SheetColors kDarkSheet = {{0xEC, 0xEC, 0xEC}, {0xA6, 0xA9, 0xB0}, {0xF
 
 // Pixels at 96 dpi.
 constexpr int kUsualSheet = 1080;
-constexpr int kNarrowestSheet = 440;
+constexpr int kNarrowestSheet = 300;
 constexpr int kSheetMargin = 28;
 constexpr int kSmallestNumber = 5;  // columns of text
 
@@ -70,6 +70,10 @@ class Figure {
     title(document.title);
     for (const InspectedHead& head : document.heads) {
       head_line(head);
+      most_columns_ = 0;
+      for (const InspectedStep& step : head.steps) {
+        most_columns_ = std::max(most_columns_, step.number_columns);
+      }
       bool in_table = false;  // the headings of one table stand together
       for (const InspectedStep& step : head.steps) {
         heading(step, in_table);
@@ -80,10 +84,12 @@ class Figure {
         in_table = step.goes_on;
       }
     }
-    y_ += sheet_.paragraph(
-        "cells: blue is negative, red is positive, white is 0; the strongest colour of a "
-        "block is its largest number",
-        margin_, y_, room_, colors_.note, small_);
+    if (has_cells_) {
+      y_ += sheet_.paragraph(
+          "cells: blue is negative, red is positive; the strongest colour of a "
+          "block is its largest number",
+          margin_, y_, room_, colors_.note, small_);
+    }
     y_ += margin_;
     return std::move(sheet_).scene(y_);
   }
@@ -95,7 +101,10 @@ class Figure {
     if (role == InspectionRole::kPlain) {
       return colors_.text;
     }
-    return role_color(role);
+    constexpr double kLighter = 0.4;  // on a dark sheet
+    return style_.theme == FigureTheme::kDark
+               ? mixed(role_color(role), {0xFF, 0xFF, 0xFF}, kLighter)
+               : role_color(role);
   }
 
   void title(const std::string& title) {
@@ -163,6 +172,13 @@ class Figure {
     sheet_.text(text, margin_ + px(8), y + px(1), label_ - px(16), color);
   }
 
+  // Cells as wide as those of all other steps, where numbers fit them at all.
+  CellRow row_of(int x, int room, std::size_t n_values, std::size_t number_columns) {
+    has_cells_ = true;
+    const CellRow alike(x, room, n_values, std::max(most_columns_, number_columns), style_);
+    return alike.has_numbers ? alike : CellRow(x, room, n_values, number_columns, style_);
+  }
+
   // Cells for numbers of at least `number_columns`.
   void draw(const VectorBlock& block, std::size_t number_columns) {
     float largest = 0.0f;
@@ -171,8 +187,8 @@ class Figure {
           largest, largest_size({row.values.data(), 1, row.values.size(), row.values.size()}));
     }
     y_ += block.is_apart ? px(5) : 0;
-    const CellRow cells(cells_x_, cells_room_, block.rows.front().values.size(),
-                        std::max(number_columns, block.numbers.width()), style_);
+    const CellRow cells = row_of(cells_x_, cells_room_, block.rows.front().values.size(),
+                                 std::max(number_columns, block.numbers.width()));
     sheet_.cell_border(cells, y_, row_ * static_cast<int>(block.rows.size()));
     for (const VectorRow& row : block.rows) {
       label(row.label, row.role, y_);
@@ -187,7 +203,7 @@ class Figure {
     const int highest = px(128);
     const ConstMatrix values = block.values;
     const NumberGroup numbers(values);
-    CellRow cells(cells_x_, cells_room_, values.cols, number_columns, style_);
+    CellRow cells = row_of(cells_x_, cells_room_, values.cols, number_columns);
     const auto n_rows =
         static_cast<int>(std::min<std::size_t>(values.rows, static_cast<std::size_t>(highest)));
     const bool all_rows_fit = n_rows * row_ <= highest;
@@ -216,10 +232,15 @@ class Figure {
     constexpr int kColumn = 108;
     constexpr int kNarrowColumn = 92;  // of so many that the bars need the room
     constexpr int kLeastBars = 60;
+    constexpr int kLeastColumn = 62;  // beside bars
     constexpr std::size_t kUsualColumns = 7;
+    const auto n_columns = static_cast<int>(std::max<std::size_t>(block.columns.size(), 1));
+    const int beside_bars = (cells_room_ - px(24) - px(kLeastBars)) / n_columns;
+    const int room = !block.bars.empty() && beside_bars >= px(kLeastColumn)
+                         ? beside_bars
+                         : cells_room_ / n_columns;
     const int column_width =
-        std::min(px(block.columns.size() > kUsualColumns ? kNarrowColumn : kColumn),
-                 cells_room_ / static_cast<int>(std::max<std::size_t>(block.columns.size(), 1)));
+        std::min(px(block.columns.size() > kUsualColumns ? kNarrowColumn : kColumn), room);
     // In a narrow figure numbers are smaller, and cut only where even that is too wide.
     const bool is_narrow = column_width < px(kNarrowColumn);
     const int number = is_narrow ? px(kSmallestNumber) : text_;
@@ -265,11 +286,11 @@ class Figure {
     const NumberGroup shares(block.shares);
     const int half = (cells_room_ - weight) / 2;
     const std::size_t wide = std::max(values.width(), shares.width());
-    const CellRow left(cells_x_, half, block.values.cols, wide, style_);
-    const CellRow right(cells_x_ + left.width() + weight, half, block.values.cols, wide, style_);
-    sheet_.text("v", left.x, y_, half, role_color(InspectionRole::kValue));
+    const CellRow left = row_of(cells_x_, half, block.values.cols, wide);
+    const CellRow right = row_of(cells_x_ + left.width() + weight, half, block.values.cols, wide);
+    sheet_.text("v", left.x, y_, half, color_of(InspectionRole::kValue));
     sheet_.text_to("· weight =", right.x - px(6), y_, colors_.note);
-    sheet_.text("weight · v", right.x, y_, half, role_color(InspectionRole::kValue));
+    sheet_.text("weight · v", right.x, y_, half, color_of(InspectionRole::kValue));
     y_ += row_;
     const float largest = largest_size(block.values);
     const float largest_share = largest_size(block.shares);
@@ -293,11 +314,13 @@ class Figure {
   const int width_ = style_.width ? style_.width_pixels() : style_.pixels(kUsualSheet);
   const int margin_ = style_.pixels(kSheetMargin);
   const int room_ = width_ - 2 * margin_;
-  const int label_ = std::min(style_.pixels(150), room_ / 4);  // the column of labels
+  const int label_ = std::min(style_.pixels(150), room_ / 3);  // the column of labels
   const int cells_x_ = margin_ + label_;
   const int cells_room_ = room_ - label_;
   const int row_ = style_.pixels(18);
   FigureSheet sheet_;
+  std::size_t most_columns_ = 0;  // of the numbers of a head's steps
+  bool has_cells_ = false;
   int y_ = 0;  // where the next block begins
 };
 

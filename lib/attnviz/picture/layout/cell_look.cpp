@@ -20,13 +20,6 @@ float strength(const ColorScale& scale, float t) noexcept {
   return scale.colormap.diverging() ? std::abs(2.0f * at - 1.0f) : at;
 }
 
-Rgb mixed(Rgb from, Rgb to, double share) noexcept {
-  const auto channel = [share](std::uint8_t a, std::uint8_t b) {
-    return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));
-  };
-  return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b)};
-}
-
 }  // namespace
 
 CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
@@ -116,35 +109,38 @@ void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
 }
 
 void CellLook::add_bar(const PixelRect& bar, int line, std::vector<SceneItem>& items) const {
+  const bool level = bar.width > bar.height;
+  const int length = std::max(bar.width, bar.height);
   if (has_discs_) {
     // A row of discs, the first and the last one at the ends.
-    const int n_gaps = std::max(1, bar.height / (2 * bar.width));
+    const int wide_most = std::min(bar.width, bar.height);
+    const int n_gaps = std::max(1, length / (2 * wide_most));
     for (int i = 0; i <= n_gaps; ++i) {
       const float t = static_cast<float>(i) / static_cast<float>(n_gaps);
-      const double up = static_cast<double>(t) * (bar.height - 1);
-      const PixelPoint middle{bar.x + bar.width / 2.0, bar.bottom() - 0.5 - up};
-      const double wide = bar.width * std::sqrt(static_cast<double>(strength(scale_, t)));
+      const double along = 0.5 + static_cast<double>(t) * (length - 1);
+      const PixelPoint middle = level ? PixelPoint{bar.x + along, bar.y + bar.height / 2.0}
+                                      : PixelPoint{bar.x + bar.width / 2.0, bar.bottom() - along};
+      const double wide = wide_most * std::sqrt(static_cast<double>(strength(scale_, t)));
       items.emplace_back(Strokes{{{middle, middle}}, wide, disc_ink(t)});
     }
     return;
   }
-  const auto at = [&bar](int i) {
-    return static_cast<float>(i) / static_cast<float>(bar.height - 1);
-  };
   const PixelRect ground{bar.x - line, bar.y - line, bar.width + 2 * line, bar.height + 2 * line};
   items.emplace_back(Rectangle{ground, theme_.outline});
-  PixelRect step;
-  Rgb step_color;
-  for (int i = 0; i < bar.height; ++i) {
-    const Rgb color = step_fill(scale_.colormap.step(at(i)));
-    if (!step.empty() && color != step_color) {
-      items.emplace_back(Rectangle{step, step_color});
-      step = {};
+  // Steps of one colour are one rectangle each.
+  const auto color_at = [&](int i) {
+    return step_fill(scale_.colormap.step(static_cast<float>(i) / static_cast<float>(length - 1)));
+  };
+  for (int begin = 0; begin < length;) {
+    int end = begin + 1;
+    while (end < length && color_at(end) == color_at(begin)) {
+      ++end;
     }
-    step = {bar.x, bar.bottom() - 1 - i, bar.width, step.height + 1};
-    step_color = color;
+    const PixelRect step = level ? PixelRect{bar.x + begin, bar.y, end - begin, bar.height}
+                                 : PixelRect{bar.x, bar.bottom() - end, bar.width, end - begin};
+    items.emplace_back(Rectangle{step, color_at(begin)});
+    begin = end;
   }
-  items.emplace_back(Rectangle{step, step_color});
 }
 
 }  // namespace attnviz

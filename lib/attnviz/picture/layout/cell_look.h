@@ -37,7 +37,8 @@ class CellLook {
   /// their own. Nothing of NaN, which has a fill.
   void add_discs(const PooledMatrix& cells, const CellImage& image,
                  std::vector<SceneItem>& items) const;
-  /// The scale from its low end at the bottom: fills in a line, or discs.
+  /// The scale from its low end at the bottom, or on the left of a level bar: fills in a line, or
+  /// discs.
   void add_bar(const PixelRect& bar, int line, std::vector<SceneItem>& items) const;
 
  private:

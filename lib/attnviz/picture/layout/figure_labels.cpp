@@ -28,8 +28,7 @@ int column_width_for(int pitch, const FigureStyle& style) {
   return style.pixels(kThinnedColumn);
 }
 
-// The least of 1, 2, 5, 10, 20, 50, … that keeps labels `needed` pixels apart and is a multiple of
-// `unit`, one of them.
+// The least of 1, 2, 5, 10, 20, 50, … times `unit` that keeps labels `needed` pixels apart, or 1.
 std::size_t thinning(double needed, int pitch, std::size_t unit = 1) {
   const auto least = static_cast<std::size_t>(std::max(1, ceiled(needed / pitch)));
   if (least == 1) {
@@ -37,8 +36,8 @@ std::size_t thinning(double needed, int pitch, std::size_t unit = 1) {
   }
   for (std::size_t power = 1;; power *= 10) {
     for (const std::size_t step : {power, 2 * power, 5 * power}) {
-      if (step >= least && step % unit == 0) {
-        return step;
+      if (step * unit >= least) {
+        return step * unit;
       }
     }
   }

@@ -13,7 +13,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_labels.h"
-#include "attnviz/picture/layout/figure_swatches.h"
+#include "attnviz/picture/layout/figure_legend.h"
 #include "attnviz/picture/layout/figure_texts.h"
 
 namespace attnviz {
@@ -22,15 +22,8 @@ namespace {
 
 // Lengths are pixels at 96 dpi.
 constexpr std::size_t kMostTitleLines = 3;
-constexpr std::size_t kMostBarNameLines = 3;  // beside the colour bar
+constexpr std::size_t kMostPanelTitleLines = 3;
 constexpr int kLeastWidth = 420;
-constexpr int kTickLength = 4;
-constexpr int kLabelGap = 3;  // between a tick and its label
-constexpr int kBarWidth = 14;
-constexpr int kShortestBar = 120;
-constexpr int kLongestBar = 480;
-constexpr int kTickDistance = 56;
-constexpr int kSwatch = 12;
 constexpr int kNumberColumns[] = {8, 7, 6};  // widths that numbers in cells may have
 constexpr int kSmallestNumber = 5;           // the same where there is nothing but numbers
 constexpr int kAroundNumber = 4;             // what a cell has besides
@@ -58,8 +51,14 @@ FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::option
 class FigureBuilder {
  public:
   FigureBuilder(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches,
-                const FigureGrid& grid)
-      : heatmap_(heatmap), style_(style), texts_(style), grid_(grid), swatches_(swatches) {
+                const FigureGrid& grid, LegendPlace place)
+      : heatmap_(heatmap),
+        style_(style),
+        texts_(style),
+        grid_(grid),
+        place_(place),
+        legend_(heatmap, style, swatches, place,
+                place == LegendPlace::kBelow ? body_width() : body_height()) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);
@@ -67,13 +66,6 @@ class FigureBuilder {
         query_axis_labels(grid_.queries, heatmap.query_labels, style, !heatmap.has_numbered_labels);
     keys_ = key_axis_labels(grid_.keys, heatmap.key_labels, style, queries_,
                             !heatmap.has_numbered_labels);
-    if (has_bar()) {
-      ticks_ = color_ticks(heatmap.scale,
-                           static_cast<std::size_t>(bar_height() / px(kTickDistance)) + 1);
-      bar_name_ = style.fonts->wrap(printable_message(heatmap.value_name),
-                                    static_cast<std::size_t>(bar_height() / text_column_),
-                                    kMostBarNameLines);
-    }
     measure_width();
   }
 
@@ -92,8 +84,14 @@ class FigureBuilder {
     const int body_top = y_;
     place_panels();
     const int grid_bottom = y_;
-    place_legend(body_top);
+    if (!is_below()) {
+      const TextArea area{legend_x_, layout_.panels.front().y, legend_.width()};
+      y_ = std::max(y_, legend_.place(area, body_top, layout_, texts_));
+    }
     place_axis_names(body_top, grid_bottom);
+    if (is_below()) {
+      place_legend_below();
+    }
     place_notes();
     choose_value_size();
     layout_.texts = texts_.take();
@@ -109,17 +107,12 @@ class FigureBuilder {
   int panel_width() const { return grid_.keys.length(); }
   int panel_height() const { return grid_.queries.length(); }
 
-  bool has_bar() const {
-    return style_.cells == CellStyle::kColors || style_.cells == CellStyle::kDots;
+  // Of two rows of panels at most.
+  int body_height() const {
+    return panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2));
   }
 
-  int bar_height() const {
-    return std::clamp(panel_height() * static_cast<int>(std::min<std::size_t>(grid_.rows, 2)),
-                      px(kShortestBar), px(kLongestBar));
-  }
-
-  // From the edge of a panel or the colour bar to a label: outline, tick, gap.
-  int tick_room() const { return layout_.line + px(kTickLength) + px(kLabelGap); }
+  bool is_below() const noexcept { return place_ == LegendPlace::kBelow; }
 
   int text_width(std::string_view text) const { return texts_.width(text, text_column_); }
 
@@ -141,7 +134,7 @@ class FigureBuilder {
 
   void measure_width() {
     const int name = line_height(text_column_) + px(kSpace) / 2;
-    int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room();
+    int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room(style_);
     if (keys_.angle == TextAngle::kRising) {
       // The first key labels reach to the left of their panel.
       for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
@@ -151,26 +144,12 @@ class FigureBuilder {
         labels = std::max(labels, ceiled(reach - anchor) + 1);
       }
     }
-    std::size_t tick_columns = 0;
-    for (const ColorTick& tick : ticks_) {
-      tick_columns = std::max(tick_columns, tick.label.size());
-    }
-    const int bar = !has_bar()
-                        ? 0
-                        : px(kBarWidth) + tick_room() +
-                              static_cast<int>(tick_columns) * text_column_ + px(kSpace) / 2 +
-                              static_cast<int>(bar_name_.size()) * line_height(text_column_);
-    int swatches = 0;
-    for (const std::string& its_name : swatches_.names(heatmap_)) {
-      swatches = std::max(swatches, px(kSwatch) + px(kSpace) / 2 + text_width(its_name));
-    }
-    const int legend = 2 * px(kSpace) + std::max(bar, swatches);
-
+    const int legend = is_below() ? 0 : 2 * px(kSpace) + legend_.width();
     const int content = name + labels + body_width() + legend;
     // The name of the keys ends before the legend.
-    const int key_name = text_width(heatmap_.key_axis) + legend - px(kSpace);
+    const int key_name = text_width(heatmap_.key_axis) + (is_below() ? 0 : legend - px(kSpace));
     around_ = content - body_width() + 2 * layout_.margin;
-    needed_width_ = std::max(content, key_name) + 2 * layout_.margin;
+    needed_width_ = std::max({content, key_name, legend_.width()}) + 2 * layout_.margin;
     width_ = style_.width ? style_.width_pixels()
                           : std::max(px(kLeastWidth), content + 2 * layout_.margin);
     name_x_ = (width_ - content) / 2;
@@ -190,19 +169,26 @@ class FigureBuilder {
 
   void place_panels() {
     const std::size_t n_panels = heatmap_.panels.size();
-    const bool titled = std::any_of(heatmap_.panels.begin(), heatmap_.panels.end(),
-                                    [](const HeatmapPanel& panel) { return !panel.title.empty(); });
+    std::vector<std::vector<std::string>> titles;
+    for (const HeatmapPanel& panel : heatmap_.panels) {
+      titles.push_back(title_lines(panel));
+    }
     for (std::size_t row = 0; row < grid_.rows; ++row) {
       const std::size_t first = row * grid_.columns;
       const std::size_t end = std::min(first + grid_.columns, n_panels);
       // A row that lacks a panel under one of its own shows its keys itself.
       const bool labelled = first + 2 * grid_.columns > n_panels;
-      y_ += titled ? px(kPanelTitleHeight) : 0;
+      std::size_t n_lines = 0;
+      for (std::size_t i = first; i < end; ++i) {
+        n_lines = std::max(n_lines, titles[i].size());
+      }
+      const int more_lines = static_cast<int>(n_lines) - 1;
+      y_ += n_lines == 0 ? 0 : px(kPanelTitleHeight) + more_lines * line_height(title_column());
       for (std::size_t i = first; i < end; ++i) {
         const int x = body_x_ + static_cast<int>(i - first) * (panel_width() + px(kPanelMargin));
         const PixelRect panel = {x, y_, panel_width(), panel_height()};
         layout_.panels.push_back(panel);
-        place_panel_title(panel, heatmap_.panels[i].title);
+        place_panel_title(panel, std::move(titles[i]));
         if (labelled) {
           place_key_labels(panel);
         }
@@ -210,23 +196,35 @@ class FigureBuilder {
       place_query_labels(layout_.panels[first]);
       y_ += panel_height();
       if (labelled) {
-        y_ += tick_room() + keys_.height();
+        y_ += tick_room(style_) + keys_.height();
       }
       y_ += row + 1 < grid_.rows ? px(kPanelMargin) : 0;
     }
   }
 
-  void place_panel_title(const PixelRect& panel, const std::string& title) {
-    const int room =
-        grid_.columns == 1 ? std::max(panel.width, px(160)) : panel.width + px(kPanelMargin) / 2;
-    const int column_width = px(panel.width < px(80) ? 6 : 8);
-    const auto columns = static_cast<std::size_t>(room / column_width);
-    if (title.empty() || columns < 2) {
-      return;
+  int title_room() const {
+    return style_.width         ? panel_width()
+           : grid_.columns == 1 ? std::max(panel_width(), px(160))
+                                : panel_width() + px(kPanelMargin) / 2;
+  }
+
+  // In lines; nothing where not even a letter fits.
+  std::vector<std::string> title_lines(const HeatmapPanel& panel) const {
+    const auto columns = static_cast<std::size_t>(title_room() / title_column());
+    return panel.title.empty() || columns < 2
+               ? std::vector<std::string>()
+               : style_.fonts->wrap(printable_message(panel.title), columns, kMostPanelTitleLines);
+  }
+
+  int title_column() const { return px(panel_width() < px(80) ? 6 : 8); }
+
+  void place_panel_title(const PixelRect& panel, std::vector<std::string> lines) {
+    int y = panel.y - px(2) - static_cast<int>(lines.size()) * line_height(title_column());
+    for (std::string& line : lines) {
+      texts_.add_centred(TextRole::kPanelTitle, std::move(line), title_column(), panel.x,
+                         panel.width, y);
+      y += line_height(title_column());
     }
-    texts_.add_centred(TextRole::kPanelTitle,
-                       style_.fonts->shorten(printable_message(title), columns), column_width,
-                       panel.x, panel.width, panel.y - line_height(column_width) - px(2));
   }
 
   void place_query_labels(const PixelRect& panel) {
@@ -237,7 +235,7 @@ class FigureBuilder {
                                px(kTickLength), layout_.line});
       const AxisLabel& label = queries_.labels[i];
       const int wide = static_cast<int>(label.columns) * queries_.column_width;
-      add_label(TextRole::kQueryLabel, queries_, label, panel.x - tick_room() - wide,
+      add_label(TextRole::kQueryLabel, queries_, label, panel.x - tick_room(style_) - wide,
                 middle - half_line);
     }
   }
@@ -246,7 +244,7 @@ class FigureBuilder {
     const double half_line = line_height(keys_.column_width) / 2.0;
     for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
       const int middle = panel.x + grid_.keys.middle(i * keys_.step);
-      const int top = panel.bottom() + tick_room();
+      const int top = panel.bottom() + tick_room(style_);
       layout_.ticks.push_back({middle - layout_.line / 2, panel.bottom() + layout_.line,
                                layout_.line, px(kTickLength)});
       const AxisLabel& label = keys_.labels[i];
@@ -262,54 +260,6 @@ class FigureBuilder {
     }
   }
 
-  // Returns where it ends.
-  int place_bar(int top) {
-    const PixelRect bar = {legend_x_, layout_.panels.front().y, px(kBarWidth), bar_height()};
-    layout_.color_bar = bar;
-    const int line = line_height(text_column_);
-    const int labels_x = bar.right() + tick_room();
-    int widest = 0;
-    for (ColorTick& tick : ticks_) {
-      const int y =
-          bar.bottom() - 1 - static_cast<int>(std::lround(tick.position * (bar.height - 1)));
-      layout_.ticks.push_back(
-          {bar.right() + layout_.line, y - layout_.line / 2, px(kTickLength), layout_.line});
-      widest = std::max(widest, static_cast<int>(tick.label.size()) * text_column_);
-      texts_.add(TextRole::kLegend, std::move(tick.label), text_column_, labels_x,
-                 std::max(y - line / 2, top));
-    }
-    int name_x = labels_x + widest + px(kSpace) / 2;
-    for (const std::string& name : bar_name_) {
-      texts_.add(TextRole::kLegend, name, text_column_, name_x,
-                 bar.y + (bar.height + text_width(name)) / 2, TextAngle::kUp);
-      name_x += line;
-    }
-    return bar.bottom() + line / 2;
-  }
-
-  void place_legend(int top) {
-    const int line = line_height(text_column_);
-    int bottom = has_bar() ? place_bar(top) : layout_.panels.front().y - px(kSpace);
-    const auto add_swatch = [&](PixelRect& swatch, const std::string& name) {
-      const int size = px(kSwatch);
-      const int y = bottom + px(kSpace);
-      swatch = {legend_x_, y, size, size};
-      texts_.add(TextRole::kLegend, name, text_column_, legend_x_ + size + px(kSpace) / 2,
-                 y + (size - line) / 2);
-      bottom = y + (size + line) / 2;
-    };
-    if (swatches_.visible) {
-      add_swatch(layout_.visible_swatch, FigureSwatches::kSeen);
-    }
-    if (swatches_.masked) {
-      add_swatch(layout_.masked_swatch, heatmap_.masked_name);
-    }
-    if (swatches_.nan) {
-      add_swatch(layout_.nan_swatch, FigureSwatches::kNan);
-    }
-    y_ = std::max(y_, bottom);
-  }
-
   void place_axis_names(int top, int grid_bottom) {
     const int query_length = text_width(heatmap_.query_axis);
     const int first_y = layout_.panels.front().y;
@@ -320,11 +270,20 @@ class FigureBuilder {
 
     const int key_length = text_width(heatmap_.key_axis);
     const int key_y = std::max(grid_bottom, bottom) + px(kSpace) / 2;
-    // Under a narrow panel the name would reach below the legend.
-    const int key_x =
-        std::min(body_x_ + (body_width() - key_length) / 2, legend_x_ - px(kSpace) - key_length);
+    // Under a narrow panel the name would reach below the legend, or out of the figure.
+    const int end = is_below() ? width_ - layout_.margin : legend_x_ - px(kSpace);
+    const int key_x = std::min(body_x_ + (body_width() - key_length) / 2, end - key_length);
     texts_.add(TextRole::kAxisName, heatmap_.key_axis, text_column_, key_x, key_y);
     y_ = std::max(y_, key_y + line_height(text_column_));
+  }
+
+  // In the middle of the panels, as far as the figure has room.
+  void place_legend_below() {
+    const int wide = legend_.width();
+    const int most = width_ - layout_.margin - wide;
+    const int x = std::clamp(body_x_ + (body_width() - wide) / 2, layout_.margin,
+                             std::max(layout_.margin, most));
+    y_ = legend_.place({x, y_ + px(kSpace), wide}, y_, layout_, texts_);
   }
 
   void place_notes() {
@@ -376,9 +335,8 @@ class FigureBuilder {
   FigureGrid grid_;
   AxisLabels queries_;
   AxisLabels keys_;
-  std::vector<ColorTick> ticks_;
-  std::vector<std::string> bar_name_;  // in lines
-  FigureSwatches swatches_;
+  LegendPlace place_;
+  FigureLegend legend_;
   FigureLayout layout_;
   int needed_width_ = 0;
   int around_ = 0;
@@ -389,24 +347,18 @@ class FigureBuilder {
   int y_ = 0;  // below what was placed so far
 };
 
-}  // namespace
-
-namespace {
-
-// Labels take more room where cells are larger: what is left for the cells shrinks until all fits.
-FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style,
-                       const FigureSwatches& swatches) {
-  if (!style.width) {
-    return grid_of(heatmap, style, {});
-  }
+// Labels take more room where cells are larger: what is left for the cells shrinks until all fit.
+// Throws what check_fits() throws.
+FigureGrid fitting_grid(const Heatmap& heatmap, const FigureStyle& style,
+                        const FigureSwatches& swatches, LegendPlace place) {
   const int width = style.width_pixels();
   FigureGrid grid = grid_of(heatmap, style, 0);
-  const FigureBuilder smallest(heatmap, style, swatches, grid);
+  const FigureBuilder smallest(heatmap, style, swatches, grid, place);
   check_fits(smallest.needed_width(), style);
   int around = smallest.around();
   for (int room = width - around; room > smallest.body_width(); room = width - around) {
     const FigureGrid larger = grid_of(heatmap, style, room);
-    const int needed = FigureBuilder(heatmap, style, swatches, larger).needed_width();
+    const int needed = FigureBuilder(heatmap, style, swatches, larger, place).needed_width();
     if (needed <= width) {
       return larger;
     }
@@ -415,21 +367,57 @@ FigureGrid chosen_grid(const Heatmap& heatmap, const FigureStyle& style,
   return grid;
 }
 
+struct Plan {
+  FigureGrid grid;
+  LegendPlace place = LegendPlace::kBeside;
+};
+
+Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches) {
+  if (!style.width) {
+    return {grid_of(heatmap, style, {})};
+  }
+  // Below the panels the legend leaves them more room, but the figure is higher.
+  constexpr double kWorthIt = 1.2;
+  const FigureGrid smallest = grid_of(heatmap, style, 0);
+  const auto needed = [&](LegendPlace place) {
+    return FigureBuilder(heatmap, style, swatches, smallest, place).needed_width();
+  };
+  const bool fits_beside = needed(LegendPlace::kBeside) <= style.width_pixels();
+  const bool fits_below = needed(LegendPlace::kBelow) <= style.width_pixels();
+  if (!fits_below) {
+    return {fitting_grid(heatmap, style, swatches, LegendPlace::kBeside)};
+  }
+  const Plan below{fitting_grid(heatmap, style, swatches, LegendPlace::kBelow),
+                   LegendPlace::kBelow};
+  if (!fits_beside) {
+    return below;
+  }
+  const Plan beside{fitting_grid(heatmap, style, swatches, LegendPlace::kBeside)};
+  const auto cell = [](const Plan& plan) {
+    return static_cast<double>(plan.grid.keys.length()) * static_cast<double>(plan.grid.columns);
+  };
+  return cell(below) > kWorthIt * cell(beside) ? below : beside;
+}
+
 }  // namespace
 
 int least_width(const Heatmap& heatmap, const FigureStyle& style) {
-  return FigureBuilder(heatmap, style, FigureSwatches(heatmap, style), grid_of(heatmap, style, 0))
-      .needed_width();
+  const FigureSwatches swatches(heatmap, style);
+  const FigureGrid smallest = grid_of(heatmap, style, 0);
+  return std::min(
+      FigureBuilder(heatmap, style, swatches, smallest, LegendPlace::kBeside).needed_width(),
+      FigureBuilder(heatmap, style, swatches, smallest, LegendPlace::kBelow).needed_width());
 }
 
 FigureGrid heatmap_grid(const Heatmap& heatmap, const FigureStyle& style) {
-  return style.width ? chosen_grid(heatmap, style, FigureSwatches(heatmap, style))
+  return style.width ? planned(heatmap, style, FigureSwatches(heatmap, style)).grid
                      : grid_of(heatmap, style, {});
 }
 
 FigureLayout lay_out_figure(const Heatmap& heatmap, const FigureStyle& style) {
   const FigureSwatches swatches(heatmap, style);
-  return FigureBuilder(heatmap, style, swatches, chosen_grid(heatmap, style, swatches)).build();
+  const Plan plan = planned(heatmap, style, swatches);
+  return FigureBuilder(heatmap, style, swatches, plan.grid, plan.place).build();
 }
 
 }  // namespace attnviz

@@ -14,6 +14,15 @@ namespace attnviz {
 /// The blank ring around every figure, in pixels at 96 dpi.
 constexpr int kFigureMargin = 14;
 
+/// A tick, and the gap between it and its label, in pixels at 96 dpi.
+constexpr int kTickLength = 4;
+constexpr int kLabelGap = 3;
+
+/// From the edge of a panel or the colour bar to a label: outline, tick, gap.
+inline int tick_room(const FigureStyle& style) noexcept {
+  return style.pixels(1) + style.pixels(kTickLength) + style.pixels(kLabelGap);
+}
+
 /// All in the figure's own pixels.
 struct FigureLayout {
   int width = 0;
@@ -22,10 +31,10 @@ struct FigureLayout {
   int line = 1;    // the thickness of outlines and ticks
   FigureGrid grid;
   std::vector<PixelRect> panels;  // the cells of each panel, in the heatmap's order
-  PixelRect color_bar;            // low at its bottom; empty where cells have no scale
-  PixelRect visible_swatch;       // of CellStyle::kMask
-  PixelRect masked_swatch;        // empty when no cell is masked
-  PixelRect nan_swatch;           // empty when every visible weight is a number
+  PixelRect color_bar;       // low at its bottom, or on the left; empty where cells have no scale
+  PixelRect visible_swatch;  // of CellStyle::kMask
+  PixelRect masked_swatch;   // empty when no cell is masked
+  PixelRect nan_swatch;      // empty when every visible weight is a number
   std::vector<PixelRect> ticks;
   std::vector<TextRun> texts;
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit

@@ -84,6 +84,22 @@ int FigureSheet::paragraph(std::string_view text, int x, int y, int room, Rgb co
   return height;
 }
 
+// Around zero: white on a light sheet, and on a dark one the ground, where white would be the
+// loudest.
+std::vector<Rgb> FigureSheet::palette() const {
+  std::vector<Rgb> colors = signed_colors_.step_colors();
+  if (style_.theme == FigureTheme::kLight) {
+    return colors;
+  }
+  constexpr float kBright = 0.36f;  // from the middle of the map: its ends are too dark
+  for (std::size_t step = 0; step < Colormap::kSteps; ++step) {
+    const float t = static_cast<float>(step) / static_cast<float>(Colormap::kSteps - 1);
+    const Rgb end = signed_colors_(t < 0.5f ? 0.5f - kBright : 0.5f + kBright);
+    colors[step] = mixed(kDarkColors.cell, end, static_cast<double>(std::abs(2.0f * t - 1.0f)));
+  }
+  return colors;
+}
+
 void FigureSheet::cell_border(const CellRow& row, int y, int height) {
   const bool is_dark = style_.theme == FigureTheme::kDark;
   box({row.x - 1, y - 1, row.width() + 2 - row.gap(), height + 1},
@@ -96,7 +112,7 @@ void FigureSheet::cells(const CellRow& row, int y, int height, std::span<const f
   auto colors = std::make_shared<CellColors>();
   colors->rows = 1;
   colors->cols = row.n_cells;
-  colors->palette = signed_colors_.step_colors();
+  colors->palette = palette();
   for (std::size_t cell = 0; cell < row.n_cells; ++cell) {
     const float share = 0.5f + 0.5f * values[row.value_of(cell)] / largest;
     colors->numbers.push_back(static_cast<std::uint8_t>(signed_colors_.step(share)));

@@ -75,6 +75,7 @@ class FigureSheet {
  private:
   // Returns the pixels that the text takes.
   int add_text(std::string text, int x, int y, int column_width, Rgb color);
+  std::vector<Rgb> palette() const;
 
   int width_;
   FigureStyle style_;
