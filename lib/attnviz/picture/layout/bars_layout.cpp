@@ -90,7 +90,7 @@ class BarsLayout {
       others_label_ = counted(bars_.others.size(), "other");
       labels_width_ = std::max(labels_width_, text_width(others_label_));
     }
-    number_width_ = style_.values ? text_width(">99.9%") : text_width(focus_.masked_name);
+    number_width_ = widest_number();
     const int around = gutter() + 2 * px(kSheetMargin);
     const int widest = style_.width ? style_.width_pixels() : px(kWidestLists);
     const auto lists_of = [&](int bar) {
@@ -112,6 +112,23 @@ class BarsLayout {
       width_ = fixed + n * bar_;
     }
     check_size(width_, row_, style_);
+  }
+
+  // Of what stands behind a bar. Scores may have more digits than weights.
+  int widest_number() const {
+    int widest = text_width(focus_.masked_name);
+    if (!style_.values) {
+      return widest;
+    }
+    widest = std::max(widest, text_width(">99.9%"));
+    for (std::size_t head = 0; head < n_heads(); ++head) {
+      for (const std::size_t token : bars_.shown) {
+        if (panel_.is_visible(head, token)) {
+          widest = std::max(widest, text_width(percent_cell(panel_.values(head, token), 1)));
+        }
+      }
+    }
+    return widest;
   }
 
   // Of a band's labels.
