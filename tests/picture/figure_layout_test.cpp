@@ -305,4 +305,153 @@ TEST_CASE("lay_out_figure: at most about 4096 pixels a side") {
   }
 }
 
+TEST_CASE("lay_out_figure: of a given width it is that wide, and nothing overlaps or is cut off") {
+  struct Width {
+    Length length;
+    int dpi;
+    int pixels;
+  };
+  for (const Width& wanted : {Width{{85.0, LengthUnit::kMillimetres}, 300, 1004},
+                              Width{{85.0, LengthUnit::kMillimetres}, 96, 321},
+                              Width{{7.0, LengthUnit::kInches}, 150, 1050},
+                              Width{{1200.0, LengthUnit::kPixels}, 96, 1200},
+                              Width{{701.0, LengthUnit::kPixels}, 200, 701}}) {
+    for (const test::Labels labels : {test::Labels::kWords, test::Labels::kHard}) {
+      for (const std::size_t n : {1U, 3U, 12U, 60U, 300U, 2500U}) {
+        for (const std::size_t n_panels : {1U, 4U, 7U}) {
+          CAPTURE(wanted.pixels);
+          CAPTURE(n);
+          CAPTURE(n_panels);
+          test::SampleHeatmap sample(n, 1, 0, labels);
+          sample.heatmap.key_labels = sample.heatmap.query_labels;
+          for (std::size_t i = 0; i < n_panels; ++i) {
+            sample.heatmap.panels.push_back({fmt::format("L0H{}", i), {}});
+          }
+          FigureStyle style;
+          style.dpi = wanted.dpi;
+          style.width = wanted.length;
+          if (labels == test::Labels::kHard && wanted.length.unit == LengthUnit::kMillimetres) {
+            continue;  // too narrow for the longest
+          }
+          const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+          CHECK(layout.width == wanted.pixels);
+          test::check_layout(layout);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("lay_out_figure: a width that is too small is refused with the least, which does") {
+  for (const std::size_t n : {1U, 6U, 60U, 3000U}) {
+    for (const std::size_t n_panels : {1U, 4U}) {
+      for (const int dpi : {96, 300}) {
+        CAPTURE(n);
+        CAPTURE(n_panels);
+        CAPTURE(dpi);
+        test::SampleHeatmap sample(n, 1, 0, test::Labels::kHard);
+        sample.heatmap.key_labels = sample.heatmap.query_labels;
+        sample.heatmap.panels.resize(n_panels);
+        FigureStyle style;
+        style.dpi = dpi;
+        const int least = least_width(sample.heatmap, style);
+        for (const int more : {0, 1, 30, 111, 400}) {
+          CAPTURE(more);
+          style.width = Length{static_cast<double>(least + more), LengthUnit::kPixels};
+          const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+          CHECK(layout.width == least + more);
+          test::check_layout(layout);
+        }
+        style.width->number = least - 1;
+        CHECK_THROWS_WITH_AS(lay_out_figure(sample.heatmap, style),
+                             doctest::Contains(fmt::format("takes at least {}px", least).c_str()),
+                             Error);
+      }
+    }
+  }
+}
+
+TEST_CASE("lay_out_figure: in a wider figure cells are larger, in a narrower one they are pooled") {
+  const test::SampleHeatmap sample(500, 2);
+  const auto layout_of = [&sample](double inches) {
+    FigureStyle style;
+    style.width = Length{inches, LengthUnit::kInches};
+    return lay_out_figure(sample.heatmap, style);
+  };
+  const FigureLayout narrow = layout_of(4.0);
+  const FigureLayout wide = layout_of(16.0);
+  CHECK(narrow.grid.keys.n_cells() < 300);
+  CHECK(wide.grid.keys.n_cells() > 2 * narrow.grid.keys.n_cells());
+  const auto notes_of = [](const FigureLayout& layout) {
+    std::string all;
+    for (const TextRun& text : texts_of(layout, TextRole::kNote)) {
+      all += text.text + " ";
+    }
+    return all;
+  };
+  CHECK(notes_of(narrow).find("pooled: 500 x 500 weights") != std::string::npos);
+  // Most of the width is cells, and the rest labels and legend.
+  const test::SampleHeatmap small(6, 1);
+  FigureStyle style;
+  style.width = Length{800.0, LengthUnit::kPixels};
+  const FigureLayout few = lay_out_figure(small.heatmap, style);
+  CHECK(few.panels[0].width > 500);
+  style.width->number = 400.0;
+  CHECK(lay_out_figure(small.heatmap, style).grid.keys.pitch < few.grid.keys.pitch);
+}
+
+TEST_CASE("lay_out_figure: whatever its width, texts have the size that they have without one") {
+  const test::SampleHeatmap sample(12, 4);
+  const auto sizes = [](const FigureLayout& layout) {
+    std::set<int> found;
+    for (const TextRole role :
+         {TextRole::kTitle, TextRole::kLegend, TextRole::kNote, TextRole::kAxisName}) {
+      for (const TextRun& text : texts_of(layout, role)) {
+        found.insert(text.column_width);
+      }
+    }
+    return found;
+  };
+  FigureStyle style;
+  CHECK(sizes(lay_out_figure(sample.heatmap, style)) == std::set<int>{7, 9});
+  for (const double width : {300.0, 500.0, 1500.0}) {
+    style.width = Length{width, LengthUnit::kPixels};
+    CHECK(sizes(lay_out_figure(sample.heatmap, style)) == std::set<int>{7, 9});
+  }
+}
+
+TEST_CASE("lay_out_figure: without a footer there are no notes, and without values no numbers") {
+  const test::SampleHeatmap sample(6, 1);
+  const FigureLayout usual = lay_out_figure(sample.heatmap);
+  FigureStyle style;
+  style.footer = false;
+  const FigureLayout no_footer = lay_out_figure(sample.heatmap, style);
+  CHECK(texts_of(no_footer, TextRole::kNote).empty());
+  CHECK(no_footer.height < usual.height - 20);
+  CHECK(no_footer.width == usual.width);
+  CHECK(no_footer.panels[0].y == usual.panels[0].y);
+  CHECK(no_footer.value_column_width == usual.value_column_width);
+  test::check_layout(no_footer);
+  style = {};
+  style.values = false;
+  const FigureLayout no_values = lay_out_figure(sample.heatmap, style);
+  CHECK(no_values.value_column_width == 0);
+  CHECK(no_values.height == usual.height);
+}
+
+TEST_CASE("lay_out_figure: tokens with gaps between them are called by their numbers") {
+  test::SampleHeatmap sample(300, 1);
+  std::vector<std::size_t> odd;
+  for (std::size_t i = 0; i < 300; ++i) {
+    odd.push_back(2 * i + 1);
+  }
+  sample.heatmap.first_query = sample.heatmap.first_key = EntryNumbers(odd);
+  const FigureLayout layout = lay_out_figure(sample.heatmap);
+  const std::vector<TextRun> indices = texts_of(layout, TextRole::kIndex);
+  REQUIRE(indices.size() > 20);
+  for (const TextRun& index : indices) {
+    CHECK(std::stoi(index.text) % 2 == 1);
+  }
+}
+
 }  // namespace attnviz

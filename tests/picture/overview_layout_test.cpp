@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "picture/checked_layout.h"
 #include "support/sample_overview.h"
 
@@ -105,6 +106,65 @@ TEST_CASE(
   CHECK(beside.width > beside.height);
   const OverviewLayout below = layout_of({2, 40}, 12, {});
   CHECK(below.large.panels[0].y > below.thumbnails.panels.back().bottom());
+}
+
+TEST_CASE(
+    "lay_out_overview: of a given width both parts fill it, beside each other where it is wide") {
+  struct Width {
+    Length length;
+    int dpi;
+    int pixels;
+  };
+  for (const Width& wanted : {Width{{170.0, LengthUnit::kMillimetres}, 300, 2008},
+                              Width{{120.0, LengthUnit::kMillimetres}, 96, 454},
+                              Width{{1600.0, LengthUnit::kPixels}, 96, 1600}}) {
+    for (const Shape& shape : {Shape{2, 7}, Shape{4, 8}, Shape{12, 12}, Shape{40, 2}}) {
+      for (const std::size_t n : {1U, 3U, 12U, 90U, 1500U}) {
+        CAPTURE(wanted.pixels);
+        CAPTURE(shape.n_heads);
+        CAPTURE(n);
+        if (n * shape.n_layers * shape.n_heads > 40'000) {
+          continue;  // takes too long
+        }
+        FigureStyle style;
+        style.dpi = wanted.dpi;
+        style.width = wanted.length;
+        const OverviewLayout layout = layout_of(shape, n, style);
+        CHECK(layout.width == wanted.pixels);
+        test::check_layout(whole(layout));
+      }
+    }
+  }
+  const auto beside = [](double width) {
+    FigureStyle style;
+    style.width = Length{width, LengthUnit::kPixels};
+    const OverviewLayout layout = layout_of({4, 8}, 12, style);
+    return layout.large.panels[0].x > layout.thumbnails.panels.back().right();
+  };
+  CHECK(beside(1600.0));
+  CHECK_FALSE(beside(600.0));
+}
+
+TEST_CASE("lay_out_overview: a width that is too small is refused with the least, which does") {
+  for (const Shape& shape : {Shape{4, 8}, Shape{2, 40}}) {
+    const auto text_of_error = [&shape](double width) {
+      FigureStyle style;
+      style.width = Length{width, LengthUnit::kPixels};
+      try {
+        test::check_layout(whole(layout_of(shape, 12, style)));
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    };
+    const std::string refused = text_of_error(100.0);
+    const std::size_t number = refused.rfind(' ') + 1;
+    REQUIRE(refused.ends_with("px"));
+    const double least = std::stod(refused.substr(number));
+    CHECK(least > 100.0);
+    CHECK(text_of_error(least).empty());
+    CHECK_FALSE(text_of_error(least - 1.0).empty());
+  }
 }
 
 }  // namespace attnviz

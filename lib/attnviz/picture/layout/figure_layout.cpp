@@ -152,7 +152,9 @@ class FigureBuilder {
     needed_width_ = std::max({content, key_name, legend_.width()}) + 2 * layout_.margin;
     width_ = style_.width ? style_.width_pixels()
                           : std::max(px(kLeastWidth), content + 2 * layout_.margin);
-    name_x_ = (width_ - content) / 2;
+    // In the middle, unless the name of the keys, which ends before the legend, begins left of it.
+    name_x_ =
+        std::max((width_ - content) / 2, is_below() ? 0 : layout_.margin + key_name - content);
     body_x_ = name_x_ + name + labels;
     legend_x_ = body_x_ + body_width() + 2 * px(kSpace);
   }
