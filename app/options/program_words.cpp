@@ -30,6 +30,7 @@ constexpr Translation kTranslations[] = {
     {"n_kv_heads", "n_kv_heads", "--kv-heads"},
     {"n_kv_heads", "n_heads", "--heads"},
     {"n_layers", "n_layers", "--layers"},
+    {"picture", "a smaller width", "a smaller width (--width)"},
     {"picture", "smaller cells", "smaller cells (--cell)"},
     {"picture", "a lower resolution", "a lower resolution (--dpi)"},
     {"focus", "no_special", "--no-special"},

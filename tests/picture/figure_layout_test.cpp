@@ -174,6 +174,11 @@ TEST_CASE("lay_out_figure: too many pixels are refused before they take memory")
   heatmap.panels.resize(1);
   style.cell = 1000;
   CHECK_THROWS_AS(lay_out_figure(heatmap, style), Error);
+  style.cell = 0;
+  style.dpi = 96;
+  style.width = Length{60'000.0, LengthUnit::kPixels};
+  CHECK_THROWS_WITH_AS(lay_out_figure(sample.heatmap, style),
+                       doctest::Contains("million are drawn: choose a smaller width"), Error);
 }
 
 TEST_CASE("lay_out_figure: single rows and columns, no titles, long titles and notes") {

@@ -184,7 +184,9 @@ void check_size(double width, double height, const FigureStyle& style) {
   if (width * height <= kMostPixels) {
     return;
   }
-  std::string remedy = style.cell > 0 ? "choose smaller cells" : "";
+  std::string remedy = style.cell > 0 ? "choose smaller cells"
+                       : style.width  ? "choose a smaller width"
+                                      : "";
   if (style.dpi > kUsualDpi) {
     remedy += fmt::format("{}a lower resolution", remedy.empty() ? "choose " : " or ");
   }
