@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,19 @@ AttentionDocument causal_document(const std::vector<HeadId>& heads = {{0, 1}}) {
   for (const HeadId head : heads) {
     document.patterns.push_back({head, test::matrix_over(kCausal, 3, 3)});
   }
+  return document;
+}
+
+// [CLS] the cat [SEP], of which the tokenizer added the first and the last.
+const std::vector<float> kAllSee = {0.25f, 0.25f, 0.25f, 0.25f, 0.5f,   0.25f,  0.125f, 0.125f,
+                                    0.75f, 0.0f,  0.25f, 0.0f,  0.125f, 0.125f, 0.25f,  0.5f};
+
+AttentionDocument marked_document() {
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"[CLS]", "the", "cat", "[SEP]"};
+  document.marks.special = document.marks.added = {0, 3};
+  document.patterns.push_back({{0, 0}, test::matrix_over(kAllSee, 4, 4)});
+  document.drawing.no_special = true;
   return document;
 }
 
@@ -156,6 +170,89 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
   document.patterns.front().weights = test::matrix_over(kCausal, 1, 1);
   document.query_tokens = document.key_tokens = {"The"};
   CHECK_THROWS_AS(attention_heatmap(document), Error);
+}
+
+TEST_CASE("attention_heatmap: without added tokens rows stay as they are, and the notes say so") {
+  AttentionDocument document = marked_document();
+  const Heatmap left = attention_heatmap(document);
+  CHECK(left.query_labels == Strings{"the", "cat"});
+  CHECK(left.key_labels == Strings{"the", "cat"});
+  CHECK(left.first_query == 1);
+  CHECK(left.first_key == 1);
+  // As in the rows of "the" and "cat", which sum to 0.375 and 0.25 now.
+  CHECK(left.panels[0].values(0, 0) == 0.25f);
+  CHECK(left.panels[0].values(0, 1) == 0.125f);
+  CHECK(left.panels[0].values(1, 0) == 0.0f);
+  CHECK(left.panels[0].values(1, 1) == 0.25f);
+  CHECK(left.notes == Strings{R"(left out, rows as they are: 2 tokens ("[CLS]", "[SEP]"))"});
+  document.drawing.no_special = false;
+  CHECK(attention_heatmap(document).notes == Strings{"* special token, added by the tokenizer"});
+}
+
+TEST_CASE("attention_heatmap: special tokens that stand in the text stay, with their mark") {
+  AttentionDocument document = marked_document();
+  document.marks.added = {0};  // the last one was written by whoever wrote the text
+  const Heatmap left = attention_heatmap(document);
+  CHECK(left.query_labels == Strings{"the", "cat", "*[SEP]"});
+  CHECK(left.first_query == 1);
+  CHECK(left.notes ==
+        Strings{"* special token", R"(left out, rows as they are: 1 token ("[CLS]"))"});
+  document.marks = {};
+  const Heatmap all = attention_heatmap(document);  // nothing to leave out is nothing to say
+  CHECK(all.query_labels.size() == 4);
+  CHECK(all.notes.empty());
+}
+
+TEST_CASE("attention_heatmap: without added tokens those between are called by their numbers") {
+  AttentionDocument document = marked_document();
+  document.marks.special = document.marks.added = {1};
+  document.run.mask = Mask{};
+  const Heatmap left = attention_heatmap(document);
+  CHECK(left.key_labels == Strings{"[CLS]", "cat", "[SEP]"});
+  CHECK(left.first_key.of(0) == 0);
+  CHECK(left.first_key.of(1) == 2);
+  CHECK(left.first_query.of(2) == 3);
+  CHECK(left.panels[0].is_visible(1, 1));  // of causal attention: cat sees itself
+  CHECK_FALSE(left.panels[0].is_visible(1, 2));
+  document.drawing.focus = Focus{2, false};
+  const Heatmap focus = attention_heatmap(document);
+  CHECK(focus.panels[0].values(0, 0) == 0.75f);
+  CHECK(focus.panels[0].values(0, 1) == 0.25f);
+  CHECK(focus.first_key.of(1) == 2);
+  document.drawing.focus = Focus{1, false};
+  CHECK_THROWS_WITH_AS(attention_heatmap(document), "focus: token 1 is left out by no_special",
+                       Error);
+  document.drawing.focus = Focus{1, true};
+  CHECK_THROWS_WITH_AS(attention_heatmap(document), "focus: token 1 is left out by no_special",
+                       Error);
+}
+
+TEST_CASE("attention_heatmap: keys of another text stay; of added tokens alone nothing is left") {
+  AttentionDocument document = marked_document();
+  document.key_tokens = {"w", "x", "y", "z"};
+  const Heatmap cross = attention_heatmap(document);
+  CHECK(cross.query_labels == Strings{"the", "cat"});
+  CHECK(cross.key_labels == Strings{"w", "x", "y", "z"});
+  CHECK(cross.panels[0].values(1, 0) == 0.75f);
+  document.marks.added = {0, 1, 2, 3};
+  CHECK_THROWS_WITH_AS(attention_heatmap(document), doctest::Contains("nothing would be left"),
+                       Error);
+}
+
+TEST_CASE("attention_heatmap: transposed, plain and without added tokens at once") {
+  AttentionDocument document = marked_document();
+  document.query_tokens = document.key_tokens = {"[CLS]", " the", " cat", "[SEP]"};
+  document.drawing.transposed = true;
+  document.drawing.plain_labels = true;
+  const Heatmap turned = attention_heatmap(document);
+  CHECK(turned.query_labels == Strings{"the", "cat"});
+  CHECK(turned.query_axis == "key (attended to)");
+  CHECK(turned.panels[0].values(1, 0) == 0.125f);  // the weight that "the" puts on "cat"
+  CHECK(turned.panels[0].values(0, 1) == 0.0f);
+  // One token's bars are not turned, and its panels are those of every token.
+  document.drawing.focus = Focus{1, false};
+  CHECK(attention_heatmap(document).query_labels == Strings{"L0H0"});
+  CHECK(attention_panels(std::span(&document, 1)).query_axis == "query (attending)");
 }
 
 TEST_CASE("choose_drawing: weights get 0 to 1, dropout widens it, logarithms begin above 0") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "attnviz/core/error.h"
+
 namespace attnviz {
 
 TEST_CASE("drawing choice: the range follows from the data only where it is to be automatic") {
@@ -32,6 +34,34 @@ TEST_CASE("drawing choice: the range follows from the data only where it is to b
   request.range = ValueRange{0.1f, 0.2f};
   CHECK_FALSE(needs_values(request));
   CHECK(choose_drawing(request, 0.0f, {0.0f, 0.9f}).scale.low == 0.1f);
+}
+
+TEST_CASE("drawing choice: what the tokenizer added and the first key are not left out together") {
+  DrawingRequest request;
+  request.no_special = true;
+  CHECK(choose_drawing(request, 0.0f, {}).no_special);
+  request.drop_sink = true;
+  CHECK_THROWS_WITH_AS(choose_drawing(request, 0.0f, {}),
+                       "no_special leaves rows as they are, drop_sink scales them: take one of "
+                       "them",
+                       Error);
+  AttentionDocument document;
+  document.drawing.drop_sink = true;  // as a file may have it
+  request.drop_sink = false;
+  CHECK_THROWS_AS(changed_drawing(request, document), Error);
+}
+
+TEST_CASE(
+    "drawing choice: a document's added tokens stay left out, rows and columns as asked for") {
+  AttentionDocument document;
+  document.drawing.no_special = true;
+  DrawingRequest request;
+  CHECK(changed_drawing(request, document).no_special);
+  CHECK_FALSE(changed_drawing(request, document).transposed);
+  CHECK_FALSE(changed_drawing(request, document).plain_labels);
+  request.transposed = request.plain_labels = true;
+  CHECK(changed_drawing(request, document).transposed);
+  CHECK(changed_drawing(request, document).plain_labels);
 }
 
 }  // namespace attnviz

@@ -186,6 +186,38 @@ TEST_CASE("arcs_scene: labels of the tokens that are not in focus stand back") {
   CHECK(count_role(scene, TextRole::kKeyLabel) == 1);
 }
 
+TEST_CASE("arcs_scene: of a given width lines fill it, panels go below each other, text stays") {
+  FigureStyle style;
+  const auto lines_in = [&style](const Scene& scene) {
+    CHECK(scene.width == style.width_pixels());
+    std::vector<Strokes> lines = items_of<Strokes>(scene);
+    std::erase_if(lines, [](const Strokes& strokes) { return !is_bent_or_long(strokes); });
+    for (const TextRun& text : items_of<TextRun>(scene)) {
+      CHECK(text.column_width == (text.role == TextRole::kTitle ? 9 : 7));
+      CHECK(text.x + static_cast<int>(text.columns) * text.column_width <= scene.width);
+    }
+    return lines;
+  };
+  style.width = Length{1000.0, LengthUnit::kPixels};
+  const std::vector<Strokes> wide = lines_in(arcs_scene(sample_arcs(6, 1, 2), style));
+  style.width = Length{400.0, LengthUnit::kPixels};
+  const std::vector<Strokes> narrow = lines_in(arcs_scene(sample_arcs(6, 1, 2), style));
+  REQUIRE(wide.size() == 4);  // two strengths in each panel
+  REQUIRE(narrow.size() == 4);
+  CHECK(wide[2].curves[0].from.x > wide[0].curves[0].to.x);
+  CHECK(narrow[2].curves[0].from.x == narrow[0].curves[0].from.x);
+  CHECK(narrow[2].curves[0].from.y > narrow[0].curves[0].from.y + 100.0);
+  const auto length_of_lines = [&](double width) {
+    style.width = Length{width, LengthUnit::kPixels};
+    const Curve curve = lines_in(arcs_scene(sample_arcs(6, 1), style)).at(0).curves.at(0);
+    return curve.to.x - curve.from.x;
+  };
+  CHECK(length_of_lines(900.0) == length_of_lines(400.0) + 500.0);
+  style.width = Length{100.0, LengthUnit::kPixels};
+  CHECK_THROWS_WITH_AS(arcs_scene(sample_arcs(6, 1), style),
+                       doctest::Contains("100px is too narrow"), Error);
+}
+
 TEST_CASE("render_figure: arcs in both themes, the same bytes each time") {
   const ArcsFigure figure = sample_arcs(5, 3);
   for (const FigureTheme theme : {FigureTheme::kLight, FigureTheme::kDark}) {

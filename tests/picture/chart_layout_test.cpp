@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "attnviz/core/error.h"
 #include "attnviz/picture/figure_file.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "picture/decoded_png.h"
@@ -109,6 +110,32 @@ TEST_CASE("chart: points that no axis has, and no points at all, are left out") 
   }
   figure.charts[0].series.clear();
   CHECK(!chart_scene(figure).items.empty());
+}
+
+TEST_CASE("chart: of a given width plots fill it, beside or below each other") {
+  FigureStyle style;
+  const auto texts_at = [&style](double width) {
+    style.width = Length{width, LengthUnit::kPixels};
+    const Scene scene = chart_scene(test::sample_chart(), style);
+    CHECK(scene.width == static_cast<int>(width));
+    std::vector<TextRun> texts = chart_items<TextRun>(scene);
+    for (const TextRun& text : texts) {
+      CAPTURE(text.text);
+      CHECK(box_of(text).x >= 0);
+      CHECK(box_of(text).right() <= scene.width);
+    }
+    return texts;
+  };
+  const auto top_of = [](const std::vector<TextRun>& texts, const char* title) {
+    return std::ranges::find(texts, title, &TextRun::text)->y;
+  };
+  const auto wide = texts_at(1200.0);
+  CHECK(top_of(wide, "growth") == top_of(wide, "even"));
+  const auto narrow = texts_at(400.0);
+  CHECK(top_of(narrow, "growth") + 100 < top_of(narrow, "even"));
+  style.width = Length{100.0, LengthUnit::kPixels};
+  CHECK_THROWS_WITH_AS(chart_scene(test::sample_chart(), style),
+                       doctest::Contains("100px is too narrow"), Error);
 }
 
 TEST_CASE("chart: PNG and SVG files") {

@@ -216,6 +216,19 @@ TEST_CASE("render_figure: the file tells resolution, title, program and facts") 
   CHECK(test::chunks_of(bytes)[1].type == "pHYs");
 }
 
+TEST_CASE("render_figure: a picture of a given width tells it, and is cut as it was planned") {
+  const test::SampleHeatmap sample(500, 2);
+  FigureStyle style;
+  style.width = Length{120.0, LengthUnit::kMillimetres};
+  const std::string bytes = render_figure(sample.heatmap, style);
+  CHECK(test::decode_png(bytes).width == 454);  // 453.5
+  CHECK(bytes.find(R"({"theme": "light", "cell": null, "dpi": 96, "width": "120mm"})") !=
+        std::string::npos);
+  const FigureGrid drawn = lay_out_figure(sample.heatmap, style).grid;
+  REQUIRE(drawn.pooled());
+  CHECK(figure_grid(sample.heatmap, style).same_cells({drawn.queries.tokens, drawn.keys.tokens}));
+}
+
 TEST_CASE("render_figure: every text leaves ink and the margin none, with hard labels too") {
   for (const std::size_t n : {1u, 3u, 15u, 60u}) {
     for (const std::size_t n_panels : {1u, 4u, 7u, 12u}) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "attnviz/color/colormap.h"
 #include "attnviz/core/error.h"
 
@@ -59,6 +61,55 @@ TEST_CASE("theme_colors: text and notes can be read on the background (WCAG AA: 
     CHECK(contrast(colors.outline, colors.background) > 2.0);
     CHECK(contrast(colors.hatch, colors.masked) > 1.3);
   }
+}
+
+TEST_CASE("Length: 85 mm and 7 in in whole pixels of a resolution, pixels in any") {
+  CHECK(Length{85.0, LengthUnit::kMillimetres}.pixels(300) == 1004);  // 1003.94
+  CHECK(Length{85.0, LengthUnit::kMillimetres}.pixels(96) == 321);    // 321.26
+  CHECK(Length{25.4, LengthUnit::kMillimetres}.pixels(72) == 72);
+  CHECK(Length{7.0, LengthUnit::kInches}.pixels(300) == 2100);
+  CHECK(Length{3.5, LengthUnit::kInches}.pixels(97) == 340);  // 339.5
+  CHECK(Length{1200.0, LengthUnit::kPixels}.pixels(300) == 1200);
+  CHECK(Length{0.01, LengthUnit::kMillimetres}.pixels(30) == 1);
+  CHECK(written({85.0, LengthUnit::kMillimetres}) == "85mm");
+  CHECK(written({3.25, LengthUnit::kInches}) == "3.25in");
+  CHECK(FigureStyle{}.width_pixels() == 0);
+}
+
+TEST_CASE("FigureStyle: widths of nothing, or of more than any picture has, are usage errors") {
+  FigureStyle style;
+  for (const double number : {0.0, -1.0, 65537.0}) {
+    style.width = Length{number, LengthUnit::kPixels};
+    CHECK_THROWS_WITH_AS(check(style), doctest::Contains("width: expected at most 65536 pixels"),
+                         Error);
+  }
+  style.width = Length{220.0, LengthUnit::kInches};
+  check(style);
+  style.dpi = 300;  // 66,000 pixels
+  CHECK_THROWS_WITH_AS(check(style), doctest::Contains("found 220in at 300 dpi"), Error);
+}
+
+TEST_CASE("check_fits: the least width is told in the unit that was asked for, rounded up") {
+  FigureStyle style;
+  style.dpi = 300;
+  const auto error = [&style](const Length& width, int pixels) {
+    style.width = width;
+    try {
+      check_fits(pixels, style);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const Length millimetres = {60.0, LengthUnit::kMillimetres};  // 708.66 pixels
+  CHECK(error(millimetres, 709).empty());
+  CHECK(error(millimetres, 710) ==  // 60.11 mm
+        "width: 60mm is too narrow for this picture, which takes at least 60.2mm");
+  CHECK(error({2.0, LengthUnit::kInches}, 709).ends_with("takes at least 2.37in"));  // 2.3633
+  CHECK(error({2.0, LengthUnit::kInches}, 750).ends_with("takes at least 2.5in"));
+  CHECK(error({708.0, LengthUnit::kPixels}, 709).ends_with("takes at least 709px"));
+  style.width.reset();
+  check_fits(1'000'000, style);  // nobody asked for a width
 }
 
 }  // namespace attnviz

@@ -162,4 +162,73 @@ TEST_CASE("inspection figure: title, program, facts and resolution stand in the 
   CHECK(has_resolution);
 }
 
+TEST_CASE("inspection figure: at twice the resolution it is twice as large, in the same order") {
+  const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  FigureStyle fine;
+  fine.dpi = 192;
+  const DecodedPng usual = figure_of(sample.page);
+  const DecodedPng twice = test::decode_png(render_inspection_figure(sample.page, fine));
+  CHECK(twice.width == 2 * usual.width);
+  CHECK(std::abs(twice.height - 2 * usual.height) <= usual.height / 50);  // lines are rounded
+  const std::vector<int> bars = bar_lengths(usual);
+  const std::vector<int> fine_bars = bar_lengths(twice);
+  REQUIRE(fine_bars.size() == bars.size());
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    CHECK(std::abs(fine_bars[i] - 2 * bars[i]) <= 2);
+  }
+}
+
+TEST_CASE("inspection figure: the dark theme has a dark ground and other greys") {
+  const SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  FigureStyle style;
+  style.theme = FigureTheme::kDark;
+  const DecodedPng dark = test::decode_png(render_inspection_figure(sample.page, style));
+  CHECK(dark.at(2, 2) == kDarkColors.background);
+  CHECK(dark.at(dark.width - 3, dark.height - 3) == kDarkColors.background);
+  CHECK_FALSE(has_color(dark, kBarGround));
+  CHECK_FALSE(has_color(dark, kBar));
+  CHECK(has_color(dark, role_color(InspectionRole::kQuery)));
+  CHECK(dark.height == figure_of(sample.page).height);
+}
+
+TEST_CASE("inspection figure: of a given width nothing is clipped, from the least width on") {
+  for (const std::size_t n_tokens : {1U, 3U, 30U}) {
+    std::vector<std::string> tokens = test::numbered_tokens(n_tokens);
+    tokens[0] = "a very long token that nobody could ever read in a column of labels";
+    const SampleInspection sample(test::random_head(n_tokens, Positions::kAlibi), tokens,
+                                  n_tokens - 1);
+    for (const double width : {440.0, 700.0, 1700.0}) {
+      CAPTURE(n_tokens);
+      CAPTURE(width);
+      FigureStyle style;
+      style.width = Length{width, LengthUnit::kPixels};
+      const DecodedPng picture = test::decode_png(render_inspection_figure(sample.page, style));
+      CHECK(picture.width == static_cast<int>(width));
+      std::size_t n_inked = 0;
+      for (int y = 0; y < picture.height; ++y) {
+        for (const int x : {0, 10, picture.width - 11, picture.width - 1}) {
+          n_inked += picture.at(x, y) == kWhitePaper ? 0U : 1U;
+        }
+      }
+      CHECK(n_inked == 0);
+    }
+    FigureStyle narrow;
+    narrow.width = Length{439.0, LengthUnit::kPixels};
+    CHECK_THROWS_WITH_AS(render_inspection_figure(sample.page, narrow),
+                         "width: 439px is too narrow for this picture, which takes at least 440px",
+                         Error);
+  }
+}
+
+TEST_CASE("inspection figure: a title in place of the usual one, or none") {
+  SampleInspection sample(test::model_by_hand(), {"The", "cat", "sat"}, 2);
+  const int height = figure_of(sample.page).height;
+  sample.page.full_title = "Figure 3";
+  const std::string named = render_inspection_figure(sample.page);
+  CHECK(named.find("Figure 3") != std::string::npos);
+  CHECK(named.find("inspect: ") == std::string::npos);
+  sample.page.full_title = "";
+  CHECK(figure_of(sample.page).height < height - 10);
+}
+
 }  // namespace attnviz

@@ -401,4 +401,19 @@ TEST_CASE("SVG: another program draws strokes as the PNG shows them") {
   CHECK(static_cast<double>(n_other) < 0.01 * static_cast<double>(found.rgb.size()));
 }
 
+TEST_CASE(
+    "scene_svg: a width that was asked for stands there in its unit, the height in the same") {
+  Scene scene = svg_sheet(1004, 502);
+  scene.dpi = 300;
+  CHECK(scene_svg(scene, {}).find(R"( width="321.28" height="160.64" viewBox="0 0 1004 502")") !=
+        std::string::npos);
+  scene.length = Length{85.0, LengthUnit::kMillimetres};
+  CHECK(scene_svg(scene, {}).find(R"( width="85mm" height="42.5mm" viewBox="0 0 1004 502")") !=
+        std::string::npos);
+  scene.length = Length{3.25, LengthUnit::kInches};
+  CHECK(scene_svg(scene, {}).find(R"( width="3.25in" height="1.625in" )") != std::string::npos);
+  scene.length = Length{1004.0, LengthUnit::kPixels};
+  CHECK(scene_svg(scene, {}).find(R"( width="1004px" height="502px" )") != std::string::npos);
+}
+
 }  // namespace attnviz
