@@ -10,6 +10,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace attnviz::app {
 
@@ -162,8 +163,11 @@ KeyPress KeyReader::next() {
     }
     has_gone_on = 0;
     take_terminal();
-    return {Key::kReturned};
+    if (!std::exchange(has_returned_, true)) {  // shells may say it twice
+      return {Key::kReturned};
+    }
   }
+  has_returned_ = false;
   const std::optional<char> byte = read_byte();
   // Ctrl-D that was typed before the terminal was taken has become a zero.
   if (!byte || *byte == kCtrlD || *byte == '\0') {

@@ -35,6 +35,9 @@ class KeyReader {
 
   /// Waits for a key. What was typed before counts, too.
   KeyPress next();
+
+ private:
+  bool has_returned_ = false;  // and no key was pressed since
 };
 
 /// Gives the terminal back as it was, if there is a KeyReader. Safe in a signal handler.

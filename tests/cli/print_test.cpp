@@ -313,7 +313,7 @@ TEST_CASE("--no-special: what the tokenizer added is gone, and the rest has the 
   const std::size_t n_tokens =
       attnviz_json({long_text(60), "--truncate", "right"})["tokens"].size();
   const std::string n_left = std::to_string(n_tokens - 1);
-  CHECK(svg_says(svg_of(joined_words(many, {"--width", "85mm"})),
+  CHECK(svg_says(svg_of(joined_words(many, {"--width", "60mm"})),
                  "pooled: " + n_left + " x " + n_left));
   CHECK(
       svg_says(svg_of({kCat, "--no-special", "--focus", "1", "--head", "2.1"}), "(token 1): demo"));

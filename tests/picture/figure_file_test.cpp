@@ -222,8 +222,10 @@ TEST_CASE("render_figure: a picture of a given width tells it, and is cut as it 
   style.width = Length{120.0, LengthUnit::kMillimetres};
   const std::string bytes = render_figure(sample.heatmap, style);
   CHECK(test::decode_png(bytes).width == 454);  // 453.5
-  CHECK(bytes.find(R"({"theme": "light", "cell": null, "dpi": 96, "width": "120mm"})") !=
-        std::string::npos);
+  CHECK(
+      bytes.find(
+          R"({"theme": "light", "cells": "colors", "cell": null, "dpi": 96, "width": "120mm"})") !=
+      std::string::npos);
   const FigureGrid drawn = lay_out_figure(sample.heatmap, style).grid;
   REQUIRE(drawn.pooled());
   CHECK(figure_grid(sample.heatmap, style).same_cells({drawn.queries.tokens, drawn.keys.tokens}));

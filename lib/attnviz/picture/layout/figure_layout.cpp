@@ -132,6 +132,16 @@ class FigureBuilder {
     }
   }
 
+  // How far labels stand out to the right of their panel.
+  int reach_of_last_key() const {
+    const int middle = grid_.keys.middle((keys_.labels.size() - 1) * keys_.step);
+    const double reach =
+        keys_.angle == TextAngle::kLevel
+            ? static_cast<double>(keys_.labels.back().columns) * keys_.column_width / 2.0
+            : line_height(keys_.column_width) / 2.0 * kSlope;
+    return std::max(0, middle + ceiled(reach) + 1 - panel_width());
+  }
+
   void measure_width() {
     const int name = line_height(text_column_) + px(kSpace) / 2;
     int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room(style_);
@@ -144,7 +154,7 @@ class FigureBuilder {
         labels = std::max(labels, ceiled(reach - anchor) + 1);
       }
     }
-    const int legend = is_below() ? 0 : 2 * px(kSpace) + legend_.width();
+    const int legend = is_below() ? reach_of_last_key() : 2 * px(kSpace) + legend_.width();
     const int content = name + labels + body_width() + legend;
     // The name of the keys ends before the legend.
     const int key_name = text_width(heatmap_.key_axis) + (is_below() ? 0 : legend - px(kSpace));
@@ -384,8 +394,11 @@ Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatc
   const auto needed = [&](LegendPlace place) {
     return FigureBuilder(heatmap, style, swatches, smallest, place).needed_width();
   };
-  const bool fits_beside = needed(LegendPlace::kBeside) <= style.width_pixels();
-  const bool fits_below = needed(LegendPlace::kBelow) <= style.width_pixels();
+  const int least_beside = needed(LegendPlace::kBeside);
+  const int least_below = needed(LegendPlace::kBelow);
+  check_fits(std::min(least_beside, least_below), style);
+  const bool fits_beside = least_beside <= style.width_pixels();
+  const bool fits_below = least_below <= style.width_pixels();
   if (!fits_below) {
     return {fitting_grid(heatmap, style, swatches, LegendPlace::kBeside)};
   }
