@@ -77,6 +77,11 @@ HeadsDocument score_file(const HeadsOptions& options) {
                 fmt::format("{}: {} documents; score them one by one", name, read.size()));
   }
   AttentionDocument& patterns = read.front().document;
+  if (patterns.kind != PatternKind::kWeights) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: these are {}; heads scores attention weights (--show weights)",
+                            name, word_for(kPatternKinds, patterns.kind)));
+  }
   if (patterns.query_tokens.size() != patterns.key_tokens.size()) {
     throw Error(ErrorKind::kUnsupported,
                 name + ": queries and keys are not the same tokens, which scores compare");

@@ -208,8 +208,8 @@ std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text
   constexpr std::size_t kMostTokens = 128;
   constexpr std::size_t kMostTokensOfOne = 512;
   const ShowOptions& options = setup.options;
-  const bool has_other_rows =
-      options.pattern.average || options.rollout || text.words || !options.side_by_side.empty();
+  const bool has_other_rows = options.kind != PatternKind::kWeights || options.pattern.average ||
+                              options.rollout || text.words || !options.side_by_side.empty();
   if (has_other_rows || text.tokens.size() > kMostTokensOfOne) {
     return {};
   }

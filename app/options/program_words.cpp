@@ -38,6 +38,8 @@ constexpr Translation kTranslations[] = {
     {"no_special", "drop_sink", "--drop-sink"},
     {"probe length", "take a shorter one", "take a shorter one (--probe-length, --probe-repeats)"},
     {"punctuation", "punctuation", "--punctuation"},
+    {"picture", "larger cells", "larger cells (--cell)"},
+    {"scale", "scale: scores", "--scale: scores"},
     {"scale", "the scale log or row-max", "--scale log or --scale row-max"},
     {"schema", "these are a model's weights", "weights are for attnviz -m FILE TEXT"},
     {"score", "score", "--score"},

@@ -32,7 +32,7 @@ namespace {
 bool shows_heads(const AttentionDocument& document, const HeadOptions& asked) {
   const Drawing& drawing = document.drawing;
   return asked.heads.empty() && asked.layers.empty() && !document.average && !document.difference &&
-         !document.is_rollout() && !is_before_softmax(document.kind) && !drawing.focus &&
+         !document.is_rollout() && document.kind == PatternKind::kWeights && !drawing.focus &&
          drawing.side_by_side.empty();
 }
 
@@ -152,7 +152,8 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   if (document.difference) {
     return most_changed(document);
   }
-  const auto telling = most_telling(document);
+  const auto telling =
+      document.kind == PatternKind::kWeights ? most_telling(document) : std::nullopt;
   return telling ? std::optional(FirstShown{telling->head, telling->query,
                                             choice_sentence(document, *telling)})
                  : std::nullopt;

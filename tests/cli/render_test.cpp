@@ -180,13 +180,36 @@ TEST_CASE("render: scores of a textbook, divided or as weights") {
 TEST_CASE("show: what scores cannot be is refused") {
   for (const std::vector<std::string>& more :
        {Words{"--average", "heads"}, Words{"--merge", "words"}, Words{"--drop-sink"},
-        Words{"--style", "arcs"}, Words{"-o", "-", "--format", "html"}}) {
+        Words{"--style", "arcs"}, Words{"--scale", "sqrt"}, Words{"--scale", "row-max"},
+        Words{"-o", "-", "--format", "html"}}) {
     CAPTURE(more.back());
     Words words = {"The cat", "--show", "scores"};
     words.insert(words.end(), more.begin(), more.end());
     const ProgramResult refused = attnviz(words);
     CHECK(refused.exit_code == 2);
     CHECK(refused.out.empty());
+  }
+}
+
+TEST_CASE("show: shares of values have no most telling head, and their page no steps of weights") {
+  const Words words = {"The cat sat because it was tired", "--show", "values-shares"};
+  Words page = words;
+  page.insert(page.end(), {"-o", "-", "--format", "html"});
+  CHECK(contains(attnviz({words[0]}).out, "most telling head"));
+  CHECK_FALSE(contains(attnviz(words).out, "telling head"));
+  CHECK(contains(attnviz({words[0], "-o", "-", "--format", "html"}).out, R"("steps": {)"));
+  CHECK(contains(attnviz(page).out, R"("steps": null)"));
+}
+
+TEST_CASE("heads: a document of scores or shares is told apart from one of weights") {
+  for (const char* const kind : {"scores", "scaled", "masked", "values-shares"}) {
+    CAPTURE(kind);
+    const ProgramResult document = attnviz({"The cat sat", "--show", kind, "--json"});
+    const TemporaryFolder folder;
+    write_file(folder.file("of.json"), document.out);
+    const ProgramResult refused = in_folder(folder, {"heads", "of.json"});
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, std::string("these are ") + kind));
   }
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("numbers: many tokens still have some, and cells that cannot hold them
   CHECK(numbers_in(figure_scene(heatmap, style)).size() ==
         layout.grid.queries.n_cells() * layout.grid.keys.n_cells());
   style.cell = 10;
-  CHECK_THROWS_WITH_AS(figure_scene(heatmap, style), doctest::Contains("numbers need cells of"),
+  CHECK_THROWS_WITH_AS(figure_scene(heatmap, style), doctest::Contains("numbers need larger cells"),
                        Error);
 }
 

@@ -56,6 +56,10 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
     throw Error(ErrorKind::kUsage, "drop_sink makes rows of weights sum to 1; these are scores",
                 "drop_sink");
   }
+  if (request.scale.value_or(ScaleKind::kLinear) != ScaleKind::kLinear) {
+    throw Error(ErrorKind::kUsage, "scale: scores go to both sides of 0, and are drawn linearly",
+                "scale");
+  }
   DrawingRequest around_zero = request;
   around_zero.automatic_range = true;
   ValueRange values = value_range(document);

@@ -139,14 +139,17 @@ void read_if_there(const JsonNode& node, std::string_view key, std::optional<T>&
   }
 }
 
-/// Errors of our parsers for words say what is wrong; the file's place goes in front.
+/// Errors of our parsers for words say what is wrong; the file's place goes in front, in place of
+/// `key` where they name it, too.
 template <class Parse>
-auto parsed(const JsonNode& node, const Parse& parse) {
+auto parsed(const JsonNode& node, const Parse& parse, std::string_view key = {}) {
   try {
     return parse(node.as_string());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kUsage) {
-      node.fail(error.what());
+      const std::string_view message = error.what();
+      const bool is_named = !key.empty() && message.starts_with(std::string(key) + ": ");
+      node.fail(std::string(message.substr(is_named ? key.size() + 2 : 0)));
     }
     throw;
   }
@@ -156,7 +159,7 @@ auto parsed(const JsonNode& node, const Parse& parse) {
 template <class T, class Parse>
 void read_if_there(const JsonNode& node, std::string_view key, T& value, const Parse& parse) {
   if (const auto found = node.find(key)) {
-    value = parsed(*found, parse);
+    value = parsed(*found, parse, key);
   }
 }
 

@@ -334,7 +334,7 @@ class FigureBuilder {
     }
     if (nothing_else) {
       throw Error(ErrorKind::kUsage,
-                  fmt::format("picture: numbers need cells of {} pixels or more",
+                  fmt::format("picture: numbers need larger cells, of {} pixels or more",
                               least_cell(heatmap_, style_)),
                   "picture");
     }
