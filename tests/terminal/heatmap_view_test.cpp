@@ -140,6 +140,23 @@ TEST_CASE("heatmap_page: dots of signed values are rings below the middle, discs
   CHECK(lines.at(2) == "q ○ ◦ · • ●");
 }
 
+TEST_CASE("heatmap_page: without colours signed values have signs of their half") {
+  Picture picture =
+      full_picture({-1.0f, -0.5f, 0.0f, 0.5f, 1.0f}, {"q"}, {"a", "b", "c", "d", "e"});
+  picture.heatmap.scale.low = -1.0f;
+  picture.heatmap.scale.colormap = Colormap("blue-red");
+  for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
+    const std::string text = drawn(picture.heatmap, {style, ColorDepth::kNone, 60});
+    const std::string row = test::screen_lines(text).at(2);
+    const auto at = [&row](const char* sign) { return row.find(sign); };
+    CHECK(at("=") < at("-"));
+    CHECK(at("-") < at(style == TerminalStyle::kAscii ? "." : "·"));
+    CHECK(at(style == TerminalStyle::kAscii ? "." : "·") < at("+"));
+    CHECK(at("+") < at("#"));
+    CHECK(at("#") != std::string::npos);
+  }
+}
+
 TEST_CASE("heatmap_page: the mask's style shows who may see whom, once for each mask") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"The", "cat"}, {"The", "cat"});
   HeatmapPanel causal = picture.heatmap.panels.front();

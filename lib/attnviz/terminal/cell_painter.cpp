@@ -23,6 +23,9 @@ constexpr std::array kAsciiRamp = {"."sv, ":"sv, "-"sv, "="sv, "+"sv, "*"sv, "#"
 constexpr std::array kShadeRamp = {"·"sv, "░"sv, "▒"sv, "▓"sv, "█"sv};
 constexpr std::array kDotRamp = {"·"sv, "◦"sv, "•"sv, "○"sv, "●"sv};
 constexpr std::array kSignedDotRamp = {"○"sv, "◦"sv, "·"sv, "•"sv, "●"sv};
+// Of scales around zero, where signs of one size would hide which half a value is in.
+constexpr std::array kSignedRamp = {"="sv, "-"sv, "·"sv, "+"sv, "#"sv};
+constexpr std::array kSignedAsciiRamp = {"="sv, "-"sv, "."sv, "+"sv, "#"sv};
 constexpr std::size_t kScaleWidth = 16;
 constexpr std::size_t kTickedWidth = 45;    // shared evenly by ramps of nine and of five
 constexpr std::size_t kTickColumns = 7;     // of one number below the scale
@@ -62,14 +65,15 @@ CellPainter::CellPainter(const TerminalOptions& options, const ColorScale& scale
       blank_masked_(!blocks() && options.style != TerminalStyle::kNumbers) {}
 
 std::span<const std::string_view> CellPainter::ramp() const {
+  const bool has_halves = scale_.colormap.diverging();
   switch (options_.style) {
     case TerminalStyle::kAscii:
     case TerminalStyle::kArcsAscii:
-      return kAsciiRamp;
+      return has_halves ? std::span<const std::string_view>(kSignedAsciiRamp) : kAsciiRamp;
     case TerminalStyle::kDots:
-      return scale_.colormap.diverging() ? kSignedDotRamp : kDotRamp;
+      return has_halves ? kSignedDotRamp : kDotRamp;
     default:
-      return kShadeRamp;
+      return has_halves ? kSignedRamp : kShadeRamp;
   }
 }
 

@@ -285,6 +285,7 @@ Lesson masks_lesson(const LessonRequest& /*request*/) {
   Heatmap heatmap = lesson_heatmap(std::move(patterns), labels, lesson.title);
   heatmap.has_numbered_labels = true;
   heatmap.scale.kind = ScaleKind::kSqrt;  // rows that share among many are seen, too
+  heatmap.value_name += " (square root scale)";
   lesson.figure = std::move(heatmap);
   lesson.table = {texts("mask", "mask", names), texts("sees", "a token sees", told),
                   counts("pairs_at_4096", "pairs, n = 4,096", pairs)};
