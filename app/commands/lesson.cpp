@@ -74,6 +74,9 @@ void draw_as_asked(Lesson& lesson, const DrawingRequest& drawing) {
 }  // namespace
 
 void run(const LessonOptions& options) {
+  if (!options.lesson && options.output.json) {
+    return write_lesson_list_json(write_to_stdout);
+  }
   if (!options.lesson) {
     const TerminalOptions terminal = stdout_drawing(options.look.style, options.look.color);
     return write_to_stdout(to_ansi(list_of_lessons(terminal), terminal.color));

@@ -192,7 +192,7 @@ const std::vector<CommandEntry>& commands() {
       {{"lesson",
         "learn one thing about attention, from one screen and one figure",
         "attnviz lesson [OPTIONS] [NAME]",
-        {{"attnviz lesson", "the list of lessons"},
+        {{"attnviz lesson", "the list of lessons (--json: as JSON)"},
          {"attnviz lesson scaling", "why scores are divided by the square root of d_head"},
          {"attnviz lesson masks -o masks.png", "the figure, too"},
          {"attnviz lesson cost --json", "the numbers, as JSON"}},

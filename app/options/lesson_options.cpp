@@ -45,12 +45,10 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
 }
 
 void check_lesson(const Given& given, const LessonOptions& options) {
-  for (const char* option : {"-o", "--json"}) {
-    if (!options.lesson && given.has(option)) {
-      throw Error(ErrorKind::kUsage, fmt::format("{} goes with a lesson's NAME, as in: attnviz "
-                                                 "lesson {} -o FILE.png",
-                                                 option, kLessonChoices.front().word));
-    }
+  if (!options.lesson && given.has("-o")) {
+    throw Error(ErrorKind::kUsage, fmt::format("-o goes with a lesson's NAME, as in: attnviz "
+                                               "lesson {} -o FILE.png; attnviz lesson lists them",
+                                               kLessonChoices.front().word));
   }
   check_output(options.output);
 }

@@ -1,6 +1,9 @@
 #include "attnviz/document/json/lesson_json.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "attnviz/formats/csv.h"
 #include "attnviz/formats/json_writer.h"
@@ -8,6 +11,19 @@
 namespace attnviz {
 
 namespace {
+
+void write_number(JsonWriter& json, double number, bool is_count) {
+  is_count ? json.value(static_cast<std::uint64_t>(number)) : json.value(number);
+}
+
+void write_coordinates(JsonWriter& json, const ChartAxis& axis, std::string_view key,
+                       const std::vector<ChartPoint>& points, double ChartPoint::*coordinate) {
+  json.begin_array(key);
+  for (const ChartPoint& point : points) {
+    write_number(json, point.*coordinate, axis.is_count);
+  }
+  json.end_array();
+}
 
 void write_table(JsonWriter& json, const Lesson& lesson) {
   json.begin_array("rows");
@@ -18,7 +34,7 @@ void write_table(JsonWriter& json, const Lesson& lesson) {
       const LessonCell& cell = column.cells[row];
       json.key(column.key);
       if (cell.number) {
-        json.value(*cell.number);
+        write_number(json, *cell.number, cell.is_count);
       } else {
         json.value(cell.text);
       }
@@ -33,11 +49,11 @@ void write_charts(JsonWriter& json, const ChartFigure& figure) {
     json.member("title", chart.title);
     json.member("x", chart.x.name);
     json.member("y", chart.y.name);
-    json.objects("lines", chart.series, [&json](const ChartSeries& series) {
+    json.objects("lines", chart.series, [&](const ChartSeries& series) {
       json.member("name", series.name);
       json.member("reference", series.is_reference);
-      json.list("x", series.points, [](const ChartPoint& point) { return point.x; });
-      json.list("y", series.points, [](const ChartPoint& point) { return point.y; });
+      write_coordinates(json, chart.x, "x", series.points, &ChartPoint::x);
+      write_coordinates(json, chart.y, "y", series.points, &ChartPoint::y);
     });
   });
 }
@@ -74,6 +90,23 @@ void write_lesson_json(const Lesson& lesson, const ByteSink& sink) {
     json.member("command", next.command);
     json.member("text", next.text);
   });
+  json.end_object();
+  json.finish();
+}
+
+void write_lesson_list_json(const ByteSink& sink) {
+  JsonWriter json(sink, 2);
+  json.begin_object();
+  json.member("schema", "attnviz.lessons/1");
+  json.begin_array("lessons");
+  for (std::size_t i = 0; i < kLessonChoices.size(); ++i) {
+    json.begin_object();
+    json.member("name", kLessonChoices[i].word);
+    json.member("teaches", kLessonSummaries[i].teaches);
+    json.member("draws", kLessonSummaries[i].draws);
+    json.end_object();
+  }
+  json.end_array();
   json.end_object();
   json.finish();
 }

@@ -9,6 +9,9 @@ namespace attnviz {
 /// The format `attnviz.lesson/1`, as its schema describes it.
 void write_lesson_json(const Lesson& lesson, const ByteSink& sink);
 
+/// The lessons that there are, as `attnviz.lessons/1`.
+void write_lesson_list_json(const ByteSink& sink);
+
 /// The table, under the keys of its columns.
 void write_lesson_csv(const Lesson& lesson, const ByteSink& sink);
 

@@ -67,6 +67,7 @@ LineChart generation_chart(const PassCosts& costs, std::size_t n_tokens) {
                   {"tokens written", ChartScale::kLog2},
                   {"in all", ChartScale::kLog10},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
+  chart.x.is_count = chart.y.is_count = true;
   for (std::size_t n = 1; n <= n_tokens; n *= 2) {
     const GenerationCosts sum = generation_costs(costs, n);
     chart.series[0].points.push_back({static_cast<double>(n), sum.without_cache});
@@ -82,6 +83,7 @@ LineChart time_chart(const GenerationTimes& times) {
                   {"tokens written"},
                   {"milliseconds in all"},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
+  chart.x.is_count = true;
   for (std::size_t i = 0; i < times.with_cache.size(); ++i) {
     const auto n = static_cast<double>(i + 1);
     chart.series[0].points.push_back({n, kMilliseconds * times.without_cache[i]});
@@ -124,15 +126,15 @@ Lesson cache_lesson(const LessonRequest& request) {
     const std::size_t full = kept_bytes(named.shape, named.shape.n_ctx, kHalf);
     const double factor = sum.without_cache / sum.with_cache;
     const auto size = [](std::size_t bytes) {
-      return number_cell(static_cast<double>(bytes), rounded_bytes(bytes));
+      return count_cell(static_cast<double>(bytes), rounded_bytes(bytes));
     };
     const std::array<LessonCell, 7> row = {
         LessonCell{named.name},
-        number_cell(sum.with_cache, count_words(sum.with_cache)),
-        number_cell(sum.without_cache, count_words(sum.without_cache)),
+        count_cell(sum.with_cache, count_words(sum.with_cache)),
+        count_cell(sum.without_cache, count_words(sum.without_cache)),
         number_cell(factor, fmt::format("{:.0f}-fold", factor)),
         size(token),
-        number_cell(static_cast<double>(named.shape.n_ctx), grouped(named.shape.n_ctx)),
+        count_cell(static_cast<double>(named.shape.n_ctx), grouped(named.shape.n_ctx)),
         size(full)};
     for (std::size_t i = 0; i < row.size(); ++i) {
       columns[i].cells.push_back(row[i]);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,12 +40,15 @@ ChartSeries square_line(const ChartSeries& from) {
   return square;
 }
 
+// Seconds, or counts.
 template <class Number, class Words>
 LessonColumn cost_column(const char* key, const char* heading, const std::vector<CostPoint>& points,
                          const Number& number, const Words& words) {
   LessonColumn column{key, heading, {}};
+  constexpr bool kIsCount = std::is_integral_v<std::invoke_result_t<Number, const CostPoint&>>;
   for (const CostPoint& point : points) {
-    column.cells.push_back(number_cell(static_cast<double>(number(point)), words(number(point))));
+    const auto value = static_cast<double>(number(point));
+    column.cells.push_back({words(number(point)), value, kIsCount});
   }
   return column;
 }
@@ -54,6 +58,7 @@ LineChart log_chart(const char* title, const char* y, ChartSeries naive, ChartSe
                   {"n tokens", ChartScale::kLog2},
                   {y, ChartScale::kLog10},
                   {std::move(naive), std::move(blocked)}};
+  chart.x.is_count = true;
   chart.series.push_back(square_line(chart.series.front()));
   fit_axes(chart);
   return chart;

@@ -20,6 +20,10 @@ LessonCell number_cell(double number, std::string text) {
   return {std::move(text), number};
 }
 
+LessonCell count_cell(double count, std::string text) {
+  return {std::move(text), count, true};
+}
+
 Heatmap lesson_heatmap(std::vector<LessonPattern> patterns, std::vector<std::string> tokens,
                        std::string title) {
   Heatmap heatmap;

@@ -20,6 +20,7 @@ namespace attnviz {
 struct LessonCell {
   std::string text;
   std::optional<double> number = {};
+  bool is_count = false;  // the number is whole: programs get it without a point
 };
 
 /// Cells of one kind, as many as the table has rows.
@@ -67,6 +68,9 @@ Lesson masks_lesson(const LessonRequest& request);
 
 /// Its number as `text`.
 LessonCell number_cell(double number, std::string text);
+
+/// The same of what is counted: tokens, bytes, multiplications. Precondition: whole, from 0 to 2^53.
+LessonCell count_cell(double count, std::string text);
 
 /// A picture of matrices, that it owns, over the same tokens; weights from 0 to 1, or to
 /// the next tenth where all are faint.

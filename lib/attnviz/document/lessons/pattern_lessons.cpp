@@ -72,7 +72,7 @@ LessonColumn counts(const char* key, const char* heading, const std::vector<doub
   for (const double number : numbers) {
     const auto count = static_cast<std::size_t>(number);
     column.cells.push_back(
-        number_cell(number, number < 1e6 ? grouped(count) : rounded_count(count)));
+        count_cell(number, number < 1e6 ? grouped(count) : rounded_count(count)));
   }
   return column;
 }
@@ -140,7 +140,7 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
   const auto n_heads = static_cast<double>(heads.size());
   const auto n = static_cast<double>(numbers);
   lesson.table = {
-      texts("layer", "", {"one wide head", "many narrow heads"}),
+      texts("name", "", {"one wide head", "many narrow heads"}),
       counts("n_heads", "heads", {1.0, n_heads}),
       counts("d_head", "width", {static_cast<double>(width), static_cast<double>(d_head)}),
       counts("parameters", "W_Q and W_K", {2.0 * n, 2.0 * n}),

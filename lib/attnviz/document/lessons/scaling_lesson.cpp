@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "attnviz/analysis/lessons/scaling.h"
@@ -34,8 +35,9 @@ LessonColumn column(const char* key, const char* heading, const std::vector<Scal
                     const char* format, const Number& number, bool is_shown = true) {
   LessonColumn made{key, heading, {}, is_shown};
   for (const ScalingPoint& point : points) {
+    constexpr bool kIsCount = std::is_integral_v<std::invoke_result_t<Number, const ScalingPoint&>>;
     const auto value = static_cast<double>(number(point));
-    made.cells.push_back(number_cell(value, fmt::format(fmt::runtime(format), value)));
+    made.cells.push_back({fmt::format(fmt::runtime(format), value), value, kIsCount});
   }
   return made;
 }
@@ -62,6 +64,7 @@ Lesson scaling_lesson(const LessonRequest& request) {
        over_d("q · k ÷ √d", 1, points, [](const Point& p) { return p.variance_scaled; }),
        reference(over_d("theory: d", 0, points,
                         [](const Point& p) { return static_cast<double>(p.d); }))}};
+  spread.x.is_count = true;
   fit_axes(spread);
   LineChart sharp{
       fmt::format("largest weight of softmax over {} keys", samples.n_keys),
@@ -70,6 +73,7 @@ Lesson scaling_lesson(const LessonRequest& request) {
       {over_d("not divided", 0, points, [](const Point& p) { return p.plain.largest; }),
        over_d("divided", 1, points, [](const Point& p) { return p.scaled.largest; }),
        reference(over_d("all alike", 0, points, [&](const Point&) { return 1.0 / n_keys; }))}};
+  sharp.x.is_count = true;
   fit_axes(sharp);
   sharp.y.high = 1.0;
   lesson.figure = ChartFigure{{std::move(spread), std::move(sharp)}, lesson.title, {}};
