@@ -75,10 +75,10 @@ TEST_CASE("--style arcs: pictures with a colour for each head") {
 
 TEST_CASE("--style arcs: one token, without the first, means, words, and side by side") {
   const auto focus = attnviz(arcs_of_four({"--head", "0.0", "--focus", "dog"}));
-  CHECK(contains(focus.out, "attention of \"dog\" (token 4): four-heads.json\n"));
+  CHECK(contains(focus.out, "attention of \"dog\" (4): four-heads.json\n"));
   CHECK(contains(focus.out, "⠶"));
   const auto to = attnviz(arcs_of_four({"--head", "0.0", "--focus", "dog", "--as-key"}));
-  CHECK(contains(to.out, "attention to \"dog\" (token 4)"));
+  CHECK(contains(to.out, "attention to \"dog\" (4)"));
   const auto dropped = attnviz(arcs_of_four({"--head", "0.0", "--drop-sink"}));
   CHECK(contains(dropped.out, "\n1 cat ⠶"));
   CHECK_FALSE(contains(dropped.out, "\n0 the"));

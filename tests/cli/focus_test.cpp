@@ -35,7 +35,7 @@ TEST_CASE("--focus: bars with percentages, and which token when it occurs twice"
   const auto run = attnviz(four_heads({"--focus", "cat", "--head", "0.0,0.2"}));
   CHECK(run.exit_code == 0);
   CHECK(contains(run.err, "\"cat\" occurs at 1 and 7: taking 7"));
-  CHECK(contains(run.out, "attention of \"cat\" (token 7): four-heads.json\n"));
+  CHECK(contains(run.out, "attention of \"cat\" (7): four-heads.json\n"));
   // The sample's head 0 looks for the token before with a score of 6 · 3 / √9 = 6, all others have
   // 0: e^6 / (e^6 + 7) = 98.3 % of 8 visible tokens. Head 2 looks for the same word, d_head 6 and a
   // score of 5 · 3 / √6 = 6.124: two of them have e^6.124 / (2 e^6.124 + 6) = 49.7 %, each of the
@@ -44,13 +44,13 @@ TEST_CASE("--focus: bars with percentages, and which token when it occurs twice"
   CHECK(contains(run.out, "\n7 cat  0.2% |                         49.7% ############\n"));
   CHECK(contains(run.out, "\n8 ran     .                               .\n"));
   CHECK(contains(run.out, "full bar = 100%   . = masked\n"));
-  CHECK(contains(attnviz(four_heads({"--focus", "cat#1"})).out, "\"cat\" (token 1)"));
-  CHECK(contains(attnviz(four_heads({"--focus", "4"})).out, "\"dog\" (token 4)"));
+  CHECK(contains(attnviz(four_heads({"--focus", "cat#1"})).out, "\"cat\" (1)"));
+  CHECK(contains(attnviz(four_heads({"--focus", "4"})).out, "\"dog\" (4)"));
 }
 
 TEST_CASE("--focus --as-key: who looks at the token") {
   const auto run = attnviz(four_heads({"--focus", "cat#1", "--as-key", "--head", "0.2"}));
-  CHECK(contains(run.out, "attention to \"cat\" (token 1): four-heads.json\n"));
+  CHECK(contains(run.out, "attention to \"cat\" (1): four-heads.json\n"));
   CHECK(contains(run.out, "\n0 the     .\n"));
   // As above: the later cat gives both the same. One head alone has a bar of 50 columns, of which
   // 99.8 %, e^6.124 / (e^6.124 + 1) of the first cat's own look at itself, fill all.

@@ -117,7 +117,7 @@ TEST_CASE("--merge words: all heads of a deep model are merged, too") {
 TEST_CASE("--merge words: --focus names words") {
   const ProgramResult run = attnviz(ab_cd({"--merge", "words", "--focus", "cd"}));
   CHECK(run.exit_code == 0);
-  CHECK(contains(run.out, "attention of \"cd\" (token 2)"));
+  CHECK(contains(run.out, "attention of \"cd\" (2)"));
   CHECK(attnviz(ab_cd({"--merge", "words", "--focus", "d"})).exit_code == 2);
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("--predict of models that fill gaps: what they would put in the token'
   check_top(document["predictions"]["top"], reference.logits[4]);
   const ProgramResult drawn =
       attnviz({"-m", model, "--ids", reference.id_list(), "--predict", "3", "--at", "4"});
-  CHECK(contains(drawn.out, "in place of " + std::to_string(reference.ids[4]) + " (4)"));
+  CHECK(contains(drawn.out, "in place of \"" + std::to_string(reference.ids[4]) + "\" (4)"));
 }
 
 TEST_CASE("--predict K of more tokens than there are gives all, which sum to 1") {
@@ -308,8 +308,8 @@ TEST_CASE("the drawing tells the continuation, and has a table of what comes nex
 
   const ProgramResult variants = attnviz(
       {"-m", kGpt, "--ids", "5,11,3", "--predict", "2", "--side-by-side", "causal,window:1"});
-  CHECK(contains(variants.out, "next token after 3 (2), causal\n"));
-  CHECK(contains(variants.out, "next token after 3 (2), window:1\n"));
+  CHECK(contains(variants.out, "next token after \"3\" (2), causal\n"));
+  CHECK(contains(variants.out, "next token after \"3\" (2), window:1\n"));
 
   ProgramRun terminal;
   terminal.arguments = {"-m", kGpt, "--ids", "5,11,3", "--generate", "9", "--predict", "3"};

@@ -339,7 +339,7 @@ TEST_CASE("heads, why, diff and cite: their screen, their map and all numbers as
   } cases[] = {
       {{"heads"}, "heads: demo, 16 heads", "induction", true},
       {{"why", "Harry Potter is a wizard. Harry"},
-       "why: demo, &quot; Potter&quot;",
+       "why: demo, &quot;Potter&quot;",
        "what is needed",
        true},
       {{"why", "The cat sat", "--lens"}, "why: demo", "logit lens", false},

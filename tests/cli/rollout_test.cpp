@@ -70,7 +70,7 @@ TEST_CASE("rollout: words, one token, variants that a window cannot hide, and no
   CHECK(merged["tokens"].size() == 4);
   CHECK(std::abs(sum_of(merged["attention"][0][0][3]) - 1.0) < 1e-6);
   CHECK(contains(attnviz({"rollout", "The cat sat", "--focus", "sat"}).out,
-                 "attention rollout of \" sat\" (token 3): demo"));
+                 "attention rollout of \"sat\" (3): demo"));
   // Two layers of windows of 2 reach three tokens back.
   const ProgramResult window = attnviz({"rollout", "--random", "a b c d", "--layers", "3", "--mask",
                                         "window:2", "--style", "numbers"});

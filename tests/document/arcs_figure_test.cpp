@@ -102,12 +102,12 @@ TEST_CASE("arcs_figure: one token's lines alone, from it or to it") {
   document.drawing.focus = Focus{1, false};
   ArcsFigure figure = arcs_of(document);
   CHECK(told(figure.panels[0].groups[0].edges) == Labels{"0.500: 1>0", "0.500: 1>1"});
-  CHECK(figure.title == "attention of \"cat\" (token 1)");
+  CHECK(figure.title == "attention of \"cat\" (1)");
   CHECK(figure.focus->token == 1);
   document.drawing.focus = Focus{1, true};
   figure = arcs_of(document);
   CHECK(told(figure.panels[0].groups[0].edges) == Labels{"0.125: 2>1", "0.500: 1>1"});
-  CHECK(figure.title == "attention to \"cat\" (token 1)");
+  CHECK(figure.title == "attention to \"cat\" (1)");
 }
 
 TEST_CASE("arcs_figure: without the first token rows begin with the second") {

@@ -269,7 +269,7 @@ TEST_CASE("sentences: the outputs of several heads take the place of x together"
 TEST_CASE("sentences: a token that occurs several times is told by its place") {
   const SampleInspection sample(test::model_by_hand(), {"the", "the", "cat"}, 2);
   CHECK(sentence(sample, Step::kSoftmax) ==
-        "\"cat\" looks mostly at \"the\" (token 1): 58 %, then at \"the\" (token 0) and itself: "
+        "\"cat\" looks mostly at \"the\" (1): 58 %, then at \"the\" (0) and itself: "
         "21 % each.");
 }
 

@@ -54,7 +54,7 @@ TEST_CASE(
       drawn(two_tokens(), "", {}, options_of(TerminalStyle::kBlocks, ColorDepth::kNone, 80));
   const std::vector<std::string> lines = test::screen_lines(text);
   REQUIRE(lines.size() == 4);
-  CHECK(lines[0] == "next token after ␠sat (4)");
+  CHECK(lines[0] == "next token after \"sat\" (4)");
   CHECK(lines[1] == "   token          id  probability");
   // Of a bar's 26 columns 75 % are 19.5.
   std::string bar;
@@ -72,7 +72,7 @@ TEST_CASE("predictions in 7 bits, with the name of the run") {
       drawn(predictions, "T 0.5", {}, options_of(TerminalStyle::kAscii, ColorDepth::kNone, 80));
   CHECK(std::all_of(text.begin(), text.end(),
                     [](char c) { return static_cast<unsigned char>(c) < 128; }));
-  CHECK(test::screen_lines(text)[0] == "in place of \\ssat (4), T 0.5");
+  CHECK(test::screen_lines(text)[0] == "in place of \"sat\" (4), T 0.5");
 }
 
 TEST_CASE("predictions fit where they are drawn, and carry colours only where these are wanted") {

@@ -25,7 +25,7 @@ std::string why_text(const WhyDocument& document, std::size_t top = 0,
 TEST_CASE("why page: every part with its numbers, and what they sum to") {
   const std::string page = why_text(test::sample_why());
   CAPTURE(page);
-  CHECK(has(page, "why: toy, \" on\" behind \" sat\" (2)\n"));
+  CHECK(has(page, "why: toy, \"on\" behind \"sat\" (2)\n"));
   CHECK(has(page, "toward  \\son"));
   CHECK(has(page, "60.7 %"));  // e^-0.5
   CHECK(has(page, "ln p -0.5"));
@@ -107,7 +107,7 @@ TEST_CASE("why page: a score is split over the parts of query and key") {
   document.split = WhyDocument::Split{{1, 0}, 2, 1, split};
   const std::string page = why_text(document);
   CAPTURE(page);
-  CHECK(has(page, "why: toy, head 1.0 looks from \" sat\" (2) at \"cat\" (1)\n"));
+  CHECK(has(page, "why: toy, head 1.0 looks from \"sat\" (2) at \"cat\" (1)\n"));
   CHECK(has(page, "weight 62.5 %; score 2.00"));
   CHECK(has(page, "head 0.1   +2.75  ############"));  // 2 + 0.75
   CHECK(has(page, "embedding  +2.50"));                // of the query: 0.5 + 2

@@ -127,6 +127,10 @@ TEST_CASE("a word that names nothing is told with the tokens there are") {
   CHECK(failure(text, "") ==
         "query: the text has no token \"\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
         "index does, too");
+  CHECK(
+      failure(with_spaces(), "dog") ==
+      "query: the text has no token \"dog\": the tokens are 0 \"The\", 1 \"cat\" and 2 \"sat\"; an "
+      "index does, too");
   CHECK(failure(text, "dog#2").starts_with("query: the text has no token \"dog\""));
 }
 

@@ -76,7 +76,7 @@ TokenMarks shown_marks(const AttentionDocument& document) {
 std::vector<std::string> added_tokens(const AttentionDocument& document) {
   std::vector<std::string> tokens;
   for (const std::size_t token : document.marks.added) {
-    const std::string name = attnviz::quoted(document.query_tokens[token]);
+    const std::string name = quoted_token(document.query_tokens[token]);
     if (std::ranges::find(tokens, name) == tokens.end()) {
       tokens.push_back(name);
     }
@@ -229,7 +229,7 @@ std::string_view subject(const AttentionDocument& document) {
                                  : subject_of(document.kind);
 }
 
-// `attention of "cat" (token 1)`, as a key `attention to "cat" (token 1)`.
+// `attention of "cat" (1)`, as a key `attention to "cat" (1)`.
 std::string focus_title(const AttentionDocument& document) {
   const Focus& focus = *document.drawing.focus;
   const auto& tokens = focus.as_key ? document.key_tokens : document.query_tokens;
@@ -237,8 +237,8 @@ std::string focus_title(const AttentionDocument& document) {
     throw Error(ErrorKind::kUsage, fmt::format("focus: expected a token below {}, found {}",
                                                tokens.size(), focus.token));
   }
-  return fmt::format("{} {} {} (token {})", subject(document), focus.as_key ? "to" : "of",
-                     attnviz::quoted(tokens[focus.token]), focus.token);
+  return fmt::format("{} {} {}", subject(document), focus.as_key ? "to" : "of",
+                     named_token(tokens[focus.token], focus.token));
 }
 
 // The rows, and which of their cells are visible.

@@ -20,13 +20,13 @@ std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names
   if (detail == InspectionDetail::kColored) {
     return {
         {head_title(head.head)},
-        {fmt::format("query {} {}", head.query, names.quoted(head.query)), Role::kQuery},
+        {fmt::format("query {} {}", head.query, names.word(head.query)), Role::kQuery},
         {fmt::format("{}   d_model {}   d_head {}   d_value {}", counted(head.n_tokens(), "token"),
                      head.d_model(), head.d_head(), head.d_value())}};
   }
   std::vector<RoleText> facts = {
       {head_title(head.head)},
-      {fmt::format("query {} \"{}\"", head.query, names.label(head.query)), Role::kQuery},
+      {fmt::format("query {} {}", head.query, names.word(head.query)), Role::kQuery},
       {counted(head.n_tokens(), "token")},
       {fmt::format("d_model {}", head.d_model())},
       {fmt::format("d_head {}", head.d_head())}};

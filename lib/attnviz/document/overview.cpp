@@ -6,11 +6,10 @@
 #include <set>
 #include <span>
 
-#include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/message.h"
 #include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 
@@ -19,12 +18,6 @@ namespace {
 std::size_t place_of(const std::vector<std::size_t>& sorted, std::size_t number) noexcept {
   return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), number) -
                                   sorted.begin());
-}
-
-// A token in a sentence, with its index: words come more than once. The space that a piece of a
-// tokenizer begins with belongs to the line, not to the word.
-std::string named(const std::vector<std::string>& tokens, std::size_t index) {
-  return fmt::format("{} ({})", attnviz::quoted(without_spaces_before(tokens[index])), index);
 }
 
 // Which keys are nobody's own choice.
@@ -79,8 +72,8 @@ std::string reason(const AttentionDocument& document, const TellingHead& choice)
         "This one comes closest, with {} of its attention.",
         not_counted(document), percent(choice.score));
   }
-  const std::string query = named(document.query_tokens, choice.query);
-  const std::string key = named(document.key_tokens, choice.key);
+  const std::string query = named_token(document.query_tokens[choice.query], choice.query);
+  const std::string key = named_token(document.key_tokens[choice.key], choice.key);
   const std::string weight = percent(choice.weight);
   if (choice.evidence == Evidence::kPronoun) {
     return fmt::format("The pronoun {} looks at {} with {}.", query, key, weight);

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/message.h"
 #include "attnviz/document/head_map.h"
 #include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 
@@ -63,16 +63,16 @@ std::string signed_change(double value) {
 std::string why_title(const WhyDocument& document) {
   const std::string model = model_title(document.model);
   const auto token = [&document](std::size_t index) {
-    return quoted(document.text.tokens[index].text);
+    return named_token(document.text.tokens[index].text, index);
   };
   if (document.split) {
     const WhyDocument::Split& split = *document.split;
-    return fmt::format("{}, head {} looks from {} ({}) at {} ({})", model, head_name(split.head),
-                       token(split.query), split.query, token(split.key), split.key);
+    return fmt::format("{}, head {} looks from {} at {}", model, head_name(split.head),
+                       token(split.query), token(split.key));
   }
-  return fmt::format("{}, {} behind {} ({})", model,
-                     quoted(document.token_texts.at(document.prediction->target.id)),
-                     token(document.text.size() - 1), document.text.size() - 1);
+  return fmt::format("{}, {} behind {}", model,
+                     quoted_token(document.token_texts.at(document.prediction->target.id)),
+                     token(document.text.size() - 1));
 }
 
 std::string hidden_words_note(const WhyDocument& document) {
@@ -113,8 +113,8 @@ std::string words_lesson(const WhyDocument& document) {
   return fmt::format(
       "Of all but the last word, most looked at is {} ({} of the attention): without it ln p "
       "changes by {}. Most needed is {} (by {}), which gets {} of the attention.",
-      quoted(seen->text), percentage(static_cast<float>(seen->attention)),
-      signed_change(*seen->log_probability_change), quoted(needed->text),
+      quoted_token(seen->text), percentage(static_cast<float>(seen->attention)),
+      signed_change(*seen->log_probability_change), quoted_token(needed->text),
       signed_change(*needed->log_probability_change),
       percentage(static_cast<float>(needed->attention)));
 }
@@ -153,7 +153,7 @@ Heatmap products_map(const ScoreSplit& score) {
 
 // One number of each head, and what it says of the prediction.
 Heatmap prediction_map(const WhyDocument& document) {
-  const std::string target = quoted(document.token_texts.at(document.prediction->target.id));
+  const std::string target = quoted_token(document.token_texts.at(document.prediction->target.id));
   std::vector<HeadId> heads;
   std::vector<std::optional<double>> values;
   const auto add = [&](HeadId head, double value) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -136,8 +137,8 @@ Page predictions_page(const Predictions& predictions, const std::string& variant
   const TerminalOptions options = wide_enough(asked);
   const Charset charset(options.style);
   const std::string heading = fmt::format(
-      "{} {} ({}){}", predictions.replaces_it ? "in place of" : "next token after",
-      charset.label(predictions.token), predictions.at, variant.empty() ? "" : ", " + variant);
+      "{} {}{}", predictions.replaces_it ? "in place of" : "next token after",
+      named_token(predictions.token, predictions.at), variant.empty() ? "" : ", " + variant);
   Page page;
   page.add(paragraph(charset.sentence(heading), options.columns, kBold));
   page.add(draw_table(table_of(predictions.top, colormap, options), options.columns, charset));

@@ -120,7 +120,7 @@ std::string mean_of_values(const TourPage& page, const Inspection& head, std::si
       break;
     }
     ++n_terms;
-    const bool is_repeated = page.names.quoted(key).ends_with(')');  // (token 3)
+    const bool is_repeated = page.names.quoted(key).ends_with(')');  // (3)
     const std::string name = page.style.charset.fitted(page.names.label(key), 16);
     sum += fmt::format("{}{:.2f}·v({})", sum.empty() ? "" : " + ", head.weights[key],
                        is_repeated ? fmt::format("{} {}", key, name) : name);

@@ -30,6 +30,12 @@ std::string_view without_spaces(std::string_view text) {
              : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
+// A token in a message, without its spaces; of nothing but spaces as it is.
+std::string shown(const Token& token) {
+  const std::string_view bare = without_spaces(token.text);
+  return quoted(bare.empty() ? token.text : bare);
+}
+
 // The text whatever its case and normal form; unchanged when it is not valid UTF-8.
 std::string folded(std::string_view text) {
   struct Free {
@@ -94,7 +100,7 @@ std::string token_list(const TokenizedText& text) {
   std::vector<std::string> items;
   items.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
-    items.push_back(fmt::format("{} {}", i, quoted(text.tokens[i].text)));
+    items.push_back(fmt::format("{} {}", i, shown(text.tokens[i])));
   }
   return text.size() == 1 ? "the only token is " + items.front()
                           : "the tokens are " + enumerated(items);
@@ -117,7 +123,7 @@ TokenChoice by_index(const TokenizedText& text, std::string_view word, std::stri
   const bool is_clear = same.empty() || same == Indices{index};
   return {index, is_clear ? ""
                           : fmt::format("{} {}: taking the token at index {}, {}; {}", parameter,
-                                        word, index, quoted(text.tokens[index].text), as_text)};
+                                        word, index, shown(text.tokens[index]), as_text)};
 }
 
 std::vector<std::string> in_words(const Indices& indices) {

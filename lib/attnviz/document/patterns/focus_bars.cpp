@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
-#include "attnviz/analysis/pronouns.h"
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/head_map.h"
 #include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 
@@ -120,8 +120,7 @@ HeatmapPanel map_of(const Heatmap& focus, std::span<const HeadId> heads, std::si
   }
   map = head_map(heads, values, "");
   HeatmapPanel panel = map.panels.front();
-  panel.title = fmt::format("{} ({})", quoted(without_spaces_before(focus.key_labels[token])),
-                            subject.first_index.of(token));
+  panel.title = named_token(focus.key_labels[token], subject.first_index.of(token));
   return panel;
 }
 

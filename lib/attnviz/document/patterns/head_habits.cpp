@@ -8,11 +8,10 @@
 #include <span>
 #include <string_view>
 
-#include "attnviz/analysis/pronouns.h"
 #include "attnviz/attention/head_selection.h"
-#include "attnviz/core/message.h"
 #include "attnviz/document/patterns/pattern_scores.h"
 #include "attnviz/document/words/short_numbers.h"
+#include "attnviz/document/words/token_names.h"
 
 namespace attnviz {
 
@@ -54,10 +53,9 @@ std::string clearest_look(const AttentionDocument& document) {
       const float excess = *largest - 1.0f / static_cast<float>(std::max<std::size_t>(n_seen, 1));
       if (excess > most && key != query) {
         most = excess;
-        sentence = fmt::format("In {} {} ({}) looks at {} ({}) with {}", head_title(pattern.head),
-                               quoted(without_spaces_before(document.query_tokens[query])), query,
-                               quoted(without_spaces_before(document.key_tokens[key])), key,
-                               percentage(*largest));
+        sentence = fmt::format("In {} {} looks at {} with {}", head_title(pattern.head),
+                               named_token(document.query_tokens[query], query),
+                               named_token(document.key_tokens[key], key), percentage(*largest));
       }
     }
   }

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "attnviz/analysis/pronouns.h"
+#include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 
 namespace attnviz {
@@ -19,14 +21,20 @@ void put_before(std::string_view sign, const std::vector<std::size_t>& places,
 
 }  // namespace
 
-TokenNames::TokenNames(const std::vector<std::string_view>& pieces, bool ascii) : ascii_(ascii) {
+TokenNames::TokenNames(const std::vector<std::string_view>& pieces, bool ascii) {
+  constexpr std::size_t kColumns = 24;
+  const auto shown = [ascii](std::string_view piece) {
+    return ascii ? printable_ascii(piece) : printable(piece);
+  };
   std::map<std::string_view, std::size_t> counts;
   for (const std::string_view piece : pieces) {
-    ++counts[piece];
+    ++counts[without_spaces_before(piece)];
   }
   for (const std::string_view piece : pieces) {
-    labels_.push_back(ascii ? printable_ascii(piece) : printable(piece));
-    is_repeated_.push_back(counts[piece] > 1);
+    const std::string_view word = without_spaces_before(piece);
+    labels_.push_back(shown(piece));
+    words_.push_back(fmt::format("\"{}\"", fit_width(shown(word), kColumns, ascii ? ".." : "…")));
+    is_repeated_.push_back(counts[word] > 1);
   }
   index_width_ = std::to_string(pieces.size() - 1).size();
 }
@@ -36,10 +44,15 @@ std::string TokenNames::indexed(std::size_t token) const {
 }
 
 std::string TokenNames::quoted(std::size_t token) const {
-  constexpr std::size_t kColumns = 24;
-  const std::string name =
-      fmt::format("\"{}\"", fit_width(labels_[token], kColumns, ascii_ ? ".." : "…"));
-  return is_repeated_[token] ? fmt::format("{} (token {})", name, token) : name;
+  return is_repeated_[token] ? fmt::format("{} ({})", words_[token], token) : words_[token];
+}
+
+std::string quoted_token(std::string_view piece) {
+  return quoted(without_spaces_before(piece));
+}
+
+std::string named_token(std::string_view piece, std::size_t index) {
+  return fmt::format("{} ({})", quoted_token(piece), index);
 }
 
 void mark_labels(const TokenMarks& marks, std::vector<std::string>& labels) {
