@@ -1,5 +1,6 @@
 // One token's attention, means of heads, and variants side by side.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstddef>
@@ -46,6 +47,33 @@ TEST_CASE("--focus: bars with percentages, and which token when it occurs twice"
   CHECK(contains(run.out, "full bar = 100%   . = masked\n"));
   CHECK(contains(attnviz(four_heads({"--focus", "cat#1"})).out, "\"cat\" (1)"));
   CHECK(contains(attnviz(four_heads({"--focus", "4"})).out, "\"dog\" (4)"));
+}
+
+TEST_CASE("--focus: scores are drawn as scores, in every form") {
+  const TemporaryFolder folder;
+  const std::string text = "The cat sat on the mat because it was tired";
+  const json told = attnviz_json({text, "--head", "2.1", "--show", "scores", "-q"});
+  const double cat = told["attention"][0][0][8][2];
+  const double on = told["attention"][0][0][8][4];
+  REQUIRE(cat > 10.0);
+  REQUIRE(on < 0.0);
+  const auto run = in_folder(folder, {text, "--head", "2.1", "--focus", "it", "--show", "scores",
+                                      "-q", "-o", "a.svg", "-o", "a.txt"});
+  CHECK(run.exit_code == 0);
+  const std::string drawn = read_file(folder.file("a.txt"));
+  for (const std::string& out : {drawn, read_file(folder.file("a.svg"))}) {
+    CHECK(contains(out, fmt::format("{:.2f}", cat)));
+    CHECK(contains(out, fmt::format("{:.2f}", on)));
+    CHECK(contains(out, "bars from -1 to 100"));
+  }
+  CHECK_FALSE(contains(drawn, "%"));
+  const auto maps = attnviz({text, "--focus", "it", "--show", "scores", "-q"});
+  CHECK(
+      contains(maps.out, "those with the largest scores, in the mean over the heads; each\nother"));
+  CHECK_FALSE(contains(maps.out, "gets"));
+  const auto shares = attnviz({text, "--focus", "it", "--show", "values-shares", "-q"});
+  CHECK(contains(shares.out, "whose values bring most"));
+  CHECK_FALSE(contains(shares.out, "gets"));
 }
 
 TEST_CASE("--focus --as-key: who looks at the token") {

@@ -181,6 +181,69 @@ TEST_CASE("bars_page: of many tokens the largest in the order of the text, and w
   CHECK(test::contains(drawn(focus, {79, 0, true}, look), "60 others  0.1%\n"));
 }
 
+TEST_CASE("bars_page: scores are numbers, with bars to both sides of one zero line") {
+  const std::vector<float> scores = {8.0f, -4.0f, 0.0f, 74.01f};
+  Heatmap focus;
+  focus.panels = {{"", test::matrix_over(scores, 1, 4),
+                   [](std::size_t, std::size_t token) { return token < 3; }}};
+  focus.query_labels = {"L0H0"};
+  focus.key_labels = {"a", "b", "c", "d"};
+  const BarsSubject subject = {2, 0, false, PatternKind::kScores};
+  // Labels take 4 of 28 columns, numbers 5 and a space: 18 are left, one of them the line. From -5
+  // to 10 it lies behind a third of 17, 6; then 11 columns are 10 and 8 is 9; 4 is 4.
+  const auto lines =
+      test::screen_lines(drawn(focus, subject, {TerminalStyle::kAscii, ColorDepth::kNone, 28}));
+  CHECK(test::contains(lines.at(1), "8.00       |#########"));
+  CHECK(test::contains(lines.at(2), "-4.00   ####|"));
+  CHECK(test::contains(lines.at(3), "0.00       |"));
+  CHECK(test::contains(lines.at(4), "   ."));
+  const std::string all = drawn(focus, subject, {TerminalStyle::kBlocks, ColorDepth::kNone, 28});
+  CHECK(test::contains(all, "bars from -5 to 10"));
+  CHECK_FALSE(test::contains(all, "%"));
+  CHECK(test::contains(all, "-4.00  ▐████│"));
+}
+
+TEST_CASE("bars_page: no line of scores is wider than the terminal, whatever their signs") {
+  constexpr std::size_t kTokens = 12;
+  for (const float shift : {-9.0f, -4.0f, 0.0f, 5000.0f}) {
+    std::vector<float> scores;
+    for (std::size_t i = 0; i < 6 * kTokens; ++i) {
+      scores.push_back(static_cast<float>(i % 7) + shift);
+    }
+    Heatmap focus;
+    focus.panels = {{"", test::matrix_over(scores, 6, kTokens)}};
+    focus.query_labels = {"L0H0", "L0H1", "L0H2", "L0H3", "L0H4", "L0H5"};
+    focus.key_labels.assign(kTokens, "token");
+    for (const std::size_t columns : {20U, 27U, 40U, 80U, 200U}) {
+      for (const TerminalStyle style : {TerminalStyle::kAscii, TerminalStyle::kBlocks}) {
+        CAPTURE(shift);
+        CAPTURE(columns);
+        const std::string out =
+            drawn(focus, {2, 0, false, PatternKind::kScaled}, {style, ColorDepth::kNone, columns});
+        for (const std::string& line : test::screen_lines(out)) {
+          CHECK(display_width(line) <= columns);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("bars_page: what other scores have is the largest of one, not a sum") {
+  std::vector<float> scores(50, -2.0f);
+  for (std::size_t i = 0; i < 20; ++i) {
+    scores[i] = 30.0f;
+  }
+  scores[40] = -1.5f;
+  Heatmap focus;
+  focus.panels = {{"", test::matrix_over(scores, 1, 50)}};
+  focus.query_labels = {"L0H0"};
+  focus.key_labels.assign(50, "w");
+  const std::string out = drawn(focus, {0, 0, false, PatternKind::kMasked},
+                                {TerminalStyle::kAscii, ColorDepth::kNone, 80});
+  CHECK(test::contains(out, "30 others -1.50\n"));
+  CHECK(test::contains(out, "full bar = 50   others: the largest of one\n"));
+}
+
 TEST_CASE("bars_page: twelve heads stay legible in 80 columns") {
   const test::SampleHeatmap picture(6, 12);
   const Heatmap focus = focus_heatmap(picture.heatmap, {5, false}, 6, 6);

@@ -12,7 +12,6 @@
 #include "attnviz/color/color_ticks.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/page/terminal_palette.h"
@@ -35,7 +34,7 @@ class Bars {
         panel_(focus.panels.front()),
         palette_(focus.scale.colormap, options.color),
         charset_(options.style),
-        bars_(focus) {}
+        bars_(focus, subject) {}
 
   Page draw() {
     lay_out();
@@ -72,10 +71,10 @@ class Bars {
       number_ = decimals == 0 ? 4 : 5;
       for (std::size_t head = 0; head < n_heads(); ++head) {
         for (const std::size_t token : bars_.shown) {
-          number_ = std::max(number_, percent_cell(panel_.values(head, token), decimals).size());
+          number_ = std::max(number_, written(head, token, decimals).size());
         }
         if (!bars_.others.empty()) {
-          number_ = std::max(number_, percent_cell(others(head), decimals).size());
+          number_ = std::max(number_, others(head, decimals).size());
         }
       }
       const std::size_t least = number_ + 1 + kLeastBar;
@@ -90,7 +89,7 @@ class Bars {
     constexpr std::size_t kBarForDecimals = 12;
     constexpr double kSmall = 0.1;  // where whole percents tell little apart
     fit(0);
-    if (bar_ >= kBarForDecimals || bars_.full <= kSmall) {
+    if (bar_ >= kBarForDecimals || bars_.high <= kSmall) {
       fit(1);
     }
   }
@@ -109,13 +108,44 @@ class Bars {
   }
 
   void bar(Line& line, float value) const {
-    const double share = std::isfinite(value) ? static_cast<double>(value) / bars_.full : 0.0;
-    const auto drawn = static_cast<float>(std::clamp(share, 0.0, 1.0));
-    line.put_padded(charset_.bar(share, bar_), bar_, {.ink = palette_.share_ink(drawn)});
+    constexpr std::size_t kLeastBothSides = 3;
+    const double number = std::isfinite(value) ? static_cast<double>(value) : 0.0;
+    const double end = number < 0.0 ? bars_.low : bars_.high;
+    const auto share = static_cast<float>(end != 0.0 ? std::clamp(number / end, 0.0, 1.0) : 0.0);
+    const PaletteColor ink =
+        number < 0.0 ? palette_.share_below_ink(share) : palette_.share_ink(share);
+    if (bars_.low == 0.0 || bar_ < kLeastBothSides) {
+      const double drawn = number < 0.0 ? 0.0 : static_cast<double>(share);
+      return line.put_padded(charset_.bar(drawn, bar_), bar_, {.ink = ink});
+    }
+    const auto [below, above] = sides();
+    // Columns of a side are whole, but a number is as long on either.
+    const double unit = std::min(below > 0.0 ? below / -bars_.low : HUGE_VAL,
+                                 above > 0.0 ? above / bars_.high : HUGE_VAL);
+    const auto n_below = static_cast<std::size_t>(below);
+    const auto n_above = static_cast<std::size_t>(above);
+    line.put(charset_.bar_to_left(-number * unit / below, n_below), {.ink = ink});
+    line.put(charset_.zero_line(), kDim);
+    line.put_padded(n_above > 0 ? charset_.bar(number * unit / above, n_above) : "", n_above,
+                    {.ink = ink});
   }
 
-  float others(std::size_t head) const {
-    return bars_.weight_of_others(panel_, head, subject_.as_key);
+  // How many columns of a bar lie before the line of 0, and how many behind it.
+  std::pair<double, double> sides() const {
+    const auto room = static_cast<double>(bar_ - 1);
+    const double below = bars_.high > 0.0
+                             ? std::clamp(std::round(bars_.part_below() * room), 1.0, room - 1.0)
+                             : room;
+    return {below, room - below};
+  }
+
+  std::string written(std::size_t head, std::size_t token, int decimals) const {
+    return panel_.is_visible(head, token) ? bars_.number(panel_.values(head, token), decimals)
+                                          : std::string();
+  }
+
+  std::string others(std::size_t head, int decimals) const {
+    return bars_.number_of_others(panel_, head, decimals);
   }
 
   void band(std::size_t first, std::size_t count) {
@@ -145,14 +175,14 @@ class Bars {
                  return;
                }
                const float value = panel_.values(head, token);
-               number(line, percent_cell(value, decimals_));
+               number(line, bars_.number(value, decimals_));
                line.put(" ");
                bar(line, value);
              });
     }
     if (!bars_.others.empty()) {
       across(pad_right(others_label_, gutter_), kDim, [&](Line& line, std::size_t head) {
-        number(line, percent_cell(others(head), decimals_), kDim);
+        number(line, others(head, decimals_), kDim);
         line.space(1 + bar_);
       });
     }
@@ -160,7 +190,7 @@ class Bars {
   }
 
   void legend() {
-    std::vector<std::string> texts = bars_.legend(subject_);
+    std::vector<std::string> texts = bars_.legend();
     if (has_masked_) {
       texts.insert(texts.begin() + 1, charset_.masked() + std::string(" = masked"));
     }

@@ -11,7 +11,6 @@
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
-#include "attnviz/document/words/short_numbers.h"
 #include "attnviz/picture/fonts/text_box.h"
 #include "attnviz/picture/layout/figure_grid.h"
 #include "attnviz/picture/layout/figure_texts.h"
@@ -38,7 +37,7 @@ class BarsLayout {
         subject_(subject),
         style_(style),
         texts_(style),
-        bars_(focus),
+        bars_(focus, subject),
         panel_(focus.panels.front()),
         line_(line_height(px(kTextColumn))),
         row_(line_ + 2 * px(kBarInset)) {}
@@ -69,7 +68,7 @@ class BarsLayout {
 
   std::string joined_legend() const {
     std::string legend;
-    for (const std::string& part : bars_.legend(subject_)) {
+    for (const std::string& part : bars_.legend()) {
       legend += (legend.empty() ? "" : "; ") + part;
     }
     return legend;
@@ -124,7 +123,7 @@ class BarsLayout {
     for (std::size_t head = 0; head < n_heads(); ++head) {
       for (const std::size_t token : bars_.shown) {
         if (panel_.is_visible(head, token)) {
-          widest = std::max(widest, text_width(percent_cell(panel_.values(head, token), 1)));
+          widest = std::max(widest, text_width(number(head, token)));
         }
       }
     }
@@ -164,8 +163,7 @@ class BarsLayout {
       texts_.add(TextRole::kNote, others_label_, px(kTextColumn),
                  left + gutter() - px(kBarSpace) - text_width(others_label_), y + px(kBarInset));
       for (std::size_t i = 0; i < count; ++i) {
-        const float rest = bars_.weight_of_others(panel_, first + i, subject_.as_key);
-        texts_.add(TextRole::kNote, percent_cell(rest, 1), px(kTextColumn),
+        texts_.add(TextRole::kNote, bars_.number_of_others(panel_, first + i, 1), px(kTextColumn),
                    left + gutter() + static_cast<int>(i) * list, y + px(kBarInset));
       }
       y += row_;
@@ -182,26 +180,37 @@ class BarsLayout {
       return;
     }
     const float value = panel_.values(head, token);
-    const double share =
-        std::isfinite(value) ? std::clamp(static_cast<double>(value) / bars_.full, 0.0, 1.0) : 0.0;
+    const double number_drawn =
+        std::isfinite(value) ? std::clamp(static_cast<double>(value), bars_.low, bars_.high) : 0.0;
     items_.emplace_back(Rectangle{track, theme().masked});
-    const auto length = static_cast<int>(std::lround(share * bar_));
+    const double unit = bar_ / (bars_.high - bars_.low);
+    const int zero = track.x + static_cast<int>(std::lround(bars_.part_below() * bar_));
+    const auto length = static_cast<int>(std::lround(std::abs(number_drawn) * unit));
+    const bool is_below = number_drawn < 0.0;
     if (length > 0) {
-      items_.emplace_back(Rectangle{{track.x, track.y, length, track.height},
-                                    bar_color(static_cast<float>(share))});
+      const double end = is_below ? bars_.low : bars_.high;
+      items_.emplace_back(
+          Rectangle{{is_below ? zero - length : zero, track.y, length, track.height},
+                    bar_color(static_cast<float>(number_drawn / end), is_below)});
     }
-    if (!style_.values) {
-      return;
+    if (bars_.low < 0.0) {
+      items_.emplace_back(Rectangle{{zero, y, px(1), row_}, theme().text});
     }
-    texts_.add(TextRole::kCellNumber, percent_cell(value, 1), px(kTextColumn),
-               x + bar_ + px(kBarSpace), track.y);
+    if (style_.values) {
+      texts_.add(TextRole::kCellNumber, number(head, token), px(kTextColumn),
+                 x + bar_ + px(kBarSpace), track.y);
+    }
+  }
+
+  std::string number(std::size_t head, std::size_t token) const {
+    return bars_.number(panel_.values(head, token), 1);
   }
 
   // Colours of the scale's middle stand out from both grounds, and its ends from one alone.
-  Rgb bar_color(float share) const {
+  Rgb bar_color(float share, bool is_below) const {
     const float at = 0.3f + 0.4f * share;
     const Colormap& colors = focus_.scale.colormap;
-    return colors(colors.diverging() ? 0.5f + at / 2.0f : at);
+    return colors(colors.diverging() ? 0.5f + (is_below ? -at : at) / 2.0f : at);
   }
 
   const Heatmap& focus_;

@@ -45,4 +45,26 @@ std::string Charset::bar(double share, std::size_t columns) const {
   return out;
 }
 
+std::string Charset::bar_to_left(double share, std::size_t columns) const {
+  if (!(share > 0.0) || columns == 0) {
+    return std::string(columns, ' ');
+  }
+  const std::size_t steps = is_ascii_ ? 1 : 2;
+  const double exact = std::min(share, 1.0) * static_cast<double>(columns * steps);
+  const auto filled = static_cast<std::size_t>(std::lround(exact));
+  const bool is_sliver = filled == 0;
+  const bool has_half = filled % steps != 0;
+  const std::size_t whole = filled / steps;
+  std::string out(columns - whole - (is_sliver || has_half ? 1 : 0), ' ');
+  if (is_sliver) {
+    out += is_ascii_ ? "-" : "▕";
+  } else if (has_half) {
+    out += "▐";
+  }
+  for (std::size_t i = 0; i < whole; ++i) {
+    out += is_ascii_ ? "#" : "█";
+  }
+  return out;
+}
+
 }  // namespace attnviz

@@ -37,6 +37,10 @@ class Charset {
   /// `share` (0 to 1) of a bar `columns` wide, in eighths of a column, or of #. Not padded;
   /// whatever is more than 0 is seen, and NaN is no bar.
   std::string bar(double share, std::size_t columns) const;
+  /// The same, growing to the left from the end of its columns, in halves of one: padded.
+  std::string bar_to_left(double share, std::size_t columns) const;
+  /// The line that bars to both sides begin at.
+  const char* zero_line() const noexcept { return is_ascii_ ? "|" : "│"; }
 
  private:
   bool is_ascii_;

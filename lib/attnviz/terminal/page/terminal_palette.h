@@ -31,6 +31,10 @@ class TerminalPalette {
   PaletteColor share_ink(float share) const {
     return ink(colormap_.diverging() ? 0.5f + share / 2.0f : share);
   }
+  /// And of one of what lies below 0: from the middle down.
+  PaletteColor share_below_ink(float share) const {
+    return ink(colormap_.diverging() ? 0.5f - share / 2.0f : share);
+  }
 
  private:
   std::size_t level(float t) const noexcept;  // of ramp_
