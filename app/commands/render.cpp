@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,16 +72,19 @@ Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& docum
   return choose_drawing(request, document);
 }
 
-// What the numbers are, and what is made of them.
+// What the numbers are; absent: what the file says.
+std::optional<PatternKind> kind_of(const RenderOptions& options) {
+  return options.kind || !options.softmax ? options.kind : PatternKind::kScores;
+}
+
+// What is made of scores.
 void take_scores(const RenderOptions& options, AttentionDocument& document) {
-  const PatternKind given = options.softmax ? PatternKind::kScores : document.kind;
-  document.kind = options.kind.value_or(given);
   const auto& [temperature, divisor] = options.of_scores;
   std::string divided = divisor != 1.0f ? fmt::format(" / {}", divisor) : "";
   divided += temperature != 1.0f ? fmt::format(" / temperature {}", temperature) : "";
   if (options.softmax) {
-    take_softmax(document, options.of_scores);
     document.notes.push_back("softmax of the scores given" + divided);
+    take_softmax(document, options.of_scores);
   } else if (is_before_softmax(document.kind)) {
     divide_scores(document, options.of_scores);
     if (!divided.empty()) {
@@ -128,7 +132,8 @@ TokenizedText text_of(const std::vector<std::string>& tokens) {
 std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   const MappedFile file = open_file(options);
   std::vector<AttentionDocument> documents;
-  for (ReadDocument& read : read_attention(file.bytes(), name_of(options), options.tokens)) {
+  for (ReadDocument& read :
+       read_attention(file.bytes(), name_of(options), options.tokens, kind_of(options))) {
     documents.push_back(prepared(options, std::move(read)));
   }
   const AttentionDocument& first = documents.front();
@@ -143,13 +148,15 @@ std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   return documents;
 }
 
-// JSON has no way to write them; a null would be read back as something else.
+// JSON has no way to write them; a null would be read back as a masked score, or as nothing.
 void refuse_non_finite(const AttentionDocument& document) {
+  const auto is_written = [&document](float number) {
+    return std::isfinite(number) || (number < 0.0f && is_before_softmax(document.kind));
+  };
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
       const auto row = pattern.weights.row(query);
-      if (!std::all_of(row.begin(), row.end(),
-                       [](float weight) { return std::isfinite(weight); })) {
+      if (!std::ranges::all_of(row, is_written)) {
         throw Error(ErrorKind::kUnsupported,
                     fmt::format("head {}, query {}: JSON cannot hold what is no finite number",
                                 head_name(pattern.head), query));

@@ -146,7 +146,7 @@ FirstShown most_changed(const AttentionDocument& document) {
 
 std::optional<FirstShown> first_shown(const ShownAttention& shown) {
   const AttentionDocument& document = shown.first();
-  if (document.average) {
+  if (document.average || is_before_softmax(document.kind)) {
     return std::nullopt;
   }
   if (document.difference) {

@@ -1,6 +1,8 @@
 // attnviz render: attention from files of any tool.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -159,6 +161,67 @@ TEST_CASE("render: the scores of a run come to its weights again") {
       }
     }
   }
+}
+
+TEST_CASE("render: masked scores stay masked, as JSON and as arrays") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"The cat sat", "--show", "masked", "--head", "2.1", "-q", "-o",
+                             "m.json", "-o", "m.npy"})
+              .exit_code == 0);
+  const nlohmann::json written = parse_json(read_file(folder.file("m.json")));
+  const std::string array = read_file(folder.file("m.npy"));
+  constexpr std::size_t kTokens = 4;
+  for (std::size_t query = 0; query < kTokens; ++query) {
+    for (std::size_t key = 0; key < kTokens; ++key) {
+      float number = 0.0f;
+      const std::size_t cell = query * kTokens + key;
+      std::memcpy(&number, array.data() + array.size() - 4 * (kTokens * kTokens - cell), 4);
+      CHECK(written["attention"][0][0][query][key].is_null() == (key > query));
+      CHECK(std::isinf(number) == (key > query));
+      CHECK(std::signbit(number) >= (key > query));
+    }
+  }
+  const nlohmann::json run = attnviz_json({"The cat sat", "--head", "2.1"});
+  for (const char* file : {"m.json", "m.npy"}) {
+    CAPTURE(file);
+    const ProgramResult made = in_folder(folder, {"render", file, "--softmax", "--json"});
+    CHECK(made.err.empty());
+    const nlohmann::json weights = parse_json(made.out);
+    CHECK(weights["attention"][0][0][0] == nlohmann::json({1.0, 0.0, 0.0, 0.0}));
+    for (std::size_t key = 0; key < kTokens; ++key) {
+      CHECK(weights["attention"][0][0][3][key].get<double>() ==
+            doctest::Approx(run["attention"][0][0][3][key].get<double>()).epsilon(1e-5));
+    }
+    const ProgramResult again = in_folder(folder, {"render", file, "--kind", "masked", "--json"});
+    CHECK(parse_json(again.out)["attention"] == written["attention"]);
+  }
+  const ProgramResult shown = attnviz({"The cat sat", "--show", "masked", "--head", "2.1"});
+  const ProgramResult read = in_folder(folder, {"render", "m.json"});
+  CHECK(read.out == shown.out);
+}
+
+TEST_CASE("render: -inf and null are masked cells wherever scores are drawn") {
+  const std::string page = "[[2, null, -Infinity], [-1, 2, null], [0, 1, 2]]";
+  for (const char* kind : {"scores", "scaled", "masked"}) {
+    const ProgramResult drawn =
+        attnviz({"render", "-", "--kind", kind, "--style", "numbers"}, page);
+    CHECK(drawn.exit_code == 0);
+    CHECK_FALSE(contains(drawn.out, "inf"));
+    CHECK(contains(drawn.out, "= masked"));
+    CHECK(contains(drawn.out, "-1.00"));
+    CHECK(contains(drawn.out, "-2 "));  // the range is that of the numbers
+    const nlohmann::json document = attnviz_json({"render", "-", "--kind", kind}, page);
+    CHECK(document["attention"][0][0][0] == nlohmann::json({2.0, nullptr, nullptr}));
+  }
+  const ProgramResult weights = attnviz({"render", "-", "--softmax", "--style", "numbers"}, page);
+  CHECK(contains(weights.out, "1.000"));
+  CHECK(contains(weights.out, "= masked"));
+  const ProgramResult blind =
+      attnviz({"render", "-", "--softmax", "-q"}, "[[1, 2], [null, -Infinity]]");
+  CHECK(contains(blind.out, "1 of 2 rows see no key"));
+  CHECK(contains(attnviz_json({"render", "-", "--softmax"}, "[[1, 2], [null, null]]")["notes"][1],
+                 "1 of 2 rows see no key"));
+  CHECK(attnviz({"render", "-"}, "[[0.5, null]]").exit_code == 3);
 }
 
 TEST_CASE("render: scores of a textbook, divided or as weights") {

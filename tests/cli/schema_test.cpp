@@ -65,6 +65,7 @@ const std::vector<SchemaCase>& cases() {
        {"--random", "ab cd", "--tokenizer", "chars", "--merge", "words", "--mask", "window:2"}},
       {"learned.json", {"--ids", "1,2,3", "-m", kModels + "gpt2-tied"}},
       {"scores.json", {"render", "scores-in.json"}},
+      {"masked.json", {"The cat sat", "--show", "masked", "--head", "2.1"}},
       {"cross.json", {"render", "scores-in.json", "--tokens", "a b", "--key-tokens", "x y"}},
       {"focus.json", {"--random", "The cat sat", "--focus", "cat", "--as-key"}},
       {"next-tokens.json",

@@ -1,9 +1,12 @@
 #include "attnviz/document/json/attention_reader.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,6 +164,42 @@ TEST_CASE("read_attention: lines of documents are several documents") {
   CHECK(read_attention(line + "\n\n" + line + "\n", "a.json", {}).size() == 2);
   CHECK(read_attention("{\n\"attention\": [[[[1]]]]\n}\n", "a.json", {}).size() == 1);
   CHECK(contains(failure(line + "\n{\"attention\": 5}\n"), "a.json: line 2: "));
+}
+
+TEST_CASE("read_attention: of scores null and -Infinity are masked ones") {
+  constexpr float kMasked = -std::numeric_limits<float>::infinity();
+  const auto row_of = [](std::string_view bytes, std::optional<PatternKind> kind) {
+    const ReadDocument read = std::move(read_attention(bytes, "a.json", {}, kind).front());
+    const auto row = read.document.patterns.back().weights.row(0);
+    return std::vector<float>(row.begin(), row.end());
+  };
+  for (const char* bytes : {"[[2, null, -Infinity]]", "[[[[2,null , -Infinity ]]]]",
+                            R"({"attention": [[[[2, null, -Infinity]]]]})",
+                            R"({"kind": "weights", "attention": [[[[2, null, -Infinity]]]]})"}) {
+    CAPTURE(bytes);
+    CHECK(row_of(bytes, PatternKind::kScores) == std::vector<float>{2.0f, kMasked, kMasked});
+    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}), Error);
+    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, PatternKind::kWeights), Error);
+  }
+  CHECK(row_of("[[null, -Infinity]]", PatternKind::kMasked) ==
+        std::vector<float>{kMasked, kMasked});
+  // Numbers that are too small to be read at once leave the rest to another reader.
+  CHECK(row_of("[[1e-60, null, 3]]", PatternKind::kScaled) ==
+        std::vector<float>{0.0f, kMasked, 3.0f});
+  for (const char* kind : {"scores", "scaled", "masked"}) {
+    const std::string said = fmt::format(R"({{"attention": [[[[null, 1]]]], "kind": "{}"}})", kind);
+    CHECK(row_of(said, {}) == std::vector<float>{kMasked, 1.0f});
+  }
+  CHECK(std::string(failure("[[1, null]]").what()) ==
+        "a.json: [0]: expected a number, found null (item 1)");
+  CHECK(contains(failure("[[1, -Infinity]]"), "expected a value, found -Infinity"));
+  // JSON everywhere else, and all other words.
+  for (const char* bytes : {"[[1, Infinity]]", "[[1, NaN]]", R"([[1, "-inf"]])", "[[1, nul]]",
+                            "[[1, null,]]", "[[1], null]", R"({"attention": -Infinity})",
+                            R"({"x": -Infinity, "attention": [[[[1]]]]})"}) {
+    CAPTURE(bytes);
+    CHECK_THROWS_AS(read_attention(bytes, "a.json", {}, PatternKind::kScores), Error);
+  }
 }
 
 TEST_CASE("read_attention: malformed documents are refused with their place") {

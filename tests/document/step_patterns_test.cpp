@@ -11,6 +11,7 @@
 
 #include "attnviz/attention/engine.h"
 #include "attnviz/core/error.h"
+#include "attnviz/document/attention_heatmap.h"
 #include "attnviz/document/drawing_choice.h"
 #include "support/naive.h"
 #include "support/sample_inspection.h"
@@ -75,7 +76,7 @@ TEST_CASE("show_step: the temperature divides what is scaled, not the scores") {
   check_about(last_row(stepped(model, kSat, PatternKind::kScaled, cold)), {2, 4, 2});
 }
 
-TEST_CASE("show_step: scores are there before the mask, and 0 behind it") {
+TEST_CASE("show_step: scores are there before the mask, and minus infinity behind it") {
   const Model model = test::random_head(5);
   const auto tokens = test::numbered_tokens(5);
   const AttentionDocument scores = stepped(model, tokens, PatternKind::kScaled);
@@ -87,7 +88,8 @@ TEST_CASE("show_step: scores are there before the mask, and 0 behind it") {
       CAPTURE(query);
       CAPTURE(key);
       CHECK(before(query, key) != 0.0f);
-      CHECK(after(query, key) == (key <= query ? before(query, key) : 0.0f));
+      CHECK(after(query, key) ==
+            (key <= query ? before(query, key) : -std::numeric_limits<float>::infinity()));
       CHECK(scores.sees(query, key));
       CHECK(masked.sees(query, key) == (key <= query));
     }
@@ -145,6 +147,29 @@ TEST_CASE("take_softmax: masked scores count nothing, and what is no number is r
   const std::vector<float> broken = {std::nanf(""), 1.0f, 1.0f, 1.0f};
   document.patterns.front().weights = test::matrix_over(broken, 2, 2);
   CHECK_THROWS_AS(take_softmax(document, {}), Error);
+}
+
+TEST_CASE("take_softmax: rows without a score are told, and their cells stay masked") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> scores = {1.0f, -kInfinity, -kInfinity, -kInfinity};
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"a", "b"};
+  document.kind = PatternKind::kScores;
+  document.patterns.push_back({{0, 3}, test::matrix_over(scores, 2, 2)});
+  for (const bool are_weights : {false, true}) {
+    if (are_weights) {
+      take_softmax(document, {});
+    }
+    const HeatmapPanel panel = attention_heatmap(document).panels.front();
+    CHECK(panel.is_visible(0, 0));
+    CHECK_FALSE(panel.is_visible(0, 1));
+    CHECK_FALSE(panel.is_visible(1, 0));
+    CHECK(panel.mask == "masked scores");
+    CHECK(document.notes.size() == (are_weights ? 1 : 0));
+  }
+  CHECK(document.notes.front() ==
+        "1 of 2 rows see no key, for all of their scores are masked: head 0.3, query 1; softmax "
+        "would be 0 / 0, which is no number, and their weights are 0");
 }
 
 TEST_CASE("choose_drawing: scores are drawn around zero, whatever their signs") {

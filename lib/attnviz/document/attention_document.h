@@ -2,6 +2,7 @@
 // they are drawn.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,9 +61,18 @@ Pooling thumbnail_pooling_of(const Drawing& drawing, const PoolGrid& grid) noexc
 
 /// One head's weights, or what was made of several heads'.
 struct DocumentPattern {
-  HeadId head;             // of a mean: 0 on the axis that was averaged; of a rollout: 0.0
-  ConstMatrix weights;     // [n_queries, n_keys]
-  std::string title = {};  // "L0 mean of 4 heads"; empty: the head's name
+  HeadId head;              // of a mean: 0 on the axis that was averaged; of a rollout: 0.0
+  ConstMatrix weights;      // [n_queries, n_keys]
+  std::string title = {};   // "L0 mean of 4 heads"; empty: the head's name
+  ConstMatrix scores = {};  // those given, of weights that were made of scores; else empty
+
+  /// Whether a mask has made the score of this cell minus infinity, or that which its weight was
+  /// made of. `kind` is the document's.
+  bool is_masked_score(PatternKind kind, std::size_t query, std::size_t key) const noexcept {
+    constexpr float kMasked = -std::numeric_limits<float>::infinity();
+    return is_before_softmax(kind) ? weights(query, key) == kMasked
+                                   : !scores.empty() && scores(query, key) == kMasked;
+  }
 };
 
 /// Says that every pattern is a mean, or that the only one is a rollout.

@@ -16,6 +16,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/patterns/masked_scores.h"
 #include "attnviz/document/patterns/shown_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "attnviz/document/words/token_names.h"
@@ -354,10 +355,13 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   Heatmap heatmap;
   std::vector<DocumentVisibilities> visibilities(documents.begin(), documents.end());
   std::vector<Visibility> seen;  // of the panels
+  MaskedScores masked;
   for (std::size_t i = 0; i < document.patterns.size(); ++i) {
     for (std::size_t variant = 0; variant < documents.size(); ++variant) {
       seen.push_back(visibilities[variant].of(documents[variant].patterns[i].head));
       heatmap.panels.push_back(panel_of(documents[variant], i, seen.back()));
+      masked.hide_in(heatmap.panels.back(), documents[variant].kind, documents[variant].patterns[i],
+                     seen.back());
       if (documents.size() > 1) {
         heatmap.panels.back().title += " " + drawing.side_by_side[variant];
       }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "attnviz/attention/head_selection.h"
@@ -14,6 +15,7 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
   constexpr std::size_t kFewKeys = 32;  // their cells are large enough to be told apart
   constexpr float kFlatPart = 0.1f;     // of the colours
   constexpr std::size_t kAllBut = 100;  // one weight of so many may lie above
+  constexpr float kMasked = -std::numeric_limits<float>::infinity();
   const ColorScale& scale = heatmap.scale;
   if (scale.kind != ScaleKind::kLinear || heatmap.n_keys() <= kFewKeys) {
     return {};
@@ -23,7 +25,7 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
   std::size_t n_above = 0;
   const auto count = [&](std::span<const float> values) {
     for (const float value : values) {
-      n_values += value != 0.0f ? 1u : 0u;
+      n_values += value != 0.0f && value != kMasked ? 1u : 0u;
       n_above += value >= limit ? 1u : 0u;
     }
   };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -112,6 +113,25 @@ std::optional<float> nearest_float(const Scanned& scanned) noexcept {
   return static_cast<float>(scanned.is_negative ? -size : size);
 }
 
+// How long a null or a -Infinity is that stands here; 0: neither does.
+std::size_t null_length(const char* at, const char* end) noexcept {
+  if (is_digit(*at)) {
+    return 0;
+  }
+  const std::string_view text(at, static_cast<std::size_t>(end - at));
+  for (const std::string_view word : {std::string_view("null"), std::string_view("-Infinity")}) {
+    if (text.starts_with(word)) {
+      return word.size();
+    }
+  }
+  return 0;
+}
+
+// Whether what stands here may be taken.
+bool begins_number(const char* at, const char* end, bool takes_nulls) noexcept {
+  return at != end && (is_digit(*at) || *at == '-' || (takes_nulls && *at == 'n'));
+}
+
 }  // namespace
 
 bool is_json_number(std::string_view text) noexcept {
@@ -119,12 +139,15 @@ bool is_json_number(std::string_view text) noexcept {
   return scan_number(text.data(), end).end == end;
 }
 
-std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers) {
+std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers,
+                              std::size_t* n_nulls) {
   const char* const end = text.data() + text.size();
   const char* taken = text.data();
   const char* begin = skip_space(taken, end);
-  while (begin != end && (is_digit(*begin) || *begin == '-')) {
-    const Scanned scanned = scan_number(begin, end);
+  const bool takes_nulls = n_nulls != nullptr;
+  while (begins_number(begin, end, takes_nulls)) {
+    const std::size_t null = takes_nulls ? null_length(begin, end) : 0;
+    const Scanned scanned = null > 0 ? Scanned{begin + null} : scan_number(begin, end);
     if (scanned.end == nullptr) {
       break;
     }
@@ -135,11 +158,15 @@ std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers
         break;
       }
       next = skip_space(next + 1, end);
-      if (next == end || (!is_digit(*next) && *next != '-')) {
+      if (!begins_number(next, end, takes_nulls)) {
         break;
       }
     }
-    std::optional<float> number = nearest_float(scanned);
+    std::optional<float> number =
+        null > 0 ? std::optional(-std::numeric_limits<float>::infinity()) : nearest_float(scanned);
+    if (null > 0) {
+      ++*n_nulls;
+    }
     if (!number) {
       float exact = 0.0f;
       if (std::from_chars(begin, scanned.end, exact).ec != std::errc()) {

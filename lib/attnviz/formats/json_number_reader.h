@@ -16,7 +16,9 @@ bool is_json_number(std::string_view text) noexcept;
 /// right or wrong as `text` is, for the same reason.
 ///
 /// Takes numbers by the grammar of RFC 8259, section 6, rounded to the nearest float, and leaves
-/// those that do not fit one or are too small for it.
-std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers);
+/// those that do not fit one or are too small for it. Where `n_nulls` is given, takes null and
+/// -Infinity as well, both as minus infinity, and adds to it how many there were.
+std::size_t read_json_numbers(std::string_view text, std::vector<float>& numbers,
+                              std::size_t* n_nulls = nullptr);
 
 }  // namespace attnviz

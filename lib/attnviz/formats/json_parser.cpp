@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -76,13 +77,11 @@ class SourceIterator {
 
 class Builder {
  public:
-  Builder(Source& source, JsonTreeData& data) : source_(source), data_(data) {}
+  Builder(Source& source, JsonTreeData& data, JsonNulls nulls)
+      : source_(source), data_(data), takes_nulls_(nulls == JsonNulls::kMinusInfinity) {}
 
   // The names and signatures of nlohmann's SAX interface.
-  bool null() {
-    attach(add(JsonKind::kNull));
-    return true;
-  }
+  bool null();
   bool boolean(bool flag);
   bool number_integer(std::int64_t number) {
     // Only what begins with a minus comes here, and a 0 among it is the float -0.
@@ -124,6 +123,7 @@ class Builder {
   Source& source_;
   std::size_t read_itself_ = 0;  // bytes that nlohmann_json has not seen
   JsonTreeData& data_;
+  bool takes_nulls_;
   std::vector<Open> open_;
   TextRange key_;
   bool after_key_ = false;
@@ -155,6 +155,17 @@ std::size_t Builder::add(JsonKind kind) {
   after_key_ = false;
   data_.records.push_back(record);
   return data_.records.size() - 1;
+}
+
+bool Builder::null() {
+  const bool is_among_numbers =
+      !open_.empty() && parent().kind == JsonKind::kNumbers && parent().cols > 0;
+  if (takes_nulls_ && is_among_numbers) {  // of a list that was not read at once
+    ++data_.n_nulls;
+    return add_number(-std::numeric_limits<float>::infinity(), 0, /*is_unsigned=*/false);
+  }
+  attach(add(JsonKind::kNull));
+  return true;
 }
 
 bool Builder::boolean(bool flag) {
@@ -215,7 +226,8 @@ bool Builder::start_array(std::size_t) {
   open(JsonKind::kNumbers);
   std::vector<float>& floats = *data_.floats;
   const std::size_t before = floats.size();
-  const std::size_t length = read_json_numbers(source_.bytes.substr(source_.at), floats);
+  const std::size_t length = read_json_numbers(source_.bytes.substr(source_.at), floats,
+                                               takes_nulls_ ? &data_.n_nulls : nullptr);
   parent().cols = floats.size() - before;
   read_itself_ += length;
   source_.read_up_to(source_.at + length);
@@ -358,7 +370,8 @@ std::size_t check_text(Source source, std::string_view name) {
 
 }  // namespace
 
-JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Forget& forget) {
+JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Forget& forget,
+                         JsonNulls nulls) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (bytes.starts_with(kByteOrderMark)) {
     bytes.remove_prefix(kByteOrderMark.size());
@@ -368,7 +381,7 @@ JsonTree JsonTree::parse(std::string_view bytes, std::string_view name, const Fo
   data->name = name;
   // With room for all of them the floats never move, and room that is not used is never touched.
   data->floats->reserve(check_text(source, name));
-  Builder builder(source, *data);
+  Builder builder(source, *data, nulls);
   FloatJson::sax_parse(SourceIterator(&source), SourceIterator(nullptr), &builder);
   return JsonTree(std::move(data));
 }

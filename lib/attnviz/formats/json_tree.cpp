@@ -212,6 +212,10 @@ JsonNode JsonTree::root() const noexcept {
   return {*data_, 0};
 }
 
+bool JsonTree::has_nulls_in_lists() const noexcept {
+  return data_->n_nulls > 0;
+}
+
 std::shared_ptr<const void> JsonTree::numbers() const noexcept {
   return data_->floats;
 }

@@ -77,6 +77,9 @@ class JsonNode {
   std::size_t index_;
 };
 
+/// What null and -Infinity, which is no JSON but what Python writes, are in a list of numbers.
+enum class JsonNulls : bool { kNoNumbers, kMinusInfinity };
+
 /// Owns the tree. Movable; nodes and matrices stay valid until it is destroyed.
 class JsonTree {
  public:
@@ -90,9 +93,12 @@ class JsonTree {
   /// rows of numbers. Needs little more memory than the floats.
   /// `forget` is told of bytes that only a message about an error would look at again, so that a
   /// mapped file need not stay in memory.
-  static JsonTree parse(std::string_view bytes, std::string_view name, const Forget& forget = {});
+  static JsonTree parse(std::string_view bytes, std::string_view name, const Forget& forget = {},
+                        JsonNulls nulls = JsonNulls::kNoNumbers);
 
   JsonNode root() const noexcept;
+  /// Whether a null or a -Infinity became minus infinity.
+  bool has_nulls_in_lists() const noexcept;
   /// What the numbers live in: keeps matrices valid beyond the tree.
   std::shared_ptr<const void> numbers() const noexcept;
 

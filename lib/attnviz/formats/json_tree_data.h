@@ -41,6 +41,7 @@ struct JsonTreeData {
   std::string text;
   std::vector<JsonRecord> records;
   std::shared_ptr<std::vector<float>> floats = std::make_shared<std::vector<float>>();
+  std::size_t n_nulls = 0;  // among the floats, as minus infinity
 
   std::string_view view(TextRange range) const noexcept {
     return std::string_view(text).substr(range.begin, range.size);

@@ -219,8 +219,25 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
   }
 }
 
-ReadDocument read_json(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
-  const JsonTree tree = JsonTree::parse(bytes, name);
+// What the numbers are: as asked, else as the file says.
+PatternKind kind_in(const JsonNode& root, std::optional<PatternKind> asked) {
+  return asked ? *asked
+               : choice_named(kPatternKinds, text_if_any(root, "kind"))
+                     .value_or(PatternKind::kWeights);
+}
+
+// Among scores, null and -Infinity are what a mask hides; weights have none.
+JsonTree parse_patterns(std::string_view bytes, std::string_view name,
+                        std::optional<PatternKind> kind) {
+  JsonTree tree = JsonTree::parse(bytes, name, {}, JsonNulls::kMinusInfinity);
+  return tree.has_nulls_in_lists() && !is_before_softmax(kind_in(tree.root(), kind))
+             ? JsonTree::parse(bytes, name)  // says where they are
+             : std::move(tree);
+}
+
+ReadDocument read_json(std::string_view bytes, std::string_view name, const GivenTokens& tokens,
+                       std::optional<PatternKind> kind) {
+  const JsonTree tree = parse_patterns(bytes, name, kind);
   const JsonNode root = tree.root();
   ReadDocument read;
   AttentionDocument& document = read.document;
@@ -278,11 +295,13 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       read_rectangle(root, root.at("attention"), document);
     }
   }
+  document.kind = kind.value_or(document.kind);
   name_tokens(tokens, name, document);
   return read;
 }
 
-ReadDocument read_array(std::string_view bytes, std::string_view name, const GivenTokens& tokens) {
+ReadDocument read_array(std::string_view bytes, std::string_view name, const GivenTokens& tokens,
+                        std::optional<PatternKind> kind) {
   const auto array = std::make_shared<NpyArray>(read_npy(bytes, name));
   const std::vector<std::size_t>& shape = array->shape;
   if (shape.size() < 2 || shape.size() > 4) {
@@ -303,6 +322,7 @@ ReadDocument read_array(std::string_view bytes, std::string_view name, const Giv
   read.document.storage = array;
   read.document.model = ModelFacts{};
   read.document.model->name = file_name(name);
+  read.document.kind = kind.value_or(PatternKind::kWeights);
   name_tokens(tokens, name, read.document);
   return read;
 }
@@ -329,22 +349,23 @@ std::vector<std::string_view> object_lines(std::string_view bytes) {
 }  // namespace
 
 std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
-                                         const GivenTokens& tokens) {
+                                         const GivenTokens& tokens,
+                                         std::optional<PatternKind> kind) {
   std::vector<ReadDocument> documents;
   if (bytes.starts_with("PK\x03\x04")) {
     fail(ErrorKind::kUnsupported, name,
          "expected one array, found an archive (.npz); np.save writes one");
   }
   if (is_npy(bytes)) {
-    documents.push_back(read_array(bytes, name, tokens));
+    documents.push_back(read_array(bytes, name, tokens, kind));
     return documents;
   }
   const std::vector<std::string_view> lines = object_lines(bytes);
   if (lines.empty()) {
-    documents.push_back(read_json(bytes, name, tokens));
+    documents.push_back(read_json(bytes, name, tokens, kind));
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    documents.push_back(read_json(lines[i], fmt::format("{}: line {}", name, i + 1), tokens));
+    documents.push_back(read_json(lines[i], fmt::format("{}: line {}", name, i + 1), tokens, kind));
   }
   return documents;
 }

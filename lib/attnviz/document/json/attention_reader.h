@@ -26,9 +26,13 @@ struct ReadDocument {
 /// format: a nested JSON list or an .npy array of [q][k], [head][q][k] or [layer][head][q][k].
 /// Where nobody names the tokens they are called by their indices.
 ///
+/// `kind` is what the numbers are, whatever the file says. Of scores, whether the file or the
+/// argument says so, null and -Infinity are masked ones: minus infinity.
+///
 /// `name` stands in front of every message. Throws Error{kMalformed}, Error{kUnsupported}, and
 /// Error{kUsage} when tokens were given in another number than the file has.
 std::vector<ReadDocument> read_attention(std::string_view bytes, std::string_view name,
-                                         const GivenTokens& tokens);
+                                         const GivenTokens& tokens,
+                                         std::optional<PatternKind> kind = {});
 
 }  // namespace attnviz

@@ -69,7 +69,8 @@ Lesson masks_lesson(const LessonRequest& request);
 /// Its number as `text`.
 LessonCell number_cell(double number, std::string text);
 
-/// The same of what is counted: tokens, bytes, multiplications. Precondition: whole, from 0 to 2^53.
+/// The same of what is counted: tokens, bytes, multiplications. Precondition: whole, from 0 to
+/// 2^53.
 LessonCell count_cell(double count, std::string text);
 
 /// A picture of matrices, that it owns, over the same tokens; weights from 0 to 1, or to

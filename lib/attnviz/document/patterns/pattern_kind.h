@@ -13,7 +13,7 @@ enum class PatternKind {
   kWeights,      // after softmax; rows sum to 1
   kScores,       // q·k, also of keys that the mask will hide
   kScaled,       // the same times 1 / (√d_head · temperature)
-  kMasked,       // what softmax takes: capped, with biases; 0 where the key is hidden
+  kMasked,       // what softmax takes: capped, with biases; -inf where the key is hidden
   kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
                  // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
 };

@@ -29,21 +29,10 @@ void put(AttentionDocument& document, Patterns patterns) {
   document.storage = owned;
 }
 
-// Scores of what is hidden are 0, as weights are.
-MatrixBuffer masked_scores(const Inspection& head) {
-  MatrixBuffer scores = copy_of(head.all->masked.view());
-  for (std::size_t query = 0; query < scores.rows(); ++query) {
-    for (float& score : scores.view().row(query)) {
-      score = std::isinf(score) && score < 0.0f ? 0.0f : score;
-    }
-  }
-  return scores;
-}
-
 MatrixBuffer step_of(const Inspection& head, PatternKind kind) {
   return kind == PatternKind::kScores   ? copy_of(head.all->scores.view())
          : kind == PatternKind::kScaled ? copy_of(head.all->scaled.view())
-                                        : masked_scores(head);
+                                        : copy_of(head.all->masked.view());
 }
 
 // Keeps the shares of rows, while they come.
@@ -80,6 +69,27 @@ class ValueShares : public PatternSink {
  private:
   std::map<HeadId, MatrixBuffer> shares_;
   const ValueNorms* norms_ = nullptr;
+};
+
+// Queries all of whose scores are masked.
+struct BlindRows {
+  std::size_t count = 0;
+  std::size_t n_rows = 0;
+  std::string first;
+
+  void take(HeadId head, std::size_t query, std::span<const float> weights) {
+    ++n_rows;
+    if (std::ranges::all_of(weights, [](float weight) { return weight == 0.0f; }) && count++ == 0) {
+      first = fmt::format("head {}, query {}", head_name(head), query);
+    }
+  }
+
+  std::string note() const {
+    return fmt::format(
+        "{} of {} rows see no key, for all of their scores are masked: {}; softmax would be 0 / 0, "
+        "which is no number, and their weights are 0",
+        count, n_rows, first);
+  }
 };
 
 float factor_of(const SoftmaxRequest& request) noexcept {
@@ -126,7 +136,10 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
   document.kind = PatternKind::kWeights;
   DocumentVisibilities visibilities(document);
   Patterns patterns;
-  for (const DocumentPattern& pattern : document.patterns) {
+  BlindRows blind;
+  const auto scores = document.storage;
+  for (DocumentPattern& pattern : document.patterns) {
+    pattern.scores = pattern.weights;
     const Visibility seen = visibilities.of(pattern.head);
     MatrixBuffer weights(pattern.weights.rows, pattern.weights.cols);
     std::vector<float> row;
@@ -148,10 +161,17 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
         weights.view()(query, keys[i]) = row[i];
       }
+      blind.take(pattern.head, query, row);
     }
     patterns.push_back(std::move(weights));
   }
   put(document, std::move(patterns));
+  document.storage =
+      std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+          document.storage, scores);
+  if (blind.count > 0) {
+    document.notes.push_back(blind.note());
+  }
 }
 
 void divide_scores(AttentionDocument& document, const SoftmaxRequest& request) {

@@ -76,7 +76,8 @@ std::size_t NumberGroup::width() const {
 }
 
 std::string without_zero_sign(std::string number) {
-  if (number.starts_with('-') && number.find_first_of("123456789") == std::string::npos) {
+  constexpr std::string_view kOfZeros = "-.0e+";  // -inf keeps its sign
+  if (number.starts_with('-') && number.find_first_not_of(kOfZeros) == std::string::npos) {
     number.erase(0, 1);
   }
   return number;
