@@ -18,6 +18,7 @@
 #include "attnviz/document/json/attention_reader.h"
 #include "attnviz/document/weight_notes.h"
 #include "commands/input.h"
+#include "options/shell_words.h"
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "stores/samples.h"
@@ -93,6 +94,16 @@ void take_scores(const RenderOptions& options, AttentionDocument& document) {
   }
 }
 
+// Of numbers that can be no weights; the picture says that rows do not sum to 1.
+std::string scores_hint(const RenderOptions& options) {
+  const std::string again =
+      "\n  attnviz render " + (reads_stdin(options) ? "-" : typed_word(options.file->string()));
+  return fmt::format(
+      "{}: numbers below 0 or above 1 are no weights; scores are drawn, or made "
+      "weights of, by:{} --kind scores{} --softmax",
+      name_of(options), again, again);
+}
+
 AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   AttentionDocument document = std::move(read.document);
   keep_chosen_heads(options.heads, document);
@@ -114,8 +125,9 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   document.drawing = read.drawn_before && !options.softmax
                          ? changed_drawing(options.drawing.request, document)
                          : drawing_of_values(options.drawing.request, document);
-  if (std::string note = row_sum_note(document); !note.empty()) {
-    tell(options.talk, note);
+  std::string note = row_sum_note(document);
+  tell(options.talk, look_like_scores(document) ? scores_hint(options) : note);
+  if (!note.empty()) {
     document.notes.push_back(std::move(note));
   }
   return document;

@@ -233,6 +233,10 @@ CommandDescription describe(const CommandEntry& entry) {
   return description;
 }
 
+// What other programs, or other words, call options whose names are spelled quite differently.
+constexpr std::pair<const char*, const char*> kOtherNames[] = {{"--scale-by", "--divide-by"},
+                                                               {"--divide", "--divide-by"}};
+
 [[noreturn]] void fail_unknown_option(const OptionList& list, const std::string& word) {
   std::vector<std::string> known;
   for (const OptionSpec& option : list.all()) {
@@ -243,6 +247,11 @@ CommandDescription describe(const CommandEntry& entry) {
   const std::string name = word.substr(0, word.find('='));
   const bool is_long = name.starts_with("--");
   std::string hint = is_long ? did_you_mean(name, known) : std::string();
+  for (const auto& [other_name, own_name] : kOtherNames) {
+    if (name == other_name && list.find(own_name) != nullptr) {
+      hint = fmt::format(" (did you mean \"{}\"?)", own_name);
+    }
+  }
   for (const CommandEntry& entry : commands()) {
     OptionList other;
     entry.build(other);

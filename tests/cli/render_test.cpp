@@ -224,6 +224,21 @@ TEST_CASE("render: -inf and null are masked cells wherever scores are drawn") {
   CHECK(attnviz({"render", "-"}, "[[0.5, null]]").exit_code == 3);
 }
 
+TEST_CASE("render: numbers that can be no weights are told once, with the lines to type") {
+  const TemporaryFolder folder;
+  write_file(folder.file("my scores.json"), "[[5, 1], [2, -3]]");
+  const ProgramResult drawn = in_folder(folder, {"render", "my scores.json"});
+  CHECK(drawn.exit_code == 0);
+  CHECK(contains(drawn.out, "rows do not sum to 1"));
+  CHECK_FALSE(contains(drawn.err, "rows do not sum to 1"));
+  CHECK(contains(drawn.err, "\n  attnviz render \"my scores.json\" --kind scores\n"));
+  CHECK(contains(drawn.err, "\n  attnviz render \"my scores.json\" --softmax\n"));
+  for (const char* option : {"scores", "scaled", "masked"}) {
+    CHECK(in_folder(folder, {"render", "my scores.json", "--kind", option}).err.empty());
+  }
+  CHECK(in_folder(folder, {"render", "my scores.json", "--softmax"}).err.empty());
+}
+
 TEST_CASE("render: scores of a textbook, divided or as weights") {
   const std::string page = "[[2.1, 8.7, 3.2]]";
   const ProgramResult drawn =

@@ -24,6 +24,7 @@ TEST_CASE("command lines that make no sense end with 2 and say why") {
       {{"--sed=3", "cat"}, "unknown option --sed (did you mean \"--seed\"?)"},
       {{"--tokeniser", "chars", "cat"}, "did you mean \"--tokenizer\""},
       {{"--colour", "never", "cat"}, "did you mean \"--color\""},
+      {{"render", "a.json", "--scale-by", "0.5"}, "did you mean \"--divide-by\""},
       {{"-Z", "cat"}, "unknown option -Z"},
       {{"-qZ", "cat"}, "unknown option -Z"},
       {{"--focal", "1", "cat"}, "unknown option --focal"},

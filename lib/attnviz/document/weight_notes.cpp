@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -44,6 +45,24 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid) {
                    "nearly all weights are below {:.3g}: the scale log or row-max shows "
                    "them",
                    limit);
+}
+
+bool look_like_scores(const AttentionDocument& document) {
+  constexpr float kRounding = 1e-3f;
+  if (document.run.dropout > 0.0f || document.difference ||
+      document.kind != PatternKind::kWeights) {
+    return false;
+  }
+  return std::ranges::any_of(document.patterns, [](const DocumentPattern& pattern) {
+    for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      if (std::ranges::any_of(pattern.weights.row(query), [](float number) {
+            return number < -kRounding || number > 1.0f + kRounding;
+          })) {
+        return true;
+      }
+    }
+    return false;
+  });
 }
 
 std::string row_sum_note(const AttentionDocument& document) {

@@ -20,4 +20,8 @@ std::string flat_note(const Heatmap& heatmap, const PoolGrid* grid = nullptr);
 /// 0.001, or are all 0, or when dropout explains it.
 std::string row_sum_note(const AttentionDocument& document);
 
+/// Whether what is said to be weights can be none: numbers below 0 or above 1, where neither
+/// dropout nor a difference explains them.
+bool look_like_scores(const AttentionDocument& document);
+
 }  // namespace attnviz
