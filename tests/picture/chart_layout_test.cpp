@@ -146,4 +146,39 @@ TEST_CASE("chart: PNG and SVG files") {
   CHECK(render_figure(test::sample_chart()) == png);
 }
 
+TEST_CASE("chart: the sample before a name is drawn as its line is") {
+  const auto strokes = chart_items<Strokes>(chart_scene(test::sample_chart()));
+  const auto dashed =
+      std::ranges::find_if(strokes, [](const Strokes& one) { return one.curves.size() > 10; });
+  const auto sample =
+      std::ranges::find_if(strokes, [](const Strokes& one) { return one.curves.size() == 2; });
+  REQUIRE(dashed != strokes.end());
+  REQUIRE(sample != strokes.end());
+  CHECK(sample->width == dashed->width);
+  CHECK(sample->curves[0].to.x < sample->curves[1].from.x);
+}
+
+TEST_CASE("chart: a long title is broken, not cut, and everything lies below it") {
+  ChartFigure figure = test::sample_chart();
+  figure.charts.resize(1);
+  figure.charts[0].title = "largest weight of softmax over 32 keys, in the mean over many queries";
+  FigureStyle style;
+  style.width = Length{85.0, LengthUnit::kMillimetres};
+  const auto texts = chart_items<TextRun>(chart_scene(figure, style));
+  std::string title;
+  int bottom = 0;
+  for (const TextRun& text : texts) {
+    if (text.role == TextRole::kPanelTitle) {
+      title += (title.empty() ? "" : " ") + text.text;
+      CHECK(text.y >= bottom);
+      bottom = text.y + line_height(text.column_width);
+    }
+  }
+  CHECK(title == figure.charts[0].title);
+  for (const TextRun& text : texts) {
+    CHECK(
+        (text.role != TextRole::kLegend || text.y >= bottom - line_height(text.column_width) / 2));
+  }
+}
+
 }  // namespace attnviz

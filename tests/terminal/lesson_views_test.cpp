@@ -58,9 +58,9 @@ TEST_CASE("chart page: signs of 7 bits go through the points, with each line's n
   const std::string text = to_plain(page);
   CAPTURE(text);
   CHECK(page.lines.size() == 10);
-  CHECK(holds(text, "growth  seconds\n"));
+  CHECK(holds(text, "growth (seconds)\n"));
   CHECK(holds(text, "o naive\n"));
-  CHECK(holds(text, "* blocks\n"));
+  CHECK(holds(text, "# blocks\n"));
   CHECK(holds(text, ". n^2"));
   CHECK(holds(text, " 4096"));
   CHECK(text.find("o naive") < text.find("* blocks"));  // the higher line's end is higher

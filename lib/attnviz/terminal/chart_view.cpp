@@ -1,5 +1,7 @@
 #include "attnviz/terminal/chart_view.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -20,9 +22,10 @@ constexpr std::size_t kMostPlot = 64;
 constexpr std::size_t kChartsGap = 4;
 constexpr std::size_t kLeastChart = 56;  // columns of one that stands beside another
 
-// Signs of lines in 7 bits, in the order of their colours.
-constexpr char kSigns[] = {'*', 'o', '+', 'x', '#', '@'};
+// Signs of lines in 7 bits, in the order of their colours: none that formulas or axes are made of.
+constexpr char kSigns[] = {'#', 'o', '@', '%', '&', '$'};
 constexpr char kReferenceSign = '.';
+constexpr std::size_t kReferencePeriod = 3;  // cells from one sign to the next
 
 // One chart in lines of a width of its own.
 class ChartDrawing {
@@ -30,7 +33,7 @@ class ChartDrawing {
   ChartDrawing(const LineChart& chart, const TerminalOptions& options, std::size_t rows)
       : chart_(chart), options_(options), charset_(options.style), rows_(rows) {
     for (const ChartTick& tick : up_ticks()) {
-      left_ = std::max(left_, display_width(tick.label));
+      left_ = std::max(left_, display_width(charset_.formula(tick.label)));
     }
     std::size_t names = 0;
     for (const ChartSeries& series : chart.series) {
@@ -46,11 +49,13 @@ class ChartDrawing {
   std::vector<Line> draw() {
     std::vector<Line> lines;
     Line title(fitted(charset_.formula(chart_.title)), kBold);
-    if (chart_.y.name != chart_.title) {
+    // Most titles say what goes up.
+    if (chart_.title.find(chart_.y.name) == std::string::npos) {
       const std::size_t used = title.width();
-      const std::string name = "  " + charset_.formula(chart_.y.name);
-      if (used + display_width(name) <= options_.columns) {
-        title.put(name, kDim);
+      const std::string name = charset_.formula(chart_.y.name);
+      const std::string beside = used == 0 ? name : fmt::format(" ({})", name);
+      if (used + display_width(beside) <= options_.columns) {
+        title.put(beside, kDim);
       }
     }
     lines.push_back(std::move(title));
@@ -90,7 +95,7 @@ class ChartDrawing {
   std::string up_label(std::size_t row) const {
     for (const ChartTick& tick : up_ticks()) {
       if (row_of(chart_.y.position(tick.value)) == row) {
-        return tick.label;
+        return charset_.formula(tick.label);
       }
     }
     return {};
@@ -131,8 +136,7 @@ class ChartDrawing {
     return points;
   }
 
-  // References first: lines that were measured lie over them.
-  std::vector<const ChartSeries*> in_order() const {
+  std::vector<const ChartSeries*> references_first() const {
     std::vector<const ChartSeries*> order;
     for (const bool reference : {true, false}) {
       for (const ChartSeries& series : chart_.series) {
@@ -141,6 +145,14 @@ class ChartDrawing {
         }
       }
     }
+    return order;
+  }
+
+  // Signs far apart are seen over a line that they agree with.
+  std::vector<const ChartSeries*> references_last() const {
+    std::vector<const ChartSeries*> order = references_first();
+    std::ranges::stable_partition(order,
+                                  [](const ChartSeries* series) { return !series->is_reference; });
     return order;
   }
 
@@ -153,7 +165,7 @@ class ChartDrawing {
       return DotPoint{static_cast<std::size_t>(std::lround(point.x * across)),
                       static_cast<std::size_t>(std::lround((1.0 - point.y) * down + 1.5))};
     };
-    for (const ChartSeries* series : in_order()) {
+    for (const ChartSeries* series : references_first()) {
       const std::vector<ChartPoint> points = drawn_points(*series);
       const std::size_t period = series->is_reference                  ? 3
                                  : options_.color == ColorDepth::kNone ? 1 + series->color % 2
@@ -173,7 +185,7 @@ class ChartDrawing {
   std::vector<Line> in_signs() const {
     std::vector<std::vector<const ChartSeries*>> cells(
         rows_, std::vector<const ChartSeries*>(plot_, nullptr));
-    for (const ChartSeries* series : in_order()) {
+    for (const ChartSeries* series : references_last()) {
       const std::vector<ChartPoint> points = drawn_points(*series);
       for (std::size_t i = 0; i < points.size(); ++i) {
         const ChartPoint from = points[i > 0 ? i - 1 : 0];
@@ -182,6 +194,9 @@ class ChartDrawing {
           return static_cast<std::size_t>(std::lround(x * static_cast<double>(plot_ - 1)));
         };
         for (std::size_t at = column(from.x); at <= column(to.x); ++at) {
+          if (series->is_reference && at % kReferencePeriod != 1) {
+            continue;
+          }
           const double x = static_cast<double>(at) / static_cast<double>(plot_ - 1);
           const double share =
               to.x > from.x ? std::clamp((x - from.x) / (to.x - from.x), 0.0, 1.0) : 1.0;

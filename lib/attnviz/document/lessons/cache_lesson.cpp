@@ -46,8 +46,9 @@ std::vector<NamedShape> known_shapes(const Model& demo) {
           {"Llama 3 8B", model_shape(llama3)}};
 }
 
+// With the prefixes that the chart's axis has, too.
 std::string count_words(double number) {
-  return number < 1e18 ? rounded_count(static_cast<std::size_t>(number))
+  return number < 1e18 ? rounded_amount(static_cast<std::size_t>(number))
                        : fmt::format("{:.2g}", number);
 }
 
@@ -63,9 +64,9 @@ std::vector<std::uint32_t> read_ids(std::size_t count) {
 }
 
 LineChart generation_chart(const PassCosts& costs, std::size_t n_tokens) {
-  LineChart chart{"multiplications, GPT-2 small",
+  LineChart chart{"multiplications in all, GPT-2 small",
                   {"tokens written", ChartScale::kLog2},
-                  {"in all", ChartScale::kLog10},
+                  {"multiplications", ChartScale::kLog10},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
   chart.x.is_count = chart.y.is_count = true;
   for (std::size_t n = 1; n <= n_tokens; n *= 2) {
@@ -78,17 +79,17 @@ LineChart generation_chart(const PassCosts& costs, std::size_t n_tokens) {
 }
 
 LineChart time_chart(const GenerationTimes& times) {
-  constexpr double kMilliseconds = 1e3;
-  LineChart chart{"time, demo model, measured here",
+  LineChart chart{"time in all, demo model, measured here",
                   {"tokens written"},
-                  {"milliseconds in all"},
+                  {"time"},
                   {{"without cache", {}, 1}, {"with cache", {}, 0}}};
   chart.x.is_count = true;
   for (std::size_t i = 0; i < times.with_cache.size(); ++i) {
     const auto n = static_cast<double>(i + 1);
-    chart.series[0].points.push_back({n, kMilliseconds * times.without_cache[i]});
-    chart.series[1].points.push_back({n, kMilliseconds * times.with_cache[i]});
+    chart.series[0].points.push_back({n, times.without_cache[i]});
+    chart.series[1].points.push_back({n, times.with_cache[i]});
   }
+  chart.y.unit = ChartUnit::kSeconds;
   fit_axes(chart);
   return chart;
 }

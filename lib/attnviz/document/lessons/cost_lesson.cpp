@@ -13,9 +13,9 @@ namespace attnviz {
 
 namespace {
 
-// "0.52 ms", "1.3 s".
+// "13 µs", "0.52 ms", "1.3 s".
 std::string duration(double seconds) {
-  return seconds < 1e-3  ? fmt::format("{:.0f} us", 1e6 * seconds)
+  return seconds < 1e-3  ? fmt::format("{:.0f} µs", 1e6 * seconds)
          : seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds)
                          : fmt::format("{:.3g} s", seconds);
 }
@@ -53,12 +53,14 @@ LessonColumn cost_column(const char* key, const char* heading, const std::vector
   return column;
 }
 
-LineChart log_chart(const char* title, const char* y, ChartSeries naive, ChartSeries blocked) {
+LineChart log_chart(const char* title, const char* y, ChartUnit unit, ChartSeries naive,
+                    ChartSeries blocked) {
   LineChart chart{title,
                   {"n tokens", ChartScale::kLog2},
                   {y, ChartScale::kLog10},
                   {std::move(naive), std::move(blocked)}};
   chart.x.is_count = true;
+  chart.y.unit = unit;
   chart.series.push_back(square_line(chart.series.front()));
   fit_axes(chart);
   return chart;
@@ -85,9 +87,10 @@ Lesson cost_lesson(const LessonRequest& request) {
       "and with vector instructions, and forgets them.",
       wanted.d_head)};
   lesson.figure = ChartFigure{
-      {log_chart("time", "seconds", over_n("naive", 1, points, naive_seconds),
+      {log_chart("time", "time", ChartUnit::kSeconds, over_n("naive", 1, points, naive_seconds),
                  over_n("blocks", 0, points, blocked_seconds)),
-       log_chart("memory beside Q, K, V", "bytes", over_n("naive", 1, points, naive_bytes),
+       log_chart("memory beside Q, K, V", "memory", ChartUnit::kBytes,
+                 over_n("naive", 1, points, naive_bytes),
                  over_n("blocks", 0, points, blocked_bytes))},
       lesson.title,
       {}};

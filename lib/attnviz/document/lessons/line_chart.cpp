@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <utility>
+#include <string_view>
 
 #include "attnviz/color/color_ticks.h"
 
@@ -21,24 +22,65 @@ bool fits(const ChartAxis& axis, double value) noexcept {
   return std::isfinite(value) && (!is_log(axis) || value > 0.0);
 }
 
-// "512", "40 K", "1e-5".
-std::string tick_label(double value) {
-  constexpr std::pair<double, const char*> kUnits[] = {
-      {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " K"}};
-  const double rounded = std::round(value * 1e9) / 1e9;
-  if (std::abs(value) >= 10'000.0 && std::abs(value) < 1e15) {
-    for (const auto& [unit, name] : kUnits) {
-      if (std::abs(value) >= unit) {
-        return fmt::format("{:.6g}{}", value / unit, name);
-      }
-    }
-  }
-  if (value == 0.0 || (std::abs(value) > 0.002 && std::abs(value) < 1e15)) {
-    return fmt::format("{:.10g}", rounded);
-  }
+struct Prefix {
+  double size;
+  const char* name;
+};
+constexpr Prefix kLarge[] = {{1e18, "E"}, {1e15, "P"}, {1e12, "T"},
+                             {1e9, "G"},  {1e6, "M"},  {1e3, "k"}};
+constexpr Prefix kSmall[] = {{1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}};
+
+// Of the largest of a list that goes down that is not above `size`.
+template <std::size_t n>
+Prefix prefix_of(double size, const Prefix (&prefixes)[n], Prefix otherwise) {
+  constexpr double kRounding = 1.0 + 1e-9;
+  const auto found = std::ranges::find_if(
+      prefixes, [size](const Prefix& prefix) { return size * kRounding >= prefix.size; });
+  return found == std::end(prefixes) ? otherwise : *found;
+}
+
+// A value in units of `prefix`.
+std::string in_units(double value, const Prefix& prefix, std::string_view unit) {
+  const double number = std::round(value / prefix.size * 1e9) / 1e9;
+  const std::string words = fmt::format("{}{}", prefix.name, unit);
+  return fmt::format("{:.10g}{}{}", number, words.empty() ? "" : " ", words);
+}
+
+std::string power_of_ten(double value) {
   // "1e-05" is written with a zero that says nothing.
   const int power = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
   return fmt::format("{:.3g}e{}", value / std::pow(10.0, power), power);
+}
+
+// All in one way; the numbers of a linear axis in one unit.
+void label(const ChartAxis& axis, std::vector<ChartTick>& ticks) {
+  constexpr double kMostDigits = 1e4;   // from here on prefixes are read more easily
+  constexpr double kMostDoubled = 1e6;  // powers of 2 are known by their digits
+  constexpr double kLeastDecimals = 0.99e-4;
+  double most = 0.0;
+  double least = std::numeric_limits<double>::infinity();  // but for 0
+  for (const ChartTick& tick : ticks) {
+    const double size = std::abs(tick.value);
+    most = std::max(most, size);
+    least = size > 0.0 ? std::min(least, size) : least;
+  }
+  const Prefix none = {1.0, ""};
+  const bool is_large =
+      most >= (axis.scale == ChartScale::kLog2 ? kMostDoubled : kMostDigits) * (1.0 - 1e-9);
+  for (ChartTick& tick : ticks) {
+    const double size = is_log(axis) ? std::abs(tick.value) : most;
+    if (tick.value == 0.0) {
+      tick.label = "0";
+    } else if (axis.unit == ChartUnit::kSeconds) {
+      tick.label = in_units(tick.value, prefix_of(size, kSmall, std::end(kSmall)[-1]), "s");
+    } else if (axis.unit == ChartUnit::kBytes) {
+      tick.label = in_units(tick.value, prefix_of(size, kLarge, none), "B");
+    } else if (least < kLeastDecimals) {
+      tick.label = power_of_ten(tick.value);
+    } else {
+      tick.label = in_units(tick.value, is_large ? prefix_of(size, kLarge, none) : none, "");
+    }
+  }
 }
 
 std::vector<ChartTick> log_ticks(const ChartAxis& axis, std::size_t most) {
@@ -51,8 +93,19 @@ std::vector<ChartTick> log_ticks(const ChartAxis& axis, std::size_t most) {
   const int step = std::max(1, (n_powers + static_cast<int>(most) - 1) / static_cast<int>(most));
   std::vector<ChartTick> ticks;
   for (int power = first; power <= last; power += step) {
-    const double value = std::pow(base, power);
-    ticks.push_back({value, tick_label(value)});
+    ticks.push_back({std::pow(base, power), {}});
+  }
+  return ticks;
+}
+
+std::vector<ChartTick> linear_ticks(const ChartAxis& axis, std::size_t most) {
+  const double apart = round_step((axis.high - axis.low) / static_cast<double>(most - 1));
+  const double step = axis.is_count ? std::max(1.0, apart) : apart;
+  std::vector<ChartTick> ticks;
+  for (double at = std::ceil(axis.low / step - 1e-9); at * step <= axis.high + 1e-9 * step;
+       at += 1.0) {
+    const double value = at == 0.0 ? 0.0 : at * step;
+    ticks.push_back({value, {}});
   }
   return ticks;
 }
@@ -89,17 +142,8 @@ double ChartAxis::position(double value) const noexcept {
 }
 
 std::vector<ChartTick> chart_ticks(const ChartAxis& axis, std::size_t most) {
-  if (is_log(axis)) {
-    return log_ticks(axis, most);
-  }
-  const double apart = round_step((axis.high - axis.low) / static_cast<double>(most - 1));
-  const double step = axis.is_count ? std::max(1.0, apart) : apart;
-  std::vector<ChartTick> ticks;
-  for (double at = std::ceil(axis.low / step - 1e-9); at * step <= axis.high + 1e-9 * step;
-       at += 1.0) {
-    const double value = at == 0.0 ? 0.0 : at * step;
-    ticks.push_back({value, tick_label(value)});
-  }
+  std::vector<ChartTick> ticks = is_log(axis) ? log_ticks(axis, most) : linear_ticks(axis, most);
+  label(axis, ticks);
   return ticks;
 }
 

@@ -29,6 +29,9 @@ struct ChartTick {
 
 enum class ChartScale { kLinear, kLog2, kLog10 };
 
+/// What the numbers of an axis are, for its labels: "100 kB", "10 ms", "1 M".
+enum class ChartUnit { kNone, kSeconds, kBytes };
+
 /// Where an axis begins and ends: low < high, and above 0 where it is logarithmic.
 struct ChartAxis {
   std::string name;
@@ -36,13 +39,15 @@ struct ChartAxis {
   double low = 0.0;
   double high = 1.0;
   bool is_count = false;  // between whole numbers is nothing
+  ChartUnit unit = ChartUnit::kNone;
 
   /// Where a value lies: 0 at the low end, 1 at the high one.
   double position(double value) const noexcept;
 };
 
 /// Round numbers on an axis, at most `most` (at least 2): powers of 2 or 10 where it is
-/// logarithmic, else multiples of 1, 2 or 5 times a power of ten. In order.
+/// logarithmic, else multiples of 1, 2 or 5 times a power of ten. In order, and all written in one
+/// way: in decimals, with prefixes of SI (k, M, G, …), or as powers of ten.
 std::vector<ChartTick> chart_ticks(const ChartAxis& axis, std::size_t most);
 
 struct LineChart {

@@ -67,9 +67,9 @@ Lesson scaling_lesson(const LessonRequest& request) {
   spread.x.is_count = true;
   fit_axes(spread);
   LineChart sharp{
-      fmt::format("largest weight of softmax over {} keys", samples.n_keys),
+      fmt::format("largest weight of softmax over {} keys, mean", samples.n_keys),
       {"d", ChartScale::kLog2},
-      {"largest weight (mean)"},
+      {"largest weight"},
       {over_d("not divided", 0, points, [](const Point& p) { return p.plain.largest; }),
        over_d("divided", 1, points, [](const Point& p) { return p.scaled.largest; }),
        reference(over_d("all alike", 0, points, [&](const Point&) { return 1.0 / n_keys; }))}};

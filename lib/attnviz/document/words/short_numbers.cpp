@@ -79,6 +79,11 @@ std::string rounded_count(std::size_t number) {
   return rounded(number, kUnits);
 }
 
+std::string rounded_amount(std::size_t number) {
+  static constexpr std::string_view kUnits[] = {"", " k", " M", " G", " T", " P", " E"};
+  return rounded(number, kUnits);
+}
+
 std::string rounded_bytes(std::size_t bytes) {
   static constexpr std::string_view kUnits[] = {" B", " kB", " MB", " GB", " TB", " PB", " EB"};
   return rounded(bytes, kUnits);

@@ -13,6 +13,9 @@ std::string grouped(std::size_t number);
 /// T.
 std::string rounded_count(std::size_t number);
 
+/// The same with the prefixes of SI: "45.6 T", "3.3 P".
+std::string rounded_amount(std::size_t number);
+
 /// The same of bytes: "512 B", "65.5 kB", "4.3 GB"; 1 kB is 1,000 bytes.
 std::string rounded_bytes(std::size_t bytes);
 

@@ -29,8 +29,19 @@ constexpr std::size_t kMostNameColumns = 24;
 constexpr std::size_t kMostTicksAcross = 11;
 constexpr std::size_t kMostTicksUp = 7;
 constexpr double kChartLine = 2.2;
+constexpr double kReferenceLine = 1.2;
+constexpr int kLineSample = 14;  // of a line, before its name
 constexpr double kChartMark = 6.5;
 constexpr std::size_t kMostMarked = 40;  // points of a line
+
+// What is drawn and what is left out, over and over.
+struct Dashes {
+  double dash;
+  double period;
+};
+constexpr Dashes kLineDashes = {7.0, 13.0};
+constexpr Dashes kSampleDashes = {5.0, 9.0};     // begins and ends with a dash
+constexpr std::size_t kMostChartTitleLines = 3;  // of one chart
 
 class ChartLayout {
  public:
@@ -112,11 +123,25 @@ class ChartLayout {
     check_size(width_, px(kPlotHeight), style_);
   }
 
-  int left_width() const { return line_ + px(kChartSpace) + ticks_width_ + 2 * px(kChartTick); }
-  int chart_width() const {
-    return left_width() + plot_width_ + 2 * px(kChartSpace) + names_width_;
+  // From a plot to the names of its lines.
+  int sample_room() const {
+    return px(kChartSpace) / 2 + px(kLineSample) + px(kChartSpace) - px(2);
   }
-  int head_height() const { return line_ + px(kChartSpace); }
+  int left_width() const { return line_ + px(kChartSpace) + ticks_width_ + 2 * px(kChartTick); }
+  int chart_width() const { return left_width() + plot_width_ + sample_room() + names_width_; }
+  // As wide as a chart without what stands left of its plot.
+  std::vector<std::string> title_lines(const LineChart& chart) const {
+    const int room = plot_width_ + sample_room() + names_width_;
+    return style_.fonts->wrap(chart.title, static_cast<std::size_t>(room / px(kTextColumn)),
+                              kMostChartTitleLines);
+  }
+  int head_height() const {
+    std::size_t most = 1;
+    for (const LineChart& chart : figure_.charts) {
+      most = std::max(most, title_lines(chart).size());
+    }
+    return static_cast<int>(most) * line_ + px(kChartSpace);
+  }
   int chart_height() const {
     return head_height() + px(kPlotHeight) + 2 * px(kChartTick) + 2 * line_ + px(kChartSpace);
   }
@@ -132,9 +157,10 @@ class ChartLayout {
 
   void add_chart(const LineChart& chart, int x, int y) {
     const PixelRect plot = {x + left_width(), y + head_height(), plot_width_, px(kPlotHeight)};
-    const auto room = static_cast<std::size_t>((plot.width + names_width_) / px(kTextColumn));
-    texts_.add(TextRole::kPanelTitle, style_.fonts->shorten(chart.title, room), px(kTextColumn),
-               plot.x, y);
+    for (std::string& title : title_lines(chart)) {
+      texts_.add(TextRole::kPanelTitle, std::move(title), px(kTextColumn), plot.x, y);
+      y += line_;
+    }
     add_axes(chart, plot, x);
     // Dashes are seen over a line that they agree with.
     for (const bool reference : {false, true}) {
@@ -190,11 +216,11 @@ class ChartLayout {
         points.push_back(place(chart, point, plot));
       }
     }
-    Strokes lines{{}, wide(series.is_reference ? 1.2 : kChartLine), color_of(series), 1.0};
+    Strokes lines{{}, line_width(series), color_of(series), 1.0};
     double along = 0.0;  // of all lines so far
     for (std::size_t i = 1; i < points.size(); ++i) {
       if (series.is_reference) {
-        add_dashes(points[i - 1], points[i], along, lines.curves);
+        add_dashes(points[i - 1], points[i], kLineDashes, along, lines.curves);
       } else {
         lines.curves.push_back({points[i - 1], points[i], 0.0});
       }
@@ -214,11 +240,15 @@ class ChartLayout {
     }
   }
 
+  double line_width(const ChartSeries& series) const {
+    return wide(series.is_reference ? kReferenceLine : kChartLine);
+  }
+
   // Dashes that go on from one line to the next.
-  void add_dashes(const PixelPoint& from, const PixelPoint& to, double& along,
+  void add_dashes(const PixelPoint& from, const PixelPoint& to, const Dashes& how, double& along,
                   std::vector<Curve>& dashes) const {
-    const double dash = wide(7.0);
-    const double period = wide(13.0);
+    const double dash = wide(how.dash);
+    const double period = wide(how.period);
     const double length = std::hypot(to.x - from.x, to.y - from.y);
     double at = 0.0;
     while (at < length) {
@@ -263,14 +293,20 @@ class ChartLayout {
       most = names[i].y - least;
     }
     for (const Name& name : names) {
-      const int x = plot.x + plot.width + 2 * px(kChartSpace);
+      const int x = plot.x + plot.width + sample_room();
       const auto y = static_cast<int>(std::lround(name.y)) - line_ / 2;
       const double middle = y + line_ / 2.0;
       const double left = plot.x + plot.width + px(kChartSpace) / 2.0;
-      items_.emplace_back(Strokes{{{{left, middle}, {left + px(kChartSpace), middle}, 0.0}},
-                                  wide(3.5),
-                                  color_of(*name.series),
-                                  1.0});
+      const PixelPoint begin = {left, middle};
+      const PixelPoint end = {left + px(kLineSample), middle};
+      Strokes sample{{}, line_width(*name.series), color_of(*name.series), 1.0};
+      if (name.series->is_reference) {
+        double along = 0.0;
+        add_dashes(begin, end, kSampleDashes, along, sample.curves);
+      } else {
+        sample.curves.push_back({begin, end, 0.0});
+      }
+      items_.emplace_back(std::move(sample));
       texts_.add(TextRole::kLegend, name_of(*name.series), px(kTextColumn), x, y);
     }
   }
