@@ -51,7 +51,6 @@ void add_context(const MeaningOptions& options, AttentionSetup& setup, const Tok
   WordContext context;
   context.text = read_text(setup, options, tokenizer, {given});
   WordPlace place = find_word(options, context.text, number);
-  add_note(document, place.note.empty() ? "" : fmt::format("text {}: {}", number, place.note));
   context.tokens = std::move(place.tokens);
   const AttentionRequest request = request_of(options, setup.model, context.text);
   require_memory(layer_bytes(setup.model, context.text.size()),
@@ -65,6 +64,7 @@ void add_context(const MeaningOptions& options, AttentionSetup& setup, const Tok
       add_note(document, note);
     }
   }
+  add_note(document, place.note.empty() ? "" : fmt::format("text {}: {}", number, place.note));
   for (const std::string& note : context.text.notes) {
     add_note(document, fmt::format("text {}: {}", number, note));
   }

@@ -39,7 +39,7 @@ TEST_CASE("diff: a table that says what each number is, in 80 columns") {
   CHECK(run.exit_code == 0);
   CHECK(contains(run.out, "diff: 2 texts in demo, 16 heads\n"));
   CHECK(contains(run.out, "A  <|bos|> The [cat] sat on it\nB  <|bos|> The [dog] sat on it\n"));
-  CHECK(contains(run.out, "compared token by token: 1 of 6 tokens are [different]\n"));
+  CHECK(contains(run.out, "compared token by token: 1 of 6 tokens is [different]\n"));
   CHECK(contains(run.out, "  2 [cat] > 2 [cat]  "));
   CHECK(contains(run.out, "\n.. 4 more heads\n"));
   CHECK(contains(run.out, "\nJS: the Jensen-Shannon divergence"));

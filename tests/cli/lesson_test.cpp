@@ -385,4 +385,33 @@ TEST_CASE("documents of lesson, softmax and meaning are valid by their schemas")
        {"meaning", "cat", "--in", "cat", "--in", "cat", "--in", "cat", "--in", "a cat"}});
 }
 
+TEST_CASE("lesson: in 7 bits no line has the sign of a product, and theory is seen over it") {
+  const std::string& out = lesson("scaling").out;
+  CHECK(contains(out, " # q * k\n"));
+  CHECK(!contains(out, "**"));
+  const std::vector<std::string> lines = lines_of(out);
+  CHECK(std::ranges::any_of(lines, [](const std::string& line) { return contains(line, "##."); }));
+}
+
+TEST_CASE("lesson: times and sizes have the same units in table and chart") {
+  const ProgramResult run = attnviz({"lesson", "cost", "--style", "blocks"});
+  CHECK(contains(run.out, " µs"));
+  CHECK(!contains(run.out, " us "));
+  CHECK(contains(run.out, "kB ┤"));
+  CHECK(contains(lesson("cost").out, " us "));
+  CHECK(contains(lesson("cache").out, "3.3 P"));
+}
+
+TEST_CASE("meaning: what is told of each text stands together, behind the model") {
+  const std::string out =
+      attnviz({"meaning", "cat", "--in", "A cat saw a cat", "--in", "My cat is a cat"}).out;
+  const std::size_t model = out.find("\ndemo: ");
+  const std::size_t first = out.find("\ntext 1: "), second = out.find("\ntext 2: ");
+  REQUIRE(first != std::string::npos);
+  REQUIRE(second != std::string::npos);
+  CHECK(model < first);
+  CHECK(out.substr(first + 1, second - first).find("\ndemo") == std::string::npos);
+  CHECK(contains(out, " after the last"));
+}
+
 }  // namespace attnviz::test

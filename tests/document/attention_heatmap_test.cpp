@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -163,6 +164,15 @@ TEST_CASE("attention_heatmap: without the sink the first key goes, and a query t
   CHECK(causal.panels[0].is_visible(0, 0));
   CHECK_FALSE(causal.panels[0].is_visible(0, 1));
   CHECK(causal.notes.back().find("(The) left out") != std::string::npos);
+  const auto explains_star = [](const Heatmap& heatmap) {
+    return std::ranges::any_of(heatmap.notes,
+                               [](const std::string& note) { return note.starts_with("* "); });
+  };
+  document.marks.special = document.marks.added = {0};
+  CHECK(!explains_star(attention_heatmap(document)));  // no token with a star is left
+  document.marks.special = {0, 2};
+  CHECK(explains_star(attention_heatmap(document)));
+  document.marks = {};
 
   document.run.mask.reset();
   CHECK(attention_heatmap(document).query_labels.size() == 3);  // it sees the others too

@@ -63,13 +63,22 @@ std::string rollout_note(const AttentionDocument& document) {
                                              rollout.residual, 1.0f - rollout.residual, heads));
 }
 
-// What stays of the marks where tokens that the tokenizer added are left out.
+// What stays of the marks where tokens that the tokenizer added, or the first one, are left out.
 TokenMarks shown_marks(const AttentionDocument& document) {
   TokenMarks marks = document.marks;
-  std::erase_if(marks.special, [&document](std::size_t token) {
-    return std::ranges::binary_search(document.marks.added, token);
-  });
-  marks.added.clear();
+  if (document.drawing.no_special) {
+    std::erase_if(marks.special, [&document](std::size_t token) {
+      return std::ranges::binary_search(document.marks.added, token);
+    });
+    marks.added.clear();
+  }
+  // Where it sees others, too, it stays as a query.
+  if (document.drawing.drop_sink && document.run.mask && !document.run.mask->visible(0, 1) &&
+      document.key_tokens == document.query_tokens) {
+    for (std::vector<std::size_t>* const some : {&marks.special, &marks.added, &marks.generated}) {
+      std::erase(*some, 0);
+    }
+  }
   return marks;
 }
 
@@ -119,8 +128,7 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   }
   append(document.notes);
   const bool leaves_out = document.drawing.no_special && !document.marks.added.empty();
-  if (std::string note = marks_note(leaves_out ? shown_marks(document) : document.marks);
-      !note.empty()) {
+  if (std::string note = marks_note(shown_marks(document)); !note.empty()) {
     lines.push_back(std::move(note));
   }
   if (leaves_out) {

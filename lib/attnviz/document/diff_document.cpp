@@ -52,8 +52,9 @@ std::string alignment_note(const DiffDocument& document) {
         counted(document.texts[0].size(), "token"), document.texts[1].size(),
         document.alignment.size());
   }
-  return fmt::format("compared token by token: {} of {} are [different]", document.n_different(),
-                     counted(document.alignment.size(), "token"));
+  return fmt::format("compared token by token: {} of {} {} [different]", document.n_different(),
+                     counted(document.alignment.size(), "token"),
+                     document.n_different() == 1 ? "is" : "are");
 }
 
 std::vector<std::size_t> ranked_differences(const DiffDocument& document) {

@@ -79,7 +79,7 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
   const auto end = document.cosine_at(last, apart.first, apart.second);
   if (first && end) {
     words.push_back(fmt::format(
-        "{} and {}: {} in the embedding, {} behind the last layer; 1 is the same direction, 0 none "
+        "{} and {}: {} in the embedding, {} after the last layer; 1 is the same direction, 0 none "
         "in common.",
         apart.first + 1, apart.second + 1, two_decimals(*first), two_decimals(*end)));
   }
@@ -102,7 +102,7 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
 ChartFigure meaning_chart(const MeaningDocument& document) {
   const auto all = document.pairs();
   LineChart chart;
-  chart.x.name = "layers behind it (0: the embedding)";
+  chart.x.name = "after so many layers (0: the embedding)";
   chart.x.is_count = true;
   chart.y.name = "cosine similarity";
   for (const auto& pair : all) {
