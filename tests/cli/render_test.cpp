@@ -345,4 +345,16 @@ TEST_CASE("render: errors say what is wrong with which file, and how to call it"
   CHECK(read_file(folder.file("bad.json")) == "[[1, 2], [3]]");
 }
 
+TEST_CASE("render: one token too few for an array of attnviz's own says what the first one is") {
+  const TemporaryFolder folder;
+  CHECK(in_folder(folder, {"The cat", "-o", "cat.npy", "-o", "cat.json", "-q"}).exit_code == 0);
+  const ProgramResult run = in_folder(folder, {"render", "cat.npy", "--tokens", "The cat"});
+  CHECK(run.exit_code == 2);
+  CHECK(contains(run.err, "--tokens: expected 3 tokens, found 2"));
+  CHECK(contains(run.err, "BOS"));
+  CHECK(contains(run.err, ".json"));
+  CHECK(in_folder(folder, {"render", "cat.json", "--head", "2.1"}).exit_code == 0);
+  CHECK(!contains(in_folder(folder, {"render", "cat.npy", "--tokens", "cat"}).err, "BOS"));
+}
+
 }  // namespace attnviz::test

@@ -194,7 +194,15 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
       if (from_file) {
         fail(ErrorKind::kMalformed, fmt::format("{}: {}", name, key), found);
       }
-      throw Error(ErrorKind::kUsage, fmt::format("{}: {}", key, found), key);
+      const bool one_is_missing = tokens.size() + 1 == count;
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("{}: {}{}", key, found,
+                      one_is_missing ? "; arrays that attnviz wrote begin with the BOS token "
+                                       "of the model's tokenizer, and the .json that it "
+                                       "writes knows its tokens"
+                                     : ""),
+          key);
     }
     for (std::string& token : tokens) {
       token = valid_utf8(token);
