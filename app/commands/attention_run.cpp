@@ -15,6 +15,7 @@
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/message.h"
+#include "attnviz/core/parse_number.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
@@ -89,10 +90,9 @@ void tell_randomness(const AttentionOptions& options, const ModelSource& source,
             ? fmt::format("{}: \"random\" says that the weights mean nothing; delete that "
                           "key once they are your own",
                           stored->given())
-            : fmt::format("{} mean nothing; without --random, --seed and sizes the embedded demo "
-                          "model is shown, and -m takes others{}{}",
-                          model_title(facts),
-                          meant.empty() ? "" : "; to choose among its heads:\n  ", meant));
+            : fmt::format("{}{} mean nothing; without --random, --seed and sizes the embedded demo "
+                          "model is shown, and -m takes others",
+                          meant.empty() ? "" : meant + "\n", model_title(facts)));
   }
   tell(options.talk, random_embeddings_note(facts));
 }
@@ -209,6 +209,24 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
       model(open_model(origin, options.model)) {
   tell_passed_over(model.config.passed_over, options.talk);
   interventions_of(options.what_if, model);  // throws for what the model does not have
+}
+
+std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
+                                 const TalkOptions& talk) {
+  std::vector<HeadId> heads = select_heads(model, options.heads, options.layers);
+  const std::string& word = options.heads;
+  const std::size_t comma = word.find(',');
+  if (comma == std::string::npos || !options.layers.empty() || model.n_layers() == 1) {
+    return heads;
+  }
+  const auto layer = parse_number<std::size_t>(std::string_view(word).substr(0, comma));
+  const auto head = parse_number<std::size_t>(std::string_view(word).substr(comma + 1));
+  if (layer && head && *layer < model.n_layers() && *head < model.layers[*layer].heads.size()) {
+    tell(talk, fmt::format("--head {}: heads {} and {} of every layer; head {} of layer {} is "
+                           "--head {}.{}",
+                           word, *layer, *head, *head, *layer, *layer, *head));
+  }
+  return heads;
 }
 
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,

@@ -49,6 +49,11 @@ struct AttentionSetup {
   Model model;
 };
 
+/// The heads that were chosen, as select_heads() says it. Says so, unless quiet, where two numbers
+/// with a comma were probably meant as one head's name.
+std::vector<HeadId> chosen_heads(const HeadOptions& options, const Model& model,
+                                 const TalkOptions& talk);
+
 /// The tokenizer that was asked for, or the model's own; the model is told its name. Throws as
 /// open_tokenizer does.
 std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, ModelSource& source,

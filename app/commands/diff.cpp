@@ -13,7 +13,6 @@
 #include "attnviz/analysis/compare_tensors.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/analysis/restrict_sink.h"
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/visibility.h"
@@ -93,7 +92,7 @@ class Comparison {
       require_same_heads(setup_.model, *other_);
     }
     setup_.phases.done(other_ ? "models" : "model");
-    heads_ = select_heads(setup_.model, options.heads.heads, options.heads.layers);
+    heads_ = chosen_heads(options.heads, setup_.model, options.talk);
     read(*tokenizer);
     for (std::size_t side = 0; side < texts_.size(); ++side) {
       requests_[side] = request_of(options, model(side), texts_[side]);

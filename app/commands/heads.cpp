@@ -11,7 +11,6 @@
 #include "attnviz/analysis/heads/copying.h"
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/analysis/heads/score_run.h"
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/attention/visibility.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
@@ -362,8 +361,7 @@ void run(const HeadsOptions& options) {
   AttentionSetup setup(options, options.look, Result::kReport);
   setup.phases.done("model");
   const auto tokenizer = chosen_tokenizer(options, setup.origin, setup.model);
-  const std::vector<HeadId> heads =
-      select_heads(setup.model, options.heads.heads, options.heads.layers);
+  const std::vector<HeadId> heads = chosen_heads(options.heads, setup.model, options.talk);
   setup.model.config.named_heads.reset();  // here they are measured
   Scorer scorer(options, setup.model, heads);
   HeadsDocument document;

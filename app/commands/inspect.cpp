@@ -133,7 +133,7 @@ void run(const InspectOptions& options) {
   name_heads(options, *tokenizer, setup.model);
   std::vector<HeadId> heads;
   if (!options.heads.heads.empty() || !options.heads.layers.empty()) {
-    heads = select_heads(model, options.heads.heads, options.heads.layers);
+    heads = chosen_heads(options.heads, model, options.talk);
   }
   const auto input = setup.source.next();
   if (!input) {

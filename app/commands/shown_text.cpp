@@ -1,6 +1,5 @@
 #include "commands/shown_text.h"
 
-#include "attnviz/attention/head_selection.h"
 #include "attnviz/document/weight_notes.h"
 #include "attnviz/text/word_groups.h"
 #include "options/program_words.h"
@@ -29,7 +28,7 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   tokenizer = chosen_tokenizer(options, origin, model);
   phases.done("tokenizer");
   name_heads(shown, *tokenizer, model);
-  heads = select_heads(model, options.heads.heads, options.heads.layers);
+  heads = chosen_heads(options.heads, model, options.talk);
 }
 
 Words::Words(const TokenizedText& tokens)

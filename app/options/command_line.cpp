@@ -402,6 +402,7 @@ Command parse_command_line(std::vector<std::string> arguments, const NamesModel&
     typed = entry->told.name;
     arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(found->at));
   }
+  const bool is_text = std::ranges::find(arguments, "--") != arguments.end();
   OptionList list;
   const auto take = entry->build(list);
   define_help(list);
@@ -417,6 +418,9 @@ Command parse_command_line(std::vector<std::string> arguments, const NamesModel&
   const std::vector<KnownCommand> known = known_commands();
   const TypedLine line{typed, list, parsed, known};
   check_words(line, *entry, names_model);
+  if (!is_text) {
+    check_lone_word(line);
+  }
   check_given(parsed.given);
   Command command = take(parsed.given);
   std::visit(

@@ -1,11 +1,13 @@
 // The options of attnviz lesson, softmax and meaning.
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "attnviz/core/choices.h"
 #include "attnviz/core/cpus.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/lessons/lesson_names.h"
@@ -14,9 +16,27 @@
 
 namespace attnviz::app {
 
+namespace {
+
+// Commands that teach, too, but are no lessons.
+void refuse_commands(const std::string& word) {
+  constexpr std::array kTeaching = {
+      Choice{"softmax", "attnviz softmax 2.1 8.7 3.2"},
+      Choice{"meaning",
+             "attnviz meaning bank --in \"the river bank\" --in \"the bank gave a loan\""},
+      Choice{"tour", "attnviz tour"}};
+  if (const auto line = choice_named(kTeaching, word)) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("lesson: {} is a command of its own:\n  {}", word, *line));
+  }
+}
+
+}  // namespace
+
 void define_lesson(OptionList& list, LessonOptions& options) {
   options.n_threads = available_threads();
   list.add_positional(kLesson, [&options](const std::string& word) {
+    refuse_commands(word);
     options.lesson = parse_choice("lesson", word, kLessonChoices);
   });
   list.propose(choice_words(kLessonChoices));

@@ -283,6 +283,21 @@ void fail_two_texts(const TypedLine& line, const NamesModel& names_model) {
   throw Error(ErrorKind::kUsage, meant);  // not reached
 }
 
+void check_lone_word(const TypedLine& line) {
+  const Words texts = texts_of(line);
+  if (!line.command.empty() || texts.size() != 1) {
+    return;
+  }
+  for (const KnownCommand& command : line.commands) {
+    if (texts.front() == command.name + "s") {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("{} is no command (did you mean attnviz {}?); as a text:\n  {}",
+                              texts.front(), command.name,
+                              retyped(line, {.texts = texts, .command = "show"})));
+    }
+  }
+}
+
 void check_sizes_meant(const TypedLine& line) {
   const Given& given = line.parsed.given;
   for (const SoundAlike& alike : kAlike) {
@@ -322,7 +337,8 @@ std::string choice_meant(const TypedLine& line) {
     const auto number = parse_number<std::size_t>(given.word(alike.size));
     if (number && *number < n && line.options.find(alike.choice) != nullptr &&
         !given.has("--layer") && !given.has("--head")) {
-      return line_with_choice(line, alike);
+      return fmt::format("to choose among the demo model's heads: {} {}\n  {}", alike.choice,
+                         given.word(alike.size), line_with_choice(line, alike));
     }
   }
   return {};

@@ -34,12 +34,15 @@ struct TypedLine {
 /// line to type.
 [[noreturn]] void fail_two_texts(const TypedLine& line, const NamesModel& names_model);
 
+/// Throws Error{kUsage} for a line of one word that is a command's name and an s: "lessons".
+void check_lone_word(const TypedLine& line);
+
 /// Sizes of random weights where a choice of heads was meant: throws Error{kUsage} with the line to
 /// type for one beside a model, and for one that is no size but such a choice.
 void check_sizes_meant(const TypedLine& line);
 
-/// The same of a size alone, which makes random weights: the line that chooses among the heads of
-/// the embedded model; empty for all others.
+/// The same of a size alone, which makes random weights: what chooses among the heads of the
+/// embedded model, with the line to type; empty for all others.
 std::string choice_meant(const TypedLine& line);
 
 }  // namespace attnviz::app

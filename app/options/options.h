@@ -100,7 +100,7 @@ struct ModelOptions {
   std::variant<GivenModel, RandomShape> model;
   std::optional<std::uint64_t> seed;
   std::optional<Positions> positions;
-  std::string choice_meant = {};  // the line to type, where a size may have been meant as a choice
+  std::string choice_meant = {};  // what to type, where a size may have been meant as a choice
 };
 
 struct TalkOptions {

@@ -9,6 +9,7 @@
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "options/shell_words.h"
 #include "system/memory.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -45,6 +46,17 @@ std::string alternatives(Result result, std::string_view prefix) {
     name.insert(0, prefix);
   }
   return joined(names, "or");
+}
+
+// The line that makes of an SVG what nothing here writes.
+std::string way_to_pdf(const std::string& name) {
+  fs::path path = name;
+  if (ascii_lower(path.extension().string()) != ".pdf") {
+    return {};
+  }
+  const std::string svg = path.replace_extension(".svg").string();
+  return fmt::format("; a PDF is made of an SVG:\n  rsvg-convert -f pdf -o {} {}", typed_word(name),
+                     typed_word(svg));
 }
 
 bool same_place(const fs::path& a, const fs::path& b) {
@@ -93,8 +105,8 @@ void Outputs::open(const std::string& name) {
   if (format == nullptr || !format->takes(plan_.result)) {
     throw Error(ErrorKind::kUsage,
                 to_stdout ? fmt::format("-o - needs --format {}", alternatives(plan_.result, ""))
-                          : fmt::format("-o {}: expected a name that ends in {}, or --format", name,
-                                        alternatives(plan_.result, ".")));
+                          : fmt::format("-o {}: expected a name that ends in {}, or --format{}",
+                                        name, alternatives(plan_.result, "."), way_to_pdf(name)));
   }
   if (name.find(kLinePlace) != std::string::npos) {
     if (!plan_.many_results) {

@@ -179,4 +179,41 @@ TEST_CASE("a size where a choice of heads was meant") {
   CHECK(pasted(folder, "attnviz cat -m demo --layer 2").exit_code == 0);
 }
 
+TEST_CASE("two numbers with a comma where one head has this name are told of, and drawn on") {
+  const std::string note = "head 1 of layer 2 is --head 2.1";
+  const ProgramResult run = attnviz({"--head", "2,1", "The cat sat"});
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.err, note));
+  CHECK(contains(attnviz({"inspect", "--head", "2,1", "The cat sat"}).err, note));
+  for (const std::vector<std::string>& silent :
+       std::vector<std::vector<std::string>>{{"--head", "2.1"},
+                                             {"--head", "2,1", "--layer", "2"},
+                                             {"--head", "0,1,2"},
+                                             {"--head", "2,1", "-q"},
+                                             {"--head", "3,*"}}) {
+    std::vector<std::string> arguments = silent;
+    arguments.emplace_back("The cat sat");
+    CHECK(!contains(attnviz(arguments).err, "of every layer"));
+  }
+}
+
+TEST_CASE("a command's name with an s is no text, but behind show and --") {
+  const ProgramResult run = attnviz({"lessons"});
+  CHECK(run.exit_code == 2);
+  CHECK(run.out.empty());
+  CHECK(contains(run.err, "did you mean attnviz lesson?"));
+  CHECK(contains(run.err, "\n  attnviz show lessons\n"));
+  CHECK(attnviz({"show", "lessons"}).exit_code == 0);
+  CHECK(attnviz({"--", "lessons"}).exit_code == 0);
+  CHECK(attnviz({"cats"}).exit_code == 0);
+}
+
+TEST_CASE("what is near an option or a name is told with the line to type") {
+  CHECK(contains(attnviz({"lesson", "softmax"}).err, "\n  attnviz softmax 2.1 8.7 3.2\n"));
+  CHECK(contains(attnviz({"cat", "-o", "my cat.pdf"}).err,
+                 "\n  rsvg-convert -f pdf -o \"my cat.pdf\" \"my cat.svg\"\n"));
+  CHECK(attnviz({"The cat", "--layers", "2"})
+            .err.starts_with("attnviz: to choose among the demo model's heads: --layer 2\n"));
+}
+
 }  // namespace attnviz::test
