@@ -6,11 +6,17 @@
 #include <string>
 
 #include "attnviz/core/utf8.h"
+#include "system/terminal_info.h"
+#include "system/wrapped_message.h"
 
 namespace attnviz::app {
 
 void say(std::string_view message) {
-  const std::string line = "attnviz: " + printable_message(message) + '\n';
+  std::string line = "attnviz: " + printable_message(message);
+  if (const std::size_t columns = stderr_columns(); columns > 0) {
+    line = wrapped_message(line, columns);
+  }
+  line += '\n';
   // When standard error is gone there is nobody left to tell.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
 }

@@ -22,17 +22,20 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-std::size_t columns() {
-  const auto width = parse_number<std::size_t>(environment("COLUMNS")).value_or(0);
-  if (width > 0 && width <= kWidestTerminal) {
-    return width;
+// What a variable says of a size, else what the terminal behind `stream` does; 0: neither does.
+std::size_t size_of(const char* variable, int stream, unsigned short winsize::*member) {
+  const auto said = parse_number<std::size_t>(environment(variable)).value_or(0);
+  if (said > 0 && said <= kWidestTerminal) {
+    return said;
   }
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
+  return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.*member : 0;
+}
+
+std::size_t columns() {
   constexpr std::size_t kUnknownWidth = 80;
-  return kUnknownWidth;
+  const std::size_t width = size_of("COLUMNS", STDOUT_FILENO, &winsize::ws_col);
+  return width > 0 ? width : kUnknownWidth;
 }
 
 ColorDepth color_depth() {
@@ -94,6 +97,14 @@ bool stdin_has_unread() {
 
 bool stdout_is_terminal() {
   return isatty(STDOUT_FILENO) == 1;
+}
+
+std::size_t stdout_rows() {
+  return size_of("LINES", STDOUT_FILENO, &winsize::ws_row);
+}
+
+std::size_t stderr_columns() {
+  return isatty(STDERR_FILENO) == 1 ? size_of("COLUMNS", STDERR_FILENO, &winsize::ws_col) : 0;
 }
 
 TerminalOptions stdout_drawing(StyleChoice style, ColorChoice color) {

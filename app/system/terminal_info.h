@@ -1,6 +1,8 @@
 // What the standard streams are: a terminal or not, how wide, with which colours.
 #pragma once
 
+#include <cstddef>
+
 #include "attnviz/terminal/page/terminal_options.h"
 #include "options/options.h"
 
@@ -12,6 +14,11 @@ bool stdin_is_pipe_or_file();
 /// Whether a text lies there and waits. Reads nothing, and does not wait for it.
 bool stdin_has_unread();
 bool stdout_is_terminal();
+
+/// Lines that standard output has room for: LINES, else the terminal's; 0 where that is not known.
+std::size_t stdout_rows();
+/// How wide standard error is where it is a terminal; 0 elsewhere.
+std::size_t stderr_columns();
 
 /// How to draw on standard output. Colour: `color`, else NO_COLOR, else CLICOLOR_FORCE, else
 /// whether it is a terminal. Style auto: blocks on a terminal that can do more than TERM=dumb and

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -132,6 +133,37 @@ TEST_CASE("without the first token the others keep their indices") {
   CHECK(contains(run.out, "\n 1 word1 "));
   CHECK(contains(run.out, "\n39 word39 "));
   CHECK_FALSE(contains(run.out, "0 word0 "));
+}
+
+TEST_CASE("messages: broken between words on a terminal of standard error, and nowhere else") {
+  ProgramRun run;
+  run.arguments = {"--random", "The cat sat", "--layers", "2", "-o", "-", "--format", "json"};
+  run.tty_columns = 40;
+  const std::string whole = attnviz(run).err;
+  CHECK(widest_line(whole) > 100);
+  run.stderr_is_tty = true;
+  std::string said;
+  for (const std::string& line : lines_of(terminal_text(attnviz(run).out))) {
+    if (!said.empty() || line.starts_with("attnviz: ")) {
+      CHECK(display_width(line) <= 40);
+      said += (said.empty() ? "" : " ") + line;
+    }
+    if (line.ends_with("others")) {
+      break;
+    }
+  }
+  CHECK(said + "\n" == whole);
+}
+
+TEST_CASE("messages: lines to copy stay whole on a narrow terminal") {
+  ProgramRun run;
+  run.arguments = {
+      "The cat sat on the mat", "--layers", "2", "--style", "numbers", "--scale", "log"};
+  run.tty_columns = 30;
+  run.stderr_is_tty = true;
+  CHECK(contains(terminal_text(attnviz(run).out), "\n  attnviz \"The cat sat on the mat\" --s"));
+  run.arguments = {"lessons"};
+  CHECK(contains(terminal_text(attnviz(run).out), "(did you mean\nattnviz lesson?)"));
 }
 
 }  // namespace attnviz::test
