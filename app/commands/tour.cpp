@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/document/run_facts.h"
+#include "attnviz/terminal/page/paragraph.h"
 #include "attnviz/terminal/tour_view.h"
 #include "commands/input.h"
 #include "options/shell_words.h"
@@ -89,10 +92,10 @@ std::optional<Move> move_of(const KeyPress& pressed, bool is_last) {
 // Enter that is no key of its own: it comes at once.
 class Question {
  public:
-  Move ask(bool is_first, bool is_last) {
-    const std::string question =
-        fmt::format("[{}{}{}] ", is_last ? "Enter: end" : "Enter or right arrow: next",
-                    is_first ? "" : "   left arrow: back", is_last ? "" : "   q: quit");
+  /// `has_more`: of the same screen.
+  Move ask(bool is_first, bool is_last, bool has_more) {
+    const std::size_t columns = stdout_drawing({}, {}).columns;
+    const std::string question = question_of(is_first, is_last, has_more, columns);
     write_to_stdout(question);
     const auto asked = Clock::now();
     for (;;) {
@@ -103,12 +106,12 @@ class Question {
       }
       is_behind_letter_ = pressed.key == Key::kLetter && pressed.letter != ' ';
       const std::optional<Move> move = move_of(pressed, is_last);
-      if (move == Move::kAgain && pressed.key != Key::kReturned) {
+      if (move == Move::kAgain && (pressed.key != Key::kReturned || is_told_twice())) {
         continue;
       }
       write_to_stdout("\n");
       if (move == Move::kAgain || !move) {
-        write_to_stdout((move ? std::string() : kKeysThere) + question);
+        write_to_stdout((move ? std::string() : keys_there(columns)) + question);
         continue;
       }
       return *move;
@@ -118,12 +121,41 @@ class Question {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kAtOnce{400};
-  static constexpr const char* kKeysThere =
-      "Enter, Space, the right arrow and Page Down go on;\n"
-      "b, the left arrow and Page Up go back; q leaves.\n";
+
+  // A shell may let the program go on twice.
+  bool is_told_twice() {
+    const auto now = Clock::now();
+    const bool is_twice = returned_ && now - *returned_ < kAtOnce;
+    returned_ = now;
+    return is_twice;
+  }
+
+  // One line also in narrow windows, which leave no room for arrows.
+  static std::string question_of(bool is_first, bool is_last, bool has_more, std::size_t columns) {
+    const char* const what = has_more ? "more" : "next";
+    std::string question = fmt::format(
+        "[{}{}{}] ", is_last ? "Enter: end" : fmt::format("Enter or right arrow: {}", what),
+        is_first ? "" : "   left arrow: back", is_last ? "" : "   q: quit");
+    return question.size() <= columns
+               ? question
+               : fmt::format("[Enter: {}{}{}] ", is_last ? "end" : what,
+                             is_first ? "" : "  b: back", is_last ? "" : "  q: quit");
+  }
+
+  static std::string keys_there(std::size_t columns) {
+    std::string lines;
+    for (const char* const keys : {"Enter, Space, the right arrow and Page Down go on;",
+                                   "b, the left arrow and Page Up go back; q leaves."}) {
+      for (const std::string& line : wrap(keys, columns)) {
+        lines += line + '\n';
+      }
+    }
+    return lines;
+  }
 
   KeyReader keys_;
   bool is_behind_letter_ = false;
+  std::optional<Clock::time_point> returned_;
 };
 
 // A tour, and the model that its numbers are of.
@@ -217,16 +249,62 @@ class ShownTour {
   Tour tour_;
 };
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+// Where the walk stands: a screen that is longer than the window is shown in parts.
+struct Place {
+  std::size_t screen = 0;
+  std::size_t part = 0;
+};
+
+// Prints a part of a screen; whether the screen goes on.
+bool show_part(const ShownTour& tour, Place& place) {
+  constexpr std::size_t kOfQuestion = 2;  // it, and the empty line before it
+  constexpr std::size_t kFewest = 4;
+  const std::string text = tour.text(place.screen);
+  const std::vector<std::string_view> lines = lines_of(text);
+  const std::size_t rows = stdout_rows();
+  const std::size_t room =
+      rows == 0 ? lines.size() : std::max(rows, kFewest + kOfQuestion) - kOfQuestion;
+  const std::size_t n_parts = (lines.size() + room - 1) / room;
+  place.part = std::min(place.part, n_parts - 1);  // the window may have grown
+  const std::size_t first = place.part * room;
+  std::string shown;
+  for (std::size_t i = first; i < std::min(first + room, lines.size()); ++i) {
+    shown += lines[i];
+  }
+  write_to_stdout(shown + '\n');
+  return place.part + 1 < n_parts;
+}
+
 void walk(const ShownTour& tour) {
   Question question;
-  std::size_t screen = 0;
+  Place place;
   for (;;) {
-    write_to_stdout(tour.text(screen) + '\n');
-    const Move move = question.ask(screen == 0, screen + 1 == tour.screens());
-    if (move == Move::kLeave) {
-      return;
+    const bool has_more = show_part(tour, place);
+    const bool is_first = place.screen == 0 && place.part == 0;
+    const bool is_last = !has_more && place.screen + 1 == tour.screens();
+    switch (question.ask(is_first, is_last, has_more)) {
+      case Move::kLeave:
+        return;
+      case Move::kNext:
+        place = has_more ? Place{place.screen, place.part + 1} : Place{place.screen + 1, 0};
+        break;
+      case Move::kBack:
+        place = place.part > 0 ? Place{place.screen, place.part - 1}
+                               : Place{place.screen - (place.screen > 0 ? 1 : 0), 0};
+        break;
+      case Move::kAgain:
+        break;
     }
-    screen = move == Move::kNext ? screen + 1 : screen - (screen > 0 ? 1 : 0);
     write_to_stdout("\n");
   }
 }

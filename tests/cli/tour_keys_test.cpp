@@ -206,4 +206,54 @@ TEST_CASE("tour: Ctrl-C ends it, and Ctrl-Z stops it, with the terminal as it wa
   CHECK(settings[0] == settings[2]);
 }
 
+TEST_CASE("tour: a screen that is longer than the window is gone through in parts") {
+  ProgramRun run;
+  run.arguments = {"tour"};
+  run.environment["TERM"] = "xterm-256color";
+  run.tty_columns = 40;
+  run.tty_rows = 24;
+  run.stdin_is_tty = true;
+  run.prompt = "] ";
+  run.keys = {"q"};
+  const std::string first = terminal_text(attnviz(run).out);
+  CHECK(contains(first, ": more   q: quit] "));
+  CHECK(lines_of(first).size() <= run.tty_rows);
+  run.keys = {" ", "b", " ", " ", "q"};
+  CHECK(screens_seen(attnviz(run).out).starts_with("11"));
+  run.keys = std::vector<std::string>(40, " ");
+  const ProgramResult through = attnviz(run);
+  CHECK(through.exit_code == 0);
+  CHECK(screens_seen(through.out) == "123456");
+  // Together the parts are what is printed without a question.
+  std::string shown;
+  bool is_question = false;
+  for (const std::string& line : lines_of(terminal_text(through.out))) {
+    is_question = line.starts_with("[Enter");
+    shown += line.empty() || is_question ? "" : line + "\n";
+    CHECK(line.size() <= 3 * *run.tty_columns);  // signs of several bytes
+  }
+  ProgramRun whole = run;
+  whole.arguments = {"tour", "--all"};
+  whole.keys = {};
+  std::string all;
+  for (const std::string& line : lines_of(terminal_text(attnviz(whole).out))) {
+    all += line.empty() ? "" : line + "\n";
+  }
+  CHECK(shown == all);
+}
+
+TEST_CASE("tour: at 80 x 24 each screen is one part, with room for the question") {
+  ProgramRun run;
+  run.arguments = {"tour"};
+  run.environment["TERM"] = "xterm-256color";
+  run.tty_columns = 80;
+  run.tty_rows = 24;
+  run.stdin_is_tty = true;
+  run.prompt = "] ";
+  run.keys = std::vector<std::string>(6, " ");
+  const ProgramResult through = attnviz(run);
+  CHECK(screens_seen(through.out) == "123456");
+  CHECK(!contains(through.out, "arrow: more"));
+}
+
 }  // namespace attnviz::test
