@@ -1,5 +1,6 @@
 // attnviz tour, run as a person would: its screens, its numbers, and how one goes through it.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -380,14 +381,28 @@ TEST_CASE("tour: random weights have no heads that specialise, which is told") {
   CHECK(contains(run.err, "without the screen \"Heads that specialise\": this model has no head"));
   CHECK(contains(run.err, "; what its heads score: attnviz heads --random\n"));
   CHECK(contains(run.out, "attnviz --random \"$TEXT\""));
+  for (int screen = 1; screen <= 5; ++screen) {
+    CHECK(contains(run.out, fmt::format("{} of 5: ", screen)));
+  }
+  std::size_t n_told = 0;
+  const std::string told = "(RANDOM WEIGHTS: they mean nothing)\n";
+  for (std::size_t at = run.out.find(told); at != std::string::npos;
+       at = run.out.find(told, at + 1)) {
+    ++n_told;
+  }
+  CHECK(n_told == 5);
+  CHECK(!contains(run.out, "learned"));
 }
 
 TEST_CASE("tour: a model that does not take the tour's own text says to give one") {
-  const std::string file = ATTNVIZ_SOURCE_DIR "/samples/four-heads.json";
-  const ProgramResult run = attnviz({"tour", "-m", file});
+  const TemporaryFolder folder;
+  write_file(folder.file("three.json"),
+             R"({"inputs": [[1], [2], [3]],
+                 "layers": [{"heads": [{"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}]}]})");
+  const ProgramResult run = in_folder(folder, {"tour", "-m", "three.json"});
   CHECK(run.exit_code == 2);
   CHECK(contains(run.err, "That is of the tour's own text"));
-  CHECK(attnviz({"tour", "-m", file, "the cat saw the dog and the cat ran"}).exit_code == 0);
+  CHECK(in_folder(folder, {"tour", "-m", "three.json", "the cat saw"}).exit_code == 0);
 }
 
 TEST_CASE("tour: what it cannot take") {

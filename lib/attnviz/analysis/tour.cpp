@@ -329,6 +329,9 @@ TourQuery tour_query(const TokenizedText& text, ConstMatrix weights) {
 
 Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view text) {
   Tour tour;
+  tour.is_random = model.config.random_weights;
+  tour.is_trained = model.config.is_transformer() && !tour.is_random;
+  tour.is_by_position = !model.inputs.empty();
   tour.text = tokenizer.tokenize(text);
   tour.n_whole = tour.text.size();
   if (tour.n_whole == 0) {
@@ -368,6 +371,7 @@ Tour make_tour(const Model& model, const Tokenizer& tokenizer, std::string_view 
   tour.follows_pronoun = followed.is_pronoun;
   tour.inspection = std::move(
       inspect_heads(model, input.view(), {}, heads, followed.token, /*all_queries=*/true).front());
+  tour.has_output = model.layers[telling.head.layer].has_output();
   tour.is_causal = !tour.inspection.mask.visible(0, 1);
   tour.temperatures = temperatures_of(tour.inspection.masked);
   return tour;

@@ -47,6 +47,10 @@ struct Tour {
   bool is_causal = true;         // no token of the inspected head sees one behind it
   /// As the embedded model did; of others it is not known what they have read.
   bool learned_simple_english = true;
+  bool is_random = false;       // the weights: the numbers mean nothing
+  bool is_trained = false;      // neither random nor made by hand
+  bool is_by_position = false;  // vectors are given for places of the text, not for tokens
+  bool has_output = true;       // W_O behind the inspected head
 
   std::size_t query() const noexcept { return inspection.query; }
 };

@@ -171,7 +171,9 @@ Page tour_screen(const Tour& tour, std::size_t screen, const TerminalOptions& op
   // Where long names take more lines of words, fewer are left to the tables.
   for (std::size_t fewer = 0; fewer <= kMostFewer; ++fewer) {
     TourPage page(tour, options, names, fewer);
-    page.paragraph(fmt::format("{} of {}: {}", screen + 1, lessons.size(), lesson.title), kBold);
+    page.paragraph(fmt::format("{} of {}: {}{}", screen + 1, lessons.size(), lesson.title,
+                               tour.is_random ? " (RANDOM WEIGHTS: they mean nothing)" : ""),
+                   kBold);
     page.blank();
     lesson.write(page);
     shown = page.take();

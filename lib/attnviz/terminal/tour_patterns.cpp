@@ -189,9 +189,11 @@ void tour_mask(TourPage& page) {
           : ""));
   page.blank();
   page.table(triangle(page, n));
-  page.paragraph(
+  page.paragraph(fmt::format(
       "A dot is nothing, 0 less than half a percent. Later tokens are masked (scores −∞ before "
-      "softmax): the model learned to guess them, and must not see them.");
+      "softmax): {}.",
+      tour.is_trained ? "the model learned to guess them, and must not see them"
+                      : "no token sees those behind it"));
   page.paragraph(first_token_words(page, n));
 }
 
@@ -202,8 +204,10 @@ void tour_heads(TourPage& page) {
       fmt::format("in sentences (its figures are of {} others)", tour.pronoun.score.n_looks);
   const std::string in_list = fmt::format("in a list of {} words, read twice", tour.n_list_words);
   page.paragraph(fmt::format(
-      "Nobody assigns jobs to heads: they come out of training. For {} here is the head, of {}, "
+      "{} For {} here is the head, of {}, "
       "that does it best: {}{}{}.{}",
+      tour.is_trained ? "Nobody assigns jobs to heads: they come out of training."
+                      : "Jobs of heads come out of training; these weights are made by hand.",
       n_jobs == 3   ? "each of three jobs"
       : n_jobs == 2 ? "each of two jobs"
                     : "one job",

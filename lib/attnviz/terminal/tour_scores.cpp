@@ -313,15 +313,17 @@ void tour_scores(TourPage& page) {
   table.columns[3].cells.back().text = fmt::format("{:.1f}%", 100.0 * total);
   page.table(table);
   page.paragraph(fmt::format(
-      "Scaling: a sum of {} products grows with their number; divided by √{} it stays where "
+      "Scaling: a sum of {} grows with their number; divided by √{} it stays where "
       "softmax "
       "can tell weights apart. Softmax: e to the power of s − max, divided by the sum. {}.{}",
-      head.d_head(), head.d_head(), largest_share(page.names, head.weights, head.query, 1),
-      missed_words(page, head)));
+      counted(head.d_head(), "product"), head.d_head(),
+      largest_share(page.names, head.weights, head.query, 1), missed_words(page, head)));
   page.paragraph(fmt::format(
-      "The values, added up with these weights, are what {} gets: {} = ({}). W_O brings "
-      "that to {} numbers, and they are added to x.",
-      who, mean_of_values(page, head, n_keys), first_numbers(page, head.context), head.d_model()));
+      "The values, added up with these weights, are what {} gets: {} = ({}). {}", who,
+      mean_of_values(page, head, n_keys), first_numbers(page, head.context),
+      page.tour.has_output
+          ? fmt::format("W_O brings that to {} numbers, and they are added to x.", head.d_model())
+          : "That is its output: these weights have no W_O."));
 }
 
 void tour_temperature(TourPage& page) {

@@ -66,6 +66,9 @@ std::string sameness(const TourPage& page) {
   constexpr std::size_t kColumns = 24;
   const Tour& tour = page.tour;
   const TokenNames& names = page.names;
+  if (tour.is_by_position) {
+    return "Here the place counts: the same word may have other numbers elsewhere.";
+  }
   std::map<TokenId, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < tour.text.size(); ++i) {
     places[tour.text.tokens[i].id].push_back(i);
@@ -134,9 +137,14 @@ void tour_tokens(TourPage& page) {
   const bool is_short = text.size() <= page.rows(strange.empty() ? kMostRows : kRowsOfMore);
   const std::size_t n_shown = is_short ? text.size() : page.rows(kRowsOfMore);
   page.paragraph(
-      fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the number "
-                  "(id) of each picks a row of a learned table: {} numbers, its embedding.",
-                  tour.embeddings.cols()));
+      tour.is_by_position
+          ? fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and each "
+                        "gets a vector. These weights say it for each place of the text: {}.",
+                        counted(tour.embeddings.cols(), "number"))
+          : fmt::format("A model reads no letters. A tokenizer cuts the text into tokens, and the "
+                        "number (id) of each picks a row of a {}table: {}, its embedding.",
+                        tour.is_trained ? "learned " : "",
+                        counted(tour.embeddings.cols(), "number")));
   page.blank();
   page.table(token_table(page, n_shown));
   if (n_shown < text.size()) {
@@ -171,9 +179,12 @@ void tour_vectors(TourPage& page) {
   const Tour& tour = page.tour;
   const Inspection& head = tour.inspection;
   const std::size_t layer = head.head.layer;
-  page.paragraph(
-      "Attention lets tokens look at each other. For that each head has three learned matrices, "
-      "and makes three short vectors of every token's vector:");
+  page.paragraph(fmt::format(
+      "Attention lets tokens look at each other. For that each head has three {}matrices, "
+      "and makes three short vectors of every token's vector:",
+      tour.is_trained  ? "learned "
+      : tour.is_random ? "random "
+                       : ""));
   const std::string& name = page.names.label(tour.query());
   TextTable roles;
   roles.indent = page.style.indent;
@@ -203,8 +214,9 @@ void tour_vectors(TourPage& page) {
       layer, what_is_below(layer), head.d_model(),
       head.norm.present() ? "Rescaled (normed) and multiplied" : "Multiplied",
       head.d_head() == head.d_value()
-          ? fmt::format("q, k and v, {} numbers each", head.d_head())
-          : fmt::format("q and k, {} numbers each, and v, {}", head.d_head(), head.d_value())));
+          ? fmt::format("q, k and v, {} each", counted(head.d_head(), "number"))
+          : fmt::format("q and k, {} each, and v, {}", counted(head.d_head(), "number"),
+                        head.d_value())));
   if (head.rope) {
     if (page.rows(2) == 2) {  // where there is room
       page.blank();
