@@ -171,6 +171,24 @@ std::vector<std::filesystem::path> joined_files(std::vector<std::filesystem::pat
   return files;
 }
 
+bool names_a_model(const ModelOptions& options) {
+  const auto* const given = std::get_if<GivenModel>(&options.model);
+  return given != nullptr && std::holds_alternative<NamedModel>(*given);
+}
+
+// Weights by hand may say which text they are for; of all other models it is said at once, before
+// they are opened, that there is none.
+Model model_of(ModelSource& origin, const ModelOptions& options, TextSource& source) {
+  const StoredModel* const stored = stored_model(origin);
+  const bool by_hand = stored != nullptr && stored->form() == ModelForm::kWeightsJson;
+  if (!by_hand) {
+    source.or_else("");
+  }
+  Model model = open_model(origin, options);
+  source.or_else(model.text);
+  return model;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> read_files(const AttentionOptions& options,
@@ -195,7 +213,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                                const std::vector<std::filesystem::path>& also_read)
     : phases(begun(options)),
       teller(options.talk),
-      source(options.input, options.talk),
+      source(options.input, options.talk, /*model_may_have_one=*/names_a_model(options.model)),
       fonts(open_fonts(look.fonts)),
       origin(model_source(options.model)),
       outputs({.result = result,
@@ -206,7 +224,7 @@ AttentionSetup::AttentionSetup(const AttentionOptions& options, const LookOption
                .read_files = joined_files(read_files(options, origin), also_read),
                .many_results = options.input.many_texts() && result != Result::kReport,
                .side_by_side = side_by_side}),
-      model(open_model(origin, options.model)) {
+      model(model_of(origin, options.model, source)) {
   tell_passed_over(model.config.passed_over, options.talk);
   interventions_of(options.what_if, model);  // throws for what the model does not have
 }

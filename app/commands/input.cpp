@@ -120,7 +120,7 @@ constexpr const char* kNoText =
 
 }  // namespace
 
-TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
+TextSource::TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one)
     : input_(input), quiet_(talk.quiet) {
   if (input.ids) {
     return;
@@ -140,7 +140,8 @@ TextSource::TextSource(const InputOptions& input, const TalkOptions& talk)
       fail_to_read(name_, errno);
     }
   } else {
-    if (!input.text && !input.file && stdin_is_terminal()) {
+    absent_ = !input.text && !input.file && stdin_is_terminal();
+    if (absent_ && (!model_may_have_one || input.many_texts())) {
       throw Error(ErrorKind::kUsage, kNoText);
     }
     name_ = "standard input";
@@ -181,6 +182,19 @@ bool TextSource::fill() {
 
 bool TextSource::is_empty() {
   return buffer_.empty() && (ended_ || !fill());
+}
+
+void TextSource::or_else(const std::string& text) {
+  if (text.empty() && absent_) {
+    throw Error(ErrorKind::kUsage, kNoText);
+  }
+  if (text.empty() || input_.is_given() || input_.may_be_absent || (!absent_ && !is_empty())) {
+    return;
+  }
+  name_ = "TEXT";
+  fd_ = -1;
+  buffer_ = text;
+  ended_ = true;
 }
 
 std::string TextSource::whole() {

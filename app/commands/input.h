@@ -29,11 +29,16 @@ struct InputText {
 class TextSource {
  public:
   /// Opens the file. Throws Error{kIo}, or Error{kUsage} when nothing is given and standard input
-  /// is a terminal.
-  TextSource(const InputOptions& input, const TalkOptions& talk);
+  /// is a terminal; of that or_else() decides where the model may have a text of its own.
+  TextSource(const InputOptions& input, const TalkOptions& talk, bool model_may_have_one = false);
   ~TextSource();
   TextSource(const TextSource&) = delete;
   TextSource& operator=(const TextSource&) = delete;
+
+  /// `text`, unless it is empty, where nothing is given and nothing comes from standard input.
+  /// Called before anything was read. Throws Error{kIo}, and Error{kUsage} when there is no text at
+  /// all.
+  void or_else(const std::string& text);
 
   /// The next text; blank lines of a stream are skipped (and told of). Empty at the end. Throws
   /// Error{kIo}, Error{kUsage} for a blank or oversized text, Error{kMalformed} naming the line for
@@ -77,6 +82,7 @@ class TextSource {
   LinesRead lines_;
   std::size_t texts_ = 0;
   bool stopped_ = false;
+  bool absent_ = false;  // neither given nor to be read
   bool skipped_ = false;
 };
 

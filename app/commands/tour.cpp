@@ -37,13 +37,15 @@ namespace {
 
 constexpr const char* kDefaultText = "The cat sat on the mat because it was tired";
 
-std::string chosen_text(const TourOptions& options) {
+// `own`: the text that the model was made for, if any.
+std::string chosen_text(const TourOptions& options, const std::string& own) {
+  const std::string usual = own.empty() ? kDefaultText : own;
   if (!options.input.text && !stdin_is_pipe_or_file()) {
-    return kDefaultText;
+    return usual;
   }
   TextSource source(options.input, {});
   if (!options.input.text && source.is_empty()) {
-    return kDefaultText;
+    return usual;
   }
   auto input = source.next();
   return std::get<std::string>(std::move(input->content));
@@ -171,7 +173,7 @@ class ShownTour {
     if (!is_embedded(source_)) {
       model_.config.named_heads = names();
     }
-    tour_ = tour_of(chosen_text(options));
+    tour_ = tour_of(chosen_text(options, model_.text));
     tour_.learned_simple_english = is_embedded(source_);
     tell_differences();
   }

@@ -86,4 +86,32 @@ TEST_CASE("samples: they are found beside a program that was unpacked anywhere")
   CHECK(contains(run_program(prefix.path() / "bin/attnviz", run).err, "there is sample:mine"));
 }
 
+TEST_CASE("samples: without a TEXT weights are drawn with the text that they are for") {
+  const std::string own = "the cat saw the dog and the cat ran";
+  const std::string shown = elsewhere({"-m", "sample:four-heads", own, "--json"}).out;
+  CHECK(elsewhere({"-m", "sample:four-heads", "--json"}).out == shown);
+  CHECK(elsewhere({"inspect", "-m", "sample:four-heads"}).exit_code == 0);
+  ProgramRun run;
+  run.arguments = {"-m", "sample:four-heads"};
+  run.tty_columns = 80;
+  run.stdin_is_tty = true;
+  CHECK(attnviz(run).exit_code == 0);
+  CHECK(
+      contains(attnviz({"-m", "sample:four-heads", "--json"}, "a b c d e f g h i").out, "\"a b c"));
+  CHECK(contains(attnviz({"-m", "sample:four-heads"}, "a b c").err, "such as its own, \"" + own));
+  run.arguments = {"--random"};
+  CHECK(contains(attnviz(run).out + attnviz(run).err, "no TEXT"));
+}
+
+TEST_CASE("samples: each has a tour") {
+  for (const std::string name :
+       {"cat-sat-on-the-mat", "four-heads", "numpy-3-tokens", "verbs-and-nouns", "your-journey"}) {
+    CAPTURE(name);
+    const ProgramResult run = elsewhere({"tour", "-m", "sample:" + name});
+    CHECK(run.exit_code == 0);
+    CHECK(contains(run.out, "1 of "));
+    CHECK(!contains(run.out, "learned"));
+  }
+}
+
 }  // namespace attnviz::test

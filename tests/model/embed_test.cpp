@@ -104,6 +104,14 @@ TEST_CASE("embed: inputs for another number of tokens are refused with both numb
         "\"embeddings\" by token in place of \"inputs\"");
 }
 
+TEST_CASE("embed: inputs that say their text name it") {
+  Model model = model_of(2);
+  model.inputs = {kTwoEmbeddings, 3, 2, 2};
+  model.text = "a b c";
+  CHECK(message_of(model, {"one", "two"})
+            .find("give a text of 3 tokens, such as its own, \"a b c\"") != std::string::npos);
+}
+
 TEST_CASE("embed: inputs for one token are one token, not one tokens") {
   Model model = model_of(6);
   model.inputs = {kTwoEmbeddings, 1, 6, 6};

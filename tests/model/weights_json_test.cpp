@@ -249,4 +249,15 @@ TEST_CASE("weights JSON: the reader knows every key of the schema") {
   }
 }
 
+TEST_CASE("weights JSON: the text that it is for is read and written; a blank one is refused") {
+  const std::string head = R"({"W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]})";
+  const auto weights = [&head](const std::string& text) {
+    return R"({"text": ")" + text + R"(", "layers": [{"heads": [)" + head + "]}]}";
+  };
+  const Model model = parse_weights_json(weights("the cat"), "w.json");
+  CHECK(model.text == "the cat");
+  CHECK(parse_weights_json(written(model), "w.json").text == "the cat");
+  CHECK_THROWS_AS(parse_weights_json(weights("  "), "w.json"), Error);
+}
+
 }  // namespace attnviz

@@ -23,10 +23,13 @@ namespace {
 void copy_inputs(const Model& model, Matrix out) {
   if (model.inputs.rows != out.rows) {
     const std::string expected = counted(model.inputs.rows, "token");
-    throw Error(ErrorKind::kUsage,
-                fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}, or "
-                            "\"embeddings\" by token in place of \"inputs\"",
-                            model.config.name, expected, out.rows, expected));
+    const std::string own =
+        model.text.empty() ? "" : fmt::format(", such as its own, {}", quoted(model.text));
+    throw Error(
+        ErrorKind::kUsage,
+        fmt::format("{}: \"inputs\" is for {}, but the text has {}: give a text of {}{}, or "
+                    "\"embeddings\" by token in place of \"inputs\"",
+                    model.config.name, expected, out.rows, expected, own));
   }
   for (std::size_t i = 0; i < out.rows; ++i) {
     std::copy_n(model.inputs.row_data(i), out.cols, out.row_data(i));

@@ -152,6 +152,7 @@ struct Model {
   std::vector<std::string> vocabulary;  // pieces with an embedding, [n_vocab]; may be empty
   StoredMatrix embeddings;              // [n_vocab, d_model]
   ConstMatrix inputs;  // [n_tokens, d_model]: the residual stream itself, by position; or empty
+  std::string text;    // that it was made for, of weights by hand; or empty
   bool random_unknown =
       true;  // a piece outside the vocabulary: seeded random embedding, or an error
 

@@ -81,9 +81,9 @@ auto read_name(const JsonNode& root, const JsonNode& node, Parse parse) {
 }
 
 Model Reader::read(std::string_view model_name) {
-  static const std::array<std::string, 14> keys = {
-      "schema",    "name",       "random", "seed",    "d_model",  "tokenizer", "mask",
-      "positions", "convention", "inputs", "unknown", "residual", "layers",    "embeddings"};
+  static const std::array<std::string, 15> keys = {
+      "schema",     "name",   "random",  "seed",     "d_model", "tokenizer",  "mask", "positions",
+      "convention", "inputs", "unknown", "residual", "layers",  "embeddings", "text"};
   read_schema();
   root_.expect_keys(std::span(keys));
   read_config(model_name);
@@ -136,6 +136,12 @@ void Reader::read_config(std::string_view model_name) {
     model_.random_unknown = read_choice(*unknown, unknown_choices) == 0;
   }
   read_if_there(root_, "residual", config.residual);
+  if (const auto text = root_.find("text")) {
+    model_.text = text->as_string();
+    if (model_.text.find_first_not_of(" \t\r\n\v\f") == std::string::npos) {
+      text->fail("expected a text with words, found a blank one");
+    }
+  }
 }
 
 std::size_t Reader::find_d_model() const {

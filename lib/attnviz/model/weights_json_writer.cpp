@@ -61,6 +61,9 @@ void write_config(JsonWriter& json, const Model& model) {
   json.member("convention", "row");
   json.member("unknown", model.random_unknown ? "random" : "error");
   json.member("residual", config.residual);
+  if (!model.text.empty()) {
+    json.member("text", model.text);
+  }
 }
 
 }  // namespace
