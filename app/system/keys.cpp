@@ -163,11 +163,8 @@ KeyPress KeyReader::next() {
     }
     has_gone_on = 0;
     take_terminal();
-    if (!std::exchange(has_returned_, true)) {  // shells may say it twice
-      return {Key::kReturned};
-    }
+    return {Key::kReturned};
   }
-  has_returned_ = false;
   const std::optional<char> byte = read_byte();
   // Ctrl-D that was typed before the terminal was taken has become a zero.
   if (!byte || *byte == kCtrlD || *byte == '\0') {

@@ -37,7 +37,6 @@ class KeyReader {
   KeyPress next();
 
  private:
-  bool has_returned_ = false;  // and no key was pressed since
 };
 
 /// Gives the terminal back as it was, if there is a KeyReader. Safe in a signal handler.

@@ -315,8 +315,8 @@ TEST_CASE("--no-special: what the tokenizer added is gone, and the rest has the 
   const std::string n_left = std::to_string(n_tokens - 1);
   CHECK(svg_says(svg_of(joined_words(many, {"--width", "60mm"})),
                  "pooled: " + n_left + " x " + n_left));
-  CHECK(
-      svg_says(svg_of({kCat, "--no-special", "--focus", "1", "--head", "2.1"}), "(token 1): demo"));
+  CHECK(svg_says(svg_of({kCat, "--no-special", "--focus", "1", "--head", "2.1"}),
+                 "attention of \"The\" (1): demo"));
 }
 
 TEST_CASE("--focus in pictures is bars, and in many heads maps of layers and heads") {

@@ -64,11 +64,11 @@ const std::vector<HeadId> kFourHeads = {{1, 0}, {1, 1}, {2, 0}, {2, 1}};
 
 TEST_CASE("FocusBars: of up to 40 tokens each has a bar, the masked ones, too") {
   const FocusRowsOfHeads sample(std::vector<float>(40, 0.025f), 1, 30);
-  const FocusBars bars(sample.heatmap);
+  const FocusBars bars(sample.heatmap, {0, 0, false});
   CHECK(bars.shown == first_tokens(40));
   CHECK(bars.others.empty());
   CHECK(bars.n_left_out == 0);
-  CHECK(bars.weight_of_others(sample.heatmap.panels.front(), 0, false) == 0.0f);
+  CHECK(bars.number_of_others(sample.heatmap.panels.front(), 0, 1) == "0.0%");
 }
 
 TEST_CASE("FocusBars: of 41 the 20 with the largest weight in any head, in the order of the text") {
@@ -78,7 +78,8 @@ TEST_CASE("FocusBars: of 41 the 20 with the largest weight in any head, in the o
     weights[41 + 40 - 2 * i] = 0.3f;  // tokens 40, 38, … 22 in the second
   }
   const FocusRowsOfHeads sample(weights, 2, 41);
-  const FocusBars bars(sample.heatmap);
+  const FocusBars bars(sample.heatmap, {0, 0, false});
+  const FocusBars of_key(sample.heatmap, {0, 0, true});
   Tokens expected;
   for (std::size_t token = 0; token <= 40; token += 2) {
     if (token != 20) {
@@ -88,11 +89,10 @@ TEST_CASE("FocusBars: of 41 the 20 with the largest weight in any head, in the o
   CHECK(bars.shown == expected);
   CHECK(bars.others.size() == 21);
   const HeatmapPanel& panel = sample.heatmap.panels.front();
-  CHECK(bars.weight_of_others(panel, 0, false) == doctest::Approx(0.21));  // 21 of 0.01
-  CHECK(bars.weight_of_others(panel, 1, true) == doctest::Approx(0.01));
-  CHECK(bars.legend({0, 0, false}) ==
-        std::vector<std::string>{"full bar = 50%", "others: all together"});
-  CHECK(bars.legend({0, 0, true}).back() == "others: the most of one");
+  CHECK(bars.number_of_others(panel, 0, 1) == "21.0%");  // 21 of 0.01
+  CHECK(of_key.number_of_others(panel, 1, 1) == "1.0%");
+  CHECK(bars.legend() == std::vector<std::string>{"full bar = 50%", "others: all together"});
+  CHECK(of_key.legend().back() == "others: the most of one");
 }
 
 TEST_CASE(
@@ -101,25 +101,61 @@ TEST_CASE(
   weights[3] = 0.75f;
   weights[59] = 0.9f;  // which nobody sees
   const FocusRowsOfHeads few(weights, 1, 5);
-  const FocusBars bars(few.heatmap);
+  const FocusBars bars(few.heatmap, {3, 0, false});
   CHECK(bars.shown == first_tokens(5));
   CHECK(bars.others.empty());
   CHECK(bars.n_left_out == 55);
-  CHECK(bars.legend({3, 0, false}) ==
-        std::vector<std::string>{"full bar = 100%", "55 masked tokens left out"});
+  CHECK(bars.legend() == std::vector<std::string>{"full bar = 100%", "55 masked tokens left out"});
   const FocusRowsOfHeads none(weights, 1, 0);
-  CHECK(FocusBars(none.heatmap).shown.empty());
-  CHECK(FocusBars(none.heatmap).full == 1.0);
+  const FocusBars of_none(none.heatmap, {0, 0, false});
+  CHECK(of_none.shown.empty());
+  CHECK(of_none.low == 0.0);
+  CHECK(of_none.high == 1.0);
 }
 
 TEST_CASE("FocusBars: a full bar is the largest weight rounded up, whatever masked cells hold") {
   const auto full = [](const std::vector<float>& weights, std::size_t n_seen) {
-    return FocusBars(FocusRowsOfHeads(weights, 1, n_seen).heatmap).full;
+    return FocusBars(FocusRowsOfHeads(weights, 1, n_seen).heatmap, {0, 0, false}).high;
   };
   CHECK(full({0.05f, 0.03f, 0.9f}, 2) == doctest::Approx(0.05));
   CHECK(full({0.05f, 0.03f, 0.11f}, 3) == doctest::Approx(0.2));
   CHECK(full({1.0f}, 1) == doctest::Approx(1.0));
-  CHECK(full({0.0f, -0.5f}, 2) == doctest::Approx(1.0));
+}
+
+TEST_CASE("FocusBars: scores are numbers, with bars to both sides of zero where some are below") {
+  const auto bars_of = [](const FocusRowsOfHeads& sample) {
+    return FocusBars(sample.heatmap, {0, 0, false, PatternKind::kScores});
+  };
+  const FocusRowsOfHeads both({8.0f, -2.0f, 4.0f}, 1, 3);
+  const FocusBars bars = bars_of(both);
+  CHECK(bars.low == doctest::Approx(-2.0));
+  CHECK(bars.high == doctest::Approx(10.0));
+  CHECK(bars.part_below() == doctest::Approx(1.0 / 6.0));
+  CHECK(bars.number(-1.995f, 0) == "-2.00");
+  CHECK(bars.number(-0.001f, 0) == "0.00");
+  CHECK(bars.legend() == std::vector<std::string>{"bars from -2 to 10"});
+  const FocusRowsOfHeads below({-5.0f, -1.0f}, 1, 2);
+  CHECK(bars_of(below).low == doctest::Approx(-5.0));
+  CHECK(bars_of(below).high == 0.0);
+  CHECK(bars_of(below).part_below() == 1.0);
+  const FocusRowsOfHeads above({5.0f, 1.0f}, 1, 2);
+  CHECK(bars_of(above).part_below() == 0.0);
+  CHECK(bars_of(above).legend() == std::vector<std::string>{"full bar = 5"});
+  // Whatever a masked score holds, and as many digits as small and large ones need.
+  const FocusRowsOfHeads small({0.012f, -0.0034f, -900.0f}, 1, 2);
+  CHECK(bars_of(small).number(-0.0034f, 0) == "-0.0034");
+  const FocusRowsOfHeads large({123456.0f, -1.0f}, 1, 2);
+  CHECK(bars_of(large).number(123456.0f, 0) == "1.23e+05");
+}
+
+TEST_CASE("FocusBars: of other scores the largest is said, as they add up to nothing") {
+  std::vector<float> scores(50, -3.0f);
+  scores[7] = 6.0f;
+  scores[45] = -2.5f;
+  const FocusRowsOfHeads sample(scores, 1, 50);
+  const FocusBars bars(sample.heatmap, {0, 0, false, PatternKind::kScores});
+  CHECK(bars.number_of_others(sample.heatmap.panels.front(), 0, 1) == "-3.00");
+  CHECK(bars.legend().back() == "others: the largest of one");
 }
 
 TEST_CASE("bars_subject: numbers of the tokens are those of the picture") {

@@ -46,17 +46,19 @@ std::vector<std::string> bars_texts(const Scene& scene, TextRole role) {
 struct DrawnBar {
   PixelRect track;
   int filled = 0;
+  int start = 0;  // of what is filled, behind the ground's left edge
 };
 
 std::vector<DrawnBar> bars_of(const Scene& scene) {
   std::vector<DrawnBar> bars;
   for (const Rectangle& rectangle : bars_items<Rectangle>(scene)) {
     if (rectangle.color == kLightColors.masked) {
-      bars.push_back({rectangle.rect, 0});
-    } else if (!(rectangle.color == kLightColors.frame)) {
-      CHECK(rectangle.rect.x == bars.back().track.x);
+      bars.push_back({rectangle.rect});
+    } else if (!(rectangle.color == kLightColors.frame) &&
+               !(rectangle.color == kLightColors.text)) {  // the line at zero
       CHECK(rectangle.rect.y == bars.back().track.y);
       bars.back().filled = rectangle.rect.width;
+      bars.back().start = rectangle.rect.x - bars.back().track.x;
     }
   }
   return bars;
@@ -83,7 +85,8 @@ void check_bars(const Scene& scene, const FigureStyle& style) {
   for (const DrawnBar& bar : bars_of(scene)) {
     CHECK(bar.track.x >= margin);
     CHECK(bar.track.right() <= scene.width - margin);
-    CHECK(bar.filled <= bar.track.width);
+    CHECK(bar.start >= 0);
+    CHECK(bar.start + bar.filled <= bar.track.width);
     boxes.push_back(bar.track);
   }
   std::size_t n_touching = 0;
@@ -129,6 +132,7 @@ TEST_CASE("bars_scene: bars are as long as the weights, of all heads on one scal
   for (std::size_t i = 0; i < bars.size(); ++i) {
     CAPTURE(i);
     CHECK(bars[i].track.width == full);
+    CHECK(bars[i].start == 0);
     CHECK(std::abs(bars[i].filled - expected[i] * full) <= 0.5);
   }
   CHECK(bars[0].track.y == bars[1].track.y);
@@ -199,9 +203,28 @@ TEST_CASE("bars_scene: nothing overlaps and nothing is cut off, whatever is draw
 TEST_CASE("bars_scene: numbers of scores, which may be long, are not cut off") {
   FocusOfFour sample;
   sample.weights = {15.656f, -2.024f, -1234.5f, 0.0f, 100.0f, 0.0f, 9999.0f, 0.0f};
-  const Scene scene = bars_scene(sample.heatmap, kNinth);
-  CHECK(bars_texts(scene, TextRole::kCellNumber).front() == "1565.6%");
-  CHECK(bars_of(scene)[2].filled == 0);  // below 0
+  const Scene scene = bars_scene(sample.heatmap, {9, 7, false, PatternKind::kScores});
+  CHECK(bars_texts(scene, TextRole::kCellNumber) ==
+        std::vector<std::string>{"15.66", "100.00", "-2.02", "0.00", "-1234.50", "9999.00"});
+  check_bars(scene, {});
+}
+
+TEST_CASE("bars_scene: bars of scores go from zero to both sides, each as long as its number") {
+  FocusOfFour sample;
+  sample.weights = {8.0f, -2.0f, 0.0f, 0.0f, 4.0f, -1.0f, 0.0f, 0.0f};
+  const Scene scene = bars_scene(sample.heatmap, {9, 7, false, PatternKind::kScaled});
+  const std::vector<DrawnBar> bars = bars_of(scene);
+  REQUIRE(bars.size() == 6);
+  const double unit = bars[0].track.width / 12.0;  // from -2 to 10
+  const double expected[] = {8.0, 4.0, -2.0, -1.0, 0.0, 0.0};
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(bars[i].filled - std::abs(expected[i]) * unit) <= 1.0);
+    if (expected[i] != 0.0) {
+      CHECK(std::abs(bars[i].start - (2.0 + std::min(expected[i], 0.0)) * unit) <= 1.0);
+    }
+  }
+  CHECK(bars_texts(scene, TextRole::kNote).at(2) == "bars from -2 to 10");
   check_bars(scene, {});
 }
 
