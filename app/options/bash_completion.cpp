@@ -13,22 +13,38 @@ namespace attnviz::app {
 namespace {
 
 // Words of the line as a person sees them (bash cuts at colons and equals signs), the last the one
-// to complete, and the candidates that fit it. None is expanded by the shell: models and texts may
-// be called anything.
+// to complete, and the candidates that fit it. None is expanded by the shell, neither while it is
+// looked for nor on the line that it is put in: models, texts and files may be called anything.
 constexpr const char* kBeginning = R"sh(# bash completion for attnviz
+# Candidates that fit the word, one a line, quoted as the word is.
 _attnviz_add() {
-  local candidate
+  local candidate plain=$word quote=
+  if [[ $word == [\'\"]* ]]; then
+    quote=yes plain=${word:1}
+  else
+    plain=${word//\\/}
+  fi
   while IFS= read -r candidate; do
-    if [[ -n $candidate && $candidate == "$word"* ]]; then
+    if [[ -z $candidate || $candidate != "$plain"* ]]; then
+      continue
+    elif [[ $quote ]]; then
+      if [[ $candidate != *[\$\`\\\'\"!]* ]]; then COMPREPLY+=("$candidate"); fi
+    else
+      printf -v candidate %q "$candidate"
       COMPREPLY+=("$candidate")
     fi
   done
 }
 
-# Beside names no file is quoted, or a colon in a name would be.
+# Names of files alone bash quotes itself, and it puts slashes behind folders.
 _attnviz_files() {
-  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then compopt -o filenames 2>/dev/null; fi
-  _attnviz_add < <(compgen -f -- "$word")
+  local file
+  if [[ ${#COMPREPLY[@]} -eq 0 ]]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$word")
+  else
+    _attnviz_add < <(compgen -f -- "$word")
+  fi
 }
 
 _attnviz_models() {

@@ -26,6 +26,25 @@ class Typed {
     write_file(home_.file("dog.txt"), "The dog");
   }
 
+  void write(const std::string& name) const { write_file(home_.file(name), "{}"); }
+  bool has_expanded() const { return fs::exists(home_.file("expanded")); }
+
+  // The lines at a terminal, each completed and run.
+  std::string run_in_bash(const std::vector<std::string>& typed) const {
+    write_file(home_.file("rc"), "PS1='READY> '\nsource " + kCompletions + "attnviz.bash\n");
+    ProgramRun shell = shell_run();
+    shell.arguments = {"-c", "exec bash --noprofile --rcfile rc -i 2>&1"};  // where it prompts
+    shell.environment["TERM"] = "xterm";
+    shell.tty_columns = 200;
+    shell.stdin_is_tty = true;
+    shell.prompt = "READY> ";
+    for (const std::string& line : typed) {
+      shell.keys.push_back(line + "\t\n");
+    }
+    shell.keys.emplace_back("exit\n");
+    return run_program("/usr/bin/bash", shell).out;
+  }
+
   // One process for all lines: a shell takes its time to begin.
   std::vector<Proposed> in_bash(const std::vector<std::string>& typed) const {
     // As bash cuts a line: at colons and equals signs, and with the quotes that were typed.
@@ -248,6 +267,23 @@ TEST_CASE("fish completes commands, options, values, models, tokens and files") 
 
 TEST_CASE("zsh completes commands, options, values, models, tokens and files") {
   check_all("zsh", &Typed::in_zsh, "sample:four-heads");
+}
+
+TEST_CASE("bash quotes what it completes: names of files and models may hold anything") {
+  const Typed typed;
+  typed.write("demo-$(touch expanded).json");
+  typed.write("ox$(touch expanded) 2.json");
+  const std::vector<Proposed> proposed =
+      typed.in_bash({"attnviz -m ox", "attnviz -m dem", "attnviz -m \"sam"});
+  REQUIRE(proposed.size() == 3);
+  CHECK(proposed[0] == Proposed{"ox$(touch expanded) 2.json"});  // by bash, as a file's name
+  CHECK(proposed[1] == Proposed{"demo", R"(demo-\$\(touch\ expanded\).json)"});
+  CHECK(proposed[2].contains("sample:four-heads"));
+  const std::string out =
+      typed.run_in_bash({"attnviz info -m ox", "attnviz info -m \"ox", "attnviz info -m demo-",
+                         "attnviz render ox", "attnviz --tokenizer demo-"});
+  CHECK(contains(out, R"(attnviz info -m ox\$\(touch\ expanded\)\ 2.json)"));
+  CHECK_FALSE(typed.has_expanded());
 }
 
 TEST_CASE("no placeholder is proposed as a value") {
