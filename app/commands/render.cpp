@@ -73,18 +73,58 @@ Drawing drawing_of_values(DrawingRequest request, const AttentionDocument& docum
   return choose_drawing(request, document);
 }
 
-// What the numbers are; absent: what the file says.
+// What the numbers are read as; absent: what the file says.
 std::optional<PatternKind> kind_of(const RenderOptions& options) {
   return options.kind || !options.softmax ? options.kind : PatternKind::kScores;
+}
+
+// What the model does to such scores before softmax, other than to divide and to mask them.
+std::string left_out_before_softmax(const AttentionDocument& document) {
+  const bool has_biases = document.model && document.model->positions == Positions::kAlibi;
+  const bool has_caps = std::ranges::any_of(
+      document.run.layers, [](const LayerFacts& layer) { return layer.soft_cap > 0.0f; });
+  if (!is_before_mask(document.kind) || (!has_biases && !has_caps)) {
+    return {};
+  }
+  return fmt::format(
+      "softmax of scores without {}, which the model has: weights are others than "
+      "its own; those of --show masked have everything",
+      !has_biases ? "soft caps"
+      : has_caps  ? "soft caps and ALiBi"
+                  : "ALiBi");
+}
+
+// Without --kind softmax takes what the file says that its numbers are, if these are scores.
+void settle_kind(const RenderOptions& options, std::optional<PatternKind> said,
+                 AttentionDocument& document) {
+  if (options.softmax && !options.kind && said) {
+    if (!is_before_softmax(*said)) {
+      throw Error(
+          ErrorKind::kUsage,
+          fmt::format("--softmax: {} holds {}, and no scores; --show masked draws and writes "
+                      "those of a model",
+                      name_of(options), word_for(kPatternKinds, *said)));
+    }
+    document.kind = *said;
+  }
 }
 
 // What is made of scores.
 void take_scores(const RenderOptions& options, AttentionDocument& document) {
   const auto& [temperature, divisor] = options.of_scores;
+  if (!options.softmax && !is_before_softmax(document.kind) &&
+      (temperature != 1.0f || divisor != 1.0f)) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} goes with scores: --kind scores or --softmax",
+                                               divisor != 1.0f ? "--divide-by" : "--temperature"));
+  }
   std::string divided = divisor != 1.0f ? fmt::format(" / {}", divisor) : "";
   divided += temperature != 1.0f ? fmt::format(" / temperature {}", temperature) : "";
   if (options.softmax) {
     document.notes.push_back("softmax of the scores given" + divided);
+    if (const std::string left_out = left_out_before_softmax(document); !left_out.empty()) {
+      document.notes.push_back(left_out);
+      tell(options.talk, left_out);
+    }
     take_softmax(document, options.of_scores);
   } else if (is_before_softmax(document.kind)) {
     divide_scores(document, options.of_scores);
@@ -115,10 +155,11 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
     std::erase_if(document.run.layers,
                   [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
   }
+  settle_kind(options, read.kind, document);
+  take_scores(options, document);
   if (options.pattern.average) {
     average_patterns(document, *options.pattern.average);
   }
-  take_scores(options, document);
   if (options.drawing.style == TerminalStyle::kMask && !document.run.mask) {
     throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
   }

@@ -283,15 +283,10 @@ void check_merge(const Given& /*given*/, const MergeOptions& options) {
   }
 }
 
-void check_render(const Given& given, const RenderOptions& options) {
+void check_render(const Given& /*given*/, const RenderOptions& options) {
   const PatternKind usual = options.softmax ? PatternKind::kScores : PatternKind::kWeights;
   if (options.softmax && !is_before_softmax(options.kind.value_or(usual))) {
     fail("--softmax takes scores: --kind scores, scaled or masked");
-  }
-  constexpr const char* kOfScores[] = {"--divide-by", "--temperature"};
-  if (const char* option = first_given(given, kOfScores);
-      option != nullptr && !options.softmax && !is_before_softmax(options.kind.value_or(usual))) {
-    fail(fmt::format("{} goes with scores: --kind scores or --softmax", option));
   }
   check_output(options.output);
   check_patterns(options.pattern, options.drawing.style);

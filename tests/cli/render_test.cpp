@@ -255,6 +255,42 @@ TEST_CASE("render: scores of a textbook, divided or as weights") {
   CHECK(attnviz({"render", "-", "--kind", "weights", "--softmax"}, page).exit_code == 2);
 }
 
+TEST_CASE("render: a mean of heads is that of their weights, not softmax of the mean score") {
+  const nlohmann::json mean = attnviz_json({"render", "-", "--softmax", "--average", "heads"},
+                                           "[[[[0, 0]], [[0, 1.0986123]]]]");  // ln 3
+  CHECK(mean["attention"][0][0][0][0].get<double>() == doctest::Approx((0.5 + 0.25) / 2));
+}
+
+TEST_CASE("render: --softmax takes the scores that a document says it has, and no weights") {
+  const std::string scaled = attnviz({"The cat sat", "--show", "scaled", "--json", "-q"}).out;
+  const nlohmann::json run = attnviz_json({"The cat sat"});
+  const nlohmann::json again = attnviz_json({"render", "-", "--softmax"}, scaled);
+  CHECK(again["attention"][0][0][3][0].get<double>() ==
+        doctest::Approx(run["attention"][0][0][3][0].get<double>()).epsilon(1e-4));
+  // Divided again, as they say that they are scores.
+  const nlohmann::json halved = attnviz_json({"render", "-", "--temperature", "2"}, scaled);
+  CHECK(halved["attention"][0][0][3][0].get<double>() * 2.0 ==
+        doctest::Approx(parse_json(scaled)["attention"][0][0][3][0].get<double>()));
+  const ProgramResult twice = attnviz({"render", "-", "--softmax"}, run.dump());
+  CHECK(twice.exit_code == 2);
+  CHECK(contains(twice.err, "--softmax: standard input holds weights, and no scores"));
+}
+
+TEST_CASE("render: --softmax says what the model does to scores and these have not") {
+  const auto scores_of = [](const char* kind) {
+    return attnviz(
+               {"The cat sat", "--random", "--positions", "alibi", "--show", kind, "--json", "-q"})
+        .out;
+  };
+  const std::string without = "softmax of scores without ALiBi, which the model has";
+  const ProgramResult scaled = attnviz({"render", "-", "--softmax"}, scores_of("scaled"));
+  CHECK(contains(scaled.err, without));
+  CHECK(contains(scaled.out, without));
+  const ProgramResult masked = attnviz({"render", "-", "--softmax"}, scores_of("masked"));
+  CHECK(masked.err.empty());
+  CHECK_FALSE(contains(masked.out, without));
+}
+
 TEST_CASE("show: what scores cannot be is refused") {
   for (const std::vector<std::string>& more :
        {Words{"--average", "heads"}, Words{"--merge", "words"}, Words{"--drop-sink"},

@@ -288,6 +288,9 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
     document.run = read_run(root);
     read_if_there(root, "kind", document.kind,
                   [](std::string_view word) { return parse_choice("kind", word, kPatternKinds); });
+    if (root.find("kind") || root.find("drawing")) {  // ours do not name the usual one
+      read.kind = document.kind;
+    }
     if (const auto difference = root.find("difference")) {
       document.difference = DocumentDifference{std::string(difference->at("a").as_string()),
                                                std::string(difference->at("b").as_string()),

@@ -19,7 +19,8 @@ struct GivenTokens {
 /// What one file, or one line of it, says. Weights lie in the document's storage.
 struct ReadDocument {
   AttentionDocument document;
-  bool drawn_before = false;  // the file says how it was drawn
+  bool drawn_before = false;             // the file says how it was drawn
+  std::optional<PatternKind> kind = {};  // what the file says that its numbers are
 };
 
 /// One document, or several when the file is JSON lines of `attnviz.attention/1`. Besides that
