@@ -2,7 +2,7 @@
 """Draws what a terminal shows as SVG: COLORTERM=truecolor attnviz … --color always | samples/terminal.py "COMMAND"
 
 Colours are those of the escape sequences (24 bits, 256, or the 16 named ones); block elements are drawn as the rectangles that they are, so
-that no font is asked for them.
+that no font is asked for them. The sign of a space, U+2420, which terminals take from any font, is the U+2423 that more fonts have.
 """
 import html
 import re
@@ -98,7 +98,7 @@ def drawn(found, y):
         weight = ' font-weight="bold"' if bold else ""
         shapes.append(
             f'<text x="{x:.2f}" y="{y + 0.76 * HEIGHT:.2f}" fill="{ink}"{weight} '
-            f'textLength="{length:.2f}">{html.escape(text)}</text>'
+            f'textLength="{length:.2f}">{html.escape(text.replace("␠", "␣"))}</text>'
         )
     return shapes
 
