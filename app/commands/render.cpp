@@ -241,8 +241,9 @@ void run(const RenderOptions& options) {
                    .read_files = read_files(options)});
   const std::vector<AttentionDocument> documents = read_documents(options);
   tell_unused_drawing(outputs, options.drawing, options.talk);
+  Teller teller(options.talk);
   if (options.drawing.request.no_special) {
-    tell_nothing_special(documents, options.talk);
+    tell_nothing_special(documents, teller);
   }
   phases.done("read");
   const bool together = belong_together(documents);
@@ -257,6 +258,7 @@ void run(const RenderOptions& options) {
     }
   }
   for (ShownAttention& picture : pictures) {
+    tell_unused_of_bars(picture, outputs, options.drawing, teller);
     picture.set_extras({.command = options.output.command, .first = first_shown(picture)});
   }
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {

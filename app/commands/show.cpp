@@ -280,10 +280,11 @@ void show_kept(ShowSetup& setup, ShownText& text) {
   tell_alike(setup, documents);
   const ShowOptions& options = setup.options;
   choose_drawing_of(documents, options, text.focus);
-  tell_nothing_special(documents, options.talk);
+  tell_nothing_special(documents, setup.teller);
   ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
                                          options.drawing.style, setup.outputs);
   tell_flat(setup, shown);
+  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
   with_extras(setup, text, shown, [&] {
     setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
       format.attention(shown, look, sink);

@@ -102,24 +102,44 @@ void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk) {
   const DrawingRequest& request = drawing.request;
   if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen)) {
-    const std::pair<bool, const char*> options[] = {{request.plain_labels, "--plain-labels"},
-                                                    {request.transposed, "--transpose"}};
+    const bool is_said = outputs.writes(Content::kDocument);  // for who draws the document
+    const std::pair<bool, const char*> options[] = {
+        {!is_said && request.plain_labels, "--plain-labels"},
+        {!is_said && request.transposed, "--transpose"},
+        {!is_said && request.no_special, "--no-special"}};
     return tell_unused(talk, options, "nothing was drawn in cells");
   }
-  const std::pair<bool, const char*> of_cells[] = {{request.transposed, "--transpose"}};
   if (draws_arcs(drawing.style)) {
-    tell_unused(talk, of_cells, "lines go from queries to keys");
+    const std::pair<bool, const char*> of_cells[] = {{request.transposed, "--transpose"},
+                                                     {!drawing.figure.values, "--no-values"}};
+    tell_unused(talk, of_cells, "lines go from queries to keys, without numbers");
   }
 }
 
-void tell_nothing_special(std::span<const AttentionDocument> documents, const TalkOptions& talk) {
+void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
+                         const DrawingOptions& drawing, Teller& teller) {
+  if (!shown.bars() || (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen))) {
+    return;
+  }
+  const DrawingRequest& request = drawing.request;
+  const std::pair<bool, const char*> of_cells[] = {
+      {request.scale.has_value(), "--scale"},
+      {request.range || request.automatic_range, "--range"},
+      {request.pool.has_value(), "--pool"},
+      {outputs.writes(Content::kFigure) && drawing.figure.cell != FigureStyle().cell, "--cell"}};
+  teller.tell(
+      Note::kUnusedOfBars,
+      unused_note(of_cells, "one token's attention is drawn as bars, from 0 to the largest"));
+}
+
+void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller) {
   const auto has_added = [](const AttentionDocument& document) {
     return !document.marks.added.empty();
   };
   const std::pair<bool, const char*> option[] = {
       {documents.front().drawing.no_special && std::ranges::none_of(documents, has_added),
        "--no-special"}};
-  tell_unused(talk, option, "the tokenizer added no token");
+  teller.tell(Note::kNothingSpecial, unused_note(option, "the tokenizer added no token"));
 }
 
 namespace {

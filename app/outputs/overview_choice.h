@@ -38,7 +38,11 @@ std::optional<FirstShown> first_shown(const ShownAttention& shown);
 void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk);
 
-/// Says so of --no-special where no document has such tokens.
-void tell_nothing_special(std::span<const AttentionDocument> documents, const TalkOptions& talk);
+/// The same where one token's attention is drawn as bars, which have a scale of their own.
+void tell_unused_of_bars(const ShownAttention& shown, const Outputs& outputs,
+                         const DrawingOptions& drawing, Teller& teller);
+
+/// The same of --no-special where no document has such tokens.
+void tell_nothing_special(std::span<const AttentionDocument> documents, Teller& teller);
 
 }  // namespace attnviz::app

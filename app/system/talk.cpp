@@ -27,17 +27,20 @@ void tell(const TalkOptions& talk, std::string_view message) {
   }
 }
 
-void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
-                 std::string_view why) {
+std::string unused_note(std::span<const std::pair<bool, const char*>> options,
+                        std::string_view why) {
   std::string unused;
   for (const auto& [given, option] : options) {
     if (given) {
       unused += (unused.empty() ? "" : ", ") + std::string(option);
     }
   }
-  if (!unused.empty()) {
-    tell(talk, fmt::format("{} changed nothing: {}", unused, why));
-  }
+  return unused.empty() ? unused : fmt::format("{} changed nothing: {}", unused, why);
+}
+
+void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
+                 std::string_view why) {
+  tell(talk, unused_note(options, why));
 }
 
 void Teller::tell(Note note, std::string_view message) {

@@ -17,13 +17,18 @@ void say(std::string_view message);
 /// The same unless the person wants quiet, and of something at all: an empty message is none.
 void tell(const TalkOptions& talk, std::string_view message);
 
+/// "--cell, --dpi changed nothing: no picture was asked for", of the options that are given; empty
+/// where none is.
+std::string unused_note(std::span<const std::pair<bool, const char*>> options,
+                        std::string_view why);
+
 /// Says which options, each with whether it was given, changed nothing and why: that is no error,
 /// for they may stand in an alias.
 void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
                  std::string_view why);
 
 /// Notes that are said once, however many texts they are true of.
-enum class Note { kRandomWeights, kFarWords, kFlatPicture };
+enum class Note { kRandomWeights, kFarWords, kFlatPicture, kNothingSpecial, kUnusedOfBars };
 
 /// Says notes once a command, with the first text that they are true of.
 class Teller {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -207,9 +208,18 @@ TEST_CASE("what cannot go together is refused, and what changes nothing is told"
   CHECK(contains(said({"--width", "85mm", "--no-footer", "--no-values"}),
                  "--width, --no-footer, --no-values changed nothing: no picture was asked for"));
   CHECK(contains(said({"--no-special"}), "--no-special changed nothing: the tokenizer added no"));
-  CHECK(contains(said({"--transpose", "--style", "arcs"}), "--transpose changed nothing"));
-  CHECK(contains(said({"--transpose", "--plain-labels", "--json"}),
-                 "--plain-labels, --transpose changed nothing: nothing was drawn in cells"));
+  CHECK(contains(
+      said({"--transpose", "--no-values", "--style", "arcs", "-o", "/dev/null", "--format", "png"}),
+      "--transpose, --no-values changed nothing"));
+  CHECK(contains(
+      said({"--transpose", "--plain-labels", "--no-special", "-o", "-", "--format", "npy"}),
+      "--plain-labels, --transpose, --no-special changed nothing: nothing was drawn in cells"));
+  CHECK_FALSE(contains(said({"--transpose", "--plain-labels", "--json"}), "changed nothing"));
+  CHECK(
+      contains(said({"--focus", "cat", "--head", "0.0", "--scale", "row-max", "--range", "auto",
+                     "--pool", "mean"}),
+               "--scale, --range, --pool changed nothing: one token's attention is drawn as bars"));
+  CHECK_FALSE(contains(said({"--focus", "cat", "--head", "0.0"}), "changed nothing"));
   CHECK_FALSE(contains(said({"--transpose", "--plain-labels"}), "changed nothing"));
 }
 
@@ -227,10 +237,16 @@ TEST_CASE("pictures' options change neither the numbers nor the document, but fo
                 .exit_code == 0);
     CHECK(read_file(folder.file("a.npy")) == array);
     json changed = read_json(folder.file("a.json"));
-    if (options.front() == "--no-special") {
-      CHECK(changed["drawing"]["no_special"] == true);
-      changed["drawing"].erase("no_special");
+    const std::map<std::string, std::string> said = {{"--no-special", "no_special"},
+                                                     {"--transpose", "transposed"},
+                                                     {"--plain-labels", "plain_labels"}};
+    if (const auto member = said.find(options.front()); member != said.end()) {
+      CHECK(changed["drawing"][member->second] == true);
+      changed["drawing"].erase(member->second);
       CHECK(changed == parse_json(document));
+      // Who draws the document draws the same.
+      const Words again = {"render", folder.file("a.json")};
+      CHECK(png_of(again).pixels == png_of(joined_words({kCat}, options)).pixels);
     } else {
       CHECK(read_file(folder.file("a.json")) == document);
     }

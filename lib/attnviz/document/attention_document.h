@@ -45,13 +45,12 @@ struct Drawing {
   PoolKind pool = PoolKind::kAuto;
   bool drop_sink = false;            // leave the first key out; its rows' rest sums to 1 again
   bool no_special = false;           // leave out what the tokenizer added; rows stay as they are
+  bool plain_labels = false;         // without signs for spaces
+  bool transposed = false;           // keys as rows, unless one token is in focus
   std::optional<std::string> title;  // in place of the usual one
   std::optional<Focus> focus;
   std::vector<std::string> side_by_side;  // names of the documents that are drawn together
   std::optional<HeadChoice> overview;     // every head as a thumbnail and this one large
-  // Of this picture alone; documents do not say them.
-  bool plain_labels = false;  // without signs for spaces
-  bool transposed = false;    // keys as rows, unless one token is in focus
 };
 
 /// What the cells of a pooled picture are, drawn so.

@@ -122,6 +122,8 @@ Drawing changed_drawing(const DrawingRequest& request, const AttentionDocument& 
   all.pool = request.pool.value_or(before.pool);
   all.drop_sink = request.drop_sink || before.drop_sink;
   all.no_special = request.no_special || before.no_special;
+  all.plain_labels = request.plain_labels || before.plain_labels;
+  all.transposed = request.transposed || before.transposed;
   if (!all.title) {
     all.title = before.title;
   }

@@ -303,6 +303,8 @@ void write_drawing_member(JsonWriter& json, const Drawing& drawing) {
   json.member("pool", word_for(kPools, drawing.pool));
   json.member_if_any("drop_sink", drawing.drop_sink);
   json.member_if_any("no_special", drawing.no_special);
+  json.member_if_any("plain_labels", drawing.plain_labels);
+  json.member_if_any("transposed", drawing.transposed);
   json.member_if_any("title", drawing.title);
   if (drawing.focus) {
     json.begin_object("focus");
@@ -343,6 +345,8 @@ Drawing read_drawing(const JsonNode& node) {
   read_if_there(node, "pool", drawing.pool, parse_pool);
   read_if_there(node, "drop_sink", drawing.drop_sink);
   read_if_there(node, "no_special", drawing.no_special);
+  read_if_there(node, "plain_labels", drawing.plain_labels);
+  read_if_there(node, "transposed", drawing.transposed);
   read_if_there(node, "title", drawing.title);
   drawing.side_by_side = strings_at(node, "side_by_side", "a list of names");
   if (const auto focus = node.find("focus")) {
