@@ -97,6 +97,16 @@ void run(const LessonOptions& options) {
   }
   const std::pair<bool, const char*> unused[] = {{options.seed && !lesson.seed, "--seed"}};
   tell_unused(options.talk, unused, "this lesson draws nothing at random");
+  if (std::holds_alternative<ChartFigure>(lesson.figure)) {
+    const FigureStyle usual;
+    const bool is_drawn = outputs.writes(Content::kFigure);  // otherwise that is told already
+    const FigureStyle& asked = options.look.figure;
+    const std::pair<bool, const char*> of_cells[] = {
+        {is_drawn && asked.cell != usual.cell, "--cell"},
+        {is_drawn && !asked.values, "--no-values"},
+        {options.drawing.colormap.has_value(), "--colormap"}};
+    tell_unused(options.talk, of_cells, "this lesson's figure is a chart of lines");
+  }
   lesson.next = next_commands(*options.lesson);
   draw_as_asked(lesson, options.drawing);
   ShownReport report{[&](const TerminalOptions& terminal) { return lesson_page(lesson, terminal); },

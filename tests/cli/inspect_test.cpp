@@ -269,6 +269,8 @@ TEST_CASE("inspect: a figure tells in its file what it was made from") {
   const ProgramResult run =
       model.inspect({"-o", "steps.png", "-q", "--temperature", "2", "--step", "q,softmax"});
   CHECK(run.exit_code == 0);
+  REQUIRE(model.inspect({"-o", "page.html", "-q", "--title", "Step by step"}).exit_code == 0);
+  CHECK(contains(read_file(model.folder().file("page.html")), "<title>Step by step</title>"));
   const std::string png = read_file(model.folder().file("steps.png"));
   CHECK(contains(png, "iTXtTitle"));
   CHECK(contains(png, "inspect: hand.json"));

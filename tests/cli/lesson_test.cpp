@@ -193,6 +193,10 @@ TEST_CASE("lesson: figures in both themes, pages and tables") {
       in_folder(folder, {"lesson", "masks", "--theme", "dark", "-q", "-o", "dark.svg"}).exit_code ==
       0);
   CHECK(contains(read_file(folder.file("dark.svg")), "#17191e"));
+  const ProgramResult chart = in_folder(folder, {"lesson", "scaling", "-o", "a.png", "--cell", "9",
+                                                 "--no-values", "--colormap", "blues"});
+  CHECK(
+      contains(chart.err, "--cell, --no-values, --colormap changed nothing: this lesson's figure"));
 }
 
 TEST_CASE("lesson: the seed makes other numbers, and the same ones again") {

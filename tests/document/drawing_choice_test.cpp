@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "attnviz/core/error.h"
+#include "support/naive.h"
 
 namespace attnviz {
 
@@ -62,6 +65,24 @@ TEST_CASE(
   request.transposed = request.plain_labels = true;
   CHECK(changed_drawing(request, document).transposed);
   CHECK(changed_drawing(request, document).plain_labels);
+  document.drawing.transposed = document.drawing.plain_labels = true;
+  CHECK(changed_drawing({}, document).transposed);
+  CHECK(changed_drawing({}, document).plain_labels);
+}
+
+TEST_CASE("drawing choice: an automatic range is that of the tokens that are drawn") {
+  const std::vector<float> weights = {1.0f, 0.0f, 0.0f, 0.75f, 0.25f, 0.0f, 0.5f, 0.125f, 0.375f};
+  AttentionDocument document;
+  document.query_tokens = document.key_tokens = {"<s>", "a", "b"};
+  document.patterns = {{{0, 0}, test::matrix_over(weights, 3, 3)}};
+  document.marks.added = {0};
+  DrawingRequest request;
+  request.automatic_range = true;
+  CHECK(choose_drawing(request, document).scale.high == 1.0f);
+  request.no_special = true;
+  CHECK(choose_drawing(request, document).scale.high == 0.375f);
+  document.key_tokens = {"x", "y", "z"};  // of another text: all are drawn
+  CHECK(choose_drawing(request, document).scale.high == 0.75f);
 }
 
 }  // namespace attnviz

@@ -138,6 +138,19 @@ TEST_CASE("chart: of a given width plots fill it, beside or below each other") {
                        doctest::Contains("100px is too narrow"), Error);
 }
 
+TEST_CASE("chart: without a footer there are no notes below it") {
+  ChartFigure chart = test::sample_chart();
+  chart.notes = {"measured on this machine"};
+  const auto says = [&chart](const FigureStyle& style) {
+    return std::ranges::any_of(chart_items<TextRun>(chart_scene(chart, style)),
+                               [](const TextRun& text) { return text.role == TextRole::kNote; });
+  };
+  FigureStyle style;
+  CHECK(says(style));
+  style.footer = false;
+  CHECK_FALSE(says(style));
+}
+
 TEST_CASE("chart: PNG and SVG files") {
   const std::string png = render_figure(test::sample_chart());
   CHECK(png.starts_with("\x89PNG"));

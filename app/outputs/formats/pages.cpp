@@ -30,6 +30,7 @@ void write_inspection_page(const ShownInspection& shown, const Look& /*look*/,
     document.patterns[i].weights = followed[i].all->weights.view();
   }
   document.drawing = choose_drawing({}, document);
+  document.drawing.title = shown.page.full_title;
   write_explorer(std::span(&document, 1),
                  {.command = shown.command,
                   .text = &shown.text,

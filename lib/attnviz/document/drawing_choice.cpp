@@ -23,15 +23,23 @@ ValueRange automatic_range(const ValueRange& values) {
 
 }  // namespace
 
-ValueRange value_range(const AttentionDocument& document) {
+ValueRange value_range(const AttentionDocument& document, bool no_special) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto is_shown = [&document, no_special](std::size_t token) {
+    return !no_special || !std::ranges::binary_search(document.marks.added, token);
+  };
+  const bool are_keys_marked = document.key_tokens == document.query_tokens;
   ValueRange range{kInfinity, -kInfinity};
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
+      if (!is_shown(query)) {
+        continue;
+      }
       for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
         const float weight = pattern.weights(query, key);
         const bool widens = weight < range.low || weight > range.high;
-        if (widens && std::isfinite(weight) && document.sees(query, key)) {
+        if (widens && std::isfinite(weight) && document.sees(query, key) &&
+            (!are_keys_marked || is_shown(key))) {
           range.low = std::min(range.low, weight);
           range.high = std::max(range.high, weight);
         }
@@ -49,8 +57,9 @@ bool needs_values(const DrawingRequest& request) noexcept {
 
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
   if (!is_before_softmax(document.kind)) {
-    return choose_drawing(request, document.run.dropout,
-                          needs_values(request) ? value_range(document) : ValueRange{});
+    return choose_drawing(
+        request, document.run.dropout,
+        needs_values(request) ? value_range(document, request.no_special) : ValueRange{});
   }
   if (request.drop_sink) {
     throw Error(ErrorKind::kUsage, "drop_sink makes rows of weights sum to 1; these are scores",
@@ -62,7 +71,7 @@ Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& d
   }
   DrawingRequest around_zero = request;
   around_zero.automatic_range = true;
-  ValueRange values = value_range(document);
+  ValueRange values = value_range(document, request.no_special);
   values.low = -std::max(-values.low, values.high);
   return choose_drawing(around_zero, 0.0f, values);
 }

@@ -30,8 +30,9 @@ struct DrawingRequest {
   std::optional<std::string> title;
 };
 
-/// The least and the largest finite weight that a query sees; {0, 0} when there is none.
-ValueRange value_range(const AttentionDocument& document);
+/// The least and the largest finite weight that a query sees; {0, 0} when there is none. With
+/// `no_special` without the tokens that the tokenizer added.
+ValueRange value_range(const AttentionDocument& document, bool no_special = false);
 
 /// Range: as given; else for an automatic one from 0 to the largest value, or with negative values
 /// the same to both sides of 0; else what attention weights can take, 0 to 1, or to 1 / (1 -

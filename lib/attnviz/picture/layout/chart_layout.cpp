@@ -61,7 +61,9 @@ class ChartLayout {
       }
       y += height + px(kSpace);
     }
-    y = texts_.add_notes(figure_.notes, "", {px(kChartMargin), y, room});
+    if (style_.footer) {
+      y = texts_.add_notes(figure_.notes, "", {px(kChartMargin), y, room});
+    }
     Scene scene = {width_, y + px(kChartMargin), style_.dpi, theme().background, {}};
     check_size(scene.width, scene.height, style_);
     scene.items = std::move(items_);
