@@ -24,6 +24,7 @@
 #include "options/command_line.h"
 #include "options/shell_words.h"
 #include "stores/model_store.h"
+#include "stores/samples.h"
 #include "system/file_kind.h"
 #include "system/progress_line.h"
 #include "system/system_fonts.h"
@@ -58,6 +59,9 @@ void tell_slip(const AttentionOptions& options) {
   if (command && *command != word) {
     say(fmt::format("drawing the text {} (did you mean attnviz {}?)", attnviz::quoted(word),
                     *command));
+  } else if (is_sample_of_attention(word)) {
+    say(fmt::format("drawing the text {}; this sample is attention: attnviz render {}",
+                    attnviz::quoted(word), word));
   } else if (names_model(word, false)) {
     say(fmt::format("drawing the text {}; a model goes behind -m: attnviz -m {} \"The cat sat\"",
                     attnviz::quoted(word), typed_word(word)));

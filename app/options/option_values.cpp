@@ -86,7 +86,11 @@ Length parse_length(std::string_view option, std::string_view word) {
   const auto number = parse_number<double>(word.substr(0, end));
   const auto unit = choice_named(kLengthUnits, word.substr(end));
   if (!number || !unit || !(*number > 0.0 && *number <= kMost)) {
-    fail(option, "a width such as 85mm, 7in or 1200px", word);
+    fail(option,
+         number && unit && *number > kMost
+             ? fmt::format("a width of at most {}{}", kMost, word.substr(end))
+             : "a width such as 85mm, 7in or 1200px",
+         word);
   }
   return {*number, *unit};
 }

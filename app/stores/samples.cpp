@@ -87,6 +87,13 @@ std::optional<fs::path> sample_path(const fs::path& given) {
                                            names.size() == 1 ? "is" : "are", joined(names, "and")));
 }
 
+bool is_sample_of_attention(const std::string& word) {
+  const auto path = word.starts_with(kSamplePrefix)
+                        ? find_sample(samples_folder(), word.substr(kSamplePrefix.size()))
+                        : std::nullopt;
+  return path && !is_weights(*path);
+}
+
 Store sample_store() {
   return {kSampleStore, samples_folder(),
           [](const fs::path& root, const ModelName& name) {

@@ -26,6 +26,9 @@ std::vector<std::string> sample_names();
 /// Error{kIo} that lists the names there are.
 std::optional<std::filesystem::path> sample_path(const std::filesystem::path& given);
 
+/// Whether that is a sample that render draws, and no model.
+bool is_sample_of_attention(const std::string& word);
+
 /// The samples that are models.
 Store sample_store();
 

@@ -156,13 +156,14 @@ TEST_CASE("--width: one that is too small is refused with the least, which then 
 }
 
 TEST_CASE("--width: words that are no width, and widths that no picture has, are refused") {
-  for (const char* word :
-       {"85", "85cm", "mm", "", "0mm", "-3in", "85 mm", "1e9px", "nanpx", "infmm"}) {
+  for (const char* word : {"85", "85cm", "mm", "", "0mm", "-3in", "85 mm", "nanpx"}) {
     CAPTURE(word);
     const ProgramResult run = attnviz({kCat, "-o", "a.png", "--width", word});
     CHECK(run.exit_code == 2);
     CHECK(contains(run.err, "--width: expected a width such as 85mm, 7in or 1200px"));
   }
+  CHECK(contains(attnviz({kCat, "-o", "a.png", "--width", "1e9px"}).err,
+                 "--width: expected a width of at most 65536px, found \"1e9px\""));
   const ProgramResult large =
       attnviz({kCat, "--head", "2.1", "-o", "a.png", "--width", "300in", "--dpi", "1200"});
   CHECK(large.exit_code == 2);

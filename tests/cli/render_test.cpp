@@ -253,6 +253,13 @@ TEST_CASE("render: scores of a textbook, divided or as weights") {
     CHECK(refused.err.find("goes with scores") != std::string::npos);
   }
   CHECK(attnviz({"render", "-", "--kind", "weights", "--softmax"}, page).exit_code == 2);
+  for (const char* const what : {"--kind=scores", "--softmax"}) {
+    const ProgramResult over =
+        attnviz({"render", "-", what, "--divide-by", "1e-30", "--temperature", "1e-30"}, page);
+    CHECK(over.exit_code != 0);
+    CHECK(contains(over.err, "head 0.0, query 0: "));
+    CHECK(contains(over.err, "too large"));
+  }
 }
 
 TEST_CASE("render: a mean of heads is that of their weights, not softmax of the mean score") {

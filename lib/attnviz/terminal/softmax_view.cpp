@@ -160,17 +160,22 @@ class SoftmaxPage {
     say(fmt::format("weight = exp({} {} {:.6g}) ÷ {:.6g}", s, steps_.largest < 0.0 ? "+" : "−",
                     std::abs(steps_.largest), steps_.sum));
     if (steps_.naive) {
-      const bool overflows = steps_.naive->overflows();
+      const char* fault =
+          "Below −103.9 exp is 0 there (with 64 bits below −745.1), and 0 ÷ 0 is no number.";
+      if (steps_.naive->overflows()) {
+        fault =
+            std::ranges::any_of(steps_.naive->exponentials,
+                                [](float number) { return std::isinf(number); })
+                ? "Above 88.7 exp is infinite there (with 64 bits above 709.8), and inf ÷ inf "
+                  "is no number."
+                : "Each exp is finite there, but their sum is above 3.4e38, the largest of "
+                  "them, and so infinite; a number ÷ inf is 0, and weights of 0 have no sum of 1.";
+      }
       say(fmt::format(
           "Naive: exp({0}) ÷ sum of exp({0}) in the 32-bit floats of a model. {1} Taking the "
           "largest away first changes no weight, for the factor exp(−max) stands above and below; "
           "but then the largest term is exp(0) = 1, and the sum lies between 1 and {2}.",
-          s,
-          overflows ? "Above 88.7 exp is infinite there (with 64 bits above 709.8), and inf ÷ inf "
-                      "is no number."
-                    : "Below −103.9 exp is 0 there (with 64 bits below −745.1), and 0 ÷ 0 is no "
-                      "number.",
-          steps_.n_visible()));
+          s, fault, steps_.n_visible()));
     }
     const auto largest = static_cast<float>(*std::ranges::max_element(steps_.weights));
     const double most = std::log2(static_cast<double>(steps_.n_visible()));

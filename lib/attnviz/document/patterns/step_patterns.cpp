@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -155,7 +156,8 @@ void take_softmax(AttentionDocument& document, const SoftmaxRequest& request) {
       }
       if (!kernels::softmax(row.data(), row.size(), factor_of(request))) {
         throw Error(ErrorKind::kMalformed,
-                    fmt::format("head {}, query {}: a score is no finite number or too large",
+                    fmt::format("head {}, query {}: a score is no finite number, or too large once "
+                                "it is divided",
                                 head_name(pattern.head), query));
       }
       for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -179,7 +181,17 @@ void divide_scores(AttentionDocument& document, const SoftmaxRequest& request) {
   for (const DocumentPattern& pattern : document.patterns) {
     MatrixBuffer scores = copy_of(pattern.weights);
     for (std::size_t query = 0; query < scores.rows(); ++query) {
-      kernels::scale(scores.view().row(query), factor_of(request));
+      const auto row = scores.view().row(query);
+      const auto given = pattern.weights.row(query);
+      kernels::scale(row, factor_of(request));
+      for (std::size_t key = 0; key < row.size(); ++key) {
+        if (std::isfinite(given[key]) && !std::isfinite(row[key])) {
+          throw Error(ErrorKind::kUsage,
+                      fmt::format("head {}, query {}: divided like this, {:.4g} is too large for a "
+                                  "float",
+                                  head_name(pattern.head), query, given[key]));
+        }
+      }
     }
     patterns.push_back(std::move(scores));
   }

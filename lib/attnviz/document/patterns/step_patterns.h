@@ -28,7 +28,7 @@ struct SoftmaxRequest {
 /// no numbers or too large.
 void take_softmax(AttentionDocument& document, const SoftmaxRequest& request);
 
-/// Divides the scores of `document` alone.
+/// Divides the scores of `document` alone. Throws Error{kUsage} where that is too much for a float.
 void divide_scores(AttentionDocument& document, const SoftmaxRequest& request);
 
 }  // namespace attnviz
