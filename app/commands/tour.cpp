@@ -39,7 +39,7 @@ constexpr const char* kDefaultText = "The cat sat on the mat because it was tire
 
 // `own`: the text that the model was made for, if any.
 std::string chosen_text(const TourOptions& options, const std::string& own) {
-  const std::string usual = own.empty() ? kDefaultText : own;
+  std::string usual = own.empty() ? kDefaultText : own;
   if (!options.input.text && !stdin_is_pipe_or_file()) {
     return usual;
   }

@@ -9,7 +9,6 @@
 #include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/patterns/head_habits.h"
 #include "outputs/arcs_choice.h"
-#include "system/talk.h"
 
 namespace attnviz::app {
 

@@ -10,6 +10,7 @@
 #include "options/options.h"
 #include "outputs/formats/shown_attention.h"
 #include "outputs/outputs.h"
+#include "system/talk.h"
 
 namespace attnviz::app {
 

@@ -240,6 +240,7 @@ void check_all(const std::string& shell, Ask ask, const std::string& of_sample) 
   std::vector<Line> expected = lines_for_all();
   expected.push_back({"attnviz -m sample:fo", {of_sample}});
   std::vector<std::string> lines;
+  lines.reserve(expected.size());
   for (const Line& line : expected) {
     lines.push_back(line.typed);
   }

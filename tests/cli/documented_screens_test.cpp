@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,19 +63,21 @@ bool shows(const std::vector<std::string>& printed, const std::vector<std::strin
 }  // namespace
 
 TEST_CASE("pages for readers: commands print what stands there") {
-  std::size_t n_screens = 0;
-  for (const char* const page : {"README.md", "samples/lessons.md", "samples/recipes.md"}) {
-    for (const Screen& screen : screens_of(page)) {
-      CAPTURE(page);
+  // At least so many of each: one that is not found is not run.
+  const std::map<std::string, std::size_t> pages = {{"samples/lessons.md", 19},
+                                                    {"samples/recipes.md", 3}};
+  for (const auto& [page, n_screens] : pages) {
+    const std::vector<Screen> screens = screens_of(page);
+    CHECK(screens.size() >= n_screens);
+    for (const Screen& screen : screens) {
       CAPTURE(screen.command);
-      ++n_screens;
       ProgramRun run;
       run.folder = ATTNVIZ_SOURCE_DIR;
       run.arguments = {"-c", screen.command};
-      run.environment = {
-          {"PATH", std::filesystem::path(ATTNVIZ_PROGRAM).parent_path().string() + ":/usr/bin:/bin"},
-          {"LC_ALL", "C.UTF-8"},
-          {"COLUMNS", "80"}};
+      run.environment = {{"PATH", std::filesystem::path(ATTNVIZ_PROGRAM).parent_path().string() +
+                                      ":/usr/bin:/bin"},
+                         {"LC_ALL", "C.UTF-8"},
+                         {"COLUMNS", "80"}};
       const ProgramResult result = run_program("/bin/sh", run);
       CHECK(result.exit_code == 0);
       CAPTURE(result.out);
@@ -82,7 +85,6 @@ TEST_CASE("pages for readers: commands print what stands there") {
       CHECK(shows(lines_of(result.out), screen.lines));
     }
   }
-  CHECK(n_screens > 3);
 }
 
 }  // namespace attnviz::test

@@ -1,6 +1,7 @@
 // attnviz lesson, softmax and meaning: what they print and write, what they refuse, and their
 // documents against the published schemas.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +102,9 @@ TEST_CASE("lesson: programs get counts as whole numbers, and rows by names") {
       {"cost", {"n_tokens", "naive_bytes", "blocked_bytes"}},
       {"cache", {"with_cache", "without_cache", "bytes_per_token", "context", "bytes_at_context"}},
       {"masks", {"pairs_at_4096"}}};
-  for (const auto& [name, keys] : counts) {
+  for (const auto& count : counts) {
+    const std::string& name = count.first;
+    const Words& keys = count.second;
     CAPTURE(name);
     const json document = attnviz_json({"lesson", name});
     for (const json& row : document["rows"]) {
@@ -134,7 +137,7 @@ TEST_CASE("lesson: one screen of 80 x 40 and 7 bits, with the commands that go o
         REQUIRE((sign >= ' ' && sign <= '~'));
       }
     }
-    CHECK(contains(run.out, "attnviz lesson " + name + " -o " + name + ".png"));
+    CHECK(contains(run.out, fmt::format("attnviz lesson {0} -o {0}.png", name)));
   }
 }
 

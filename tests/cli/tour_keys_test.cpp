@@ -181,10 +181,11 @@ TEST_CASE("tour: Ctrl-C ends it, and Ctrl-Z stops it, with the terminal as it wa
     return;
   }
   ProgramRun run;  // with jobs, as a shell at a terminal has them
-  run.arguments = {"-c", "-w", "/usr/bin/bash", "-c",
-                   "set -m; stty -g; '" ATTNVIZ_PROGRAM
-                   "' tour; code=$?; echo; echo stopped $code; stty -g; fg; code=$?; echo; echo "
-                   "ended $code; stty -g"};
+  const std::string script =
+      "set -m; stty -g; '" ATTNVIZ_PROGRAM
+      "' tour; code=$?; echo; echo stopped $code; stty -g; fg; code=$?; echo; echo ended $code; "
+      "stty -g";
+  run.arguments = {"-c", "-w", "/usr/bin/bash", "-c", script};
   run.environment["TERM"] = "xterm";
   run.tty_columns = 80;
   run.stdin_is_tty = true;

@@ -21,7 +21,7 @@ std::string range_of(const char* one, std::size_t place, std::size_t size) {
 std::string batch_shape(const Inspection& head, InspectionStep step) {
   const std::size_t tokens = head.n_tokens();
   const std::size_t heads = head.n_heads;
-  const std::string x = fmt::format("[1, {}, {}]", tokens, head.d_model());
+  std::string x = fmt::format("[1, {}, {}]", tokens, head.d_model());
   const auto of_heads = [](std::size_t n, std::size_t rows, std::size_t cols) {
     return fmt::format("[1, {}, {}, {}]", n, rows, cols);
   };
@@ -29,9 +29,9 @@ std::string batch_shape(const Inspection& head, InspectionStep step) {
     return fmt::format("{} · [{}, {} · {}] → {}", x, head.d_model(), n, width,
                        of_heads(n, tokens, width));
   };
-  const std::string queries = of_heads(heads, tokens, head.d_head());
-  const std::string weights = of_heads(heads, tokens, tokens);
-  const std::string contexts = of_heads(heads, tokens, head.d_value());
+  std::string queries = of_heads(heads, tokens, head.d_head());
+  std::string weights = of_heads(heads, tokens, tokens);
+  std::string contexts = of_heads(heads, tokens, head.d_value());
   const std::size_t together = heads * head.d_value();
   switch (step) {
     case Step::kX:

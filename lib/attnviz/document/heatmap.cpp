@@ -168,7 +168,7 @@ void set_query_shares(PooledMatrix& cells, bool queries_are_columns, float end) 
 }
 
 PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, PoolKind kind,
-                          PoolAxis queries, PoolAxis keys) {
+                          const PoolAxis& queries, const PoolAxis& keys) {
   if (panel.pooled) {
     return panel.pooled({queries, keys});
   }
@@ -212,8 +212,8 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
 
 }  // namespace
 
-PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
-                  PoolAxis keys) {
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, const PoolAxis& queries,
+                  const PoolAxis& keys) {
   const bool coarse = is_coarse(heatmap, queries, keys);
   PooledMatrix cells =
       pooled_cells(heatmap, panel, coarse ? PoolKind::kMean : heatmap.pool, queries, keys);

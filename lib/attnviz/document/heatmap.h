@@ -102,8 +102,8 @@ std::string thumbnail_pooling(const Heatmap& heatmap, const PoolAxis& queries, c
 /// `queries` and `keys` cut the axes of `panel`, one of the heatmap's; blocks of 1 copy it. With
 /// ScaleKind::kRowMax the shares too: pooled from row_shares. Memory: the cells, and one row. Of a
 /// panel without values: what panel.pooled gives.
-PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, PoolAxis queries,
-                  PoolAxis keys);
+PooledMatrix pool(const Heatmap& heatmap, const HeatmapPanel& panel, const PoolAxis& queries,
+                  const PoolAxis& keys);
 
 /// Whether in rows of `n_panels` every group of `together` panels begins a row, or rows hold whole
 /// groups.

@@ -151,8 +151,8 @@ class ChartDrawing {
   // Signs far apart are seen over a line that they agree with.
   std::vector<const ChartSeries*> references_last() const {
     std::vector<const ChartSeries*> order = references_first();
-    std::ranges::stable_partition(order,
-                                  [](const ChartSeries* series) { return !series->is_reference; });
+    std::stable_partition(order.begin(), order.end(),
+                          [](const ChartSeries* series) { return !series->is_reference; });
     return order;
   }
 

@@ -258,7 +258,7 @@ TerminalLabels::TerminalLabels(const Heatmap& heatmap, TerminalStyle style)
   }
 }
 
-std::string TerminalLabels::entries(const std::vector<std::string>& labels, PoolAxis axis,
+std::string TerminalLabels::entries(const std::vector<std::string>& labels, const PoolAxis& axis,
                                     std::size_t cell, bool with_index, std::size_t columns) const {
   std::string text;
   if ((with_index && !numbered) || axis.pooled()) {

@@ -27,8 +27,8 @@ struct TerminalLabels {
 
   /// The entries of one cell of an axis in at most `columns`: "3 sat" with its index, "sat"
   /// without; "L3" with, too; several as "4–7 on the mat", cut.
-  std::string entries(const std::vector<std::string>& labels, PoolAxis axis, std::size_t cell,
-                      bool with_index, std::size_t columns) const;
+  std::string entries(const std::vector<std::string>& labels, const PoolAxis& axis,
+                      std::size_t cell, bool with_index, std::size_t columns) const;
 };
 
 /// All sizes in columns and lines of text.

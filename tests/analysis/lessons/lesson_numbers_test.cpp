@@ -238,7 +238,8 @@ TEST_CASE("cache: GPT-2 small multiplies with its 85 million weights, and keeps 
   gpt2.n_vocab = 50257;
   gpt2.d_ff = 3072;
   gpt2.tied = true;
-  const ModelShape shape = model_shape(gpt2);
+  ModelShape shape = model_shape(gpt2);
+  shape.layers.front().mlp_biases = 3072 + 768;  // are added, not multiplied with
   const PassCosts costs = pass_costs(shape);
   CHECK(costs.token == 12.0 * (4.0 * 768 * 768 + 2.0 * 768 * 3072));
   CHECK(costs.edge == 12.0 * 2.0 * 768);

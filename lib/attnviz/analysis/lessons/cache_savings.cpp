@@ -24,6 +24,7 @@ PassCosts pass_costs(const ModelShape& shape) {
   costs.token =
       static_cast<double>(layers.attention.total() - layers.attention.biases + layers.mlp);
   for (const LayerShape& layer : shape.layers) {
+    costs.token -= static_cast<double>(layer.n_layers * layer.mlp_biases);  // are added
     for (const HeadsShape& heads : layer.heads) {
       costs.edge += static_cast<double>(layer.n_layers * heads.n_heads) *
                     static_cast<double>(heads.d_head + heads.d_value);

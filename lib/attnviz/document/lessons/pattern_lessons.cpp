@@ -149,8 +149,9 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
       "The wide head's score is the sum of the narrow heads' scores (over a larger √d): one "
       "softmax "
       "must answer all of their questions with one look. Narrow heads have a softmax each, so a "
-      "token can look at more keys (counted: those that get a quarter or more of any head), for "
-      "several reasons. The price is a smaller d_head, and so a coarser question."};
+      "token can look at more keys (counted: those that get a quarter or more of any head, of "
+      "tokens that see four or more), for several reasons. The price is a smaller d_head, and so a "
+      "coarser question."};
   return lesson;
 }
 

@@ -52,6 +52,7 @@ MatrixBuffer shares_of(const HeatmapPanel& panel) {
 std::vector<std::string> taken_labels(const std::vector<std::string>& labels,
                                       const std::vector<std::size_t>& which) {
   std::vector<std::string> kept;
+  kept.reserve(which.size());
   for (const std::size_t entry : which) {
     kept.push_back(labels[entry]);
   }
@@ -60,6 +61,7 @@ std::vector<std::string> taken_labels(const std::vector<std::string>& labels,
 
 EntryNumbers taken_numbers(const EntryNumbers& numbers, const std::vector<std::size_t>& which) {
   std::vector<std::size_t> kept;
+  kept.reserve(which.size());
   for (const std::size_t entry : which) {
     kept.push_back(numbers.of(entry));
   }

@@ -369,7 +369,7 @@ FigureGrid fitting_grid(const Heatmap& heatmap, const FigureStyle& style,
   check_fits(smallest.needed_width(), style);
   int around = smallest.around();
   for (int room = width - around; room > smallest.body_width(); room = width - around) {
-    const FigureGrid larger = grid_of(heatmap, style, room);
+    FigureGrid larger = grid_of(heatmap, style, room);
     const int needed = FigureBuilder(heatmap, style, swatches, larger, place).needed_width();
     if (needed <= width) {
       return larger;
@@ -402,8 +402,7 @@ Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatc
   if (!fits_below) {
     return {fitting_grid(heatmap, style, swatches, LegendPlace::kBeside)};
   }
-  const Plan below{fitting_grid(heatmap, style, swatches, LegendPlace::kBelow),
-                   LegendPlace::kBelow};
+  Plan below{fitting_grid(heatmap, style, swatches, LegendPlace::kBelow), LegendPlace::kBelow};
   if (!fits_beside) {
     return below;
   }
