@@ -41,7 +41,7 @@ class EntryNumbers {
     return list_ ? (*list_)[entry] : first_ + entry;
   }
   operator std::size_t() const noexcept { return first_; }
-  bool has_gaps() const noexcept { return list_ != nullptr; }
+  bool is_list() const noexcept { return list_ != nullptr; }
 
  private:
   std::size_t first_;

@@ -299,7 +299,7 @@ std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_qu
                       std::size_t n_keys) {
   const EntryNumbers& numbers = focus.as_key ? whole.first_key : whole.first_query;
   const std::size_t n_shown = focus.as_key ? whole.n_keys() : whole.n_queries();
-  if (numbers.has_gaps()) {
+  if (numbers.is_list()) {
     for (std::size_t row = 0; row < n_shown; ++row) {
       if (numbers.of(row) == focus.token) {
         return row;
