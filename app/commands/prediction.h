@@ -36,6 +36,9 @@ std::optional<Continuation> continue_text(const AttentionOptions& options, std::
                                           const AttentionRequest& request, TokenizedText& text,
                                           const StopsText& stops = {});
 
+/// What --at calls all places.
+inline constexpr std::string_view kEveryPlace = "all";
+
 /// What --predict asks for of one text; nothing without it.
 class Predictor {
  public:
@@ -58,7 +61,6 @@ class Predictor {
   Predictions predictions_at(std::size_t shown_at, std::span<const float> logits) const;
   Predictions with_actual(Predictions here, std::span<const float> logits) const;
 
-  static constexpr std::string_view kEveryPlace = "all";
   const ShowOptions& options_;
   const Model& model_;
   const Tokenizer& tokenizer_;

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -301,6 +303,12 @@ void run(const ShowOptions& options) {
     throw Error(ErrorKind::kUsage, "--live goes with -o FILE.html");
   }
   tell_unused_drawing(setup.outputs, options.drawing, options.talk);
+  if (options.at == kEveryPlace && options.predict > 1 &&
+      !setup.outputs.writes(Content::kDocument)) {
+    tell(options.talk, fmt::format("--predict {}: the table of --at all has the likeliest token of "
+                                   "each place; --json has {} of each",
+                                   options.predict, options.predict));
+  }
   setup.source.for_each([&setup](const InputText& input) {
     if (setup.options.input.many_texts()) {
       const auto* const words = std::get_if<std::string>(&input.content);

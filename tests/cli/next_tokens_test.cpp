@@ -164,6 +164,11 @@ TEST_CASE("--predict says its answer first, and with -q nothing else") {
   CHECK(lines_of(alone.out).size() == 4);
   quiet.insert(quiet.end(), {"--at", "all"});
   CHECK(lines_of(attnviz(quiet).out).size() == 6);
+  const char* const of_each = "--predict 2: the table of --at all has the likeliest token";
+  CHECK(contains(attnviz({"The cat", "--predict", "2", "--at", "all"}).err, of_each));
+  CHECK_FALSE(
+      contains(attnviz({"The cat", "--predict", "2", "--at", "all", "--json"}).err, of_each));
+  CHECK_FALSE(contains(attnviz({"The cat", "--predict", "1", "--at", "all"}).err, of_each));
   // A picture in a file is one all the same.
   const TemporaryFolder folder;
   REQUIRE(in_folder(folder, {"The cat sat", "--predict", "2", "-q", "-o", "a.txt"}).exit_code == 0);
