@@ -38,6 +38,29 @@ std::vector<Screen> screens_of(const std::string& page) {
   return screens;
 }
 
+// What the rows of a page's tables tell to type; "…" stands for what a reader types.
+std::vector<std::string> table_commands(const std::string& page) {
+  std::vector<std::string> commands;
+  for (const std::string& line : lines_of(read_file(ATTNVIZ_SOURCE_DIR "/" + page))) {
+    const std::size_t begin = line.find("`attnviz ");
+    if (line.starts_with("| ") && begin != std::string::npos && !contains(line, "…")) {
+      commands.push_back(line.substr(begin + 1, line.find('`', begin + 1) - begin - 1));
+    }
+  }
+  return commands;
+}
+
+ProgramResult typed_in(const std::filesystem::path& folder, const std::string& command) {
+  ProgramRun run;
+  run.folder = folder;
+  run.arguments = {"-c", command};
+  run.environment = {
+      {"PATH", std::filesystem::path(ATTNVIZ_PROGRAM).parent_path().string() + ":/usr/bin:/bin"},
+      {"LC_ALL", "C.UTF-8"},
+      {"COLUMNS", "80"}};
+  return run_program("/bin/sh", run);
+}
+
 // A line of "…" alone stands for any number of them; those at the end may be left out.
 bool shows(const std::vector<std::string>& printed, const std::vector<std::string>& told) {
   std::size_t at = 0;
@@ -71,20 +94,27 @@ TEST_CASE("pages for readers: commands print what stands there") {
     CHECK(screens.size() >= n_screens);
     for (const Screen& screen : screens) {
       CAPTURE(screen.command);
-      ProgramRun run;
-      run.folder = ATTNVIZ_SOURCE_DIR;
-      run.arguments = {"-c", screen.command};
-      run.environment = {{"PATH", std::filesystem::path(ATTNVIZ_PROGRAM).parent_path().string() +
-                                      ":/usr/bin:/bin"},
-                         {"LC_ALL", "C.UTF-8"},
-                         {"COLUMNS", "80"}};
-      const ProgramResult result = run_program("/bin/sh", run);
+      const ProgramResult result = typed_in(ATTNVIZ_SOURCE_DIR, screen.command);
       CHECK(result.exit_code == 0);
       CAPTURE(result.out);
       CAPTURE(result.err);
       CHECK(shows(lines_of(result.out), screen.lines));
     }
   }
+}
+
+TEST_CASE("lessons: each row of the table is a line that can be typed anywhere") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> commands = table_commands("samples/lessons.md");
+  CHECK(commands.size() >= 15);
+  for (const std::string& command : commands) {
+    CAPTURE(command);
+    const ProgramResult result = typed_in(folder.path(), command);
+    CHECK(result.exit_code == 0);
+    CHECK_FALSE(result.out.empty());
+    CHECK(result.err.empty());
+  }
+  CHECK(folder.names().empty());
 }
 
 }  // namespace attnviz::test
