@@ -112,8 +112,7 @@ void settle_kind(const RenderOptions& options, std::optional<PatternKind> said,
 // What is made of scores.
 void take_scores(const RenderOptions& options, AttentionDocument& document) {
   const auto& [temperature, divisor] = options.of_scores;
-  if (!options.softmax && !is_before_softmax(document.kind) &&
-      (temperature != 1.0f || divisor != 1.0f)) {
+  if (!options.softmax && !is_before_softmax(document.kind) && options.of_scores.divides()) {
     throw Error(ErrorKind::kUsage, fmt::format("{} goes with scores: --kind scores or --softmax",
                                                divisor != 1.0f ? "--divide-by" : "--temperature"));
   }
@@ -163,7 +162,8 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   if (options.drawing.style == TerminalStyle::kMask && !document.run.mask) {
     throw Error(ErrorKind::kUsage, "--style mask: the file names no mask; give --mask");
   }
-  document.drawing = read.drawn_before && !options.softmax
+  const bool has_other_values = options.softmax || options.of_scores.divides();
+  document.drawing = read.drawn_before && !has_other_values
                          ? changed_drawing(options.drawing.request, document)
                          : drawing_of_values(options.drawing.request, document);
   std::string note = row_sum_note(document);

@@ -35,9 +35,9 @@ std::vector<Store> hugging_face_stores();
 /// Face, the program's own samples.
 std::vector<Store> model_stores();
 
-/// The file of "sample:NAME"; `given` when it is there, or looks like a file, or is no name; a folder of GGUF files without
-/// safetensors stands for the only one, or for Q4_K_M. Otherwise what the first store that has a
-/// model of that name says. Nothing is ever downloaded.
+/// The file of "sample:NAME"; `given` when it is there, or looks like a file, or is no name; a
+/// folder of GGUF files without safetensors stands for the only one, or for Q4_K_M. Otherwise what
+/// the first store that has a model of that name says. Nothing is ever downloaded.
 ///
 /// Throws what the store throws, and Error{kIo} that says where it looked, which names are similar,
 /// and which commands download the model.

@@ -276,6 +276,8 @@ TEST_CASE("render: --softmax takes the scores that a document says it has, and n
         doctest::Approx(run["attention"][0][0][3][0].get<double>()).epsilon(1e-4));
   // Divided again, as they say that they are scores.
   const nlohmann::json halved = attnviz_json({"render", "-", "--temperature", "2"}, scaled);
+  CHECK(halved["drawing"]["range"][1].get<double>() * 2.0 ==
+        doctest::Approx(parse_json(scaled)["drawing"]["range"][1].get<double>()));
   CHECK(halved["attention"][0][0][3][0].get<double>() * 2.0 ==
         doctest::Approx(parse_json(scaled)["attention"][0][0][3][0].get<double>()));
   const ProgramResult twice = attnviz({"render", "-", "--softmax"}, run.dump());

@@ -1,8 +1,8 @@
 // One token's attention as bars with percentages, for a terminal.
 #pragma once
 
-#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 

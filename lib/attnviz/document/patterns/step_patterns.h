@@ -20,6 +20,8 @@ double step_bytes(const Model& model, std::span<const HeadId> heads, std::size_t
 struct SoftmaxRequest {
   float temperature = 1.0f;  // > 0
   float divide_by = 1.0f;    // > 0, as √d_head
+
+  bool divides() const noexcept { return temperature != 1.0f || divide_by != 1.0f; }
 };
 
 /// Puts softmax(scores / (divide_by · temperature)) in place of the scores of `document`, over the

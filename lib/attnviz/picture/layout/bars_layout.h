@@ -1,8 +1,8 @@
 // One token's attention as a scene of bars.
 #pragma once
 
-#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/document/patterns/focus_bars.h"
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/picture/scene/scene.h"
 
