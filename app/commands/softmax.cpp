@@ -1,10 +1,12 @@
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "attnviz/analysis/lessons/softmax_steps.h"
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/softmax_json.h"
+#include "attnviz/document/lessons/softmax_figure.h"
 #include "attnviz/terminal/softmax_view.h"
 #include "commands/commands.h"
 #include "commands/input.h"
@@ -43,7 +45,7 @@ std::vector<double> given_scores(const SoftmaxOptions& options) {
 
 void run(const SoftmaxOptions& options) {
   const auto fonts = open_fonts(options.look.fonts);
-  Outputs outputs({.result = Result::kTextReport,
+  Outputs outputs({.result = Result::kReport,
                    .options = options.output,
                    .look = options.look,
                    .talk = options.talk,
@@ -52,10 +54,18 @@ void run(const SoftmaxOptions& options) {
   const SoftmaxSteps steps =
       softmax_steps(given_scores(options), static_cast<double>(options.divide_by),
                     static_cast<double>(options.temperature));
-  const ShownReport report{
-      [&](const TerminalOptions& terminal) { return softmax_page(steps, terminal); },
-      [&](const ByteSink& sink) { write_softmax_json(steps, sink); },
-      [&](const ByteSink& sink) { write_softmax_csv(steps, sink); }};
+  SoftmaxFigure figure = softmax_figure(steps);
+  figure.heatmap.title = options.drawing.title.value_or(figure.heatmap.title);
+  figure.heatmap.scale.colormap = Colormap(options.drawing.colormap.value_or("viridis"));
+  ShownReport report{[&](const TerminalOptions& terminal) { return softmax_page(steps, terminal); },
+                     [&](const ByteSink& sink) { write_softmax_json(steps, sink); },
+                     [&](const ByteSink& sink) { write_softmax_csv(steps, sink); }};
+  report.picture = std::move(figure.heatmap);
+  report.bars = figure.subject;
+  const std::pair<bool, const char*> unused[] = {
+      {outputs.writes(Content::kFigure) && options.look.figure.cell != FigureStyle().cell,
+       "--cell"}};
+  tell_unused(options.talk, unused, "weights are drawn as bars");
   outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
     format.report(report, look, sink);
   });

@@ -59,8 +59,10 @@ void define_softmax_command(OptionList& list, SoftmaxOptions& options) {
                  options.divide_by, parse_positive);
   list.add_value("Attention", "--temperature", "T", "and by this (default 1)", options.temperature,
                  parse_positive);
-  define_files(list, options.output, Result::kTextReport);
+  define_files(list, options.output, Result::kReport);
   define_text_style(list, options.look);
+  define_colormap(list, options.drawing);
+  define_figure(list, options.drawing, options.look);
   define_talk(list, options.talk);
 }
 

@@ -316,6 +316,7 @@ struct SoftmaxOptions {
   double divide_by = 1.0;
   double temperature = 1.0;
   OutputOptions output;
+  DrawingRequest drawing;
   LookOptions look;
   TalkOptions talk;
 };

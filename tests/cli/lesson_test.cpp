@@ -278,7 +278,12 @@ TEST_CASE("softmax: prints the table, and rows for spreadsheets") {
   CHECK(attnviz({"softmax", "0", "0", "-o", "-", "--format", "csv"}).out ==
         "score,divided,exponential,weight\n0,0,1,0.5\n0,0,1,0.5\n");
   const TemporaryFolder folder;
-  CHECK(in_folder(folder, {"softmax", "1", "2", "-q", "-o", "a.html"}).exit_code == 0);
+  CHECK(in_folder(folder, {"softmax", "1", "2", "-q", "-o", "a.html", "-o", "a.svg", "-o", "a.png",
+                           "--title", "One row"})
+            .exit_code == 0);
+  CHECK(contains(read_file(folder.file("a.svg")), ">73.1%<"));  // e / (1 + e)
+  CHECK(contains(read_file(folder.file("a.svg")), ">One row<"));
+  CHECK(read_file(folder.file("a.png")).starts_with("\x89PNG"));
   CHECK(contains(read_file(folder.file("a.html")), "softmax of 2 scores"));
 }
 
@@ -291,7 +296,7 @@ TEST_CASE("softmax: what is refused, with the reason") {
       {{"softmax", "1", "--divide-by", "-1"}, "found \"-1\""},
       {{"softmax", "1", "--temperature", "nan"}, "--temperature"},
       {{"softmax", "1", "-x"}, "unknown option -x"},
-      {{"softmax", "1", "-o", "a.png"}, "expected a name"}};
+      {{"softmax", "1", "-o", "a.npy"}, "expected a name"}};
   for (const auto& [arguments, reason] : cases) {
     const ProgramResult run = attnviz(arguments);
     CAPTURE(run.err);

@@ -63,6 +63,7 @@ struct ShownReport {
   std::function<void(const ByteSink& sink)> json;
   std::function<void(const ByteSink& sink)> csv;
   std::optional<Heatmap> picture = {};
+  std::optional<BarsSubject> bars = {};   // the picture's rows are drawn as bars
   std::optional<ChartFigure> chart = {};  // the picture, where it is one of lines
   /// The page where the picture stands beside it; empty: the same.
   std::function<Page(const TerminalOptions& terminal)> page_beside_picture = {};

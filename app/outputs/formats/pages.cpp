@@ -50,16 +50,18 @@ void write_report_page(const ShownReport& shown, const Look& look, const ByteSin
   }
   report.screen.lines.erase(report.screen.lines.begin());  // the page has it as its heading
   shown.csv([&report](std::string_view rows) { report.csv += rows; });
-  const auto add_picture = [&](const auto& picture) {
+  const auto add_picture = [&](const auto& picture, const auto&... subject) {
     FigureStyle style = look.figure;
     style.theme = FigureTheme::kLight;
-    report.picture = render_figure(picture, style, {}, FigureFormat::kSvg);
+    report.picture = render_figure(picture, subject..., style, {}, FigureFormat::kSvg);
     style.theme = FigureTheme::kDark;
-    report.dark_picture = render_figure(picture, style, {}, FigureFormat::kSvg);
+    report.dark_picture = render_figure(picture, subject..., style, {}, FigureFormat::kSvg);
     report.picture_text = picture.title;
   };
   if (shown.chart) {
     add_picture(*shown.chart);
+  } else if (shown.bars) {
+    add_picture(shown.picture.value(), *shown.bars);
   } else if (shown.picture) {
     add_picture(*shown.picture);
   }

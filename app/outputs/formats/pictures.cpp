@@ -83,8 +83,9 @@ void write_inspection_figure(const ShownInspection& shown, const Look& look, con
 
 template <FigureFormat format>
 void write_report_figure(const ShownReport& shown, const Look& look, const ByteSink& sink) {
-  sink(shown.chart ? render_figure(*shown.chart, look.figure, {}, format)
-                   : render_figure(shown.picture.value(), look.figure, {}, format));
+  sink(shown.chart  ? render_figure(*shown.chart, look.figure, {}, format)
+       : shown.bars ? render_figure(shown.picture.value(), *shown.bars, look.figure, {}, format)
+                    : render_figure(shown.picture.value(), look.figure, {}, format));
 }
 
 OverviewCells figure_cells_of(const ShownAttention& shown, const Look& look) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/core/message.h"
+#include "attnviz/document/lessons/softmax_figure.h"
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
@@ -48,11 +49,7 @@ class SoftmaxPage {
 
   Page draw() {
     const bool divides = steps_.divide_by != 1.0 || steps_.temperature != 1.0;
-    std::string title = "softmax of " + counted(steps_.scores.size(), "score");
-    if (divides) {
-      title += " " + divisor();
-    }
-    page_.add(paragraph(charset_.formula(title), options_.columns, kBold));
+    page_.add(paragraph(charset_.formula(softmax_title(steps_)), options_.columns, kBold));
     page_.blank();
     table(divides);
     page_.blank();
@@ -61,15 +58,6 @@ class SoftmaxPage {
   }
 
  private:
-  // "÷ 11.31", "÷ (11.31 · T 2)".
-  std::string divisor() const {
-    const std::string by = fmt::format("{:.6g}", steps_.divide_by);
-    const std::string temperature = fmt::format("T {:.6g}", steps_.temperature);
-    return steps_.temperature == 1.0 ? "÷ " + by
-           : steps_.divide_by == 1.0 ? "÷ " + temperature
-                                     : "÷ (" + by + " · " + temperature + ")";
-  }
-
   Span cell(std::size_t row, std::string text) const {
     return {std::move(text), steps_.is_masked(row)                   ? kDim
                              : steps_.divided[row] == steps_.largest ? kBold
