@@ -39,6 +39,25 @@ TEST_CASE("lay_out_figure: figures of a given width fit it in every style of cel
   }
 }
 
+TEST_CASE("lay_out_figure: each number of a narrow figure is one token's") {
+  for (const std::size_t n : {3u, 7u, 12u, 60u}) {
+    for (const std::size_t n_panels : {1u, 4u}) {
+      const test::SampleHeatmap sample(n, n_panels);
+      FigureStyle style;
+      style.cells = CellStyle::kNumbers;
+      const int least = least_width(sample.heatmap, style);
+      for (int width = least; width < least + 300; width += 25) {
+        CAPTURE(n);
+        CAPTURE(width);
+        style.width = Length{static_cast<double>(width)};
+        const FigureGrid grid = lay_out_figure(sample.heatmap, style).grid;
+        CHECK(grid.queries.n_cells() == n);
+        CHECK(grid.keys.n_cells() == n);
+      }
+    }
+  }
+}
+
 TEST_CASE("lay_out_figure: in a narrow figure the colour bar lies below, and cells get the room") {
   const test::SampleHeatmap sample(12, 1);
   FigureStyle style;

@@ -175,7 +175,9 @@ double misfit(const FigureGrid& grid, const Request& request) {
   if (together > 1 && grid.columns > together) {
     torn += 0.5;  // one group a row reads better than two
   }
-  return std::abs(std::log(body.width / body.height / kWantedAspect)) + 1.5 * empty + torn;
+  const bool pools = grid.queries.tokens.pooled() || grid.keys.tokens.pooled();
+  const double coarse = pools && request.least_cell > 1 ? 10.0 : 0.0;  // numbers are to be read
+  return std::abs(std::log(body.width / body.height / kWantedAspect)) + 1.5 * empty + torn + coarse;
 }
 
 }  // namespace

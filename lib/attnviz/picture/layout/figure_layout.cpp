@@ -379,15 +379,34 @@ FigureGrid fitting_grid(const Heatmap& heatmap, const FigureStyle& style,
   return grid;
 }
 
+bool pools(const FigureGrid& grid) {
+  return grid.queries.tokens.pooled() || grid.keys.tokens.pooled();
+}
+
+// Numbers of several tokens would be read as one's: they are not pooled for a narrow figure alone.
+bool must_be_whole(const Heatmap& heatmap, const FigureStyle& style, const FigureGrid& grid) {
+  return style.cells == CellStyle::kNumbers && pools(grid) && !pools(grid_of(heatmap, style, {}));
+}
+
+// The narrowest figure with a cell for each token.
+FigureGrid whole_grid(const Heatmap& heatmap, const FigureStyle& style) {
+  FigureStyle least = style;
+  least.width.reset();
+  least.cell = least_cell(heatmap, style);
+  FigureGrid grid = choose_grid(1, heatmap.n_queries(), heatmap.n_keys(), 1, least);
+  grid.rows = heatmap.panels.size();
+  grid.queries.tokens.first = heatmap.first_query;
+  grid.keys.tokens.first = heatmap.first_key;
+  return grid;
+}
+
 struct Plan {
   FigureGrid grid;
   LegendPlace place = LegendPlace::kBeside;
 };
 
-Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches) {
-  if (!style.width) {
-    return {grid_of(heatmap, style, {})};
-  }
+Plan fitting_plan(const Heatmap& heatmap, const FigureStyle& style,
+                  const FigureSwatches& swatches) {
   // Below the panels the legend leaves them more room, but the figure is higher.
   constexpr double kWorthIt = 1.2;
   const FigureGrid smallest = grid_of(heatmap, style, 0);
@@ -413,11 +432,28 @@ Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatc
   return cell(below) > kWorthIt * cell(beside) ? below : beside;
 }
 
+Plan planned(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches) {
+  if (!style.width) {
+    return {grid_of(heatmap, style, {})};
+  }
+  Plan plan = fitting_plan(heatmap, style, swatches);
+  if (must_be_whole(heatmap, style, plan.grid)) {
+    plan = {whole_grid(heatmap, style), LegendPlace::kBelow};
+    check_fits(FigureBuilder(heatmap, style, swatches, plan.grid, plan.place).needed_width(),
+               style);
+  }
+  return plan;
+}
+
 }  // namespace
 
 int least_width(const Heatmap& heatmap, const FigureStyle& style) {
   const FigureSwatches swatches(heatmap, style);
   const FigureGrid smallest = grid_of(heatmap, style, 0);
+  if (must_be_whole(heatmap, style, smallest)) {
+    return FigureBuilder(heatmap, style, swatches, whole_grid(heatmap, style), LegendPlace::kBelow)
+        .needed_width();
+  }
   return std::min(
       FigureBuilder(heatmap, style, swatches, smallest, LegendPlace::kBeside).needed_width(),
       FigureBuilder(heatmap, style, swatches, smallest, LegendPlace::kBelow).needed_width());
