@@ -228,6 +228,7 @@ class Comparison {
     tell_unused(options_.talk, of_models, "only two models without --head have streams compared");
     const std::pair<bool, const char*> of_table[] = {{options_.top.has_value(), "--top"}};
     if (options_.draws_heads()) {
+      tell_unused_drawing(setup_.outputs, options_.drawing, options_.talk);
       return tell_unused(options_.talk, of_table, "no table was drawn");
     }
     const std::pair<bool, const char*> of_heads[] = {{request.drop_sink, "--drop-sink"},

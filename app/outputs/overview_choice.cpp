@@ -100,17 +100,26 @@ ShownAttention shown_attention(std::span<const AttentionDocument> documents,
 void tell_unused_drawing(const Outputs& outputs, const DrawingOptions& drawing,
                          const TalkOptions& talk) {
   const DrawingRequest& request = drawing.request;
-  if (!outputs.writes(Content::kFigure) && !outputs.writes(Content::kScreen)) {
-    const bool is_said = outputs.writes(Content::kDocument);  // for who draws the document
-    const std::pair<bool, const char*> options[] = {
-        {!is_said && request.plain_labels, "--plain-labels"},
-        {!is_said && request.transposed, "--transpose"},
-        {!is_said && request.no_special, "--no-special"}};
-    return tell_unused(talk, options, "nothing was drawn in cells");
+  const std::pair<bool, const char*> options[] = {{request.plain_labels, "--plain-labels"},
+                                                  {request.transposed, "--transpose"},
+                                                  {request.no_special, "--no-special"},
+                                                  {request.drop_sink, "--drop-sink"}};
+  const std::span all(options);
+  const bool is_drawn = outputs.writes(Content::kFigure) || outputs.writes(Content::kScreen);
+  const bool has_page = outputs.writes(Content::kPage);
+  if (!is_drawn && !has_page && !outputs.writes(Content::kDocument)) {
+    return tell_unused(talk, all, "nothing was drawn in cells");
   }
-  if (draws_arcs(drawing.style)) {
-    const std::pair<bool, const char*> of_cells[] = {{request.transposed, "--transpose"},
-                                                     {!drawing.figure.values, "--no-values"}};
+  if (has_page) {  // which leaves the first key out itself
+    tell_unused(talk, all.first(3), "it shows all tokens, and queries as rows", " in the page");
+  }
+  if (outputs.writes(Content::kNumbers)) {
+    tell_unused(talk, all.subspan(1), "it has all tokens, and queries as rows", " in the array");
+  }
+  if (is_drawn && draws_arcs(drawing.style)) {
+    const bool is_told = !outputs.writes(Content::kFigure);  // as of no picture
+    const std::pair<bool, const char*> of_cells[] = {
+        {request.transposed, "--transpose"}, {!is_told && !drawing.figure.values, "--no-values"}};
     tell_unused(talk, of_cells, "lines go from queries to keys, without numbers");
   }
 }

@@ -27,20 +27,20 @@ void tell(const TalkOptions& talk, std::string_view message) {
   }
 }
 
-std::string unused_note(std::span<const std::pair<bool, const char*>> options,
-                        std::string_view why) {
+std::string unused_note(std::span<const std::pair<bool, const char*>> options, std::string_view why,
+                        std::string_view where) {
   std::string unused;
   for (const auto& [given, option] : options) {
     if (given) {
       unused += (unused.empty() ? "" : ", ") + std::string(option);
     }
   }
-  return unused.empty() ? unused : fmt::format("{} changed nothing: {}", unused, why);
+  return unused.empty() ? unused : fmt::format("{} changed nothing{}: {}", unused, where, why);
 }
 
 void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
-                 std::string_view why) {
-  tell(talk, unused_note(options, why));
+                 std::string_view why, std::string_view where) {
+  tell(talk, unused_note(options, why, where));
 }
 
 void Teller::tell(Note note, std::string_view message) {

@@ -18,14 +18,14 @@ void say(std::string_view message);
 void tell(const TalkOptions& talk, std::string_view message);
 
 /// "--cell, --dpi changed nothing: no picture was asked for", of the options that are given; empty
-/// where none is.
-std::string unused_note(std::span<const std::pair<bool, const char*>> options,
-                        std::string_view why);
+/// where none is. `where`: " in the array", where it did something elsewhere.
+std::string unused_note(std::span<const std::pair<bool, const char*>> options, std::string_view why,
+                        std::string_view where = "");
 
 /// Says which options, each with whether it was given, changed nothing and why: that is no error,
 /// for they may stand in an alias.
 void tell_unused(const TalkOptions& talk, std::span<const std::pair<bool, const char*>> options,
-                 std::string_view why);
+                 std::string_view why, std::string_view where = "");
 
 /// Notes that are said once, however many texts they are true of.
 enum class Note { kRandomWeights, kFarWords, kFlatPicture, kNothingSpecial, kUnusedOfBars };

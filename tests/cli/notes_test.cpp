@@ -42,6 +42,39 @@ TEST_CASE("options of pictures are told when no such picture is written, and dra
   CHECK(contains(in_folder(folder, {"render", "a.json", "--cell", "9"}).err, "--cell" + note));
 }
 
+TEST_CASE("arrays and pages tell what they leave as it is, also beside a picture") {
+  const TemporaryFolder folder;
+  const auto errors = [&folder](Words options) {
+    options.emplace_back("The cat");
+    const ProgramResult run = in_folder(folder, std::move(options));
+    CHECK(run.exit_code == 0);
+    return run.err;
+  };
+  const std::string in_array = " changed nothing in the array: it has all tokens";
+  CHECK(contains(errors({"--no-special", "-o", "a.npy"}), "--no-special" + in_array));
+  CHECK(contains(errors({"--drop-sink", "--transpose", "--json", "-o", "a.npy"}),
+                 "--transpose, --drop-sink" + in_array));
+  CHECK_FALSE(contains(errors({"--plain-labels", "-o", "a.npy"}), "changed nothing"));
+  const std::string in_page = " changed nothing in the page: it shows all tokens";
+  for (const Words& where : {Words{"-o", "a.html"}, Words{"-o", "-", "--format", "html"}}) {
+    Words all = {"--no-special", "--transpose", "--plain-labels"};
+    all.insert(all.end(), where.begin(), where.end());
+    CHECK(contains(errors(all), "--plain-labels, --transpose, --no-special" + in_page));
+    Words sink = {"--drop-sink"};
+    sink.insert(sink.end(), where.begin(), where.end());
+    CHECK_FALSE(contains(errors(sink), "changed nothing"));
+  }
+  // Once, whatever the reason.
+  const std::string arcs = errors({"--style", "arcs", "--no-values"});
+  CHECK(contains(arcs, "--no-values changed nothing"));
+  CHECK(arcs.find("--no-values") == arcs.rfind("--no-values"));
+  CHECK(errors({"--no-special", "--transpose", "-q", "-o", "a.npy", "-o", "a.html"}).empty());
+  CHECK(contains(in_folder(folder, {"diff", "The cat", "The dog", "--head", "2.1", "--transpose",
+                                    "-o", "a.npy"})
+                     .err,
+                 "--transpose" + in_array));
+}
+
 TEST_CASE("--focus with --style mask is refused; dots and numbers are bars") {
   const Words focus = {"The cat sat", "--focus", "cat", "--layer", "2", "-q", "--style"};
   const auto with = [&focus](const char* style) {
