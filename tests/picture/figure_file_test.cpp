@@ -231,6 +231,15 @@ TEST_CASE("render_figure: a picture of a given width tells it, and is cut as it 
   CHECK(figure_grid(sample.heatmap, style).same_cells({drawn.queries.tokens, drawn.keys.tokens}));
 }
 
+TEST_CASE("render_figure: a picture without numbers or notes says that it was asked for so") {
+  const test::SampleHeatmap sample(3, 1);
+  FigureStyle style;
+  style.values = style.footer = false;
+  CHECK(render_figure(sample.heatmap, style)
+            .find(R"("cell": null, "dpi": 96, "no_values": true, "no_footer": true})") !=
+        std::string::npos);
+}
+
 TEST_CASE("render_figure: every text leaves ink and the margin none, with hard labels too") {
   for (const std::size_t n : {1u, 3u, 15u, 60u}) {
     for (const std::size_t n_panels : {1u, 4u, 7u, 12u}) {

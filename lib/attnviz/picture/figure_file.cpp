@@ -23,11 +23,12 @@ namespace {
 
 std::string figure_file(Scene scene, const std::string& title, const FigureStyle& style,
                         std::string facts, FigureFormat format) {
-  const std::string figure =
-      fmt::format(R"({{"theme": "{}", "cells": "{}", "cell": {}, "dpi": {}{}}})",
-                  word_for(kThemes, style.theme), word_for(kCellStyles, style.cells),
-                  style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi,
-                  style.width ? fmt::format(R"(, "width": "{}")", written(*style.width)) : "");
+  const std::string figure = fmt::format(
+      R"({{"theme": "{}", "cells": "{}", "cell": {}, "dpi": {}{}{}{}}})",
+      word_for(kThemes, style.theme), word_for(kCellStyles, style.cells),
+      style.cell == 0 ? "null" : std::to_string(style.cell), style.dpi,
+      style.width ? fmt::format(R"(, "width": "{}")", written(*style.width)) : "",
+      style.values ? "" : R"(, "no_values": true)", style.footer ? "" : R"(, "no_footer": true)");
   return scene_file(std::move(scene), style, format,
                     {{"Title", printable_message(title)},
                      {"Software", "attnviz"},
