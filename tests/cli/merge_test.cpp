@@ -108,6 +108,39 @@ TEST_CASE("--merge words: drawings, arrays and pictures are over words and say s
   CHECK(attnviz_json({"render", folder.file("w.json")})["merged"] == "words");
 }
 
+TEST_CASE("--merge words: render keeps what words are made of, unless it names other ones") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("w.json");
+  REQUIRE(attnviz(ab_cd({"--merge", "words", "-q", "-o", file})).exit_code == 0);
+  const json words = read_json(file);
+  CHECK(attnviz_json({"render", file}) == words);
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--head", "0.1"}, {"--average", "heads"}, {"--mask", "none"}}) {
+    std::vector<std::string> again = {"render", file};
+    again.insert(again.end(), options.begin(), options.end());
+    const json changed = attnviz_json(again);
+    CHECK(changed["merged_ranges"] == words["merged_ranges"]);
+    CHECK(changed["merged_token_ids"] == words["merged_token_ids"]);
+  }
+  const json named = attnviz_json({"render", file, "--tokens", "x y z"});
+  CHECK(named["merged"] == "words");
+  CHECK_FALSE(named.contains("merged_ranges"));
+  CHECK_FALSE(named.contains("merged_token_ids"));
+  // Edges between all tokens of two words: 3 and 4 are cd, 0 and 1 are ab.
+  const std::string hidden = folder.file("h.json");
+  const ProgramResult drawn = attnviz(
+      ab_cd({"--merge", "words", "--head", "0.0", "--hide", "3-4>0-1", "-o", hidden, "-q"}));
+  REQUIRE(drawn.exit_code == 0);
+  const auto text_of = [&folder](std::vector<std::string> arguments) {
+    const std::string text = folder.file("a.txt");
+    arguments.insert(arguments.end(), {"-q", "-o", text});
+    REQUIRE(attnviz(arguments).exit_code == 0);
+    return read_file(text);
+  };
+  CHECK(text_of({"render", hidden}) ==
+        text_of(ab_cd({"--merge", "words", "--head", "0.0", "--hide", "3-4>0-1"})));
+}
+
 TEST_CASE("--merge words: all heads of a deep model are merged, too") {
   const ProgramResult run = attnviz(ab_cd({"--merge", "words", "--layers", "2", "--heads", "8"}));
   CHECK(run.exit_code == 0);

@@ -87,11 +87,18 @@ TEST_CASE(
   selection.patterns.erase(selection.patterns.begin() + 1);
   AttentionDocument without_sink = full_document(weights);
   without_sink.drawing.drop_sink = true;
+  AttentionDocument words = full_document(weights);
+  words.token_ids.clear();
+  words.text = "of two";
+  words.words = DocumentWords{{{0, 2, {7}}, {2, 6, {300, 5}}}, Mask{MaskKind::kWindow, 2}};
+  AttentionDocument turned = full_document(weights);
+  turned.drawing.transposed = turned.drawing.plain_labels = true;
   AttentionDocument bare;
   bare.query_tokens = {"q"};
   bare.key_tokens = {"x", "y"};
   bare.patterns.push_back({{0, 0}, test::matrix_over(weights, 1, 2)});
-  for (const AttentionDocument& document : {rectangle, selection, without_sink, bare}) {
+  for (const AttentionDocument& document :
+       {rectangle, selection, without_sink, words, turned, bare}) {
     const std::string json = written(document);
     const AttentionDocument again = read_one(json);
     CHECK(written(again) == json);
@@ -232,6 +239,14 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
         R"({"dropout": 1, "attention": [[[[1]]]]})",
         R"({"selected": [{"layer": 1, "attention": [[1]]}, {"layer": 1, "attention": [[1]]}]})",
         R"({"merged": "sentences", "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "text": "a", "merged": "words", "merged_ranges": [[0, 2]],
+            "merged_token_ids": [[1]], "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "merged": "words", "merged_ranges": [[1, 0]],
+            "merged_token_ids": [[1]], "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "merged": "words", "merged_ranges": [[0, 1]],
+            "merged_token_ids": [[1], [2, 3]], "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "merged": "words", "merged_ranges": [[0, 1]],
+            "merged_token_ids": [["b"]], "attention": [[[[1]]]]})",
         R"({"drawing": {"colormap": "none"}, "attention": [[[[1]]]]})",
         R"({"drawing": {"range": [1, 0]}, "attention": [[[[1]]]]})",
         R"({"drawing": {"range": [1]}, "attention": [[[[1]]]]})",

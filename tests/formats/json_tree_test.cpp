@@ -9,7 +9,9 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
@@ -256,6 +258,32 @@ TEST_CASE("JsonTree: a ragged or mixed list is an error only for who needs it as
         "t.json: a: expected a row of 1 number, found a matrix of numbers (row 1)");
   CHECK(message_of(R"({"a": [[1], [2, "x", 3], [4]], "c": "after"})",
                    [](const JsonNode& root) { CHECK(root.at("c").as_string() == "after"); }) == "");
+}
+
+TEST_CASE("JsonTree: lists of numbers of any lengths, unless something else is among them") {
+  const JsonTree tree = JsonTree::parse(
+      R"({"even": [[1, 2], [3, 4]], "ragged": [[1, 2], [3], [], [4, 5, 6]], "none": [],
+          "text": [[1], [2, 3], "x", [4]], "deep": [[1], [2, 3], [[4]]], "flat": [1, 2],
+          "inside": [[1, 2], [3, "x"], [4, 5]], "last": [[7], [8, 9]]})",
+      "a.json");
+  const auto lists = [&tree](std::string_view key) {
+    std::vector<std::vector<float>> all;
+    for (const std::span<const float> list : tree.root().at(key).as_number_lists()) {
+      all.emplace_back(list.begin(), list.end());
+    }
+    return all;
+  };
+  using Lists = std::vector<std::vector<float>>;
+  CHECK(lists("even") == Lists{{1, 2}, {3, 4}});
+  CHECK(lists("ragged") == Lists{{1, 2}, {3}, {}, {4, 5, 6}});
+  CHECK(lists("last") == Lists{{7}, {8, 9}});
+  CHECK(lists("none").empty());
+  for (const char* key : {"text", "deep", "flat", "inside"}) {
+    CAPTURE(key);
+    CHECK_THROWS_AS(lists(key), Error);
+  }
+  CHECK_THROWS_WITH_AS(lists("inside"),
+                       "a.json: inside: expected a list of lists of numbers, found a list", Error);
 }
 
 TEST_CASE("JsonTree: unknown keys are refused with the closest known one") {

@@ -118,10 +118,12 @@ class Builder {
   void attach(std::size_t child);
   void link(std::size_t child);
   void break_off(std::size_t child);
+  void keep_length(const JsonRecord& item);
   void reject_duplicates(std::size_t object) const;
 
   Source& source_;
   std::size_t read_itself_ = 0;  // bytes that nlohmann_json has not seen
+  std::size_t n_lengths_ = 0;    // that were kept, also of lists that were given up
   JsonTreeData& data_;
   bool takes_nulls_;
   std::vector<Open> open_;
@@ -282,10 +284,34 @@ void Builder::attach(std::size_t child) {
   }
 }
 
+// Lists of numbers of different lengths lie back to back, too: their lengths are all there is to
+// keep, of as many as there may be records.
+void Builder::keep_length(const JsonRecord& item) {
+  const std::size_t list = open_.back().record;
+  const JsonRecord& above = data_.records[list];
+  if (item.kind != JsonKind::kNumbers) {
+    data_.lengths.erase(list);
+    return;
+  }
+  if (above.kind == JsonKind::kRows && above.count < kMostRecords - n_lengths_) {
+    data_.lengths[list].assign(above.count, above.cols);
+    n_lengths_ += above.count;
+  }
+  const auto lengths = data_.lengths.find(list);
+  if (lengths != data_.lengths.end() && n_lengths_ < kMostRecords) {
+    lengths->second.push_back(item.cols);
+    ++n_lengths_;
+  } else if (lengths != data_.lengths.end()) {
+    data_.lengths.erase(lengths);
+  }
+}
+
 // The list stops being numbers or rows here. What follows is read but not kept, so that a hostile
 // file cannot turn each of its numbers into a record.
 void Builder::break_off(std::size_t child) {
   const JsonRecord item = data_.records[child];
+  keep_length(item);
+  data_.lengths.erase(data_.lengths.lower_bound(child), data_.lengths.end());
   JsonRecord& above = parent();
   if (above.kind == JsonKind::kNumbers) {
     above.text = store(fmt::format("expected a number, found {} (item {})",

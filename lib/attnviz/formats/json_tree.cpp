@@ -152,6 +152,27 @@ ConstMatrix JsonNode::as_matrix() const {
   fail_kind("a matrix of numbers");
 }
 
+std::vector<std::span<const float>> JsonNode::as_number_lists() const {
+  const JsonRecord& record = data_->records[index_];
+  std::vector<std::size_t> lengths;
+  if (record.kind == JsonKind::kRows) {
+    lengths.assign(record.count, record.cols);
+  } else if (const auto ragged = data_->lengths.find(index_); ragged != data_->lengths.end()) {
+    lengths = ragged->second;
+  } else if (record.kind != JsonKind::kNumbers || record.cols > 0) {
+    fail(fmt::format("expected a list of lists of numbers, found {}",
+                     JsonTreeData::kind_name(record)));
+  }
+  std::vector<std::span<const float>> lists;
+  lists.reserve(lengths.size());
+  std::size_t begin = record.begin;
+  for (const std::size_t length : lengths) {
+    lists.emplace_back(data_->floats->data() + begin, length);
+    begin += length;
+  }
+  return lists;
+}
+
 std::vector<JsonNode> JsonNode::as_list(std::string_view what) const {
   const JsonRecord& record = data_->records[index_];
   const bool is_empty = record.kind == JsonKind::kNumbers && record.cols == 0;
@@ -254,9 +275,12 @@ std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
   return list;
 }
 
-std::vector<std::size_t> read_indices(const JsonNode& node) {
+namespace {
+
+std::vector<std::size_t> indices_of(std::span<const float> numbers, const JsonNode& node) {
   std::vector<std::size_t> list;
-  for (const float number : node.as_numbers()) {
+  list.reserve(numbers.size());
+  for (const float number : numbers) {
     constexpr float kMost = 16777216.0f;  // floats count whole numbers up to here
     if (!(number >= 0.0f && number <= kMost) || number != std::floor(number)) {
       node.fail(fmt::format("expected indices from 0, found {}", number));
@@ -264,6 +288,20 @@ std::vector<std::size_t> read_indices(const JsonNode& node) {
     list.push_back(static_cast<std::size_t>(number));
   }
   return list;
+}
+
+}  // namespace
+
+std::vector<std::size_t> read_indices(const JsonNode& node) {
+  return indices_of(node.as_numbers(), node);
+}
+
+std::vector<std::vector<std::size_t>> read_index_lists(const JsonNode& node) {
+  std::vector<std::vector<std::size_t>> lists;
+  for (const std::span<const float> numbers : node.as_number_lists()) {
+    lists.push_back(indices_of(numbers, node));
+  }
+  return lists;
 }
 
 }  // namespace attnviz

@@ -53,6 +53,8 @@ class JsonNode {
   std::span<const float> as_numbers() const;
   /// [rows, cols], dense, at least 1 × 1.
   ConstMatrix as_matrix() const;
+  /// The items of a list of lists of numbers, of whatever lengths.
+  std::vector<std::span<const float>> as_number_lists() const;
   /// The items of a list of values that are not numbers; `what` names it: "a list of layers".
   std::vector<JsonNode> as_list(std::string_view what) const;
   /// The members of an object, in the order of the file.
@@ -176,5 +178,7 @@ std::vector<std::string> strings_at(const JsonNode& node, std::string_view key,
 
 /// Whole numbers from 0.
 std::vector<std::size_t> read_indices(const JsonNode& node);
+/// Lists of them, of whatever lengths.
+std::vector<std::vector<std::size_t>> read_index_lists(const JsonNode& node);
 
 }  // namespace attnviz

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ struct JsonTreeData {
   std::vector<JsonRecord> records;
   std::shared_ptr<std::vector<float>> floats = std::make_shared<std::vector<float>>();
   std::size_t n_nulls = 0;  // among the floats, as minus infinity
+  /// Of kBroken records that are lists of numbers throughout: how long each is.
+  std::map<std::size_t, std::vector<std::size_t>> lengths;
 
   std::string_view view(TextRange range) const noexcept {
     return std::string_view(text).substr(range.begin, range.size);

@@ -19,6 +19,37 @@ namespace attnviz {
 
 namespace {
 
+// The text and the tokens of each word, where both are said.
+std::vector<DocumentWords::Source> read_sources(const JsonNode& root,
+                                                const AttentionDocument& document) {
+  const auto ranges = root.find("merged_ranges");
+  const auto ids = root.find("merged_token_ids");
+  if (!ranges || !ids) {
+    return {};
+  }
+  const auto range_list = read_index_lists(*ranges);
+  const auto id_list = read_index_lists(*ids);
+  const std::size_t n_words = document.query_tokens.size();
+  for (const auto& [node, count] :
+       {std::pair{*ranges, range_list.size()}, std::pair{*ids, id_list.size()}}) {
+    if (count != n_words) {
+      node.fail(
+          fmt::format("expected one of each of {}, found {}", counted(n_words, "token"), count));
+    }
+  }
+  std::vector<DocumentWords::Source> sources;
+  for (std::size_t word = 0; word < n_words; ++word) {
+    const std::vector<std::size_t>& range = range_list[word];
+    const bool is_range = range.size() == 2 && range[0] <= range[1] &&
+                          (!document.text || range[1] <= document.text->size());
+    if (!is_range) {
+      ranges->fail(fmt::format("expected bytes [begin, end) of the text (item {})", word));
+    }
+    sources.push_back({range[0], range[1], {id_list[word].begin(), id_list[word].end()}});
+  }
+  return sources;
+}
+
 [[noreturn]] void fail(ErrorKind kind, std::string_view name, const std::string& what) {
   throw Error(kind, fmt::format("{}: {}", name, what));
 }
@@ -214,6 +245,9 @@ void name_tokens(const GivenTokens& given, std::string_view name, AttentionDocum
     document.text.reset();
     document.token_ids.clear();
     document.marks = {};
+    if (document.words) {
+      document.words->sources.clear();
+    }
   }
   settle(document.query_tokens, given.queries, first.rows, "tokens");
   if (keys_follow && !given.keys) {
@@ -281,6 +315,7 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       }
       document.words.emplace();
       read_if_there(root, "token_mask", document.words->mask, parse_mask);
+      document.words->sources = read_sources(root, document);
     }
     if (const auto model = root.find("model")) {
       document.model = read_model(*model);
