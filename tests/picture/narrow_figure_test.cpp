@@ -74,7 +74,7 @@ TEST_CASE("lay_out_figure: in a narrow figure the colour bar lies below, and cel
 TEST_CASE("lay_out_figure: a panel's long title goes on in the next line") {
   const test::SampleHeatmap sample(3, 1);
   Heatmap heatmap = sample.heatmap;
-  heatmap.panels.front().title = "head 0 of 32 dimensions";
+  heatmap.panels.front().title = "head 0, 32 dimensions";
   heatmap.panels.resize(4, heatmap.panels.front());
   FigureStyle style;
   style.cell = 24;

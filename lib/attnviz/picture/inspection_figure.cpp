@@ -149,13 +149,19 @@ class Figure {
     }
     const std::string formula = fmt::format("{:<2} {}", step.number, step.formula);
     const int shape = sheet_.width_of(step.shape);
-    const bool on_one_line =
-        std::min(sheet_.width_of(formula), room_ * 3 / 4) + text_ + shape <= room_;
-    sheet_.text(formula, margin_, y_, on_one_line ? room_ * 3 / 4 : room_, colors_.text);
-    y_ += on_one_line ? 0 : line_height(text_);
-    sheet_.text_to(step.shape, margin_ + room_, y_, colors_.note);
-    y_ += line_height(text_) + px(2);
     const int indent = 3 * text_;
+    if (sheet_.width_of(formula) + text_ + shape <= room_) {
+      sheet_.text(formula, margin_, y_, room_, colors_.text);
+    } else {
+      y_ += sheet_.paragraph(formula, margin_, y_, room_, colors_.text);
+    }
+    if (shape <= room_) {
+      sheet_.text_to(step.shape, margin_ + room_, y_, colors_.note);
+      y_ += line_height(text_) + px(2);
+    } else {
+      y_ +=
+          sheet_.paragraph(step.shape, margin_ + indent, y_, room_ - indent, colors_.note) + px(2);
+    }
     for (const std::string* text : {&step.sentence, &step.note}) {
       if (!text->empty()) {
         y_ += sheet_.paragraph(*text, margin_ + indent, y_, room_ - indent, colors_.note) + px(2);

@@ -122,9 +122,9 @@ Lesson heads_lesson(const LessonRequest& /*request*/) {
   const std::size_t d_head = heads.front().query.cols();
   const std::size_t width = heads.size() * d_head;
   std::vector<LessonPattern> patterns;
-  patterns.push_back({fmt::format("1 head of {}", width), wide_head_weights(heads, mask), mask});
+  patterns.push_back({fmt::format("1 head, {} wide", width), wide_head_weights(heads, mask), mask});
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    patterns.push_back({fmt::format("head {} of {}", i, d_head),
+    patterns.push_back({fmt::format("head {}, {} wide", i, d_head),
                         softmax_weights(heads[i].query.view(), heads[i].key.view(), mask), mask});
   }
   const double wide = looked_at(std::span(patterns).first(1));

@@ -111,7 +111,7 @@ class ChartLayout {
 
   // Plots that fill the given width.
   void fit() {
-    constexpr int kNarrowestPlot = 120;
+    constexpr int kNarrowestPlot = 100;
     constexpr int kUsualPlot = 320;  // of charts beside each other
     width_ = style_.width_pixels();
     const int room = width_ - 2 * px(kChartMargin);

@@ -15,6 +15,7 @@
 #include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_legend.h"
 #include "attnviz/picture/layout/figure_texts.h"
+#include "attnviz/picture/layout/grid_of_heatmap.h"
 
 namespace attnviz {
 
@@ -25,27 +26,6 @@ constexpr std::size_t kMostTitleLines = 3;
 constexpr std::size_t kMostPanelTitleLines = 3;
 constexpr int kLeastWidth = 420;
 constexpr int kNumberColumns[] = {8, 7, 6};  // widths that numbers in cells may have
-constexpr int kSmallestNumber = 5;           // the same where there is nothing but numbers
-constexpr int kAroundNumber = 4;             // what a cell has besides
-
-int columns_of_numbers(const Heatmap& heatmap) {
-  return static_cast<int>(cell_numbers(heatmap.scale.low, heatmap.scale.high).columns);
-}
-
-// In pixels at 96 dpi.
-int least_cell(const Heatmap& heatmap, const FigureStyle& style) {
-  return style.cells == CellStyle::kNumbers
-             ? columns_of_numbers(heatmap) * kSmallestNumber + kAroundNumber + 2
-             : 1;
-}
-
-FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::optional<int> room) {
-  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
-                                heatmap.panels_together, style, room, least_cell(heatmap, style));
-  grid.queries.tokens.first = heatmap.first_query;
-  grid.keys.tokens.first = heatmap.first_key;
-  return grid;
-}
 
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
 class FigureBuilder {
@@ -376,27 +356,6 @@ FigureGrid fitting_grid(const Heatmap& heatmap, const FigureStyle& style,
     }
     around += needed - width;
   }
-  return grid;
-}
-
-bool pools(const FigureGrid& grid) {
-  return grid.queries.tokens.pooled() || grid.keys.tokens.pooled();
-}
-
-// Numbers of several tokens would be read as one's: they are not pooled for a narrow figure alone.
-bool must_be_whole(const Heatmap& heatmap, const FigureStyle& style, const FigureGrid& grid) {
-  return style.cells == CellStyle::kNumbers && pools(grid) && !pools(grid_of(heatmap, style, {}));
-}
-
-// The narrowest figure with a cell for each token.
-FigureGrid whole_grid(const Heatmap& heatmap, const FigureStyle& style) {
-  FigureStyle least = style;
-  least.width.reset();
-  least.cell = least_cell(heatmap, style);
-  FigureGrid grid = choose_grid(1, heatmap.n_queries(), heatmap.n_keys(), 1, least);
-  grid.rows = heatmap.panels.size();
-  grid.queries.tokens.first = heatmap.first_query;
-  grid.keys.tokens.first = heatmap.first_key;
   return grid;
 }
 
