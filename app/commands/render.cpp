@@ -22,6 +22,7 @@
 #include "outputs/outputs.h"
 #include "outputs/overview_choice.h"
 #include "stores/samples.h"
+#include "system/file_kind.h"
 #include "system/system_fonts.h"
 #include "system/talk.h"
 #include "system/terminal_info.h"
@@ -182,8 +183,19 @@ TokenizedText text_of(const std::vector<std::string>& tokens) {
   return text;
 }
 
+// Pictures, models and the like where attention was to be read.
+void refuse_other_kinds(const RenderOptions& options, std::string_view bytes) {
+  constexpr std::size_t kFirst = 16;
+  const FileKind kind = kind_of_bytes(bytes.substr(0, kFirst));
+  if (kind != FileKind::kOther && kind != FileKind::kNumPy) {
+    throw Error(ErrorKind::kMalformed,
+                fmt::format("{}: {}, no attention", name_of(options), name_of(kind)));
+  }
+}
+
 std::vector<AttentionDocument> read_documents(const RenderOptions& options) {
   const MappedFile file = open_file(options);
+  refuse_other_kinds(options, file.bytes());
   std::vector<AttentionDocument> documents;
   for (ReadDocument& read :
        read_attention(file.bytes(), name_of(options), options.tokens, kind_of(options))) {

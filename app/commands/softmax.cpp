@@ -13,6 +13,7 @@
 #include "options/option_values.h"
 #include "outputs/outputs.h"
 #include "system/system_fonts.h"
+#include "system/talk.h"
 #include "system/terminal_info.h"
 
 namespace attnviz::app {

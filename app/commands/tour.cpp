@@ -173,7 +173,11 @@ class ShownTour {
     if (!is_embedded(source_)) {
       model_.config.named_heads = names();
     }
-    tour_ = tour_of(chosen_text(options, model_.text));
+    const std::string text = chosen_text(options, model_.text);
+    tour_ = tour_of(text);
+    if (!model_.inputs.empty()) {  // no words for probes: only its text has scores
+      heads_command_ += " " + typed_word(text);
+    }
     tour_.learned_simple_english = is_embedded(source_);
     tell_differences();
   }

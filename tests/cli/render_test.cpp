@@ -224,6 +224,14 @@ TEST_CASE("render: -inf and null are masked cells wherever scores are drawn") {
   CHECK(attnviz({"render", "-"}, "[[0.5, null]]").exit_code == 3);
 }
 
+TEST_CASE("render: a picture is no attention, and that is said") {
+  const TemporaryFolder folder;
+  REQUIRE(in_folder(folder, {"The cat", "--head", "0.0", "-q", "-o", "a.png"}).exit_code == 0);
+  const ProgramResult run = in_folder(folder, {"render", "a.png"});
+  CHECK(run.exit_code == 3);
+  CHECK(run.err == "attnviz: a.png: a picture, no attention\n");
+}
+
 TEST_CASE("render: numbers that can be no weights are told once, with the lines to type") {
   const TemporaryFolder folder;
   write_file(folder.file("my scores.json"), "[[5, 1], [2, -3]]");

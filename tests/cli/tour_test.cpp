@@ -402,7 +402,11 @@ TEST_CASE("tour: a model that does not take the tour's own text says to give one
   const ProgramResult run = in_folder(folder, {"tour", "-m", "three.json"});
   CHECK(run.exit_code == 2);
   CHECK(contains(run.err, "That is of the tour's own text"));
-  CHECK(in_folder(folder, {"tour", "-m", "three.json", "the cat saw"}).exit_code == 0);
+  const ProgramResult given = in_folder(folder, {"tour", "-m", "three.json", "the cat saw"});
+  CHECK(given.exit_code == 0);
+  // There are no words to make probes of.
+  CHECK(contains(given.err, "attnviz heads -m three.json \"the cat saw\"\n"));
+  CHECK(in_folder(folder, {"heads", "-m", "three.json", "the cat saw"}).exit_code == 0);
 }
 
 TEST_CASE("tour: what it cannot take") {
