@@ -82,6 +82,21 @@ function headOptions(data, state) {
 }
 
 /**
+ * @param {PageData["drawing"]} drawing
+ * @param {State} state
+ */
+function scaleOptions(drawing, state) {
+  const options = state.scale === "linear" ? [] : ["--scale", state.scale];
+  const [low, high] = scaleEnds(drawing, state.scale, null);
+  if (state.stretch && state.scale !== "row-max") {
+    options.push("--range", "auto");
+  } else if (low !== (state.scale === "log" ? 0.001 : 0) || high !== 1) {
+    options.push("--range", `${Number(low.toPrecision(6))}:${Number(high.toPrecision(6))}`);
+  }
+  return options;
+}
+
+/**
  * @param {PageData} data
  * @param {State} state
  */
@@ -91,14 +106,9 @@ export function commandLine(data, state) {
   if (state.colormap !== "viridis") {
     options.push("--colormap", state.colormap);
   }
-  if (state.scale !== "linear") {
-    options.push("--scale", state.scale);
-  }
-  const [low, high] = scaleEnds(drawing, state.scale, null);
-  if (state.stretch && state.scale !== "row-max") {
-    options.push("--range", "auto");
-  } else if (low !== (state.scale === "log" ? 0.001 : 0) || high !== 1) {
-    options.push("--range", `${Number(low.toPrecision(6))}:${Number(high.toPrecision(6))}`);
+  const hasFocus = state.picks.length === 1;
+  if (!hasFocus) {
+    options.push(...scaleOptions(drawing, state)); // bars of one token have a scale of their own
   }
   if (state.dropSink) {
     options.push("--drop-sink");
@@ -106,7 +116,7 @@ export function commandLine(data, state) {
   if (state.units === "words") {
     options.push("--merge", "words");
   }
-  if (state.picks.length === 1) {
+  if (hasFocus) {
     const tokens = state.asKey && data.keys ? data.keys : data.queries;
     const units = unitsOf(tokens, state.units === "words" ? "words" : "tokens", [], null);
     options.push("--focus", String(unitsWith(units, state.picks)[0]));

@@ -84,6 +84,26 @@ TEST_CASE("dots: the area of a disc is the weight, and nothing stands for 0 or a
   CHECK(discs[0].width > panel.width * 0.4);
 }
 
+TEST_CASE("dots: the legend has discs at its numbers, as large as those of the cells") {
+  const Sample sample;
+  const FigureStyle style = style_of(CellStyle::kDots);
+  const FigureLayout layout = lay_out_figure(sample.heatmap, style);
+  const Scene scene = figure_scene(sample.heatmap, style);
+  const double largest = discs_in(scene, layout.panels[0]).front().width;
+  std::vector<double> widths;
+  for (const SceneItem& item : scene.items) {
+    const auto* const strokes = std::get_if<Strokes>(&item);
+    if (strokes != nullptr && strokes->curves.front().from.x > layout.panels[0].right()) {
+      const PixelPoint middle = strokes->curves.front().from;
+      CHECK(middle.y - strokes->width / 2.0 >= layout.color_bar.y - 1);
+      CHECK(middle.y + strokes->width / 2.0 <= layout.color_bar.bottom() + 1);
+      widths.push_back(strokes->width);
+    }
+  }
+  CHECK(widths.size() >= 2);
+  CHECK(std::abs(std::ranges::max(widths) - largest) <= 1.0);
+}
+
 TEST_CASE("dots: halves of a scale around zero have sizes alike and colours of their own") {
   Sample sample;
   sample.values = {-2.0f, 0.0f, 2.0f, kNan};

@@ -22,11 +22,20 @@ float strength(const ColorScale& scale, float t) noexcept {
 
 }  // namespace
 
+int largest_disc(const FigureStyle& style, const FigureGrid& grid) noexcept {
+  const int smallest = std::min(grid.queries.pitch, grid.keys.pitch);
+  if (style.cells != CellStyle::kDots || smallest < style.pixels(kLeastDisc)) {
+    return 0;
+  }
+  const int side = smallest - std::max(grid.queries.gap, grid.keys.gap);
+  return std::max(1, static_cast<int>(std::lround(kLargestDisc * side)));
+}
+
 CellLook::CellLook(const ColorScale& scale, const FigureStyle& style, const FigureGrid& grid,
                    bool has_numbers)
     : scale_(scale), style_(style), theme_(theme_colors(style.theme)) {
-  const int smallest = std::min(grid.queries.pitch, grid.keys.pitch);
-  has_discs_ = style.cells == CellStyle::kDots && smallest >= style.pixels(kLeastDisc);
+  disc_ = largest_disc(style, grid);
+  has_discs_ = disc_ > 0.0;
   fill_ = style.cells == CellStyle::kColors ? Fill::kScale
           : style.cells == CellStyle::kMask ? Fill::kInk
           : has_discs_ || has_numbers       ? Fill::kGround
@@ -82,8 +91,6 @@ void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
                          std::vector<SceneItem>& items) const {
   // As many sizes as eyes tell apart: discs of one size in a row are one item.
   constexpr float kSizes = 64.0f;
-  const double largest =
-      kLargestDisc * (std::min(image.pitch_x, image.pitch_y) - std::max(image.gap_x, image.gap_y));
   for (std::size_t row = 0; row < cells.rows; ++row) {
     std::map<std::pair<bool, int>, Strokes> discs;
     for (std::size_t col = 0; col < cells.cols; ++col) {
@@ -99,7 +106,7 @@ void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
       const PixelRect cell = image.cell(row, col);
       const PixelPoint middle{cell.x + cell.width / 2.0, cell.y + cell.height / 2.0};
       same.curves.push_back({middle, middle});
-      same.width = largest * size / static_cast<double>(kSizes);
+      same.width = disc_ * size / static_cast<double>(kSizes);
       same.color = disc_ink(t);
     }
     for (auto& [size, same] : discs) {
@@ -108,19 +115,18 @@ void CellLook::add_discs(const PooledMatrix& cells, const CellImage& image,
   }
 }
 
-void CellLook::add_bar(const PixelRect& bar, int line, std::vector<SceneItem>& items) const {
+void CellLook::add_bar(const PixelRect& bar, std::span<const PixelRect> ticks, int line,
+                       std::vector<SceneItem>& items) const {
   const bool level = bar.width > bar.height;
   const int length = std::max(bar.width, bar.height);
   if (has_discs_) {
-    // A row of discs, the first and the last one at the ends.
-    const int wide_most = std::min(bar.width, bar.height);
-    const int n_gaps = std::max(1, length / (2 * wide_most));
-    for (int i = 0; i <= n_gaps; ++i) {
-      const float t = static_cast<float>(i) / static_cast<float>(n_gaps);
-      const double along = 0.5 + static_cast<double>(t) * (length - 1);
+    for (const PixelRect& tick : ticks) {
+      const double along =
+          level ? tick.x + tick.width / 2.0 - bar.x : bar.bottom() - tick.y - tick.height / 2.0;
+      const auto t = static_cast<float>((along - disc_ / 2.0) / (length - disc_));
       const PixelPoint middle = level ? PixelPoint{bar.x + along, bar.y + bar.height / 2.0}
                                       : PixelPoint{bar.x + bar.width / 2.0, bar.bottom() - along};
-      const double wide = wide_most * std::sqrt(static_cast<double>(strength(scale_, t)));
+      const double wide = disc_ * std::sqrt(static_cast<double>(strength(scale_, t)));
       items.emplace_back(Strokes{{{middle, middle}}, wide, disc_ink(t)});
     }
     return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attnviz/color/color_scale.h"
@@ -14,6 +15,9 @@ namespace attnviz {
 
 /// Cells narrower than this, in pixels at 96 dpi, have no discs: shades stand for them.
 constexpr int kLeastDisc = 5;
+
+/// How wide the discs of the highest value are, in pixels of the figure; 0 where there are none.
+int largest_disc(const FigureStyle& style, const FigureGrid& grid) noexcept;
 
 /// The cells of one figure. `scale` and `style` must outlive it.
 class CellLook {
@@ -38,8 +42,9 @@ class CellLook {
   void add_discs(const PooledMatrix& cells, const CellImage& image,
                  std::vector<SceneItem>& items) const;
   /// The scale from its low end at the bottom, or on the left of a level bar: fills in a line, or
-  /// discs.
-  void add_bar(const PixelRect& bar, int line, std::vector<SceneItem>& items) const;
+  /// at each of the bar's `ticks` a disc as large as in the cells.
+  void add_bar(const PixelRect& bar, std::span<const PixelRect> ticks, int line,
+               std::vector<SceneItem>& items) const;
 
  private:
   enum class Fill { kScale, kShades, kGround, kInk };
@@ -51,6 +56,7 @@ class CellLook {
   const FigureStyle& style_;
   const ThemeColors& theme_;
   bool has_discs_;
+  double disc_;  // the width of the largest
   Fill fill_;
 };
 

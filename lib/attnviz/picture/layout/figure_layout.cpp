@@ -12,6 +12,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/picture/fonts/text_box.h"
+#include "attnviz/picture/layout/cell_look.h"
 #include "attnviz/picture/layout/figure_labels.h"
 #include "attnviz/picture/layout/figure_legend.h"
 #include "attnviz/picture/layout/figure_texts.h"
@@ -38,7 +39,8 @@ class FigureBuilder {
         grid_(grid),
         place_(place),
         legend_(heatmap, style, swatches, place,
-                place == LegendPlace::kBelow ? body_width() : body_height()) {
+                place == LegendPlace::kBelow ? body_width() : body_height(),
+                largest_disc(style, grid)) {
     layout_.grid = grid_;
     layout_.margin = px(kFigureMargin);
     layout_.line = px(1);

@@ -53,12 +53,19 @@ FigureSwatches::FigureSwatches(const Heatmap& heatmap, const FigureStyle& style)
 }
 
 FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
-                           const FigureSwatches& swatches, LegendPlace place, int body_length)
-    : heatmap_(heatmap), style_(style), place_(place), text_column_(style.pixels(kTextColumn)) {
+                           const FigureSwatches& swatches, LegendPlace place, int body_length,
+                           int disc)
+    : heatmap_(heatmap),
+      style_(style),
+      place_(place),
+      text_column_(style.pixels(kTextColumn)),
+      disc_(disc),
+      bar_width_(std::max(px(kBarWidth), disc)) {
   if (style.cells == CellStyle::kColors || style.cells == CellStyle::kDots) {
     bar_length_ = std::clamp(body_length, px(kShortestBar), px(kLongestBar));
-    ticks_ =
-        color_ticks(heatmap.scale, static_cast<std::size_t>(bar_length_ / px(kTickDistance)) + 1);
+    const int distance = std::max(px(kTickDistance), disc_);
+    const int room = std::max(0, bar_length_ - disc_);
+    ticks_ = color_ticks(heatmap.scale, static_cast<std::size_t>(room / distance) + 1);
     bar_name_ =
         style.fonts->wrap(printable_message(heatmap.value_name),
                           static_cast<std::size_t>(bar_length_ / text_column_), kMostBarNameLines);
@@ -80,7 +87,7 @@ FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
   if (place == LegendPlace::kBelow) {
     width_ = has_bar() ? bar_length_ + ticks : 0;
   } else if (has_bar()) {
-    width_ = px(kBarWidth) + tick_room(style_) + ticks + px(kSpace) / 2 +
+    width_ = bar_width_ + tick_room(style_) + ticks + px(kSpace) / 2 +
              static_cast<int>(bar_name_.size()) * line();
   }
   const FigureTexts texts(style);
@@ -94,14 +101,14 @@ int FigureLegend::line() const noexcept {
   return line_height(text_column_);
 }
 
-// From the low end of the bar.
+// From the low end of the bar, which discs do not reach over.
 int FigureLegend::tick_at(const ColorTick& tick) const noexcept {
-  return static_cast<int>(std::lround(tick.position * (bar_length_ - 1)));
+  return disc_ / 2 + static_cast<int>(std::lround(tick.position * (bar_length_ - disc_ - 1)));
 }
 
 int FigureLegend::place_upright_bar(const TextArea& area, int top, FigureLayout& layout,
                                     FigureTexts& texts) const {
-  const PixelRect bar = {area.x, area.y, px(kBarWidth), bar_length_};
+  const PixelRect bar = {area.x, area.y, bar_width_, bar_length_};
   layout.color_bar = bar;
   const int labels_x = bar.right() + tick_room(style_);
   int widest = 0;
@@ -124,8 +131,7 @@ int FigureLegend::place_upright_bar(const TextArea& area, int top, FigureLayout&
 
 int FigureLegend::place_level_bar(const TextArea& area, FigureLayout& layout,
                                   FigureTexts& texts) const {
-  const PixelRect bar = {area.x + (area.room - bar_length_) / 2, area.y, bar_length_,
-                         px(kBarWidth)};
+  const PixelRect bar = {area.x + (area.room - bar_length_) / 2, area.y, bar_length_, bar_width_};
   layout.color_bar = bar;
   for (const ColorTick& tick : ticks_) {
     const int x = bar.x + tick_at(tick);

@@ -27,10 +27,10 @@ enum class LegendPlace { kBeside, kBelow };
 
 class FigureLegend {
  public:
-  /// For panels that take `body_length` pixels along the bar. `heatmap`, `style` and `swatches`
-  /// must outlive it.
+  /// For panels that take `body_length` pixels along the bar, with discs of at most `disc` pixels
+  /// in their cells, or none: 0. `heatmap`, `style` and `swatches` must outlive it.
   FigureLegend(const Heatmap& heatmap, const FigureStyle& style, const FigureSwatches& swatches,
-               LegendPlace place, int body_length);
+               LegendPlace place, int body_length, int disc);
 
   /// What it takes from left to right: of a legend below the panels the least.
   int width() const noexcept { return width_; }
@@ -59,6 +59,8 @@ class FigureLegend {
   const FigureStyle& style_;
   LegendPlace place_;
   int text_column_;
+  int disc_;
+  int bar_width_;
   int bar_length_ = 0;
   std::vector<ColorTick> ticks_;
   std::vector<std::string> bar_name_;  // in lines

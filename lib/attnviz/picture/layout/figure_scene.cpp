@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -179,7 +180,13 @@ class FigureItems {
 
   void add_legend() {
     if (!layout_.color_bar.empty()) {
-      look_.add_bar(layout_.color_bar, layout_.line, items_);
+      const PixelRect& bar = layout_.color_bar;
+      const bool level = bar.width > bar.height;
+      std::vector<PixelRect> ticks;
+      std::ranges::copy_if(layout_.ticks, std::back_inserter(ticks), [&](const PixelRect& tick) {
+        return level ? tick.y == bar.bottom() + layout_.line : tick.x == bar.right() + layout_.line;
+      });
+      look_.add_bar(bar, ticks, layout_.line, items_);
     }
     const auto add_swatch = [this](const PixelRect& swatch, Rgb color) {
       if (!swatch.empty()) {
