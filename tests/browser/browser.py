@@ -140,7 +140,7 @@ class Browser:
         return self.run_later(
             f"const given = arguments; requestAnimationFrame(() => done({script}));", *arguments)
 
-    def wait_for(self, expression, *arguments, seconds=5):
+    def wait_for(self, expression, *arguments, seconds=20):
         """What an expression is once it is true, or else at the end."""
         return self.run_later(f"""
             const given = arguments;
