@@ -298,7 +298,7 @@ class Comparison {
       }
       document.run.mask = hides_later_keys ? Mask{} : Mask{MaskKind::kNone};
       for (LayerFacts& layer : document.run.layers) {
-        layer.window = 0;
+        layer.window = layer.around = 0;
       }
       std::erase_if(document.run.layers,
                     [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });
@@ -317,7 +317,7 @@ class Comparison {
     return mask_of(model(side), head.layer, requests_[side]);
   }
   bool sees_no_later_key(std::size_t side, HeadId head) const {
-    return mask(side, head).kind != MaskKind::kNone;
+    return !mask(side, head).looks_ahead();
   }
   bool has_same_masks() const {
     return std::ranges::all_of(heads_,

@@ -24,7 +24,7 @@ namespace attnviz::app {
 namespace {
 
 bool fills_gaps(const Model& model) noexcept {
-  return model.config.mask.kind == MaskKind::kNone;
+  return model.config.mask.looks_ahead();
 }
 
 // Appends what the ids behind the text's own decode to; returns it.

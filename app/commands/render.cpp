@@ -150,7 +150,7 @@ AttentionDocument prepared(const RenderOptions& options, ReadDocument read) {
   if (options.mask) {
     document.run.mask = options.mask;
     for (LayerFacts& layer : document.run.layers) {
-      layer.window = 0;
+      layer.window = layer.around = 0;
     }
     std::erase_if(document.run.layers,
                   [](const LayerFacts& layer) { return layer.soft_cap == 0.0f; });

@@ -314,7 +314,7 @@ void require_heads(const WhyOptions& options, const Outputs& outputs) {
 }
 
 void require_causal(const Model& model) {
-  if (model.config.mask.kind == MaskKind::kNone) {
+  if (model.config.mask.looks_ahead()) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: its tokens look at those behind them, too: it fills gaps and "
                             "predicts no next token",

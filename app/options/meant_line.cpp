@@ -333,7 +333,7 @@ std::string choice_meant(const TypedLine& line) {
     }
     const Model model = demo_model();
     const bool is_layer = &alike == &kAlike.front();
-    const std::size_t n = is_layer ? model.n_layers() : model.layers.front().heads.size();
+    const std::size_t n = is_layer ? model.n_layers() : model.first_attention().heads.size();
     const auto number = parse_number<std::size_t>(given.word(alike.size));
     if (number && *number < n && line.options.find(alike.choice) != nullptr &&
         !given.has("--layer") && !given.has("--head")) {

@@ -205,7 +205,7 @@ void define_render(OptionList& list, RenderOptions& options) {
                  "those of the keys, when they are others (cross-attention)", options.tokens.keys,
                  parse_tokens);
   list.add_value(
-      "Attention", "--mask", "causal|none|window:W|strided:S|block:B",
+      "Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
       "who could see whom: what was masked is drawn apart from 0 (default: as the file says)",
       options.mask, parse_mask);
   define_selection(list, options.heads, "all; more than 12 of several layers as an overview");

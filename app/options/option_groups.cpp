@@ -165,7 +165,7 @@ void define_what_if(OptionList& list, WhatIf& what_if) {
 }
 
 void define_softmax(OptionList& list, AttentionRequest& request) {
-  list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B",
+  list.add_value("Attention", "--mask", "causal|none|window:W|strided:S|block:B|around:R",
                  "who may see whom (default: the model's own, else causal)", request.mask,
                  parse_mask);
   list.add_value("Attention", "--temperature", "T", "divide the scaled scores by T (default 1)",

@@ -47,6 +47,18 @@ ModelRun run_model(const Model& model, const TokenIds& text, std::size_t n_threa
   return {everything.weights(), std::move(stream)};
 }
 
+std::vector<float> of_attention(const Model& model, const std::vector<float>& patterns) {
+  std::vector<float> kept;
+  const std::size_t size = patterns.size() / model.n_layers();
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (!model.layers[layer].heads.empty()) {
+      const auto first = patterns.begin() + static_cast<std::ptrdiff_t>(layer * size);
+      kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(size));
+    }
+  }
+  return kept;
+}
+
 std::span<const float> all_of(const MatrixBuffer& matrix) {
   return {matrix.view().data, matrix.rows() * matrix.cols()};
 }

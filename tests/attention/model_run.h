@@ -18,6 +18,9 @@ struct ModelRun {
 
 ModelRun run_model(const Model& model, const TokenIds& text, std::size_t n_threads = 1);
 
+/// Patterns without the zeros that stand for layers without heads.
+std::vector<float> of_attention(const Model& model, const std::vector<float>& patterns);
+
 std::span<const float> all_of(const MatrixBuffer& matrix);
 
 /// 1e9 where one is NaN. Fails the test when the sizes differ.

@@ -1,4 +1,4 @@
-#include "attnviz/document/batch_shapes.h"
+#include "attnviz/document/steps/batch_shapes.h"
 
 #include <doctest/doctest.h>
 

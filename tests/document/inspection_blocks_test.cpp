@@ -1,4 +1,4 @@
-#include "attnviz/document/inspection_blocks.h"
+#include "attnviz/document/steps/inspection_blocks.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/document/inspection_document.h"
+#include "attnviz/document/steps/inspection_document.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/document/step_table.h"
+#include "attnviz/document/steps/step_table.h"
 #include "support/sample_inspection.h"
 
 namespace attnviz {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/document/step_table.h"
+#include "attnviz/document/steps/step_table.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "support/sample_inspection.h"
 

@@ -1,5 +1,6 @@
 // What is told of a model: facts in words, the screen, and that it fits.
 #include "attnviz/document/model_info.h"
+#include "attnviz/document/attention_facts.h"
 
 #include <doctest/doctest.h>
 

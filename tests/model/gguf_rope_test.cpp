@@ -1,6 +1,7 @@
 // Rotary positions as the keys and tensors of a GGUF file say them.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -115,15 +116,22 @@ TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {
   }
 }
 
-TEST_CASE("YaRN in GGUF: one factor on cosines and sines") {
+// llama.cpp: llama_context's constructor takes its own factor; yarn_attn_factor is read of Grok
+// only.
+TEST_CASE("YaRN in GGUF: one factor on cosines and sines, and another said of it is refused") {
   constexpr const char* kYarn = "llama.rope.scaling.yarn_attn_factor";
   constexpr const char* kAny = "llama.rope.scaling.attn_factor";
   CHECK(rope_of(yarn_of({}))->magnitude == 1.0f);
-  CHECK(rope_of(yarn_of({{kYarn, 2.0f}}))->magnitude == 2.0f);
   CHECK(rope_of(yarn_of({{kAny, 2.0f}}))->magnitude == 2.0f);
-  CHECK(rope_of(yarn_of({{kYarn, 2.0f}, {kAny, 1.0f}}))->magnitude == 2.0f);
   CHECK(rope_of(yarn_of({{kYarn, 1.0f}, {kAny, 2.0f}}))->magnitude == 2.0f);
-  check_refused(yarn_of({{kYarn, 2.0f}, {kAny, 3.0f}}), "llama.rope.scaling.attn_factor 3: ");
+  check_refused(yarn_of({{kYarn, 2.0f}}), "llama.rope.scaling.yarn_attn_factor 2: ");
+  constexpr const char* kFactor = "llama.rope.scaling.factor";
+  const double eightfold = 1.0 + 0.1 * std::log(8.0);  // Peng et al. 2023, eq. 22
+  CHECK(rope_of(yarn_of({{kFactor, 8.0f}}))->magnitude == doctest::Approx(eightfold));
+  CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kYarn, static_cast<float>(eightfold)}}))->magnitude ==
+        doctest::Approx(eightfold));
+  constexpr const char* kLog = "llama.rope.scaling.yarn_log_multiplier";
+  CHECK(rope_of(yarn_of({{kFactor, 8.0f}, {kLog, 1.0f}}))->magnitude == doctest::Approx(1.0));
 }
 
 }  // namespace attnviz

@@ -117,8 +117,8 @@ std::vector<Change> config_changes() {
       {"llama-gqa-bias", "head_dim", 65537, kMalformed, "head_dim"},
       {"llama-gqa-bias", "quantization_config", json{{"bits", 4}}, kUnsupported, "quantised"},
       {"phi3-longrope-long", "original_max_position_embeddings", 1, kMalformed, "not finite"},
-      {"gemma3-local-global", "use_bidirectional_attention", true, kUnsupported,
-       "use_bidirectional_attention"},
+      // Encoders are another class.
+      {"gemma3-local-global", "use_bidirectional_attention", true, kUnsupported, "architectures"},
       {"bert-pair", "is_decoder", true, kUnsupported,
        "config.json: is_decoder: expected false, found true"},
       {"bert-pair", "position_embedding_type", "relative_key", kUnsupported,

@@ -73,15 +73,15 @@ TEST_CASE("masks: as many keys are counted as are visible one by one") {
 
 TEST_CASE("masks: a name reads back as the mask it came from") {
   for (const std::string_view name :
-       {"causal", "none", "window:3", "strided:4", "block:18446744073709551615"}) {
+       {"causal", "none", "window:3", "strided:4", "block:18446744073709551615", "around:2"}) {
     CHECK(parse_mask(name).name() == name);
   }
 }
 
 TEST_CASE("masks: names that make no sense say what is expected") {
   CHECK_THROWS_WITH_AS(parse_mask("casual"),
-                       "mask \"casual\": expected causal, none, window:N, strided:N or block:N "
-                       "(did you mean \"causal\"?)",
+                       "mask \"casual\": expected causal, none, window:N, strided:N, block:N or "
+                       "around:N (did you mean \"causal\"?)",
                        Error);
   CHECK_THROWS_WITH_AS(parse_mask("causal:3"), "mask \"causal:3\": causal takes no size", Error);
   for (const std::string_view bad : {"window", "window:", "window:0", "window:-1", "window:3x",

@@ -55,17 +55,24 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
       compare(one.rope->inverse_frequencies == other.rope->inverse_frequencies &&
                   one.rope->magnitude == other.rope->magnitude,
               "rotary frequencies");
+      compare(one.rope->query_growth == other.rope->query_growth, "growth of queries");
     } else {
       compare(!one.rope == !other.rope, "rotary frequencies");
     }
     compare(one.score_scale == other.score_scale, "scale of scores");
     compare(one.soft_cap == other.soft_cap, "soft cap of scores");
+    compare(one.branch_scale == other.branch_scale && one.result_scale == other.result_scale,
+            "scale of what layers add");
+    compare(one.norms_heads_together == other.norms_heads_together &&
+                one.value_norm.present() == other.value_norm.present(),
+            "norms of queries, keys or values");
     compare(one.mlp.activation == other.mlp.activation || !one.mlp.present(), "activation of MLPs");
     compare_norms(one.attention_norm, other.attention_norm);
     compare_norms(one.mlp_norm, other.mlp_norm);
   }
   compare_norms(a.head.norm, b.head.norm);
   compare(a.head.soft_cap == b.head.soft_cap, "soft cap of logits");
+  compare(a.head.scale == b.head.scale, "scale of logits");
   return found;
 }
 

@@ -231,6 +231,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
                                               std::size_t n_threads) {
   Tensors tensors(n_threads);
   tensors.add("W_E", {{a.embeddings, b.embeddings}});
+  tensors.add("embedding_projection", a.embedding_projection, b.embedding_projection);
   tensors.add("inputs", {{a.inputs, b.inputs}});
   tensors.add("W_pos", {{a.position_embeddings, b.position_embeddings}});
   tensors.add("W_segment", {{a.segment_embeddings, b.segment_embeddings}});
@@ -251,6 +252,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
   tensors.set_layer({});
   tensors.add("final_norm", a.head.norm, b.head.norm);
   tensors.add("transform", a.head.transform, b.head.transform);
+  tensors.add("projection", a.head.projection, b.head.projection);
   tensors.add("transform_norm", a.head.transform_norm, b.head.transform_norm);
   const auto is_tied = [](const Model& model) {
     return model.head.unembedding.weight.data == model.embeddings.data;

@@ -74,6 +74,8 @@ class HeadTrace {
     trace_.residual = model.config.residual;
     trace_.input = layer.input;
     trace_.look = layer.look;
+    trace_.key_look = layer.key_look;
+    trace_.keys_from = layer_.keys_from;
     take_weights();
     take_ablations();
     if (trace_.ablation) {
@@ -127,9 +129,11 @@ class HeadTrace {
                    : layer_.output.weight.row_block(trace_.context_in_result, head().d_value()));
     (trace_.order == LayerOrder::kPostNorm ? trace_.result_norm : trace_.norm) =
         layer_.attention_norm;
-    trace_.query_norm = layer_.query_norm;
-    trace_.key_norm = layer_.key_norm;
+    trace_.query_norm = layer_.query_norm_of(trace_.head.head);
+    trace_.key_norm = layer_.key_norm_of(trace_.head.head);
+    trace_.value_norm = layer_.value_norm;
     trace_.after_norm = layer_.after_attention_norm;
+    trace_.branch_scale = layer_.branch_scale;
     trace_.own_scale = layer_.score_scale;
     trace_.soft_cap = layer_.soft_cap;
   }
@@ -158,30 +162,40 @@ class HeadTrace {
                                   rope.scaling,           rope.factor,  rope.short_text};
     }
     const ConstMatrix look = trace_.look->view();
-    project(head().query, layer_.query_norm, rotation,
+    const JointFactors joint = joint_factors(layer_, look, trace_.request.n_threads);
+    if (!joint.queries.empty()) {
+      trace_.joint_root = 1.0f / joint.queries[trace_.query];
+    }
+    if (layer_.rope) {
+      trace_.query_factor = static_cast<float>(layer_.rope->query_factor(trace_.query));
+    }
+    project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries}, rotation, look,
             {&trace_.q_projected, &trace_.q_normed, &trace_.q});
-    project(head().key, layer_.key_norm, rotation,
+    const ConstMatrix key_look = trace_.key_look->view();
+    project({head().key, trace_.key_norm, false, joint.keys}, rotation, key_look,
             {&trace_.k_projected, &trace_.k_normed, &trace_.k});
     trace_.v = MatrixBuffer(n_tokens(), head().d_value());
-    kernels::matmul(look, head().value.weight, head().value.bias, trace_.v.view());
+    kernels::matmul(key_look, head().value.weight, head().value.bias, trace_.v.view());
+    apply_norm(layer_.value_norm, trace_.v.view(), trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head().d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
   }
 
   // Queries or keys, with what they are before the norm and before the rotation.
-  void project(const Projection& projection, const Norm& norm, const Rotation& rotation,
+  void project(const HeadSide& side, const Rotation& rotation, ConstMatrix look,
                std::array<MatrixBuffer*, 3> stages) const {
     const auto [projected, normed, turned] = stages;
-    const ConstMatrix look = trace_.look->view();
+    const Projection& projection = side.projection;
     *turned = MatrixBuffer(n_tokens(), projection.d_out());
-    project_rotated(projection, norm, rotation, look, 0, turned->view());
+    project_rotated(side, rotation, look, 0, turned->view());
     if (trace_.norms_queries() || trace_.rope) {
       *projected = MatrixBuffer(n_tokens(), projection.d_out());
       kernels::matmul(look, projection.weight, projection.bias, projected->view());
     }
     if (trace_.norms_queries() && trace_.rope) {
       *normed = MatrixBuffer(n_tokens(), projection.d_out());
-      apply_norm(norm, std::as_const(*projected).view(), normed->view());
+      kernels::matmul(look, projection.weight, projection.bias, normed->view());
+      norm_head(side.norm, side.joint_factors, normed->view());
     }
   }
 
@@ -293,10 +307,11 @@ class HeadTrace {
     trace_.result = trace_.attended;
     const Matrix result = one_row(std::span<float>(trace_.result));
     join_stream(model_, trace_.head.layer, one_row(trace_.x()), 1, result);
-    if (trace_.after_norm.present()) {
+    if (trace_.changes_branch()) {
       trace_.added.resize(trace_.attended.size());
       apply_norm(trace_.after_norm, one_row(std::span<const float>(trace_.attended)),
                  one_row(std::span<float>(trace_.added)));
+      kernels::scale(trace_.added, trace_.branch_scale);
     }
     if (!trace_.has_output()) {
       return;
@@ -323,7 +338,7 @@ class HeadTrace {
         largest = std::max(largest, std::abs(static_cast<double>(part)));
       };
       take(trace_.output[col]);
-      if (trace_.residual && !trace_.after_norm.present()) {
+      if (trace_.residual && !trace_.changes_branch()) {
         take(trace_.x()[col]);
       }
       if (!trace_.b_output.empty()) {

@@ -21,6 +21,7 @@ namespace attnviz {
 struct LayerTrace {
   std::shared_ptr<const MatrixBuffer> input;
   std::shared_ptr<const MatrixBuffer> look;
+  std::shared_ptr<const MatrixBuffer> key_look;  // what keys and values are made of
   std::vector<float> contexts;
   std::vector<float> attended;
   const RunObserver* hider = nullptr;

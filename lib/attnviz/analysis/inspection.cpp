@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "attnviz/analysis/head_trace.h"
@@ -37,7 +38,8 @@ class Follower : public RunObserver {
   bool wants(std::size_t layer, LayerStep step) const override {
     const bool is_step = step == LayerStep::kBefore || step == LayerStep::kAttention ||
                          (step == LayerStep::kContexts && request_.interventions != nullptr);
-    return is_step && std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end();
+    return (is_step && std::ranges::find(heads_, layer, &HeadId::layer) != heads_.end()) ||
+           (step == LayerStep::kBefore && gives_keys(layer));
   }
 
   void stream(const RunPlace& at, ConstMatrix x) override {
@@ -48,6 +50,11 @@ class Follower : public RunObserver {
       apply_norm(model_.layers[at.layer].attention_norm, x, look->view());
       trace_.look = std::move(look);
     }
+    if (gives_keys(at.layer)) {
+      key_looks_[at.layer] = trace_.look;
+    }
+    const auto from = model_.layers[at.layer].keys_from;
+    trace_.key_look = from ? key_looks_.at(*from) : trace_.look;
   }
 
   // As interventions have left them.
@@ -78,6 +85,12 @@ class Follower : public RunObserver {
   std::vector<Inspection> inspections;
 
  private:
+  // Whether heads that are followed look at this layer's keys.
+  bool gives_keys(std::size_t layer) const {
+    return std::ranges::any_of(
+        heads_, [&](HeadId head) { return model_.layers[head.layer].keys_from == layer; });
+  }
+
   const Model& model_;
   const ModelInput& input_;
   const AttentionRequest& request_;
@@ -87,6 +100,7 @@ class Follower : public RunObserver {
   Interventions edges_;  // without ablations, which the run makes
   std::optional<Intervener> hider_;
   LayerTrace trace_;
+  std::map<std::size_t, std::shared_ptr<const MatrixBuffer>> key_looks_;  // by layer
 };
 
 }  // namespace

@@ -82,13 +82,20 @@ struct Inspection {
   // d_model]; `look` is what attention looks at, y: x's norm, or the same as input.
   std::shared_ptr<const MatrixBuffer> input;
   std::shared_ptr<const MatrixBuffer> look;
-  Norm norm;                  // of x, before attention; absent: y is x
+  std::shared_ptr<const MatrixBuffer> key_look;  // what keys and values are made of: mostly y, too
+  std::optional<std::size_t> keys_from;          // another layer, whose y that is
+  Norm norm;                                     // of x, before attention; absent: y is x
   HeadWeights weights_in;     // W_Q, W_K, W_V with biases, as floats in row order
   Norm query_norm, key_norm;  // of q and k, before they are turned; may be absent
+  // What they divide the query by, where that is the root of all heads' means together: OLMo 2.
+  std::optional<float> joint_root;
+  Norm value_norm;            // of v; may be absent
+  float query_factor = 1.0f;  // of q behind its turn: what grows with the position
   std::optional<InspectedRope> rope;
   ConstMatrix w_output;             // this head's rows of W_O, [d_value, d_model], or empty
   std::span<const float> b_output;  // the layer's b_O, or empty
   Norm after_norm;                  // of what attention adds to x; may be absent
+  float branch_scale = 1.0f;        // of what attention adds to x, behind that norm
   Norm result_norm;                 // of the sum; may be absent
   std::vector<std::shared_ptr<const MatrixBuffer>>
       converted;  // what these look at, if stored otherwise
@@ -121,10 +128,10 @@ struct Inspection {
   std::vector<float> context;   // the shares' sum, or what stands in its place, [d_value]
   std::vector<float> output;    // context · w_output, [d_model]; empty without W_O
   std::vector<float> others;    // what the layer's other heads add, [d_model]; empty if none
-  std::vector<float> attended;  // output + others + b_O, and x unless a norm comes between or the
-                                // model does not add it; without W_O all heads' contexts side by
-                                // side
-  std::vector<float> added;     // after_norm of it; empty without that norm
+  std::vector<float> attended;  // output + others + b_O, and x unless a norm or a factor comes
+                                // between or the model does not add it; without W_O all heads'
+                                // contexts side by side
+  std::vector<float> added;     // what after_norm and branch_scale make of it; empty without both
   std::vector<float> result;    // the stream behind attention: attended, or x + added, or
                                 // result_norm of these
   std::size_t context_in_result = 0;  // without W_O: where this head's context begins in it
@@ -136,6 +143,7 @@ struct Inspection {
   std::size_t d_head() const noexcept { return k.cols(); }
   std::size_t d_value() const noexcept { return v.cols(); }
   bool has_output() const noexcept { return !w_output.empty(); }
+  bool changes_branch() const noexcept { return after_norm.present() || branch_scale != 1.0f; }
   bool norms_queries() const noexcept { return query_norm.present() || key_norm.present(); }
   bool is_knocked_out(std::size_t key) const noexcept {
     return !knocked_out.empty() && knocked_out[key] != 0;

@@ -43,6 +43,7 @@ void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
   add(to.attention, one.attention, n);
   add(to.mlp, one.mlp, n);
   add(to.norms, one.norms, n);
+  add(to.other, one.other, n);
 }
 
 // The first of them when all are like it.
@@ -67,8 +68,8 @@ AttentionCounts count_heads(const HeadsShape& heads, std::size_t d_model, bool o
                             std::size_t n_heads, std::size_t n_kv_heads) {
   AttentionCounts counts;
   counts.query = product({n_heads, d_model, heads.d_head});
-  counts.key = product({n_kv_heads, d_model, heads.d_head});
-  counts.value = product({n_kv_heads, d_model, heads.d_value});
+  counts.key = heads.own_keys ? product({n_kv_heads, d_model, heads.d_head}) : 0;
+  counts.value = heads.own_values ? product({n_kv_heads, d_model, heads.d_value}) : 0;
   counts.output = output ? product({n_heads, heads.d_value, d_model}) : 0;
   counts.biases = (heads.query_bias ? n_heads * heads.d_head : 0) +
                   (heads.key_bias ? n_kv_heads * heads.d_head : 0) +
@@ -85,6 +86,7 @@ LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   counts.attention.biases += layer.output_biases;
   counts.mlp = sum({product({layer.gated ? 3U : 2U, d_model, layer.d_ff}), layer.mlp_biases});
   counts.norms = layer.norms;
+  counts.other = layer.other;
   return counts;
 }
 
@@ -94,6 +96,10 @@ std::size_t numbers_of(const Norm& norm) noexcept {
 
 std::size_t numbers_of(const StoredMatrix& matrix) noexcept {
   return matrix.rows * matrix.cols;
+}
+
+std::size_t numbers_of(const Projection& projection) noexcept {
+  return numbers_of(projection.weight) + projection.bias.size();
 }
 
 LayerShape layer_shape(const LayerWeights& weights) {
@@ -106,7 +112,10 @@ LayerShape layer_shape(const LayerWeights& weights) {
                      head.d_value(),
                      !head.query.bias.empty(),
                      !head.key.bias.empty(),
-                     !head.value.bias.empty()};
+                     !head.value.bias.empty(),
+                     !weights.keys_from,
+                     !weights.keys_from && !(head.value == head.key),
+                     !weights.keys_from};
     const bool shares =
         previous != nullptr && previous->key == head.key && previous->value == head.value;
     previous = &head;
@@ -122,15 +131,25 @@ LayerShape layer_shape(const LayerWeights& weights) {
     shape.heads.back().n_kv_heads += shares ? 0 : 1;
   }
   shape.output = weights.has_output();
+  shape.convolution = weights.convolution.width;
+  shape.other = numbers_of(weights.convolution.in) + weights.convolution.kernel.size() +
+                weights.convolution.bias.size() + numbers_of(weights.convolution.out) +
+                numbers_of(weights.input.gate) + numbers_of(weights.input.projection) +
+                (weights.result_scale != 1.0f ? 1 : 0);
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;
   shape.d_ff = mlp.present() ? mlp.up.d_out() : 0;
   shape.gated = !mlp.gate.weight.empty();
   shape.mlp_biases = mlp.gate.bias.size() + mlp.up.bias.size() + mlp.down.bias.size();
   for (const Norm* norm :
-       {&weights.query_norm, &weights.key_norm, &weights.attention_norm,
-        &weights.after_attention_norm, &weights.mlp_norm, &weights.after_mlp_norm}) {
+       {&weights.query_norm, &weights.attention_norm, &weights.after_attention_norm,
+        &weights.mlp_norm, &weights.after_mlp_norm, &weights.input.norm}) {
     shape.norms += numbers_of(*norm);
+  }
+  shape.norms += weights.keys_from ? 0 : numbers_of(weights.key_norm);
+  if (weights.mlp_norm.present() &&
+      weights.mlp_norm.weight.data() == weights.attention_norm.weight.data()) {
+    shape.norms -= numbers_of(weights.mlp_norm);  // one norm for both
   }
   return shape;
 }
@@ -149,6 +168,12 @@ std::size_t ModelShape::n_layers() const noexcept {
   return total(layers, &LayerShape::n_layers);
 }
 
+const LayerShape& ModelShape::first_attention() const noexcept {
+  const auto found =
+      std::ranges::find_if(layers, [](const LayerShape& layer) { return !layer.heads.empty(); });
+  return found == layers.end() ? layers.front() : *found;
+}
+
 ModelShape model_shape(const Model& model) {
   ModelShape shape;
   shape.d_model = model.config.d_model;
@@ -156,8 +181,7 @@ ModelShape model_shape(const Model& model) {
   std::optional<LayerShape> previous;
   for (const LayerWeights& weights : model.layers) {
     const LayerShape layer = layer_shape(weights);
-    shape.keeps_keys =
-        shape.keeps_keys && weights.mask.value_or(model.config.mask).kind != MaskKind::kNone;
+    shape.keeps_keys = shape.keeps_keys && !weights.mask.value_or(model.config.mask).looks_ahead();
     if (previous == layer) {
       ++shape.layers.back().n_layers;
     } else {
@@ -168,13 +192,18 @@ ModelShape model_shape(const Model& model) {
   shape.n_vocab = model.embeddings.rows;
   shape.n_positions = model.position_embeddings.rows;
   shape.n_segments = model.segment_embeddings.rows;
+  shape.layer_embeddings = numbers_of(model.layer_embeddings.table) +
+                           numbers_of(model.layer_embeddings.projection) +
+                           numbers_of(model.layer_embeddings.norm);
   const OutputHead& head = model.head;
   shape.outer_norms = numbers_of(model.embedding_norm) + numbers_of(head.norm);
   shape.tied =
       !head.unembedding.weight.empty() && head.unembedding.weight.data == model.embeddings.data;
   shape.unembedding = shape.tied ? 0 : numbers_of(head.unembedding.weight);
-  shape.output_transform = numbers_of(head.transform.weight) + head.transform.bias.size() +
-                           numbers_of(head.transform_norm);
+  shape.d_embed = model.embedding_projection.weight.empty() ? 0 : model.embeddings.cols;
+  shape.embedding_projection = numbers_of(model.embedding_projection);
+  shape.output_transform =
+      numbers_of(head.transform) + numbers_of(head.transform_norm) + numbers_of(head.projection);
   shape.output_biases = head.unembedding.bias.size();
   return shape;
 }
@@ -209,14 +238,18 @@ ParameterCounts count_parameters(const ModelShape& shape) {
   }
   counts.layer = common(layers);
   counts.head = common(heads);
-  counts.token_embeddings = product({shape.n_vocab, shape.d_model});
+  counts.token_embeddings =
+      sum({product({shape.n_vocab, shape.d_embed == 0 ? shape.d_model : shape.d_embed}),
+           shape.embedding_projection});
   counts.positions = product({shape.n_positions, shape.d_model});
   counts.segments = product({shape.n_segments, shape.d_model});
+  counts.layer_embeddings = shape.layer_embeddings;
   counts.outer_norms = shape.outer_norms;
   counts.output_head = sum({shape.unembedding, shape.output_transform, shape.output_biases});
-  counts.total = sum({counts.token_embeddings, counts.positions, counts.segments,
-                      counts.outer_norms, counts.output_head, counts.layers.mlp,
-                      counts.layers.norms, counts.layers.attention.total()});
+  counts.total =
+      sum({counts.token_embeddings, counts.positions, counts.segments, counts.layer_embeddings,
+           counts.outer_norms, counts.output_head, counts.layers.mlp, counts.layers.norms,
+           counts.layers.other, counts.layers.attention.total()});
   return counts;
 }
 
@@ -234,7 +267,8 @@ std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_
   for (const LayerShape& layer : shape.layers) {
     for (const HeadsShape& heads : layer.heads) {
       const std::size_t width = sum({heads.d_head, heads.d_value});
-      numbers = sum({numbers, product({layer.n_layers, heads.n_kv_heads, width})});
+      numbers =
+          sum({numbers, heads.keeps ? product({layer.n_layers, heads.n_kv_heads, width}) : 0});
     }
   }
   return product({numbers, n_tokens, bytes_of_number});

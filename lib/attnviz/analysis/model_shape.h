@@ -20,6 +20,8 @@ struct HeadsShape {
   std::size_t d_head = 0;      // of queries and keys
   std::size_t d_value = 0;
   bool query_bias = false, key_bias = false, value_bias = false;
+  bool own_keys = true, own_values = true;  // not projected as the keys are, or by another layer
+  bool keeps = true;                        // keys and values of its own, for the next token
 
   bool operator==(const HeadsShape&) const = default;
 };
@@ -33,8 +35,10 @@ struct LayerShape {
   std::size_t d_ff = 0;  // 0: no MLP, or it is not counted
   bool gated = false;    // an MLP of three matrices [d_model, d_ff], else of two
   std::size_t mlp_biases = 0;
-  std::size_t norms = 0;     // numbers of all norms, those of queries and keys among them
-  std::size_t n_layers = 1;  // that follow one another and are so
+  std::size_t norms = 0;        // numbers of all norms, those of queries and keys among them
+  std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
+  std::size_t other = 0;        // numbers of a convolution, and of what takes in layer inputs
+  std::size_t n_layers = 1;     // that follow one another and are so
 
   std::size_t n_heads() const noexcept;
   std::size_t n_kv_heads() const noexcept;
@@ -49,16 +53,21 @@ struct ModelShape {
   std::size_t n_vocab = 0;      // rows of the token embeddings; 0: none, or not counted
   std::size_t n_positions = 0;  // rows of learned position embeddings
   std::size_t n_segments = 0;
+  std::size_t layer_embeddings = 0;  // numbers of each token's own embeddings for layers
   std::size_t outer_norms = 0;  // numbers of the norms of embeddings and of the last layer's output
 
   bool tied = false;                 // the unembedding is the token embeddings
   std::size_t unembedding = 0;       // numbers of a matrix of its own
-  std::size_t output_transform = 0;  // of what stands between the last norm and it: BERT's
+  std::size_t output_transform = 0;  // of what stands between the last norm and it: BERT's, OPT's
+  std::size_t d_embed = 0;           // of token embeddings that are narrower; 0: d_model
+  std::size_t embedding_projection = 0;  // numbers that widen them
   std::size_t output_biases = 0;
 
   bool keeps_keys = true;  // no token sees those behind it, so that keys and values can be kept
 
   std::size_t n_layers() const noexcept;
+  /// The first layers that have heads.
+  const LayerShape& first_attention() const noexcept;
 };
 
 /// That of a model, which shares what it shares: tied embeddings, keys and values of groups.
@@ -100,8 +109,9 @@ struct LayerCounts {
   AttentionCounts attention;
   std::size_t mlp = 0;  // with its biases
   std::size_t norms = 0;
+  std::size_t other = 0;  // convolutions, layer inputs
 
-  std::size_t total() const noexcept { return attention.total() + mlp + norms; }
+  std::size_t total() const noexcept { return attention.total() + mlp + norms + other; }
   bool operator==(const LayerCounts&) const = default;
 };
 
@@ -115,6 +125,7 @@ struct ParameterCounts {
   std::size_t token_embeddings = 0;
   std::size_t positions = 0;
   std::size_t segments = 0;
+  std::size_t layer_embeddings = 0;
   std::size_t outer_norms = 0;
   std::size_t output_head = 0;  // with its transform and biases; tied embeddings are none of it
   std::size_t total = 0;

@@ -69,6 +69,7 @@ class AttentionRun {
         n_before_(memory.n_before()),
         n_tokens_(n_before_ + x.rows),
         rotation_(memory.rotation(model, weights_, n_tokens_)),
+        joint_(joint_factors(weights_, x, request.n_threads)),
         progress_(progress) {}
 
   MatrixBuffer output(ConstMatrix residual) {
@@ -151,8 +152,9 @@ class AttentionRun {
   }
 
   ProjectedHeads project(std::span<const std::size_t> heads) {
-    const NewTokens tokens{x_.rows, n_before_,
-                           memory_.cache == nullptr ? nullptr : &memory_.cache->layer(layer_)};
+    const std::size_t of_keys = weights_.keys_from.value_or(layer_);
+    const NewTokens tokens{x_.rows, n_before_, memory_.kept(model_, of_keys, n_tokens_), &joint_,
+                           weights_.keys_from.has_value()};
     ProjectedHeads projected(weights_, rotation_, heads, tokens,
                              with_contexts() || wants_values(heads), memory_.tensors);
     const std::size_t blocks = n_blocks(x_.rows, kProjectedRows);
@@ -302,6 +304,7 @@ class AttentionRun {
   std::size_t n_before_;  // tokens before x
   std::size_t n_tokens_;  // with those of x
   const Rotation& rotation_;
+  JointFactors joint_;
   Progress* progress_;
   Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
   std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts
@@ -319,6 +322,19 @@ void Progress::add(std::uint64_t work) {
   if (lock.owns_lock()) {
     report_(std::min(1.0, static_cast<double>(done_.load(std::memory_order_relaxed)) / total_));
   }
+}
+
+LayerCache* LayerMemory::kept(const Model& model, std::size_t layer, std::size_t n_tokens) {
+  if (cache != nullptr) {
+    return &cache->layer(layer);
+  }
+  if (!model.shares_keys()) {
+    return nullptr;
+  }
+  if (!shared || shared->max_tokens() != n_tokens) {
+    shared.emplace(model, n_tokens);
+  }
+  return &shared->layer(layer);
 }
 
 const Rotation& LayerMemory::rotation(const Model& model, const LayerWeights& layer,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,16 @@ struct LayerMemory {
   std::vector<MatrixBuffer> keys;    // by thread
   // Of a text that grows: has what came before x, and gets what x adds. Null: x is the whole text.
   KeyValueCache* cache = nullptr;
+  // Of the whole text, in models whose layers look at keys of others: they stay for those.
+  std::optional<KeyValueCache> shared;
+  MatrixBuffer layer_inputs;     // what embed_for_layers() gave for the tokens of x
+  MatrixBuffer gated, channels;  // of convolutions and layer inputs
 
   /// Tokens before x.
   std::size_t n_before() const noexcept { return cache == nullptr ? 0 : cache->n_tokens(); }
+  /// What keeps a layer's keys and values, or of a convolution what it looks back at; null when
+  /// nothing does.
+  LayerCache* kept(const Model& model, std::size_t layer, std::size_t n_tokens);
   /// That of a layer for the tokens behind those before x in texts of `n_tokens`, made when it is
   /// not there yet.
   const Rotation& rotation(const Model& model, const LayerWeights& layer, std::size_t n_tokens);

@@ -43,14 +43,14 @@ void check_continues(const Model& model, const AttentionRequest& request) {
         ErrorKind::kUsage,
         fmt::format("{}: the model has no output head: it predicts no tokens", model.config.name));
   }
-  if (model.config.mask.kind == MaskKind::kNone) {
+  if (model.config.mask.looks_ahead()) {
     throw Error(ErrorKind::kUsage,
                 fmt::format("{}: a {} model fills gaps and does not continue texts: its tokens "
                             "look at those behind them, too",
                             model.config.name, model.config.family));
   }
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (mask_of(model, layer, request).kind == MaskKind::kNone) {
+    if (mask_of(model, layer, request).looks_ahead()) {
       throw Error(ErrorKind::kUsage,
                   fmt::format("mask \"none\": expected one that hides what comes later: without, "
                               "{} would have to read the text anew for every token",
@@ -93,7 +93,9 @@ MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   }
   ObserverGroup all(std::move(observers));
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
-  MatrixBuffer stream = run_layers(model_, 0, embed(model_, input), end, request_, all, memory_);
+  MatrixBuffer embedded = embed(model_, input);
+  memory_.layer_inputs = embed_for_layers(model_, input, std::as_const(embedded).view());
+  MatrixBuffer stream = run_layers(model_, 0, std::move(embedded), end, request_, all, memory_);
   ids_ = std::move(text);
   cache_.set_tokens(ids_.size());
   turned_for_ = ids_.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/interventions.h"
@@ -36,7 +37,9 @@ void run_observed(const Model& model, const ModelInput& input, const AttentionRe
   }
   Progress progress(request.report, work(model, n_heads, input.size(), request));
   LayerMemory memory;
-  run_layers(model, 0, embed(model, input), end, request, observer, memory, &progress);
+  MatrixBuffer stream = embed(model, input);
+  memory.layer_inputs = embed_for_layers(model, input, std::as_const(stream).view());
+  run_layers(model, 0, std::move(stream), end, request, observer, memory, &progress);
 }
 
 }  // namespace

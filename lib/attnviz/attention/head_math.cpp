@@ -1,10 +1,14 @@
 #include "attnviz/attention/head_math.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "attnviz/attention/key_value_cache.h"
+#include "attnviz/core/parallel_for.h"
 #include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/rope.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -50,11 +54,80 @@ void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
   }
 }
 
-void project_rotated(const Projection& projection, const Norm& norm, const Rotation& rotation,
-                     ConstMatrix x, std::size_t first_position, Matrix out) noexcept {
-  kernels::matmul(x, projection.weight, projection.bias, out);
-  apply_norm(norm, out, out);
+void Rotation::grow_queries(std::size_t first_position, Matrix x) const noexcept {
+  for (std::size_t row = 0; row < x.rows && rope_ != nullptr && rope_->query_growth != 0.0; ++row) {
+    kernels::scale(x.row(row), static_cast<float>(rope_->query_factor(first_position + row)));
+  }
+}
+
+void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
+                     std::size_t first_position, Matrix out) noexcept {
+  kernels::matmul(x, side.projection.weight, side.projection.bias, out);
+  norm_head(side.norm, side.joint_factors, out);
   rotation.apply(first_position, out);
+  if (side.is_query) {
+    rotation.grow_queries(first_position, out);
+  }
+}
+
+void norm_head(const Norm& norm, std::span<const float> joint_factors, Matrix x) noexcept {
+  if (joint_factors.empty()) {
+    return apply_norm(norm, x, x);
+  }
+  for (std::size_t row = 0; row < x.rows; ++row) {
+    const std::span<float> numbers = x.row(row);
+    for (std::size_t col = 0; col < x.cols; ++col) {
+      numbers[col] = numbers[col] * joint_factors[row] * (norm.weight[col] + norm.weight_offset);
+    }
+  }
+}
+
+namespace {
+
+// 1 / √(mean + epsilon) of the squares of all that x is projected to.
+std::vector<float> joint_factors(const std::vector<const Projection*>& projections, double epsilon,
+                                 ConstMatrix x, std::size_t n_threads) {
+  std::size_t width = 0;
+  for (const Projection* one : projections) {
+    width += one->d_out();
+  }
+  std::vector<float> factors(x.rows);
+  constexpr std::size_t kRows = 64;
+  parallel_for((x.rows + kRows - 1) / kRows, n_threads, [&](std::size_t block, std::size_t) {
+    const std::size_t first = block * kRows;
+    const ConstMatrix rows = x.row_block(first, std::min(kRows, x.rows - first));
+    std::vector<double> squares(rows.rows);
+    for (const Projection* one : projections) {
+      MatrixBuffer projected(rows.rows, one->d_out());
+      kernels::matmul(rows, one->weight, one->bias, projected.view());
+      for (std::size_t row = 0; row < rows.rows; ++row) {
+        for (const float number : projected.view().row(row)) {
+          squares[row] += static_cast<double>(number) * static_cast<double>(number);
+        }
+      }
+    }
+    for (std::size_t row = 0; row < rows.rows; ++row) {
+      factors[first + row] =
+          static_cast<float>(1.0 / std::sqrt(squares[row] / static_cast<double>(width) + epsilon));
+    }
+  });
+  return factors;
+}
+
+}  // namespace
+
+JointFactors joint_factors(const LayerWeights& layer, ConstMatrix x, std::size_t n_threads) {
+  if (!layer.norms_heads_together) {
+    return {};
+  }
+  std::vector<const Projection*> queries;
+  std::vector<const Projection*> keys;
+  for (const HeadWeights& head : layer.heads) {
+    place_of(head.query, queries);
+    place_of(head.key, keys);
+  }
+  return {joint_factors(queries, layer.query_norm.epsilon, x, n_threads),
+          joint_factors(keys, layer.key_norm.epsilon, x, n_threads)};
 }
 
 Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
@@ -33,6 +34,8 @@ class Rotation {
 
   /// In place: rows of x [n, d_head] are tokens from `first_position` on in the text.
   void apply(std::size_t first_position, Matrix x) const noexcept;
+  /// What queries alone are multiplied by, where they grow with their position.
+  void grow_queries(std::size_t first_position, Matrix x) const noexcept;
 
  private:
   bool rotates_;
@@ -42,10 +45,30 @@ class Rotation {
   MatrixBuffer turns_;  // [n_tokens - first_token, n_rotated], of `rope_`
 };
 
+/// What a head makes its queries, or its keys, of tokens with.
+struct HeadSide {
+  const Projection& projection;
+  Norm norm;
+  bool is_query = false;
+  /// 1 / root mean square over all heads of each token; empty: the norm's own, of this head.
+  std::span<const float> joint_factors = {};
+};
+
 /// Queries or keys of the tokens x [n, d_model], of which the first stands at `first_position`:
-/// projected, with the bias, normed if the layer norms them, and rotated. out [n, d_head].
-void project_rotated(const Projection& projection, const Norm& norm, const Rotation& rotation,
-                     ConstMatrix x, std::size_t first_position, Matrix out) noexcept;
+/// projected, with the bias, normed if the layer norms them, rotated, and grown with the position
+/// where queries are. out [n, d_head]; joint factors, if any, [n].
+void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
+                     std::size_t first_position, Matrix out) noexcept;
+
+/// In place, x [n, d_head]: the norm of a head's queries or keys. Factors as in HeadSide, [n].
+void norm_head(const Norm& norm, std::span<const float> joint_factors, Matrix x) noexcept;
+
+/// HeadSide's joint factors of the tokens x [n, d_model]; nothing of layers that norm each head for
+/// itself, or none.
+struct JointFactors {
+  std::vector<float> queries, keys;
+};
+JointFactors joint_factors(const LayerWeights& layer, ConstMatrix x, std::size_t n_threads);
 
 /// The request's mask, or the layer's own, or the model's.
 Mask mask_of(const Model& model, std::size_t layer, const AttentionRequest& request) noexcept;

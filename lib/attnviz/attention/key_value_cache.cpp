@@ -36,12 +36,13 @@ std::size_t place_of(const Projection& projection, std::vector<const Projection*
   return place;
 }
 
-LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens) {
+LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
+    : n_channels_(layer.convolution.n_channels()) {
   for (const HeadWeights& head : layer.heads) {
     place_of(head.key, keys_);
     place_of(head.value, values_);
   }
-  std::size_t floats = 0;
+  std::size_t floats = checked_product({max_tokens, n_channels_}, "the channels of a text");
   for (const Projection* key : keys_) {
     floats += key_floats(*key, max_tokens);
   }
@@ -49,7 +50,7 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens) {
     floats += value_floats(*value, max_tokens);
   }
   memory_ = MatrixBuffer(1, floats);
-  float* next = memory_.view().data;
+  float* next = channel_memory_ = memory_.view().data;
   key_memory_.reserve(keys_.size());
   for (const Projection* key : keys_) {
     key_memory_.push_back(next);
@@ -70,13 +71,17 @@ Matrix LayerCache::values(const Projection& value, std::size_t n_tokens) const n
   return {value_memory_[find_place(value, values_)], n_tokens, value.d_out(), value.d_out()};
 }
 
+Matrix LayerCache::channels(std::size_t n_tokens) const noexcept {
+  return {channel_memory_, n_tokens, n_channels_, n_channels_};
+}
+
 double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
   std::vector<const Projection*> keys, values;
   for (const HeadWeights& head : layer.heads) {
     place_of(head.key, keys);
     place_of(head.value, values);
   }
-  double numbers = 0.0;
+  auto numbers = static_cast<double>(layer.convolution.n_channels());
   for (const auto* all : {&keys, &values}) {
     for (const Projection* projection : *all) {
       numbers += static_cast<double>(projection->d_out());

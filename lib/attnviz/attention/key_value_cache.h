@@ -17,7 +17,8 @@ std::size_t find_place(const Projection& projection,
 /// The same, put behind them if it is new.
 std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections);
 
-/// Those of one layer. What heads share, as in grouped-query attention, is kept once.
+/// Those of one layer, or what its convolution looks back at. What heads share, as in grouped-query
+/// attention, is kept once.
 class LayerCache {
  public:
   /// For texts of up to `max_tokens`. `layer` must outlive it. Throws what MatrixBuffer throws.
@@ -28,6 +29,8 @@ class LayerCache {
   /// d_value].
   kernels::KeyPanels keys(const Projection& key, std::size_t n_tokens) const noexcept;
   Matrix values(const Projection& value, std::size_t n_tokens) const noexcept;
+  /// Of a convolution: what it looks back at, [n_tokens, n_channels].
+  Matrix channels(std::size_t n_tokens) const noexcept;
 
   /// Bytes that it takes.
   static double bytes(const LayerWeights& layer, std::size_t max_tokens);
@@ -35,6 +38,8 @@ class LayerCache {
  private:
   std::vector<const Projection*> keys_, values_;
   std::vector<float*> key_memory_, value_memory_;
+  std::size_t n_channels_;
+  float* channel_memory_;
   MatrixBuffer memory_;
 };
 

@@ -7,9 +7,12 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
+#include "attnviz/attention/convolution.h"
 #include "attnviz/attention/mlp.h"
 #include "attnviz/core/error.h"
+#include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -21,6 +24,12 @@ void norm_rows(const Norm& norm, ConstMatrix x, std::size_t n_threads, Matrix ou
     apply_norm(norm, x.row_block(block.first_row, block.n_rows),
                out.row_block(block.first_row, block.n_rows));
   });
+}
+
+void scale_rows(float factor, Matrix x) noexcept {
+  for (std::size_t row = 0; row < x.rows && factor != 1.0f; ++row) {
+    kernels::scale(x.row(row), factor);
+  }
 }
 
 // What attention or the MLP looks at: the norm of x, in memory.normed, or x itself.
@@ -51,12 +60,21 @@ struct WatchedLayer {
   }
 };
 
+// What a branch adds to the stream: normed behind it, and scaled.
+void finish_branch(const LayerWeights& layer, const Norm& norm, std::size_t n_threads, Matrix x) {
+  if (norm.present()) {
+    norm_rows(norm, x, n_threads, x);
+  }
+  scale_rows(layer.branch_scale, x);
+}
+
 // x += mlp(look), or x += norm(mlp(look)). What is added must wait when x is looked at itself, or
 // the observer looks at it.
 void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   const LayerWeights& layer = run.weights();
   const bool is_watched = run.is_watched(LayerStep::kMlp);
-  if (!layer.after_mlp_norm.present() && look.data != x.data && !is_watched) {
+  const bool is_plain = !layer.after_mlp_norm.present() && layer.branch_scale == 1.0f;
+  if (is_plain && look.data != x.data && !is_watched) {
     return run_mlp(layer.mlp, look, true, run.n_threads, run.memory.mlp, x);
   }
   const Matrix added = shaped(run.memory.added, x.rows, x.cols);
@@ -64,9 +82,25 @@ void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   if (is_watched) {
     run.observer.mlp(run.at(LayerStep::kMlp), added);
   }
-  if (layer.after_mlp_norm.present()) {
-    norm_rows(layer.after_mlp_norm, added, run.n_threads, added);
+  finish_branch(layer, layer.after_mlp_norm, run.n_threads, added);
+  kernels::add(added, x);
+}
+
+// x += norm((act(x · gate) ∘ p) · projection)
+void add_layer_input(const WatchedLayer& run, Matrix x) {
+  const LayerInput& input = run.weights().input;
+  if (!input.present()) {
+    return;
   }
+  const std::size_t width = input.gate.d_out();
+  const ConstMatrix p =
+      std::as_const(run.memory.layer_inputs).view().col_block(run.layer * width, width);
+  const Matrix gated = shaped(run.memory.gated, x.rows, width);
+  blocked_product(x, input.gate, run.n_threads, gated);
+  kernels::activate_gated(input.activation, p, gated);
+  const Matrix added = shaped(run.memory.added, x.rows, x.cols);
+  blocked_product(gated, input.projection, run.n_threads, added);
+  norm_rows(input.norm, added, run.n_threads, added);
   kernels::add(added, x);
 }
 
@@ -78,14 +112,36 @@ void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
   }
 }
 
+// What a layer without heads has in attention's place.
+MatrixBuffer convolve_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix residual) {
+  const Convolution& convolution = run.weights().convolution;
+  LayerMemory& memory = run.memory;
+  MatrixBuffer output;
+  const Matrix x = shaped(output, look.rows, look.cols);
+  const std::size_t n_before = memory.n_before();
+  const std::size_t n_tokens = n_before + look.rows;
+  const LayerCache* const kept = memory.kept(run.model, run.layer, n_tokens);
+  const Matrix channels = kept != nullptr
+                              ? kept->channels(n_tokens)
+                              : shaped(memory.channels, n_tokens, convolution.n_channels());
+  convolve(convolution, look, n_before, channels, run.n_threads, memory.gated, x);
+  if (!residual.empty()) {
+    kernels::add(residual, x);
+  }
+  check_finite(run.model, run.layer, x);
+  return output;
+}
+
 // What attention gives, with the stream added where that comes first.
 MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix stream,
                     const AttentionRequest& request, Progress* progress) {
   const bool adds = adds_stream_first(run.model, run.layer);
   const bool is_watched = run.is_watched(LayerStep::kAttention);
   const ConstMatrix residual = adds && !is_watched ? stream : ConstMatrix{};
-  MatrixBuffer x = attend_layer(run.model, run.layer, look, residual, request, run.observer,
-                                run.memory, progress);
+  MatrixBuffer x = run.weights().heads.empty()
+                       ? convolve_layer(run, look, residual)
+                       : attend_layer(run.model, run.layer, look, residual, request, run.observer,
+                                      run.memory, progress);
   if (is_watched) {
     run.observer.attention(run.at(LayerStep::kAttention), x.view());
     if (adds) {
@@ -111,6 +167,8 @@ void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
     const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
     add_mlp(run, normed(weights.mlp_norm, before, run.n_threads, run.memory), x);
   }
+  add_layer_input(run, x);
+  scale_rows(weights.result_scale, x);
   check_finite(run.model, run.layer, x);
 }
 
@@ -152,16 +210,20 @@ bool norms_first(const Model& model, std::size_t layer) noexcept {
          model.layers[layer].attention_norm.present();
 }
 
+bool changes_branches(const LayerWeights& layer) noexcept {
+  return layer.after_attention_norm.present() || layer.branch_scale != 1.0f;
+}
+
 bool adds_stream_first(const Model& model, std::size_t layer) noexcept {
   const LayerWeights& weights = model.layers[layer];
-  return model.config.residual && weights.has_output() && !weights.after_attention_norm.present();
+  return model.config.residual && weights.has_output() && !changes_branches(weights);
 }
 
 void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std::size_t n_threads,
                  Matrix x) {
   const LayerWeights& weights = model.layers[layer];
-  if (weights.after_attention_norm.present()) {
-    norm_rows(weights.after_attention_norm, x, n_threads, x);
+  if (changes_branches(weights)) {
+    finish_branch(weights, weights.after_attention_norm, n_threads, x);
     kernels::add(stream, x);
   }
   if (model.config.order == LayerOrder::kPostNorm) {

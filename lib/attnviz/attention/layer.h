@@ -51,7 +51,10 @@ MatrixBuffer run_layers(const Model& model, std::size_t first, MatrixBuffer stre
 /// Whether attention looks at a norm of the stream in layer `layer`, not at the stream itself.
 bool norms_first(const Model& model, std::size_t layer) noexcept;
 
-/// Whether a layer adds the stream to what attention gives before any norm.
+/// Whether what attention and the MLP add is normed or scaled before it is added.
+bool changes_branches(const LayerWeights& layer) noexcept;
+
+/// Whether a layer adds the stream to what attention gives before any norm, and as it is.
 bool adds_stream_first(const Model& model, std::size_t layer) noexcept;
 
 /// In place: what attention gives, with the stream added where adds_stream_first(), becomes the

@@ -8,6 +8,7 @@
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
+#include "attnviz/kernels/softmax.h"
 
 namespace attnviz {
 
@@ -33,7 +34,15 @@ void run_output_head(const Model& model, ConstMatrix stream, std::size_t n_threa
     apply_norm(head.transform_norm, transformed.view(), transformed.view());
     normed = std::move(transformed);
   }
+  if (!head.projection.weight.empty()) {
+    MatrixBuffer projected(stream.rows, head.projection.d_out());
+    blocked_product(std::as_const(normed).view(), head.projection, n_threads, projected.view());
+    normed = std::move(projected);
+  }
   blocked_product(std::as_const(normed).view(), head.unembedding, n_threads, logits);
+  for (std::size_t row = 0; row < logits.rows && head.scale != 1.0f; ++row) {
+    kernels::scale(logits.row(row), head.scale);
+  }
   if (head.soft_cap > 0.0f) {
     for (std::size_t row = 0; row < logits.rows; ++row) {
       kernels::soft_cap(logits.row(row), head.soft_cap);

@@ -27,7 +27,9 @@ ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotati
   for (const std::size_t head : heads) {
     const HeadWeights& weights = layer.heads[head];
     query_of_.push_back(place_of(weights.query, query_weights_));
+    query_norms_.resize(query_weights_.size(), layer.query_norm_of(head));
     key_of_.push_back(place_of(weights.key, key_weights_));
+    key_norms_.resize(key_weights_.size(), layer.key_norm_of(head));
     if (with_values) {
       value_of_.push_back(place_of(weights.value, value_weights_));
     }
@@ -93,26 +95,35 @@ void ProjectedHeads::project(std::size_t product, ConstMatrix x, std::size_t fir
   const ConstMatrix rows = x.row_block(first, std::min(kProjectedRows, x.rows - first));
   const std::size_t position = tokens_.first + first;
   const std::size_t first_value = queries_.size() + keys_.size();
+  const auto factors = [&](const std::vector<float> JointFactors::*which) {
+    return layer_.norms_heads_together
+               ? std::span<const float>(tokens_.joint->*which).subspan(first, rows.rows)
+               : std::span<const float>{};
+  };
   if (product < queries_.size()) {
-    project_rotated(*query_weights_[product], layer_.query_norm, rotation_, rows, position,
-                    queries_[product].row_block(first, rows.rows));
+    project_rotated({*query_weights_[product], query_norms_[product], /*is_query=*/true,
+                     factors(&JointFactors::queries)},
+                    rotation_, rows, position, queries_[product].row_block(first, rows.rows));
   } else if (product < first_value) {
-    project_keys(product - queries_.size(), rows, position, scratch);
+    const std::size_t key = product - queries_.size();
+    project_keys(key, {*key_weights_[key], key_norms_[key], false, factors(&JointFactors::keys)},
+                 rows, position, scratch);
   } else {
     const std::size_t value = product - first_value;
-    kernels::matmul(rows, value_weights_[value]->weight, value_weights_[value]->bias,
-                    values_[value].row_block(position, rows.rows));
+    const Matrix values = values_[value].row_block(position, rows.rows);
+    kernels::matmul(rows, value_weights_[value]->weight, value_weights_[value]->bias, values);
+    apply_norm(layer_.value_norm, values, values);
   }
 }
 
-void ProjectedHeads::project_keys(std::size_t index, ConstMatrix x, std::size_t position,
-                                  MatrixBuffer& scratch) {
-  const Projection& projection = *key_weights_[index];
+void ProjectedHeads::project_keys(std::size_t index, const HeadSide& side, ConstMatrix x,
+                                  std::size_t position, MatrixBuffer& scratch) {
+  const Projection& projection = side.projection;
   if (scratch.cols() != projection.d_out()) {
     scratch = MatrixBuffer(kProjectedRows, projection.d_out());
   }
   const Matrix keys = scratch.view().row_block(0, x.rows);
-  project_rotated(projection, layer_.key_norm, rotation_, x, position, keys);
+  project_rotated(side, rotation_, x, position, keys);
   keys_[index].pack(keys, position);
 }
 

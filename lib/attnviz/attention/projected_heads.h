@@ -23,6 +23,8 @@ struct NewTokens {
   std::size_t count = 0;
   std::size_t first = 0;        // their place in the text
   LayerCache* cache = nullptr;  // has the keys and values of those before, and gets those of these
+  const JointFactors* joint = nullptr;  // of layers that norm their heads together
+  bool has_keys = false;                // another layer has put keys and values into the cache
 
   /// Of the text, so far.
   std::size_t n_tokens() const noexcept { return first + count; }
@@ -34,14 +36,15 @@ class ProjectedHeads {
  public:
   /// Takes `memory`, and more of it where that is too little: the tokens times the columns of all
   /// products, or of those of queries where a cache takes keys and values. `memory`, `layer`,
-  /// `rotation` and the cache must outlive it. Throws what MatrixBuffer throws.
+  /// `rotation`, the cache and the joint factors must outlive it. Throws what MatrixBuffer throws.
   ProjectedHeads(const LayerWeights& layer, const Rotation& rotation,
                  std::span<const std::size_t> heads, const NewTokens& tokens, bool with_values,
                  MatrixBuffer& memory);
 
   /// Matrix products to be done, each over all new tokens.
   std::size_t n_products() const noexcept {
-    return query_weights_.size() + key_weights_.size() + value_weights_.size();
+    return query_weights_.size() +
+           (tokens_.has_keys ? 0 : key_weights_.size() + value_weights_.size());
   }
   /// The columns of all products together.
   double width() const noexcept;
@@ -56,12 +59,14 @@ class ProjectedHeads {
 
  private:
   void take_memory(MatrixBuffer& memory);
-  void project_keys(std::size_t index, ConstMatrix x, std::size_t position, MatrixBuffer& scratch);
+  void project_keys(std::size_t index, const HeadSide& side, ConstMatrix x, std::size_t position,
+                    MatrixBuffer& scratch);
 
   const LayerWeights& layer_;
   const Rotation& rotation_;
   NewTokens tokens_;
   std::vector<const Projection*> query_weights_, key_weights_, value_weights_;
+  std::vector<Norm> query_norms_, key_norms_;              // of each
   std::vector<Matrix> queries_;                            // [new tokens, d_head] each
   std::vector<kernels::KeyPanels> keys_;                   // of all tokens
   std::vector<Matrix> values_;                             // [n_tokens, d_value]

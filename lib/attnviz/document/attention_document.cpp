@@ -129,10 +129,10 @@ std::optional<Mask> AttentionDocument::mask_of(HeadId head) const {
   }
   const bool of_one_layer = !average || average->over == AverageOver::kHeads;
   const auto layer = std::ranges::find(run.layers, head.layer, &LayerFacts::layer);
-  if (words || !of_one_layer || layer == run.layers.end() || layer->window == 0) {
+  if (words || !of_one_layer || layer == run.layers.end() || !layer->mask()) {
     return run.mask;
   }
-  return Mask{MaskKind::kWindow, layer->window};
+  return layer->mask();
 }
 
 std::vector<KnockOut> AttentionDocument::edges_hidden_in(std::span<const HeadId> heads) const {
@@ -271,7 +271,7 @@ void name_words(AttentionDocument& document, const TokenizedText& text,
   }
   std::optional<Mask>& mask = document.run.mask;
   if (mask && mask->kind != MaskKind::kNone && mask->kind != MaskKind::kCausal) {
-    words.mask = std::exchange(mask, Mask{});
+    words.mask = std::exchange(mask, AttentionDocument::through_layers(*mask));
   }
   document.words = std::move(words);
 }

@@ -122,7 +122,7 @@ struct AttentionDocument {
 
   /// Whom a query sees through several layers that hide what comes behind it, or nothing.
   static Mask through_layers(const Mask& mask) noexcept {
-    return mask.kind == MaskKind::kNone ? mask : Mask{};
+    return mask.looks_ahead() ? Mask{MaskKind::kNone} : Mask{};
   }
 
   /// Who sees whom in the pattern of one head: the window of its layer, else the run's mask; absent

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 #include <utility>
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/attention_facts.h"
 #include "attnviz/document/words/formula_signs.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/formats/gguf_types.h"
@@ -37,101 +37,8 @@ constexpr std::array kPositions = {
     Choice{"RoPE: queries and keys are turned", Positions::kRope},
     Choice{"ALiBi: scores fall with the distance", Positions::kAlibi}};
 
-// Those that have something to tell.
-std::vector<InfoFact> told(std::vector<InfoFact> facts) {
-  std::erase_if(facts, [](const InfoFact& fact) { return fact.text.empty(); });
-  return facts;
-}
-
-// 10,000 or 0.125.
-std::string decimal(double number) {
-  constexpr double kLargest = 1e15;
-  if (number == std::floor(number) && number >= 0.0 && number < kLargest) {
-    return grouped(static_cast<std::size_t>(number));
-  }
-  return fmt::format("{:.4g}", number);
-}
-
 std::string label_of(std::string_view piece, bool ascii) {
   return ascii ? printable_ascii(piece) : printable(piece);
-}
-
-std::string counted_large(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
-}
-
-// What each layer does, and which of them do it when they differ.
-std::string by_layers(const Model& model,
-                      const std::function<std::string(const AttentionVariant&)>& describe) {
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
-  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    std::string text = describe(attention_variant(model, layer));
-    const auto known =
-        std::ranges::find_if(groups, [&text](const auto& group) { return group.first == text; });
-    if (known == groups.end()) {
-      groups.emplace_back(std::move(text), std::vector<std::size_t>{layer});
-    } else {
-      known->second.push_back(layer);
-    }
-  }
-  if (groups.size() == 1) {
-    return groups.front().first;
-  }
-  std::string all;
-  for (const auto& [text, layers] : groups) {
-    all +=
-        fmt::format("{}{} {}: {}", all.empty() ? "" : "; ", layers.size() == 1 ? "layer" : "layers",
-                    layer_list(layers), text.empty() ? "none" : text);
-  }
-  return all;
-}
-
-std::string mask_words(const AttentionVariant& variant) {
-  const Mask& mask = variant.mask;
-  if (mask.kind == MaskKind::kNone) {
-    return "none: every token sees all";
-  }
-  const std::string name = mask.name();
-  return mask.size == 0 ? name
-                        : fmt::format("{} {}", name.substr(0, name.find(':')), grouped(mask.size));
-}
-
-std::string scale_words(const AttentionVariant& variant) {
-  const double scale = variant.score_scale;
-  if (scale == 0.0) {
-    return "1/√d_head, each head's own";
-  }
-  const double usual = 1.0 / std::sqrt(static_cast<double>(variant.d_head));
-  constexpr double kRounding = 1e-6;
-  return std::abs(scale - usual) <= kRounding * usual
-             ? fmt::format("1/√{} = {}", variant.d_head, decimal(scale))
-             : fmt::format("{}, not 1/√{} = {}", decimal(scale), variant.d_head, decimal(usual));
-}
-
-std::string cap_words(const AttentionVariant& variant) {
-  const std::string cap = decimal(variant.soft_cap);
-  return variant.soft_cap > 0.0f ? fmt::format("{} tanh(score / {})", cap, cap) : "";
-}
-
-std::string rope_words(const AttentionVariant& variant) {
-  if (!variant.rope) {
-    return "";
-  }
-  const Rope& rope = *variant.rope;
-  std::string text = fmt::format("base {}", decimal(rope.theta));
-  if (rope.n_rotated() == variant.d_head) {
-    text += fmt::format(", all {} dimensions of a head", variant.d_head);
-  } else {
-    text +=
-        fmt::format(", {} of {} dimensions of a head (partial)", rope.n_rotated(), variant.d_head);
-  }
-  if (rope.scaling != "none") {
-    text += fmt::format(", {} scaling by {}", rope.scaling, decimal(rope.factor));
-    if (rope.original_n_ctx != 0) {
-      text += fmt::format(" from {}", counted_large(rope.original_n_ctx, "token"));
-    }
-  }
-  return text;
 }
 
 std::string norm_words(const Model& model) {
@@ -145,7 +52,9 @@ std::string norm_words(const Model& model) {
     text += fmt::format(", weights stored less {:g}", norm->weight_offset);
   }
   if (model.layers.front().after_attention_norm.present()) {
-    text += "; what attention and MLP add is normed, too";
+    text += model.layers.front().attention_norm.present()
+                ? "; what attention and MLP add is normed, too"
+                : "; of what attention and MLP add, not of what they read";
   }
   return text;
 }
@@ -176,6 +85,12 @@ std::string output_words(const ModelInfo& info) {
   if (!head.transform.weight.empty()) {
     text += ", behind a linear map, an activation and a norm";
   }
+  if (!head.projection.weight.empty()) {
+    text += fmt::format(", behind a projection to {}", grouped(head.projection.d_out()));
+  }
+  if (head.scale != 1.0f) {
+    text += fmt::format(", logits times {}", decimal(head.scale));
+  }
   if (head.soft_cap > 0.0f) {
     text += fmt::format(", logits capped at {}", decimal(head.soft_cap));
   }
@@ -203,13 +118,15 @@ std::string vocabulary_words(const ModelInfo& info) {
 }
 
 std::string head_words(const ModelShape& shape) {
-  const LayerShape& layer = shape.layers.front();
+  const LayerShape& layer = shape.first_attention();
   std::string text = fmt::format("{} a layer", grouped(layer.n_heads()));
   const auto is_as_first = [&layer](const LayerShape& other) {
     return other.n_heads() == layer.n_heads() && other.n_kv_heads() == layer.n_kv_heads();
   };
   if (!std::ranges::all_of(shape.layers, is_as_first)) {
-    return text + " in the first layer; others have others";
+    const bool is_first = &layer == &shape.layers.front();
+    return text + (is_first ? " in the first layer; others have others"
+                            : " in those of attention; others have none");
   }
   if (layer.n_kv_heads() != layer.n_heads()) {
     text += fmt::format(", sharing {}", counted_large(layer.n_kv_heads(), "kv head"));
@@ -227,11 +144,6 @@ std::string mlp_words(const ModelInfo& info) {
     text += fmt::format(", {}", activation_name(info.model->layers.front().mlp.activation));
   }
   return text + (layer.gated ? ", gated (three matrices)" : " (two matrices)");
-}
-
-// What stands between commas.
-std::string listed(const std::vector<std::string>& items) {
-  return fmt::format("{}", fmt::join(items, ", "));
 }
 
 std::string special_words(const TokenizerInfo& tokenizer, bool ascii) {
@@ -259,32 +171,6 @@ std::string added_words(const TokenizerInfo& tokenizer, bool ascii) {
 
 }  // namespace
 
-AttentionVariant attention_variant(const Model& model, std::size_t layer) {
-  const LayerWeights& weights = model.layers[layer];
-  const std::size_t d_head = weights.heads.front().d_head();
-  AttentionVariant variant{weights.mask.value_or(model.config.mask),
-                           d_head,
-                           weights.score_scale,
-                           weights.soft_cap,
-                           weights.query_norm.present(),
-                           weights.key_norm.present(),
-                           {}};
-  const bool is_alike = std::ranges::all_of(
-      weights.heads, [d_head](const HeadWeights& head) { return head.d_head() == d_head; });
-  if (weights.score_scale == 0.0 && is_alike) {
-    variant.score_scale = 1.0 / std::sqrt(static_cast<double>(d_head));
-  }
-  if (weights.rope) {
-    variant.rope = *weights.rope;
-  } else {
-    variant.rope.emplace().inverse_frequencies.resize(d_head / 2);
-  }
-  if (model.config.positions != Positions::kRope) {
-    variant.rope.reset();
-  }
-  return variant;
-}
-
 const Norm* any_norm(const Model& model) noexcept {
   for (const Norm* norm :
        {&model.layers.front().attention_norm, &model.layers.front().mlp_norm, &model.head.norm}) {
@@ -297,22 +183,6 @@ const Norm* any_norm(const Model& model) noexcept {
 
 std::string_view activation_name(Activation activation) noexcept {
   return word_for(kActivations, activation);
-}
-
-std::string layer_list(std::span<const std::size_t> layers) {
-  constexpr std::size_t kRun = 3;
-  std::vector<std::string> runs;
-  for (std::size_t i = 0; i < layers.size();) {
-    std::size_t end = i + 1;
-    while (end < layers.size() && layers[end] == layers[end - 1] + 1) {
-      ++end;
-    }
-    const bool is_run = end - i >= kRun;
-    runs.push_back(is_run ? fmt::format("{}-{}", layers[i], layers[end - 1])
-                          : fmt::format("{}", layers[i]));
-    i = is_run ? end : i + 1;
-  }
-  return listed(runs);
 }
 
 std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
@@ -335,33 +205,30 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
   const bool is_alone = model.config.order == LayerOrder::kAttentionOnly && !model.config.residual;
   facts.push_back({"positions", position_words(model)});
   facts.push_back({"norms", norm_words(model)});
-  facts.push_back({"order", is_alone ? "attention alone, without a residual"
-                                     : std::string(word_for(kOrders, model.config.order))});
+  const LayerWeights& first = model.first_attention();
+  const bool norms_behind = model.config.order == LayerOrder::kPreNorm &&
+                            !first.attention_norm.present() && first.after_attention_norm.present();
+  facts.push_back({"order", is_alone       ? "attention alone, without a residual"
+                            : norms_behind ? "attention, norm, add; MLP, norm, add"
+                                           : std::string(word_for(kOrders, model.config.order))});
   if (model.embedding_scale != 1.0f) {
     facts.push_back({"embeddings", fmt::format("scaled {} {}", ascii ? "x" : "×",
                                                decimal(model.embedding_scale))});
+  }
+  if (first.branch_scale != 1.0f) {
+    facts.push_back({"residual", fmt::format("what attention and MLP add is scaled {} {}",
+                                             ascii ? "x" : "×", decimal(first.branch_scale))});
+  }
+  if (model.layer_embeddings.present()) {
+    facts.push_back(
+        {"embeddings", fmt::format("{} more numbers of each token for every layer",
+                                   grouped(model.layer_embeddings.norm.weight.size()))});
   }
   if (model.embedding_norm.present()) {
     facts.push_back({"embeddings", "normed before the first layer"});
   }
   facts.push_back({"output", output_words(info)});
   return told(std::move(facts));
-}
-
-std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
-  if (info.model == nullptr) {
-    return {};
-  }
-  const Model& model = *info.model;
-  const std::string scale = by_layers(model, scale_words);
-  const auto norms = [](const AttentionVariant& variant) {
-    return std::string(variant.query_norm ? "each head's queries and keys, before RoPE" : "");
-  };
-  return told({{"mask", by_layers(model, mask_words)},
-               {"score scale", ascii ? in_ascii(scale) : scale},
-               {"soft cap", by_layers(model, cap_words)},
-               {"q/k norms", by_layers(model, norms)},
-               {"RoPE", by_layers(model, rope_words)}});
 }
 
 std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {

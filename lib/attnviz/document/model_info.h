@@ -46,19 +46,6 @@ struct ModelInfo {
   StoredWeights stored() const { return model == nullptr ? StoredWeights() : model->stored; }
 };
 
-/// A layer's attention as the model uses it.
-struct AttentionVariant {
-  Mask mask;
-  std::size_t d_head = 0;    // of the first head
-  double score_scale = 0.0;  // what q·k is multiplied with; 0: 1 / √d_head of each, which differ
-  float soft_cap = 0.0f;     // 0: none
-  bool query_norm = false, key_norm = false;
-  std::optional<Rope> rope;
-};
-
-/// Precondition: the model has that layer.
-AttentionVariant attention_variant(const Model& model, std::size_t layer);
-
 /// A norm that is there: of the first layer, else of the output. Null: there is none.
 const Norm* any_norm(const Model& model) noexcept;
 
@@ -71,15 +58,8 @@ struct InfoFact {
   std::string text;
 };
 
-/// "0", "0, 2", "0-5, 7": runs of three and more are drawn together. In order.
-std::string layer_list(std::span<const std::size_t> layers);
-
 /// Sizes, positions, norms, order, activation, output. `ascii`: in 7 bits.
 std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii);
-
-/// Masks, score scale, soft caps, norms of queries and keys, RoPE: where layers differ, which does
-/// what ("layers 0, 2: window 4,096; layers 1, 3: causal"). None without a model.
-std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii);
 
 /// None when described in numbers.
 std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii);

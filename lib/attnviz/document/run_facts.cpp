@@ -55,6 +55,9 @@ std::string layer_text(const LayerFacts& layer) {
   if (layer.window > 0) {
     parts.push_back(fmt::format("window {}", layer.window));
   }
+  if (layer.around > 0) {
+    parts.push_back(fmt::format("sees {} to either side", counted(layer.around, "token")));
+  }
   if (layer.soft_cap > 0.0f) {
     parts.push_back(fmt::format("soft cap {}", layer.soft_cap));
   }
@@ -158,6 +161,12 @@ std::string names_note(const ModelFacts& facts, std::span<const HeadId> heads) {
   return note.empty() ? "on probes no head here earns a name" : note;
 }
 
+std::optional<Mask> LayerFacts::mask() const noexcept {
+  return window > 0   ? std::optional(Mask{MaskKind::kWindow, window})
+         : around > 0 ? std::optional(Mask{MaskKind::kAround, around})
+                      : std::nullopt;
+}
+
 RunFacts run_facts(const Model& model, const AttentionRequest& request) {
   RunFacts facts{common_mask(model, request),
                  request.temperature,
@@ -169,9 +178,12 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
                  {}};
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     const Mask mask = mask_of(model, layer, request);
-    const bool slides = mask.kind == MaskKind::kWindow && mask != facts.mask;
-    const LayerFacts own{layer, slides ? mask.size : 0, model.layers[layer].soft_cap};
-    if (own.window > 0 || own.soft_cap > 0.0f) {
+    const auto size_of = [&](MaskKind kind) {
+      return mask.kind == kind && mask != facts.mask ? mask.size : 0;
+    };
+    const LayerFacts own{layer, size_of(MaskKind::kWindow), model.layers[layer].soft_cap,
+                         size_of(MaskKind::kAround)};
+    if (own.mask() || own.soft_cap > 0.0f) {
       facts.layers.push_back(own);
     }
   }

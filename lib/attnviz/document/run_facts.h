@@ -40,6 +40,11 @@ struct LayerFacts {
   std::size_t layer = 0;
   std::size_t window = 0;  // tokens that a query sees; 0: as RunFacts::mask says
   float soft_cap = 0.0f;   // c: scores become c · tanh(score / c); 0: none
+  std::size_t around = 0;  // tokens that it sees to either side, where the mask looks ahead; 0: as
+                           // with `window`
+
+  /// Who sees whom, where this says so.
+  std::optional<Mask> mask() const noexcept;
 };
 
 struct RunFacts {

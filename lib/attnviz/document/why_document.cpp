@@ -33,6 +33,10 @@ std::string part_name(LogitPartKind kind, std::size_t layer, std::size_t head) {
       return fmt::format("output bias {}", layer);
     case LogitPartKind::kMlp:
       return fmt::format("MLP {}", layer);
+    case LogitPartKind::kConvolution:
+      return fmt::format("convolution {}", layer);
+    case LogitPartKind::kLayerInput:
+      return fmt::format("layer input {}", layer);
     case LogitPartKind::kNormBias:
       return "last norm's bias";
     case LogitPartKind::kLogitBias:
@@ -76,7 +80,7 @@ std::string why_title(const WhyDocument& document) {
 }
 
 std::string hidden_words_note(const WhyDocument& document) {
-  const bool looks_ahead = document.run.mask && document.run.mask->kind == MaskKind::kNone;
+  const bool looks_ahead = document.run.mask && document.run.mask->looks_ahead();
   return fmt::format("nothing behind a word may look at it{}",
                      looks_ahead ? "; those before it still do" : "");
 }

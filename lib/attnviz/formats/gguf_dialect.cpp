@@ -4,7 +4,10 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace attnviz {
 
@@ -43,6 +46,28 @@ const StoredTensor* tensor(const Gguf& gguf, std::string_view name) noexcept {
   return found == gguf.tensors().end() ? nullptr : &*found;
 }
 
+GgufDialect renamed(std::string_view said, std::string_view meant) {
+  GgufDialect dialect;
+  dialect.architecture = said;
+  dialect.meant.push_back({"general.architecture", "", text(meant), true});
+  return dialect;
+}
+
+// Where the file names no way of cutting texts.
+void cut_as(std::string_view pre, const Gguf& gguf, GgufDialect& dialect) {
+  const std::string_view said = string_at(gguf, "tokenizer.ggml.pre");
+  if (said.empty() || said == "default") {
+    dialect.meant.push_back({"tokenizer.ggml.pre", "", text(pre), true});
+  }
+}
+
+bool has_tensors(const Gguf& gguf, std::initializer_list<std::string_view> prefixes) {
+  return std::ranges::any_of(gguf.tensors(), [&](const StoredTensor& one) {
+    return std::ranges::any_of(
+        prefixes, [&](std::string_view prefix) { return one.name.starts_with(prefix); });
+  });
+}
+
 GgufDialect gemma3(const Gguf& gguf) {
   static constexpr auto kEpsilon = little(1e-6F);
   static constexpr auto kBase = little(1e6F);
@@ -51,14 +76,13 @@ GgufDialect gemma3(const Gguf& gguf) {
   constexpr std::uint64_t kScaledContext = 131072;
   GgufDialect dialect;
   if (tensor(gguf, "dense.0.weight") != nullptr) {
-    dialect.meant = {{"general.architecture", "", text("gemma-embedding"), true}};
+    dialect = renamed("gemma3", "gemma-embedding");
+    dialect.meant.push_back({"gemma-embedding.rope.freq_base_swa", "", real(kLocalBase)});
+    dialect.tensors = {{"output_norm.weight", "norm.weight"}};
     return dialect;
   }
   const auto has = [&](std::string_view key) { return gguf.find(key) != nullptr; };
-  const bool has_other_parts = std::ranges::any_of(gguf.tensors(), [](const StoredTensor& one) {
-    return one.name.starts_with("v.") || one.name.starts_with("mm.");
-  });
-  if (!has_other_parts && !has("gemma3.mm.tokens_per_image") &&
+  if (!has_tensors(gguf, {"v.", "mm."}) && !has("gemma3.mm.tokens_per_image") &&
       !has("gemma3.rope.global.freq_base") && !has("gemma3.rope.local.freq_base") &&
       !has("tokenizer.ggml.add_padding_token") && !has("tokenizer.ggml.add_unknown_token") &&
       has("gemma3.attention.layer_norm_rms_epsilon")) {
@@ -112,13 +136,77 @@ GgufDialect llama(const Gguf& gguf) {
   return dialect;
 }
 
+// A BPE, whatever the file calls it.
+GgufDialect gemma4(const Gguf& gguf) {
+  GgufDialect dialect;
+  if (string_at(gguf, "tokenizer.ggml.model") == "llama") {
+    dialect.meant.push_back({"tokenizer.ggml.model", "", text("gemma4"), true});
+  }
+  return dialect;
+}
+
+GgufDialect mistral3(const Gguf& gguf) {
+  GgufDialect dialect;
+  const auto has = [&](std::string_view key) { return gguf.find(key) != nullptr; };
+  if (!has_tensors(gguf, {"v.", "mm."}) && !has("mistral3.rope.scaling.beta_fast") &&
+      !has("mistral3.rope.scaling.mscale_all_dim") && !has("mistral3.rope.scaling_beta")) {
+    return dialect;
+  }
+  for (const auto& [key, said] :
+       {std::pair("mistral3.rope.scaling.yarn_beta_fast", "mistral3.rope.scaling.beta_fast"),
+        std::pair("mistral3.rope.scaling.yarn_beta_slow", "mistral3.rope.scaling.beta_slow"),
+        std::pair("mistral3.rope.scaling.yarn_log_multiplier",
+                  "mistral3.rope.scaling.mscale_all_dim"),
+        std::pair("mistral3.attention.temperature_scale", "mistral3.rope.scaling_beta")}) {
+    if (has(said)) {
+      dialect.meant.push_back({key, said});
+    }
+  }
+  cut_as("tekken", gguf, dialect);
+  return dialect;
+}
+
+GgufDialect qwen25vl(const Gguf& gguf) {
+  constexpr std::string_view kSections = "qwen25vl.rope.mrope_section";
+  GgufDialect dialect = renamed("qwen25vl", "qwen2vl");
+  if (gguf.find(kSections) != nullptr) {
+    dialect.meant.push_back({"qwen2vl.rope.dimension_sections", kSections});
+  }
+  return dialect;
+}
+
+// The last norm under another name, and a width that is not that of its matrices.
+GgufDialect lfm2(const Gguf& gguf) {
+  GgufDialect dialect;
+  if (tensor(gguf, "output_norm.weight") == nullptr ||
+      tensor(gguf, "token_embd_norm.weight") != nullptr) {
+    return dialect;
+  }
+  dialect.tensors = {{"token_embd_norm.weight", "output_norm.weight"}};
+  cut_as("lfm2", gguf, dialect);
+  const StoredTensor* const gate = tensor(gguf, "blk.0.ffn_gate.weight");
+  if (gate != nullptr && gate->shape.size() == 2 &&
+      gate->shape.front() <= std::numeric_limits<std::uint32_t>::max()) {
+    const auto bytes = little(static_cast<std::uint32_t>(gate->shape.front()));
+    dialect.made = std::make_shared<const std::string>(bytes.begin(), bytes.end());
+    dialect.meant.push_back(
+        {"lfm2.feed_forward_length", "", GgufValue::made(GgufType::kU32, *dialect.made), true});
+  }
+  return dialect;
+}
+
 }  // namespace
 
 GgufDialect gguf_dialect(const Gguf& gguf) {
   const std::string_view architecture = string_at(gguf, "general.architecture");
-  return architecture == "gemma3"  ? gemma3(gguf)
-         : architecture == "llama" ? llama(gguf)
-                                   : GgufDialect();
+  return architecture == "gemma3"     ? gemma3(gguf)
+         : architecture == "gemma4"   ? gemma4(gguf)
+         : architecture == "lfm2"     ? lfm2(gguf)
+         : architecture == "llama"    ? llama(gguf)
+         : architecture == "mistral3" ? mistral3(gguf)
+         : architecture == "olmo3"    ? renamed("olmo3", "olmo2")
+         : architecture == "qwen25vl" ? qwen25vl(gguf)
+                                      : GgufDialect();
 }
 
 }  // namespace attnviz

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +21,16 @@ struct GgufDialect {
     bool overrides = false;  // what the file says at `key`; else only where it says nothing
   };
   std::vector<Meant> meant;
+  /// The file's own name of its architecture, in front of keys, where another one is meant.
+  std::string_view architecture;
+  struct Renamed {
+    std::string_view name;  // as llama.cpp writes it
+    std::string_view said;
+  };
+  std::vector<Renamed> tensors;
   /// The vocabulary's pieces behind these have no embeddings.
   std::size_t most_tokens = std::numeric_limits<std::size_t>::max();
+  std::shared_ptr<const std::string> made;  // what values look at that lie in no file
 };
 
 /// Told by what the file holds, whatever wrote it. Nothing is meant that is not said where the file

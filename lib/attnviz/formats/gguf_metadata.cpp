@@ -27,9 +27,34 @@ std::vector<std::string_view> GgufMetadata::unread_keys() const {
   return unread;
 }
 
+std::optional<std::string_view> GgufMetadata::of_architecture(std::string_view key) const {
+  for (const std::string_view name :
+       {text("general.architecture"), std::string_view(dialect_.architecture)}) {
+    if (!name.empty() && key.starts_with(name) && key.substr(name.size()).starts_with('.')) {
+      return key.substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+const GgufValue* GgufMetadata::own(std::string_view key) const {
+  const GgufValue* const found = gguf_->find(key);
+  if (found != nullptr || dialect_.architecture.empty()) {
+    return found;
+  }
+  const std::string_view meant =
+      dialect_.meant.front().value.as_string().value_or(std::string_view());
+  if (!key.starts_with(meant) || !key.substr(meant.size()).starts_with('.')) {
+    return nullptr;
+  }
+  const std::string said = fmt::format("{}{}", dialect_.architecture, key.substr(meant.size()));
+  asked_->insert(said);
+  return gguf_->find(said);
+}
+
 const GgufValue* GgufMetadata::find(std::string_view key) const {
   asked_->emplace(key);
-  const GgufValue* const own = gguf_->find(key);
+  const GgufValue* const own = this->own(key);
   const auto meant = std::ranges::find(dialect_.meant, key, &GgufDialect::Meant::key);
   if (meant == dialect_.meant.end() || (own != nullptr && !meant->overrides)) {
     return own;

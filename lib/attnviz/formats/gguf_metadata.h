@@ -28,6 +28,8 @@ class GgufMetadata {
   /// The value of a key, in the words of llama.cpp's converter; null when there is none.
   const GgufValue* find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
+  /// The part of a key of the file behind the name of its architecture; nothing of other keys.
+  std::optional<std::string_view> of_architecture(std::string_view key) const;
   /// The file's keys that nobody has asked for until now, in its order; a key of a dialect counts
   /// as asked for once its value has been given in place of another's.
   std::vector<std::string_view> unread_keys() const;
@@ -56,6 +58,8 @@ class GgufMetadata {
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;
 
  private:
+  // The file's own, also under its own name of the architecture.
+  const GgufValue* own(std::string_view key) const;
   // The value at a key, which must be there, as `read` takes it.
   template <class T, class IsRight = bool (*)(const T&)>
   T get(

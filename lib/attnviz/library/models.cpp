@@ -43,7 +43,7 @@ LanguageModel random_language_model(const RandomShape& shape, std::uint64_t seed
 }
 
 RandomShape shape_of(const LanguageModel& model) {
-  const LayerWeights& layer = model.model->layers.front();
+  const LayerWeights& layer = model.model->first_attention();
   const HeadWeights& head = layer.heads.front();
   return {model.model->n_layers(),     layer.heads.size(), key_value_heads(layer).size(),
           model.model->config.d_model, head.d_head(),      head.d_value()};

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <unordered_map>
 
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
+#include "attnviz/kernels/matmul.h"
 #include "attnviz/kernels/softmax.h"
 #include "attnviz/kernels/stored_numbers.h"
 #include "attnviz/model/model.h"
@@ -91,6 +93,17 @@ void add_row(const StoredMatrix& table, std::size_t index, std::span<float> scra
   std::transform(out.begin(), out.end(), scratch.begin(), out.begin(), std::plus<>());
 }
 
+void copy_embedding(const Model& model, std::uint32_t id, std::span<float> out) {
+  const Projection& projection = model.embedding_projection;
+  if (projection.weight.empty()) {
+    return copy_row(model.embeddings, id, out);
+  }
+  std::vector<float> narrow(projection.d_in());
+  copy_row(model.embeddings, id, narrow);
+  kernels::matmul({narrow.data(), 1, narrow.size(), narrow.size()}, projection.weight,
+                  projection.bias, {out.data(), 1, out.size(), out.size()});
+}
+
 // Of a transformer.
 void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
   if (input.ids.size() != out.rows ||
@@ -108,7 +121,7 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
                               counted(model.embeddings.rows, "token")));
     }
     const std::span<float> sum = out.row(i);
-    copy_row(model.embeddings, input.ids[i], sum);
+    copy_embedding(model, input.ids[i], sum);
     if (model.embedding_scale != 1.0f) {
       kernels::scale(sum, model.embedding_scale);
     }
@@ -158,6 +171,31 @@ std::vector<std::string_view> random_pieces(const Model& model,
     }
   }
   return found;
+}
+
+MatrixBuffer embed_for_layers(const Model& model, const ModelInput& input, ConstMatrix stream) {
+  const LayerEmbeddings& own = model.layer_embeddings;
+  if (!own.present()) {
+    return {};
+  }
+  const std::size_t width = own.norm.weight.size();
+  const float of_stream = 1.0f / std::sqrt(static_cast<float>(stream.cols));
+  const float of_row = std::sqrt(static_cast<float>(width));
+  MatrixBuffer inputs(stream.rows, own.table.cols);
+  std::vector<float> row(own.table.cols);
+  kernels::matmul(stream, own.projection.weight, own.projection.bias, inputs.view());
+  for (std::size_t token = 0; token < stream.rows; ++token) {
+    const std::span<float> all = inputs.view().row(token);
+    kernels::scale(all, of_stream);
+    const Matrix by_layer{all.data(), all.size() / width, width, width};
+    apply_norm(own.norm, by_layer, by_layer);
+    copy_row(own.table, input.ids[token], row);
+    std::transform(all.begin(), all.end(), row.begin(), all.begin(),
+                   [of_row](float x, float number) {
+                     return (x + of_row * number) * std::numbers::sqrt2_v<float> / 2.0f;
+                   });
+  }
+  return inputs;
 }
 
 MatrixBuffer embed(const Model& model, const ModelInput& input) {

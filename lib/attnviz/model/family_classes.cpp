@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "attnviz/core/ascii.h"
@@ -26,12 +25,18 @@ bool is_class_of(const FamilyNames& family, std::string_view name) {
       {"LMHeadModel", Of::kCausal, "GPT2"},
       {"DoubleHeadsModel", Of::kCausal, "GPT2"},
       {"ForConditionalGeneration", Of::kCausal, "Gemma3"},
-      {"TextModel", Of::kCausal, "Gemma3"},
+      {"ForConditionalGeneration", Of::kCausal, "Gemma4"},
+      {"ForConditionalGeneration", Of::kCausal, "Mistral3"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen2VL"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen2_5_VL"},
+      {"ForConditionalGeneration", Of::kCausal, "Qwen3VL"},
+      {"TextModel", Of::kAll, "Gemma3"},
       {"TextForSequenceClassification", Of::kCausal, "Gemma3"},
       {"ForMaskedLM", Of::kBothWays},
       {"ForMultipleChoice", Of::kBothWays},
       {"ForNextSentencePrediction", Of::kBothWays, "Bert"},
       {"ForPreTraining", Of::kBothWays, "Bert"},
+      {"ForPreTraining", Of::kBothWays, "NomicBert"},
   };
   if (family.class_name == "Bert" && name == "HF_ColBERT") {  // and a layer behind it
     return true;
@@ -41,18 +46,26 @@ bool is_class_of(const FamilyNames& family, std::string_view name) {
   if (ascii_lower(name.substr(0, size)) != ascii_lower(family.class_name)) {  // LLaMAForCausalLM
     return false;
   }
-  const auto* const task = std::ranges::find(kTasks, name.substr(size), &Task::name);
-  return task != std::end(kTasks) &&
-         (task->of == Of::kAll || (task->of == Of::kCausal) == family.is_causal) &&
-         (task->only.empty() || task->only == family.class_name);
+  return std::ranges::any_of(kTasks, [&](const Task& task) {
+    return task.name == name.substr(size) &&
+           (task.of == Of::kAll || (task.of == Of::kCausal) == family.is_causal) &&
+           (task.only.empty() || task.only == family.class_name);
+  });
 }
 
 bool is_code_of(const FamilyNames& family, std::string_view reference) {
   if (const std::size_t repository = reference.find("--"); repository != std::string_view::npos) {
     reference.remove_prefix(repository + 2);
   }
-  const std::string module = fmt::format("modeling_{}.", family.model_type);
-  return reference.starts_with(module) && is_class_of(family, reference.substr(module.size()));
+  if (reference.starts_with("modeling_hf_")) {  // as Nomic names its file
+    reference.remove_prefix(std::string_view("modeling_hf_").size());
+  } else if (reference.starts_with("modeling_")) {
+    reference.remove_prefix(std::string_view("modeling_").size());
+  } else {
+    return false;
+  }
+  return reference.starts_with(fmt::format("{}.", family.model_type)) &&
+         is_class_of(family, reference.substr(family.model_type.size() + 1));
 }
 
 }  // namespace attnviz

@@ -113,7 +113,13 @@ Model load_gguf(const std::shared_ptr<const GgufFiles>& files) {
   require_model(metadata);
   const GgufArchitecture& architecture = architecture_of(metadata);
   WeightReader weights(TensorFiles::of_gguf(files), {}, "");
-  weights.pass_over({{"v.*", kOtherPart}, {"mm.*", kOtherPart}, {"a.*", kOtherPart}});
+  weights.pass_over({{"v.*", kOtherPart},
+                     {"mm.*", kOtherPart},
+                     {"a.*", kOtherPart},
+                     {"model.vision_tower.*", kOtherPart}});
+  for (const GgufDialect::Renamed& tensor : metadata.dialect().tensors) {
+    weights.rename(tensor.name, tensor.said);
+  }
   Model model = architecture.read(metadata, std::move(weights));
   require_embeddings(metadata, model);
   pass_over_keys(metadata, model);

@@ -120,7 +120,7 @@ std::optional<HfConfig> HfConfig::object(std::string_view key) const {
     found->fail("expected an object");
   }
   notes_->opened.insert(found->path());
-  return HfConfig(*found, notes_);
+  return HfConfig(*found, notes_, node_);
 }
 
 std::size_t HfConfig::size(std::initializer_list<std::string_view> keys) const {

@@ -38,6 +38,10 @@ class HfConfig {
   std::optional<JsonNode> find_or_null(std::string_view key) const;
   JsonNode at(std::string_view key) const;
   const JsonNode& node() const noexcept { return node_; }
+  /// The object that this one is part of.
+  std::optional<HfConfig> outer() const {
+    return outer_ ? std::optional(HfConfig(*outer_, notes_)) : std::nullopt;
+  }
   std::optional<HfConfig> object(std::string_view key) const;
   /// What nobody has asked for until now, in the order of the file, but for null and for empty
   /// strings, lists and objects; of an object that object() gave, its own keys.
@@ -66,11 +70,12 @@ class HfConfig {
     std::set<std::string, std::less<>> asked;   // paths
     std::set<std::string, std::less<>> opened;  // of objects that object() gave
   };
-  HfConfig(JsonNode node, std::shared_ptr<Notes> notes) noexcept
-      : node_(node), notes_(std::move(notes)) {}
+  HfConfig(JsonNode node, std::shared_ptr<Notes> notes, std::optional<JsonNode> outer = {}) noexcept
+      : node_(node), outer_(outer), notes_(std::move(notes)) {}
   void add_unread(const JsonNode& object, std::vector<JsonNode>& to) const;
 
   JsonNode node_;
+  std::optional<JsonNode> outer_;
   std::shared_ptr<Notes> notes_;
 };
 

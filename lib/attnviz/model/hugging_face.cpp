@@ -107,13 +107,20 @@ HfConfig text_config(const HfConfig& config) {
 }
 
 // That of a model of this family.
-HfConfig text_config(const HfConfig& config, std::string_view family) {
+HfConfig text_config(const HfConfig& config, const Family& family) {
   HfConfig text = text_config(config);
-  const std::string_view type = text.text_or("model_type", family);
-  if (type != family && type != fmt::format("{}_text", family)) {
+  const std::string_view own = family.model_type;
+  std::vector<std::string> known = {std::string(own), fmt::format("{}_text", own)};
+  for (const std::string_view other : family.text_types) {
+    if (!other.empty()) {
+      known.emplace_back(other);
+    }
+  }
+  const std::string_view type = text.text_or("model_type", own);
+  if (std::ranges::find(known, type) == known.end()) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}model_type {}: expected {} or {}_text", text.node().where(),
-                            quoted(type), family, family));
+                fmt::format("{}model_type {}: expected {}", text.node().where(), quoted(type),
+                            joined(known, "or")));
   }
   return text;
 }
@@ -182,7 +189,7 @@ class ModelFile {
 
   // `end_of_text` in place of what the config says.
   Model read(TensorFiles files, std::optional<std::vector<std::uint32_t>> end_of_text) const {
-    Model model = family_.read(text_config(config_, family_.model_type), std::move(files));
+    Model model = family_.read(text_config(config_, family_), std::move(files));
     if (!end_of_text) {
       end_of_text = read_end_of_text(config_);
     }

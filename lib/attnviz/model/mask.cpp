@@ -23,7 +23,7 @@ struct MaskName {
 constexpr std::array kMaskNames = {
     MaskName{MaskKind::kCausal, "causal", false}, MaskName{MaskKind::kNone, "none", false},
     MaskName{MaskKind::kWindow, "window", true},  MaskName{MaskKind::kStrided, "strided", true},
-    MaskName{MaskKind::kBlock, "block", true},
+    MaskName{MaskKind::kBlock, "block", true},    MaskName{MaskKind::kAround, "around", true},
 };
 
 const MaskName& entry(MaskKind kind) noexcept {
@@ -45,6 +45,8 @@ bool Mask::visible(std::size_t query, std::size_t key) const noexcept {
       return key <= query && (query - key < size || (query - key) % size == 0);
     case MaskKind::kBlock:
       return key <= query && key / size == query / size;
+    case MaskKind::kAround:
+      return (key < query ? query - key : key - query) <= size;
   }
   return false;
 }
@@ -55,13 +57,22 @@ std::size_t Mask::first_key(std::size_t query) const noexcept {
       return query >= size ? query - size + 1 : 0;
     case MaskKind::kBlock:
       return query / size * size;
+    case MaskKind::kAround:
+      return query - std::min(query, size);
     default:
       return 0;
   }
 }
 
 std::size_t Mask::end_key(std::size_t query, std::size_t n_keys) const noexcept {
-  return kind == MaskKind::kNone ? n_keys : std::min(query + 1, n_keys);
+  switch (kind) {
+    case MaskKind::kNone:
+      return n_keys;
+    case MaskKind::kAround:
+      return n_keys - std::min(n_keys, query) > size ? query + size + 1 : n_keys;
+    default:
+      return std::min(query + 1, n_keys);
+  }
 }
 
 std::size_t Mask::n_visible(std::size_t query, std::size_t first_key,
@@ -112,10 +123,12 @@ Mask parse_mask(std::string_view name) {
     }
     return {mask.kind, *size};
   }
-  const std::array<std::string, 5> names = {"causal", "none", "window", "strided", "block"};
-  throw Error(ErrorKind::kUsage,
-              fmt::format("mask {}: expected causal, none, window:N, strided:N or block:N{}",
-                          quoted(name), did_you_mean(kind, names)));
+  const std::array<std::string, 6> names = {"causal",  "none",  "window",
+                                            "strided", "block", "around"};
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("mask {}: expected causal, none, window:N, strided:N, block:N or around:N{}",
+                  quoted(name), did_you_mean(kind, names)));
 }
 
 }  // namespace attnviz

@@ -7,9 +7,10 @@
 
 namespace attnviz {
 
-enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock };
+enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock, kAround };
 
-/// A mask over [query, key]. All but `none` are causal: no key after the query is visible.
+/// A mask over [query, key]. All but `none` and `around` are causal: no key after the query is
+/// visible.
 ///
 /// causal     key <= query.
 /// none       every key (bidirectional, as in BERT).
@@ -18,13 +19,14 @@ enum class MaskKind { kCausal, kNone, kWindow, kStrided, kBlock };
 /// strided:S  causal and (query - key < S or (query - key) % S == 0)
 ///            (Child et al. 2019, section 4.2).
 /// block:B    causal and key / B == query / B: only within the query's own block of B tokens.
+/// around:R   |query - key| <= R: R tokens to either side (Beltagy et al. 2020).
 ///
 /// Example:
 ///     const attnviz::Mask mask = attnviz::parse_mask("window:2");
 ///     if (!mask.visible(3, 2) || mask.visible(3, 1)) return 1;
 struct Mask {
   MaskKind kind = MaskKind::kCausal;
-  std::size_t size = 0;  // W, S or B; at least 1 for those kinds
+  std::size_t size = 0;  // W, S, B or R; at least 1 for those kinds
 
   bool operator==(const Mask&) const = default;
 
@@ -34,6 +36,8 @@ struct Mask {
   std::size_t first_key(std::size_t query) const noexcept;
   std::size_t end_key(std::size_t query, std::size_t n_keys) const noexcept;
   bool has_gaps() const noexcept { return kind == MaskKind::kStrided; }
+  /// Whether queries see keys behind them.
+  bool looks_ahead() const noexcept { return kind == MaskKind::kNone || kind == MaskKind::kAround; }
 
   /// How many of the keys [first_key, end_key) `query` sees; takes no longer for more of them.
   std::size_t n_visible(std::size_t query, std::size_t first_key,

@@ -38,12 +38,48 @@ std::vector<std::size_t> key_value_heads(const LayerWeights& layer) {
   return numbers;
 }
 
+namespace {
+
+// The part of one of several heads.
+Norm part_of(const Norm& norm, std::size_t head, std::size_t d_head) noexcept {
+  if (norm.weight.size() <= d_head) {
+    return norm;
+  }
+  Norm part = norm;
+  part.weight = norm.weight.subspan(head * d_head, d_head);
+  part.bias = norm.bias.empty() ? norm.bias : norm.bias.subspan(head * d_head, d_head);
+  return part;
+}
+
+}  // namespace
+
+Norm LayerWeights::query_norm_of(std::size_t head) const noexcept {
+  return part_of(query_norm, head, heads[head].d_head());
+}
+
+Norm LayerWeights::key_norm_of(std::size_t head) const noexcept {
+  const std::size_t d_head = heads[head].d_head();
+  const std::size_t n_kv_heads = std::max(key_norm.weight.size() / d_head, std::size_t{1});
+  return part_of(key_norm, head * n_kv_heads / heads.size(), d_head);
+}
+
 std::size_t Model::n_heads() const noexcept {
   std::size_t most = 0;
   for (const LayerWeights& layer : layers) {
     most = std::max(most, layer.heads.size());
   }
   return most;
+}
+
+const LayerWeights& Model::first_attention() const noexcept {
+  const auto found = std::find_if(layers.begin(), layers.end(),
+                                  [](const LayerWeights& layer) { return !layer.heads.empty(); });
+  return found == layers.end() ? layers.front() : *found;
+}
+
+bool Model::shares_keys() const noexcept {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const LayerWeights& layer) { return layer.keys_from.has_value(); });
 }
 
 }  // namespace attnviz

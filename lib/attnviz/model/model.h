@@ -46,13 +46,15 @@ struct HeadWeights {
   std::size_t d_value() const noexcept { return value.d_out(); }
 };
 
-/// One attention layer. Its output is, in this order of preference:
+/// One layer, of attention or, without heads, of a convolution. The output of attention is, in this
+/// order of preference:
 ///   concat(contexts) · output.weight + output.bias     when `output` is there;
 ///   sum over heads of context · head.output + output.bias   when the heads have one;
 ///   concat(contexts)                                    otherwise (last layer only).
 struct LayerWeights {
   std::vector<HeadWeights> heads;
-  Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
+  Projection output;             // [sum of d_value, d_model], or empty; the bias may stand alone
+  Convolution convolution = {};  // of a layer without heads
 
   // How it attends, where it does so in another way than the model.
   std::optional<Mask> mask = {};
@@ -60,7 +62,13 @@ struct LayerWeights {
       {};                    // null: frequencies 10000^(-2i / d_head), if positions are rope
   double score_scale = 0.0;  // of q·k; 0: 1 / √d_head
   float soft_cap = 0.0f;     // c: scores become c · tanh(score / c); 0: none
-  Norm query_norm = {}, key_norm = {};  // of each head's [d_head], before the rotation
+  // Of queries and keys, before the rotation: weights [d_head] that are the same in all heads, or
+  // those of all query, or key and value, heads behind one another.
+  Norm query_norm = {}, key_norm = {};
+  bool norms_heads_together = false;  // their means are over all heads of a token: OLMo 2
+  Norm value_norm = {};               // of each head's [d_value]: Gemma 4
+  // The layer before it whose keys and values its heads look at; they name its projections.
+  std::optional<std::size_t> keys_from = {};
 
   // What stands around it, in the order that the model's LayerOrder says.
   Norm attention_norm = {};        // before attention (after it and the residual when kPostNorm)
@@ -68,9 +76,16 @@ struct LayerWeights {
   Norm mlp_norm = {};
   Norm after_mlp_norm = {};
   Mlp mlp = {};
+  LayerInput input = {};
+  float branch_scale = 1.0f;  // of what attention and MLP add: Granite's residual multiplier
+  float result_scale = 1.0f;  // of all that leaves the layer: Gemma 4's layer scalar
+
+  /// The norm of one head's queries, or keys; its weights [d_head].
+  Norm query_norm_of(std::size_t head) const noexcept;
+  Norm key_norm_of(std::size_t head) const noexcept;
 
   bool has_output() const noexcept {
-    return !output.weight.empty() || !heads.front().output.empty();
+    return heads.empty() || !output.weight.empty() || !heads.front().output.empty();
   }
 };
 
@@ -116,13 +131,16 @@ struct ModelConfig {
   bool is_too_long(std::size_t n_tokens) const noexcept { return n_ctx != 0 && n_tokens > n_ctx; }
 };
 
-/// From the residual stream to logits over the vocabulary.
+/// From the residual stream to logits over the vocabulary: norm, transform, projection,
+/// unembedding, scale, cap.
 struct OutputHead {
   Norm norm;             // of the last layer's output
   Projection transform;  // [d_model, d_model] and what follows it: BERT's; empty elsewhere
   Activation activation = Activation::kGelu;
   Norm transform_norm;
-  Projection unembedding;  // [d_model, n_vocab]; empty: the model predicts nothing
+  Projection projection;   // [d_model, d_embed], where embeddings are narrower: OPT; or empty
+  Projection unembedding;  // [d_model or d_embed, n_vocab]; empty: the model predicts nothing
+  float scale = 1.0f;      // of the logits: Cohere
   float soft_cap = 0.0f;   // c: logits become c · tanh(logit / c); 0: none
 };
 
@@ -144,13 +162,23 @@ struct StoredWeights {
   std::size_t n_unused_bytes = 0;
 };
 
-/// Weights are views into `storage`; copies share it. Every layer has at least one head.
+/// Each token's own embeddings for every layer (Gemma 3n and 4): p [n_layers, e] of a token with
+/// embedding x in the stream is (norm(x · projection / √d_model) + √e · its row) / √2.
+struct LayerEmbeddings {
+  StoredMatrix table;     // [n_vocab, n_layers · e], or empty
+  Projection projection;  // [d_model, n_layers · e]
+  Norm norm;              // of each layer's [e]
+
+  bool present() const noexcept { return !table.empty(); }
+};
+
+/// Weights are views into `storage`; copies share it. At least one layer has heads.
 struct Model {
   ModelConfig config;
   std::vector<LayerWeights> layers;
 
   std::vector<std::string> vocabulary;  // pieces with an embedding, [n_vocab]; may be empty
-  StoredMatrix embeddings;              // [n_vocab, d_model]
+  StoredMatrix embeddings;              // [n_vocab, d_model], or d_embed where they are projected
   ConstMatrix inputs;  // [n_tokens, d_model]: the residual stream itself, by position; or empty
   std::string text;    // that it was made for, of weights by hand; or empty
   bool random_unknown =
@@ -158,11 +186,13 @@ struct Model {
 
   // Transformers: what is added to the embeddings of token ids, and done with the sum.
   float embedding_scale = 1.0f;              // of the tokens' embeddings
+  Projection embedding_projection;           // [d_embed, d_model], where they are narrower: OPT
   StoredMatrix position_embeddings;          // [first_position + n_ctx, d_model], or empty
   std::size_t first_position = 0;            // the row of the first token: 2 in RoBERTa
   std::optional<std::uint32_t> no_position;  // a token that counts for none: it has the row before
   StoredMatrix segment_embeddings;           // [n_segments, d_model], or empty
   Norm embedding_norm;
+  LayerEmbeddings layer_embeddings;
 
   OutputHead head;
 
@@ -172,6 +202,10 @@ struct Model {
   std::size_t n_layers() const noexcept { return layers.size(); }
   /// The most heads any layer has.
   std::size_t n_heads() const noexcept;
+  /// The first layer that has any.
+  const LayerWeights& first_attention() const noexcept;
+  /// Whether layers look at keys and values of others.
+  bool shares_keys() const noexcept;
 };
 
 /// What a model is given for a text of n tokens.
@@ -199,6 +233,10 @@ struct ModelInput {
 /// no embedding and the model forbids random ones, when an id or a segment is outside of its table,
 /// or when the text is longer than the model's context.
 MatrixBuffer embed(const Model& model, const ModelInput& input);
+
+/// What each layer takes in of the tokens beside the stream, [n_tokens, n_layers · e]; empty of
+/// models without. `stream` is what embed() gave for the same input.
+MatrixBuffer embed_for_layers(const Model& model, const ModelInput& input, ConstMatrix stream);
 
 /// The pieces without an embedding, whose vectors embed() draws from the seed: each once, in order
 /// of first appearance. None when the model has `inputs`, or forbids random ones. Views into

@@ -77,9 +77,13 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"author", kSaving},
     {"bad_words_ids", kGenerating},
     {"bf16", kRunning},
+    {"bias_dropout_fusion", kRunning},
     {"chunk_size_feed_forward", kRunning},
+    {"classifier_pooling", kOtherTask},
     {"created_date", kSaving},
     {"custom_pipelines", kRunning},
+    {"dense_seq_output", kRunning},
+    {"deterministic_flash_attn", kRunning},
     {"directionality", kNeutral, {}, "bidi"},
     {"diversity_penalty", kGenerating},
     {"do_sample", kGenerating},
@@ -90,9 +94,11 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"finetuning_task", kOtherTask},
     {"fp16", kRunning},
     {"full_attn_mod", kNeutral, 1.0},
+    {"fused_*", kRunning},
     {"gradient_checkpointing*", kTraining},
     {"id2label", kOtherTask},
     {"ignore_index", kTraining},
+    {"init_std", kTraining},
     {"initializer_*", kTraining},
     {"interpolate_factor", kNeutral, 1.0},
     {"is_encoder_decoder", kNeutral, 0.0},
@@ -101,27 +107,33 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"label2id", kOtherTask},
     {"language", kSaving},
     {"layer_norm_eps", kNeutral, 1e-12},
+    {"layerdrop", kTraining},
     {"length_penalty", kGenerating},
     {"license", kSaving},
     {"lm_head_bias", kNeutral, 0.0},
     {"logit_scale", kNeutral, 1.0},
     {"logits_scaling", kNeutral, 1.0},
     {"loss_*", kTraining},
+    {"masked_softmax_fusion", kRunning},
     {"max_length", kGenerating},
     {"max_new_tokens", kGenerating},
     {"max_seq_len*", "the longest text is said elsewhere"},
     {"max_sequence_length", "the longest text is said elsewhere"},
+    {"max_trained_positions", kTraining},
     {"max_window_layers", kOtherFamily},
     {"min_length", kGenerating},
     {"mlp_bias", kNeutral, 0.0},
+    {"mlp_type", kNeutral, {}, "default"},
     {"mm_tokens_per_image", kOtherPart},
     {"model_max_length", "the longest text is said elsewhere"},
+    {"multimodal_projector_bias", kOtherPart},
     {"n_ctx", "the longest text is said elsewhere"},
     {"n_special", kNeutral, 0.0},
     {"name", kSaving},
     {"name_or_path", kSaving},
     {"neftune_noise_alpha", kTraining},
     {"no_repeat_ngram_size", kGenerating},
+    {"norm_type", kNeutral, {}, "layer_norm"},
     {"normalize_attention_scores", kNeutral, 1.0},
     {"num_beam*", kGenerating},
     {"num_experts", kNeutral, 0.0},
@@ -130,29 +142,39 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"num_logits_to_keep", kRunning},
     {"num_return_sequences", kGenerating},
     {"num_steps", kTraining},
+    {"offset_alibi", kRunning},
     {"original_max_position_embeddings", "nothing is scaled by it"},
     {"output_attentions", kRunning},
     {"output_hidden_states", kRunning},
     {"output_past", kRunning},
     {"output_scores", kGenerating},
+    {"pad_vocab_size_multiple", "the embeddings say it"},
     {"partial_rotary_factor", kNeutral, 1.0},
     {"pooler_*", kOtherTask},
     {"predict_special_tokens", kTraining},
     {"prefix", kGenerating},
     {"pretraining_tp", kRunning},
     {"problem_type", kOtherTask},
+    {"projector_hidden_act", kOtherPart},
     {"qk_layernorm", kNeutral, 0.0},
+    {"reference_compile", kRunning},
     {"remove_invalid_values", kGenerating},
     {"reorder_and_upcast_attn", kRunning},
+    {"repad_logits_with_grad", kTraining},
     {"repetition_penalty", kGenerating},
     {"residual_multiplier", kNeutral, 1.0},
     {"return_dict*", kRunning},
     {"rope_interleaved", kNeutral, 0.0},
+    {"rotary", kNeutral, 1.0},
     {"sbert_*", kOtherTask},
     {"scale_attn_by_inverse_layer_idx", kNeutral, 0.0},
     {"sentence_transformers", kOtherTask},
     {"seq_length", "the longest text is said elsewhere"},
     {"sinusoidal_pos_embds", "the positions are read, or made as this family makes them"},
+    {"skip_bias_add*", kRunning},
+    {"slow_but_exact", kRunning},
+    {"sparse_pred*", kTraining},
+    {"spatial_merge_size", kOtherPart},
     {"summary_*", kOtherTask},
     {"task_specific_params", kOtherTask},
     {"temperature", kGenerating},
@@ -173,10 +195,12 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"use_bfloat16", kRunning},
     {"use_cache", kRunning},
     {"use_flash_attention*", kRunning},
+    {"use_flash_attn", kRunning},
     {"use_mrope", kNeutral, 0.0},
     {"use_qk_norm", kNeutral, 0.0},
     {"use_return_dict", kRunning},
     {"use_sliding_window", kNeutral, 0.0},
+    {"use_xentropy", kTraining},
     {"vision_*", kOtherPart},
     {"xla_device", kRunning},
     {"*_implementation", kRunning},
@@ -227,7 +251,7 @@ std::optional<Verdict> judge_size(std::string_view key, std::optional<double> va
   const Size sizes[] = {
       {"vocab_size", model.embeddings.rows, "the embeddings say it"},
       {"emb_size", model.config.d_model, "the embeddings say it"},
-      {"attention.head_dim", model.layers.front().heads.front().query.d_out(),
+      {"attention.head_dim", model.first_attention().heads.front().query.d_out(),
        "the shapes of the heads say it"},
   };
   const auto* const found = std::ranges::find(sizes, key, &Size::key);
@@ -244,7 +268,7 @@ Verdict judge(std::span<const HarmlessKey> table, std::string_view key,
   if (const auto size = judge_size(key, number, model)) {
     return *size;
   }
-  const auto direction = judge_direction(key, number, model.config.mask.kind != MaskKind::kNone);
+  const auto direction = judge_direction(key, number, !model.config.mask.looks_ahead());
   return direction ? *direction : Verdict{why_harmless(table, key, number, text)};
 }
 
@@ -357,17 +381,15 @@ class Judgement {
 }  // namespace
 
 void pass_over_keys(const GgufMetadata& metadata, Model& model) {
-  const std::string prefix = std::string(metadata.text("general.architecture")) + ".";
   Judgement judgement(model.config);
   for (const std::string_view key : metadata.unread_keys()) {
     if (key.starts_with("split.") || key.starts_with("tokenizer.")) {
       continue;
     }
     const GgufValue& value = *metadata.gguf().find(key);
-    const Verdict verdict =
-        key.starts_with(prefix)
-            ? judge(kGgufKeys, key.substr(prefix.size()), plain_number(value), {}, model)
-            : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
+    const auto own = metadata.of_architecture(key);
+    const Verdict verdict = own ? judge(kGgufKeys, *own, plain_number(value), {}, model)
+                                : Verdict{why_harmless(kOtherGgufKeys, key, std::nullopt)};
     judgement.add(key, value.text(), verdict);
   }
   judgement.finish(metadata.gguf().file(), "");
@@ -375,8 +397,7 @@ void pass_over_keys(const GgufMetadata& metadata, Model& model) {
 
 void pass_over_keys(const HfConfig& source, std::string_view where, const Family& family,
                     Model& model) {
-  const FamilyNames names{family.class_name, family.model_type,
-                          model.config.mask.kind != MaskKind::kNone};
+  const FamilyNames names{family.class_name, family.model_type, !model.config.mask.looks_ahead()};
   Judgement judgement(model.config);
   for (const JsonNode& node : source.unread()) {
     judgement.add(node.path(), value_text(node), judge(node, names, model));

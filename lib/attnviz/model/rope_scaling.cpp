@@ -17,6 +17,7 @@ namespace {
 
 // What is to be scaled.
 struct RopeShape {
+  std::size_t d_head = 0;
   std::size_t n_rotated = 0;
   double base = 0.0;
   std::size_t n_ctx = 0;
@@ -112,6 +113,16 @@ void scale_dynamic(const HfConfig& scaling, const RopeShape& shape, Rope& rope) 
   rope.short_text = shape.n_ctx;
 }
 
+// Dimensions pair across all of the head, and those of a share of it turn (Gemma 4).
+void scale_proportional(const HfConfig& scaling, const RopeShape& shape, Rope& rope) {
+  const std::size_t n_turning = rope.inverse_frequencies.size();
+  rope.inverse_frequencies = inverse_frequencies(shape.d_head, shape.base);
+  std::fill(rope.inverse_frequencies.begin() + static_cast<std::ptrdiff_t>(n_turning),
+            rope.inverse_frequencies.end(), 0.0);
+  scale_linear(scaling.positive_or("factor", 1.0), rope);
+  rope.n_ctx = shape.n_ctx;
+}
+
 // A type of scaling, and what it does.
 struct Scaling {
   std::string_view type;
@@ -122,7 +133,7 @@ struct Scaling {
 constexpr Scaling kScalings[] = {
     {"linear", scale_config_linear, false}, {"dynamic", scale_dynamic, false},
     {"yarn", scale_config_yarn, true},      {"llama3", scale_llama3, true},
-    {"longrope", scale_longrope, true},
+    {"longrope", scale_longrope, true},     {"proportional", scale_proportional, false},
 };
 
 // In words that outlive the config.
@@ -137,8 +148,10 @@ void describe(const HfConfig& scaling, const Scaling& known, const RopeShape& sh
 }
 
 // "type" in older files. Throws where numbers of a scaling have none.
-std::string_view scaling_type(const HfConfig& scaling) {
-  const auto plain = [](std::string_view type) { return type == "su" ? "longrope" : type; };
+std::string_view scaling_type(const HfConfig& scaling, bool has_sections) {
+  const auto plain = [has_sections](std::string_view type) {
+    return type == "su" ? "longrope" : has_sections && type == "mrope" ? "default" : type;
+  };
   const std::optional<JsonNode> newer = scaling.find("rope_type");
   const std::optional<JsonNode> older = scaling.find("type");
   if (newer && older && plain(newer->as_string()) != plain(older->as_string())) {
@@ -157,20 +170,25 @@ std::string_view scaling_type(const HfConfig& scaling) {
   return "default";
 }
 
-Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape) {
+Rope read_scaled(const std::optional<HfConfig>& scaling, const RopeShape& shape,
+                 bool has_sections) {
   Rope rope = plain_rope(shape.n_rotated, shape.base, shape.n_ctx);
   if (!scaling) {
     return rope;
   }
-  const std::string_view type = scaling_type(*scaling);
+  if (has_sections) {
+    scaling->find("mrope_section");
+    scaling->find("mrope_interleaved");
+  }
+  const std::string_view type = scaling_type(*scaling, has_sections);
   const auto* const known = std::ranges::find(kScalings, type, &Scaling::type);
   if (known != std::end(kScalings)) {
     describe(*scaling, *known, shape, rope);
     known->scale(*scaling, shape, rope);
   } else if (type != "default") {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}rope_type {}: expected default, linear, dynamic, yarn, llama3 or "
-                            "longrope",
+                fmt::format("{}rope_type {}: expected default, linear, dynamic, yarn, llama3, "
+                            "longrope or proportional",
                             scaling->node().where(), quoted(type)));
   }
   if (!is_finite(rope)) {
@@ -210,6 +228,7 @@ Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
   constexpr std::string_view kOriginal = "original_max_position_embeddings";
   constexpr std::string_view kShare = "partial_rotary_factor";
   RopeShape shape;
+  shape.d_head = facts.d_head;
   shape.n_rotated = rotated(
       config, facts.d_head,
       read_number(config, scaling, kShare, {kShare, facts.old_share_key}, facts.rotated_share));
@@ -221,7 +240,9 @@ Rope read_rope(const HfConfig& config, const std::optional<HfConfig>& scaling,
   if (scaling) {
     require_same(find_value(config.node(), kOriginal), find_value(scaling->node(), kOriginal));
   }
-  return read_scaled(scaling, shape);
+  Rope rope = read_scaled(scaling, shape, facts.has_sections);
+  rope.pairing = facts.pairing;
+  return rope;
 }
 
 }  // namespace
@@ -308,6 +329,13 @@ std::vector<double> Rope::frequencies(std::size_t n_tokens) const {
   const double stretched = dynamic_factor * longer - (dynamic_factor - 1.0);
   return attnviz::inverse_frequencies(n_rotated(),
                                       base * std::pow(stretched, width / (width - 2.0)));
+}
+
+double Rope::query_factor(std::size_t position) const noexcept {
+  if (query_growth == 0.0 || original_n_ctx == 0) {
+    return 1.0;
+  }
+  return 1.0 + query_growth * std::log1p(static_cast<double>(position / original_n_ctx));
 }
 
 bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {

@@ -22,6 +22,10 @@ struct RopeFacts {
   std::string_view old_base_key = {};        // a family's own name of it
   std::string_view old_share_key = {};       // and of "partial_rotary_factor"
   std::string_view kind = {};  // of layers, when newer configs describe several: "full_attention"
+  RopePairing pairing = RopePairing::kHalves;
+  // Of texts and pictures: a token of a text stands at the same place in all sections, so that they
+  // turn as without (Wang et al. 2024, M-RoPE).
+  bool has_sections = false;
 };
 
 /// The widest head that frequencies are made for.
@@ -59,8 +63,9 @@ bool is_finite(const Rope& rope) noexcept;
 
 /// The frequencies that a config.json describes: "rope_theta" (or "rotary_emb_base"),
 /// "partial_rotary_factor" (or "rotary_pct"), and "rope_scaling" of the types default, linear (Chen
-/// et al. 2023), dynamic (NTK-aware, with the text's length), yarn (Peng et al. 2023), llama3 and
-/// longrope (Ding et al. 2024); or all of these in newer files' "rope_parameters".
+/// et al. 2023), dynamic (NTK-aware, with the text's length), yarn (Peng et al. 2023), llama3,
+/// longrope (Ding et al. 2024) and proportional (Gemma 4); or all of these in newer files'
+/// "rope_parameters".
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
 /// another type, a scaling without one, and two keys that mean the same and say different things,

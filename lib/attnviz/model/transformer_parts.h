@@ -51,6 +51,9 @@ struct Rope {
   RopePairing pairing = RopePairing::kHalves;
   std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians a token
   float magnitude = 1.0f;                   // of cosine and sine: YaRN's attention factor
+  // β: a query at position p is multiplied by 1 + β ln(1 + ⌊p / original_n_ctx⌋), so that weights
+  // over many keys stay as sharp (Nakanishi 2025); 0: by nothing.
+  double query_growth = 0.0;
 
   // What changes for texts of more than `short_text` tokens.
   std::size_t short_text = 0;   // 0: nothing
@@ -66,7 +69,10 @@ struct Rope {
   double factor = 1.0;                // of the scaling
   std::size_t original_n_ctx = 0;     // the longest text before it; 0: not said
 
+  /// 0 in layers that have no rotary positions in models that have.
   std::size_t n_rotated() const noexcept { return 2 * inverse_frequencies.size(); }
+  /// What a query at `position` is multiplied by.
+  double query_factor(std::size_t position) const noexcept;
   /// Those for a text of `n_tokens`.
   std::vector<double> frequencies(std::size_t n_tokens) const;
   /// Whether these are the same for texts of two lengths.
@@ -85,10 +91,35 @@ struct Mlp {
   bool present() const noexcept { return !up.weight.empty(); }
 };
 
+/// A gated causal convolution in place of attention: B, C, x = in(y); out(C ∘ conv(B ∘ x)), each
+/// channel with the `width` last tokens of its own (LFM2, Liquid AI 2025).
+struct Convolution {
+  Projection in;                  // [d_model, 3 d]: B, C and x
+  std::span<const float> kernel;  // [d, width], the token's own weight last
+  std::span<const float> bias;    // [d], or empty
+  std::size_t width = 0;
+  Projection out;  // [d, d_model]
+
+  bool present() const noexcept { return width > 0; }
+  std::size_t n_channels() const noexcept { return out.d_in(); }
+};
+
+/// What a layer adds of each token's own embedding for it, behind the MLP:
+/// x += norm((act(x · gate) ∘ p) · projection), p [e] of the token and the layer (Gemma 3n and 4).
+struct LayerInput {
+  Projection gate;        // [d_model, e]
+  Projection projection;  // [e, d_model]
+  Norm norm;
+  Activation activation = Activation::kGeluTanh;
+
+  bool present() const noexcept { return !gate.weight.empty(); }
+};
+
 /// How the parts of a layer follow one another; x is the residual stream.
 enum class LayerOrder {
   kAttentionOnly,  // x + attention(x), or attention(x) when the model has no residual
-  kPreNorm,        // x += n(attention(norm(x))); x += n(mlp(norm(x)))    GPT-2, Llama; n: Gemma 2
+  kPreNorm,        // x += n(attention(norm(x))); x += n(mlp(norm(x)))    GPT-2, Llama; n: Gemma 2;
+                   // n without norm: OLMo 2
   kParallel,       // x + attention(norm(x)) + mlp(norm'(x))              GPT-NeoX
   kPostNorm,       // x = norm(x + attention(x)); x = norm(x + mlp(x))    BERT
 };

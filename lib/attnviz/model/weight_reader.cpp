@@ -67,7 +67,16 @@ FoundTensor WeightReader::find(std::string_view name) const {
       return found;
     }
   }
-  return storage_->files.find(name);
+  if (const FoundTensor found = storage_->files.find(name)) {
+    return found;
+  }
+  const auto other =
+      std::ranges::find(storage_->renamed, name, &std::pair<std::string, std::string>::first);
+  return storage_->files.find(other == storage_->renamed.end() ? name : other->second);
+}
+
+void WeightReader::rename(std::string_view name, std::string_view said) {
+  storage_->renamed.emplace_back(name, said);
 }
 
 std::string_view WeightReader::why_harmless(std::string_view name) const {
@@ -205,12 +214,24 @@ StoredMatrix WeightReader::table(std::string_view name, std::size_t rows, std::s
   return matrix(name, rows, cols);
 }
 
-std::span<const float> WeightReader::vector(std::initializer_list<std::string_view> names,
-                                            std::size_t size) {
+std::span<const float> WeightReader::numbers(std::initializer_list<std::string_view> names,
+                                             std::initializer_list<std::size_t> shape) {
   const auto there =
       std::ranges::find_if(names, [this](std::string_view name) { return has(name); });
-  const FoundTensor found = get(there == names.end() ? *names.begin() : *there, {size});
-  return std::as_const(copy(found, 1, size)).view().row(0);
+  const FoundTensor found = get(there == names.end() ? *names.begin() : *there, shape);
+  return std::as_const(copy(found, 1, found.tensor->n_numbers())).view().row(0);
+}
+
+std::span<const float> WeightReader::numbers_in_rows(std::string_view name, std::size_t rows,
+                                                     std::size_t size) {
+  const FoundTensor found = find(name);
+  return found && found.tensor->shape.size() == 3 ? numbers({name}, {rows, 1, size})
+                                                  : numbers({name}, {rows, size});
+}
+
+std::span<const float> WeightReader::keep(MatrixBuffer numbers) {
+  storage_->copies.push_back(std::move(numbers));
+  return std::as_const(storage_->copies.back()).view().row(0);
 }
 
 }  // namespace attnviz

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/tensor.h"
@@ -50,10 +51,19 @@ class WeightReader {
   /// Stored [rows, cols].
   StoredMatrix table(std::string_view name, std::size_t rows, std::size_t cols);
   /// [size]. The first of `names` that is there; messages name the first.
-  std::span<const float> vector(std::initializer_list<std::string_view> names, std::size_t size);
-  std::span<const float> vector(std::string_view name, std::size_t size) {
-    return vector({name}, size);
+  std::span<const float> vector(std::initializer_list<std::string_view> names, std::size_t size) {
+    return numbers(names, {size});
   }
+  std::span<const float> vector(std::string_view name, std::size_t size) {
+    return numbers({name}, {size});
+  }
+  /// The same of another shape: all numbers, the last dimension's first.
+  std::span<const float> numbers(std::initializer_list<std::string_view> names,
+                                 std::initializer_list<std::size_t> shape);
+  /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a Conv1d of channels.
+  std::span<const float> numbers_in_rows(std::string_view name, std::size_t rows, std::size_t size);
+  /// Keeps numbers that stand in no file.
+  std::span<const float> keep(MatrixBuffer numbers);
 
   bool has(std::string_view name) const;
   /// "model.safetensors: cls.predictions.bias: " in front of what a message says about a tensor.
@@ -65,6 +75,8 @@ class WeightReader {
   /// Of [rows, cols], for what no config says; 1 of a vector. Throws as the others do.
   std::size_t rows_of(std::string_view name) const;
 
+  /// Another name of a tensor, where a file has none of its own name.
+  void rename(std::string_view name, std::string_view said);
   /// What may stand in the files beside what is looked up.
   void pass_over(const std::vector<HarmlessTensor>& known);
 
@@ -81,6 +93,7 @@ class WeightReader {
     std::vector<MatrixBuffer> copies;
     std::set<const StoredTensor*> used;
     std::vector<HarmlessTensor> harmless;
+    std::vector<std::pair<std::string, std::string>> renamed;
   };
 
   FoundTensor find(std::string_view name) const;

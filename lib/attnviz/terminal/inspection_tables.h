@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attnviz/color/role_colors.h"
-#include "attnviz/document/inspection_blocks.h"
+#include "attnviz/document/steps/inspection_blocks.h"
 #include "attnviz/document/words/number_group.h"
 #include "attnviz/document/words/token_names.h"
 #include "attnviz/terminal/page/charset.h"

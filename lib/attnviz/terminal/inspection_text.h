@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "attnviz/document/inspection_document.h"
+#include "attnviz/document/steps/inspection_document.h"
 #include "attnviz/terminal/page/page.h"
 #include "attnviz/terminal/page/terminal_options.h"
 

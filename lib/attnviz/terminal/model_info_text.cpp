@@ -11,6 +11,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
+#include "attnviz/document/attention_facts.h"
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/charset.h"
 #include "attnviz/terminal/page/paragraph.h"
@@ -122,7 +123,7 @@ class InfoScreen {
   std::vector<Row> parameter_rows() const {
     const ParameterCounts& counts = info_.parameters;
     const LayerCounts& layers = counts.layers;
-    const LayerShape& layer = info_.shape.layers.front();
+    const LayerShape& layer = info_.shape.first_attention();
     std::vector<Row> rows;
     const auto add = [&rows](const std::string& label, std::size_t all, std::string a_layer = "",
                              std::string a_head = "", std::string heads = "") {
@@ -150,7 +151,8 @@ class InfoScreen {
     }
     add_attention("attention", &AttentionCounts::total);
     for (const auto& [label, part] :
-         {std::pair("MLP", &LayerCounts::mlp), std::pair("norms", &LayerCounts::norms)}) {
+         {std::pair("MLP", &LayerCounts::mlp), std::pair("norms", &LayerCounts::norms),
+          std::pair("other", &LayerCounts::other)}) {
       if (layers.*part > 0) {
         add(label, layers.*part, or_differ(counts.layer, part));
       }
@@ -159,6 +161,7 @@ class InfoScreen {
         {"token embeddings", counts.token_embeddings},
         {"positions", counts.positions},
         {"segments", counts.segments},
+        {"layer embeddings", counts.layer_embeddings},
         {"other norms", counts.outer_norms},
         {"output head", counts.output_head}};
     for (const auto& [label, number] : rest) {
@@ -187,7 +190,7 @@ class InfoScreen {
     }
     text += fmt::format("{} in {}.", rounded_count(counts.layers.attention.total()),
                         counted(info_.shape.n_layers(), "layer"));
-    const LayerShape& layer = info_.shape.layers.front();
+    const LayerShape& layer = info_.shape.first_attention();
     if (counts.head && layer.n_heads() != layer.n_kv_heads()) {
       text += fmt::format(
           " A head counts the keys and values it uses whole, although {} heads share them; a layer "

@@ -69,6 +69,7 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
 
   LayerMemory memory;
   MatrixBuffer stream = embed(model, input);
+  memory.layer_inputs = embed_for_layers(model, input, std::as_const(stream).view());
   const RunEnd end{model.n_layers() - 1, LayerReach::kWhole};
   const auto run_from = [&](std::size_t layer, RunObserver& observer) {
     return run_layers(model, layer, copy_of(std::as_const(stream).view()), end, request, observer,

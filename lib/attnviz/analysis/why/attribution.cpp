@@ -61,6 +61,13 @@ Functional before_norm(const Norm& norm, Functional f) {
   return f;
 }
 
+Functional times(Functional f, double factor) {
+  for (double& one : f) {
+    one *= factor;
+  }
+  return f;
+}
+
 // f of what W_O makes of a context, as a function of the context.
 Functional before_output(const StoredMatrix& output, const Functional& f) {
   if (output.empty()) {
@@ -87,7 +94,9 @@ struct LayerPart {
   std::vector<HeadPart> heads;
   std::vector<Functional> of_attention, of_mlp;
   double attention_scale = 1.0;
-  std::vector<double> mlp;
+  std::vector<double> mlp, convolution;
+  double stream_scale = 1.0;          // of what enters the layer when it leaves the last one
+  std::vector<double> middle, input;  // of layers with inputs: the stream in front of the MLP
 };
 
 // What the parts give in each direction, but for the scale of the last norm.
@@ -100,11 +109,18 @@ class Collector : public RunObserver, public PatternSink {
       of_stream_.push_back(before_norm(model.head.norm, one.weights));
     }
     for (const LayerWeights& layer : model.layers) {
+      stream_scale_ *= static_cast<double>(layer.result_scale);
+    }
+    double scale = stream_scale_;  // of what this layer and those behind it leave of the stream
+    for (const LayerWeights& layer : model.layers) {
       LayerPart part;
       for (const Functional& f : of_stream_) {
-        part.of_attention.push_back(before_norm(layer.after_attention_norm, f));
-        part.of_mlp.push_back(before_norm(layer.after_mlp_norm, f));
+        const Functional added = times(f, scale * static_cast<double>(layer.branch_scale));
+        part.of_attention.push_back(before_norm(layer.after_attention_norm, added));
+        part.of_mlp.push_back(before_norm(layer.after_mlp_norm, added));
       }
+      part.stream_scale = scale;
+      scale /= static_cast<double>(layer.result_scale);
       for (std::size_t head = 0; head < layer.heads.size(); ++head) {
         HeadPart& one = part.heads.emplace_back();
         for (const Functional& f : part.of_attention) {
@@ -119,15 +135,33 @@ class Collector : public RunObserver, public PatternSink {
 
   bool wants(std::size_t layer, LayerStep step) const override {
     return step == LayerStep::kContexts || step == LayerStep::kMlp ||
-           (step == LayerStep::kAttention && model_.layers[layer].after_attention_norm.present()) ||
+           (step == LayerStep::kAttention &&
+            (model_.layers[layer].heads.empty() ||
+             model_.layers[layer].after_attention_norm.present())) ||
+           (step >= LayerStep::kMiddle && model_.layers[layer].input.present()) ||
            (step == LayerStep::kBefore && layer == 0) ||
            (step == LayerStep::kAfter && layer + 1 == model_.n_layers());
   }
 
   void stream(const RunPlace& at, ConstMatrix x) override {
     const std::span<const float> row = x.row(at_);
-    (at.step == LayerStep::kBefore ? first_ : last_) = in_all(of_stream_, row);
-    last_scale_ = scale_at(model_.head.norm, row);
+    LayerPart& layer = layers_[at.layer];
+    if (at.step == LayerStep::kBefore) {
+      first_ = in_all(of_stream_, row, stream_scale_);
+    } else if (at.step == LayerStep::kMiddle) {
+      layer.middle = in_all(of_stream_, row, layer.stream_scale);
+    } else if (model_.layers[at.layer].input.present()) {
+      const double scale =
+          layer.stream_scale / static_cast<double>(model_.layers[at.layer].result_scale);
+      layer.input = in_all(of_stream_, row, scale);
+      for (std::size_t i = 0; i < layer.input.size(); ++i) {
+        layer.input[i] -= layer.middle[i] + layer.mlp[i];
+      }
+    }
+    if (at.layer + 1 == model_.n_layers() && at.step == LayerStep::kAfter) {
+      last_ = in_all(of_stream_, row);
+      last_scale_ = scale_at(model_.head.norm, row);
+    }
   }
 
   void contexts(const RunPlace& at, Matrix z) override {
@@ -141,8 +175,11 @@ class Collector : public RunObserver, public PatternSink {
   }
 
   void attention(const RunPlace& at, Matrix a) override {
-    layers_[at.layer].attention_scale =
-        scale_at(model_.layers[at.layer].after_attention_norm, a.row(at_));
+    LayerPart& layer = layers_[at.layer];
+    layer.attention_scale = scale_at(model_.layers[at.layer].after_attention_norm, a.row(at_));
+    if (layer.heads.empty()) {
+      layer.convolution = in_all(layer.of_attention, a.row(at_), layer.attention_scale);
+    }
   }
 
   void mlp(const RunPlace& at, Matrix y) override {
@@ -185,7 +222,7 @@ class Collector : public RunObserver, public PatternSink {
       }
       found.parts.push_back({kind, layer, 0, std::move(shares), 0.0, {}});
     };
-    std::vector<double> of_position = in_all(of_stream_, position);
+    std::vector<double> of_position = in_all(of_stream_, position, stream_scale_);
     for (std::size_t i = 0; i < first_.size(); ++i) {
       first_[i] -= of_position[i];
     }
@@ -209,8 +246,14 @@ class Collector : public RunObserver, public PatternSink {
       if (const std::span<const float> bias = model_.layers[layer].output.bias; !bias.empty()) {
         add(LogitPartKind::kOutputBias, layer, in_all(part.of_attention, bias), scale);
       }
+      if (!part.convolution.empty()) {
+        add(LogitPartKind::kConvolution, layer, std::move(part.convolution));
+      }
       if (!part.mlp.empty()) {
         add(LogitPartKind::kMlp, layer, std::move(part.mlp));
+      }
+      if (!part.input.empty()) {
+        add(LogitPartKind::kLayerInput, layer, std::move(part.input));
       }
     }
     found.logits = last_;
@@ -254,8 +297,20 @@ class Collector : public RunObserver, public PatternSink {
   std::vector<Functional> of_stream_;
   std::vector<LayerPart> layers_;
   std::vector<double> first_, last_;
+  double stream_scale_ = 1.0;  // of what enters layer 0 when it leaves the last one
   double last_scale_ = 1.0;
 };
+
+// A direction of what the unembedding reads, in front of the projection and with the logits' scale.
+LogitDirection of_normed_stream(const OutputHead& head, LogitDirection direction) {
+  if (!head.projection.weight.empty()) {
+    direction.bias += product(head.projection.bias, direction.weights);
+    direction.weights = before_output(head.projection.weight, direction.weights);
+  }
+  direction.weights = times(direction.weights, static_cast<double>(head.scale));
+  direction.bias *= static_cast<double>(head.scale);
+  return direction;
+}
 
 void require_unembedding(const Model& model) {
   if (model.head.unembedding.weight.empty()) {
@@ -277,14 +332,14 @@ LogitDirection logit_direction(const Model& model, std::uint32_t id) {
     direction.weights.push_back(static_cast<double>(std::as_const(column).view().row(i)[0]));
   }
   direction.bias = unembedding.bias.empty() ? 0.0 : static_cast<double>(unembedding.bias[id]);
-  return direction;
+  return of_normed_stream(model.head, std::move(direction));
 }
 
 LogitDirection mean_logit_direction(const Model& model) {
   require_unembedding(model);
   const Projection& unembedding = model.head.unembedding;
   const auto n = static_cast<double>(unembedding.d_out());
-  LogitDirection mean{std::vector<double>(model.config.d_model, 0.0), 0.0};
+  LogitDirection mean{std::vector<double>(unembedding.d_in(), 0.0), 0.0};
   constexpr std::size_t kTokens = 1024;
   for (std::size_t first = 0; first < unembedding.d_out(); first += kTokens) {
     const std::size_t count = std::min(kTokens, unembedding.d_out() - first);
@@ -295,7 +350,7 @@ LogitDirection mean_logit_direction(const Model& model) {
     }
   }
   mean.bias = std::accumulate(unembedding.bias.begin(), unembedding.bias.end(), 0.0) / n;
-  return mean;
+  return of_normed_stream(model.head, std::move(mean));
 }
 
 LogitDirection operator-(LogitDirection one, const LogitDirection& other) {

@@ -27,19 +27,28 @@ LogitDirection operator-(LogitDirection one, const LogitDirection& other);
 
 enum class LogitPartKind {
   kEmbedding,
-  kPosition,    // learned or sinusoidal ones that are added to the embeddings
-  kHead,        // with its share of the values' bias
-  kOutputBias,  // b_O, of a layer that has one
-  kMlp,         // with its biases
-  kNormBias,    // that of the last norm
+  kPosition,     // learned or sinusoidal ones that are added to the embeddings
+  kHead,         // with its share of the values' bias
+  kOutputBias,   // b_O, of a layer that has one
+  kMlp,          // with its biases
+  kConvolution,  // of a layer without attention
+  kLayerInput,   // each token's own embedding for a layer
+  kNormBias,     // that of the last norm
   kLogitBias,
   kBias,  // of a query or a key: split_score() has it
 };
 
+/// Whether a part is one layer's.
+constexpr bool has_layer(LogitPartKind kind) noexcept {
+  return kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
+         kind == LogitPartKind::kMlp || kind == LogitPartKind::kConvolution ||
+         kind == LogitPartKind::kLayerInput;
+}
+
 /// Shares are in the logits' unit, one for each direction.
 struct LogitPart {
   LogitPartKind kind = LogitPartKind::kEmbedding;
-  std::size_t layer = 0;  // of heads, output biases and MLPs
+  std::size_t layer = 0;  // where has_layer() says that there is one
   std::size_t head = 0;
   std::vector<double> shares;
   // Of heads, in the first direction:

@@ -30,7 +30,7 @@ void check_spans(std::span<const TokenSpan> spans, std::size_t n_tokens) {
 
 bool looks_ahead(const Model& model, const AttentionRequest& request) {
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
-    if (mask_of(model, layer, request).kind == MaskKind::kNone) {
+    if (mask_of(model, layer, request).looks_ahead()) {
       return true;
     }
   }
@@ -44,6 +44,7 @@ class SuffixRuns {
       : model_(model),
         request_(request),
         stream_(embed(model, input)),
+        layer_inputs_(embed_for_layers(model, input, std::as_const(stream_).view())),
         cache_(model, input.size()) {
     memory_.cache = &cache_;
   }
@@ -54,6 +55,10 @@ class SuffixRuns {
     cache_.set_tokens(first);
     memory_.rotations.clear();
     const ConstMatrix rest = std::as_const(stream_).view().row_block(first, stream_.rows() - first);
+    if (model_.layer_embeddings.present()) {
+      memory_.layer_inputs =
+          copy_of(std::as_const(layer_inputs_).view().row_block(first, rest.rows));
+    }
     const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
     const MatrixBuffer result =
         run_layers(model_, 0, copy_of(rest), end, request_, observer, memory_);
@@ -64,6 +69,7 @@ class SuffixRuns {
   const Model& model_;
   const AttentionRequest& request_;
   MatrixBuffer stream_;
+  MatrixBuffer layer_inputs_;
   KeyValueCache cache_;
   LayerMemory memory_;
 };

@@ -77,7 +77,7 @@ class StreamOfToken {
 
   void take_contexts(std::size_t layer, ConstMatrix z) {
     const LayerWeights& weights = model_.layers[layer];
-    if (!adds_stream_first(model_, layer) && !weights.after_attention_norm.present()) {
+    if (!adds_stream_first(model_, layer) && !changes_branches(weights)) {
       parts.clear();
       vectors.clear();
     }
@@ -95,33 +95,57 @@ class StreamOfToken {
     }
   }
 
-  // What the heads added passes a norm.
+  // What the heads added passes a norm, and is scaled; a convolution is a part of its own.
   void take_attention(std::size_t layer, ConstMatrix a) {
-    const Norm& norm = model_.layers[layer].after_attention_norm;
+    const LayerWeights& weights = model_.layers[layer];
+    if (weights.heads.empty()) {
+      of_layer_ = parts.size();
+      add({LogitPartKind::kConvolution, layer, 0}, doubles(a.row(token_)));
+    }
+    const Norm& norm = weights.after_attention_norm;
     const double divisor = norm_numbers(norm, a.row(token_)).divisor;
     for (std::size_t i = of_layer_; i < vectors.size(); ++i) {
       pass_norm(norm, divisor, vectors[i]);
     }
-    if (norm.bias.empty()) {
-      return;
+    if (!norm.bias.empty()) {
+      if (weights.output.bias.empty()) {
+        add({LogitPartKind::kOutputBias, layer, 0}, Vector(norm.bias.size()));
+      }
+      add_to(vectors.back(), norm.bias);
     }
-    if (model_.layers[layer].output.bias.empty()) {
-      add({LogitPartKind::kOutputBias, layer, 0}, Vector(norm.bias.size()));
-    }
-    add_to(vectors.back(), norm.bias);
+    scale_from(of_layer_, static_cast<double>(weights.branch_scale));
   }
 
   void take_mlp(std::size_t layer, ConstMatrix y) {
-    const Norm& norm = model_.layers[layer].after_mlp_norm;
+    const LayerWeights& weights = model_.layers[layer];
+    const Norm& norm = weights.after_mlp_norm;
     Vector part = doubles(y.row(token_));
     pass_norm(norm, norm_numbers(norm, y.row(token_)).divisor, part);
     add_to(part, norm.bias);
     add({LogitPartKind::kMlp, layer, 0}, std::move(part));
+    scale_from(vectors.size() - 1, static_cast<double>(weights.branch_scale));
+    if (!weights.input.present()) {
+      scale_from(0, static_cast<double>(weights.result_scale));
+    }
+  }
+
+  // Of a layer that adds inputs of its own: in front of its MLP, and behind all.
+  void take_middle(ConstMatrix x) { middle_ = doubles(x.row(token_)); }
+  void take_result(std::size_t layer, ConstMatrix x) {
+    const auto scale = static_cast<double>(model_.layers[layer].result_scale);
+    Vector part = doubles(x.row(token_));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      part[i] = part[i] / scale - middle_[i] - vectors.back()[i];
+    }
+    add({LogitPartKind::kLayerInput, layer, 0}, std::move(part));
+    scale_from(0, scale);
   }
 
   // Each part becomes its share of a query, or of a key, of the head.
-  void read(const HeadId head, const Projection& projection, const Norm& own_norm,
-            std::span<const float> x, const Rotation& rotation) {
+  void read(const HeadId head, const HeadSide& side, std::span<const float> x,
+            const Rotation& rotation) {
+    const Projection& projection = side.projection;
+    const Norm& own_norm = side.norm;
     const Norm norm =
         norms_first(model_, head.layer) ? model_.layers[head.layer].attention_norm : Norm{};
     const MatrixBuffer weights = to_floats(projection.weight);
@@ -139,11 +163,13 @@ class StreamOfToken {
       add({LogitPartKind::kBias, head.layer, head.head}, std::move(bias));
     }
     if (own_norm.present()) {
-      pass_own_norm(own_norm);
+      pass_own_norm(own_norm, side.joint_factors);
     }
+    const Rope* const rope = model_.layers[head.layer].rope.get();
     for (Vector& part : vectors) {
       turn(head, rotation, part);
     }
+    scale_from(0, side.is_query && rope != nullptr ? rope->query_factor(token_) : 1.0);
   }
 
   std::vector<StreamPart> parts;
@@ -155,14 +181,23 @@ class StreamOfToken {
     vectors.push_back(std::move(vector));
   }
 
-  void pass_own_norm(const Norm& norm) {
+  void scale_from(std::size_t first, double factor) {
+    for (std::size_t i = first; i < vectors.size() && factor != 1.0; ++i) {
+      std::ranges::transform(vectors[i], vectors[i].begin(),
+                             [factor](double one) { return one * factor; });
+    }
+  }
+
+  // By the token's own factor, where one is of all heads.
+  void pass_own_norm(const Norm& norm, std::span<const float> joint) {
     std::vector<float> whole;
     for (std::size_t i = 0; i < vectors.front().size(); ++i) {
       whole.push_back(static_cast<float>(
           std::accumulate(vectors.begin(), vectors.end(), 0.0,
                           [i](double sum, const Vector& part) { return sum + part[i]; })));
     }
-    const double divisor = norm_numbers(norm, whole).divisor;
+    const double divisor = joint.empty() ? norm_numbers(norm, whole).divisor
+                                         : 1.0 / static_cast<double>(joint.front());
     for (Vector& part : vectors) {
       pass_norm(norm, divisor, part);
     }
@@ -187,6 +222,7 @@ class StreamOfToken {
 
   const Model& model_;
   std::size_t token_;
+  Vector middle_;             // the stream in front of the MLP
   std::size_t of_layer_ = 0;  // where what the layer's heads added begins
 };
 
@@ -202,7 +238,9 @@ class ScoreParts : public RunObserver {
       return layer == head_.layer && step == LayerStep::kBefore;
     }
     return step == LayerStep::kContexts || step == LayerStep::kMlp ||
-           (step == LayerStep::kAttention && model_.layers[layer].after_attention_norm.present());
+           (step == LayerStep::kAttention &&
+            (changes_branches(model_.layers[layer]) || model_.layers[layer].heads.empty())) ||
+           (step >= LayerStep::kMiddle && model_.layers[layer].input.present());
   }
   void contexts(const RunPlace& at, Matrix z) override {
     for (StreamOfToken& stream : streams_) {
@@ -219,15 +257,40 @@ class ScoreParts : public RunObserver {
       stream.take_mlp(at.layer, y);
     }
   }
-  void stream(const RunPlace& /*at*/, ConstMatrix x) override {
-    const LayerWeights& layer = model_.layers[head_.layer];
-    const HeadWeights& head = layer.heads[head_.head];
-    const Rotation rotation(model_, layer, x.rows);
-    streams_[0].read(head_, head.query, layer.query_norm, x.row(query_), rotation);
-    streams_[1].read(head_, head.key, layer.key_norm, x.row(key_), rotation);
+  void stream(const RunPlace& at, ConstMatrix x) override {
+    for (StreamOfToken& stream : streams_) {
+      if (at.step == LayerStep::kMiddle) {
+        stream.take_middle(x);
+      } else if (at.step == LayerStep::kAfter) {
+        stream.take_result(at.layer, x);
+      }
+    }
+    if (at.step == LayerStep::kBefore) {
+      read_head(x);
+    }
   }
 
  private:
+  void read_head(ConstMatrix x) {
+    const LayerWeights& layer = model_.layers[head_.layer];
+    const HeadWeights& head = layer.heads[head_.head];
+    const Rotation rotation(model_, layer, x.rows);
+    const JointFactors of_query = joint_factors_of(x.row(query_));
+    const JointFactors of_key = joint_factors_of(x.row(key_));
+    streams_[0].read(head_, {head.query, layer.query_norm_of(head_.head), true, of_query.queries},
+                     x.row(query_), rotation);
+    streams_[1].read(head_, {head.key, layer.key_norm_of(head_.head), false, of_key.keys},
+                     x.row(key_), rotation);
+  }
+
+  JointFactors joint_factors_of(std::span<const float> x) const {
+    const LayerWeights& layer = model_.layers[head_.layer];
+    MatrixBuffer look(1, x.size());
+    apply_norm(norms_first(model_, head_.layer) ? layer.attention_norm : Norm{},
+               {x.data(), 1, x.size(), x.size()}, look.view());
+    return joint_factors(layer, std::as_const(look).view(), 1);
+  }
+
   const Model& model_;
   HeadId head_;
   std::size_t query_, key_;
@@ -258,6 +321,12 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
                 fmt::format("{}: its layers end in norms, so that a score is no sum of what they "
                             "wrote",
                             model.config.name));
+  }
+  if (const auto from = model.layers[head.layer].keys_from) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: layer {} looks at the keys of layer {}, so that a score is no "
+                            "product of two parts of its stream",
+                            model.config.name, head.layer, *from));
   }
   const MatrixBuffer embedded = embed(model, input);
   const MatrixBuffer unplaced = embed_unplaced(model, input);

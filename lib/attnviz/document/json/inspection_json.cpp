@@ -66,7 +66,17 @@ void write_parts(JsonWriter& json, const Inspection& head) {
   write_norm(json, "norm", head.norm);
   write_norm(json, "query_norm", head.query_norm);
   write_norm(json, "key_norm", head.key_norm);
+  if (head.joint_root) {
+    json.member("query_root", *head.joint_root);
+  }
+  write_norm(json, "value_norm", head.value_norm);
+  if (head.query_factor != 1.0f) {
+    json.member("query_factor", head.query_factor);
+  }
   write_norm(json, "after_norm", head.after_norm);
+  if (head.branch_scale != 1.0f) {
+    json.member("branch_scale", head.branch_scale);
+  }
   write_norm(json, "result_norm", head.result_norm);
   write_turning(json, head);
 }
@@ -121,7 +131,7 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.member_if_any("context", head.context);
   json.member_if_any("output", head.output);
   json.member_if_any("other_heads", head.others);
-  if (head.after_norm.present() || head.result_norm.present()) {
+  if (head.changes_branch() || head.result_norm.present()) {
     json.member_if_any("attended", head.attended);
   }
   json.member_if_any("added", head.added);

@@ -1,5 +1,6 @@
 #include "attnviz/document/json/model_info_json.h"
 
+#include "attnviz/document/attention_facts.h"
 #include "attnviz/formats/json_writer.h"
 
 namespace attnviz {
@@ -34,7 +35,7 @@ void write_model(JsonWriter& json, const ModelInfo& info) {
 }
 
 void write_shape(JsonWriter& json, const ModelShape& shape) {
-  const LayerShape& layer = shape.layers.front();
+  const LayerShape& layer = shape.first_attention();
   json.begin_object("shape");
   json.member("n_ctx", if_any(shape.n_ctx));
   json.member("n_vocab", if_any(shape.n_vocab));
@@ -65,6 +66,8 @@ void write_facts(JsonWriter& json, const Model& model) {
   json.member("activation",
               mlp.present() ? std::optional(activation_name(mlp.activation)) : std::nullopt);
   json.member("embedding_scale", model.embedding_scale);
+  json.member("residual_scale", model.layers.front().branch_scale);
+  json.member("logit_scale", model.head.scale);
   json.member("logit_soft_cap", if_any(model.head.soft_cap));
   json.end_object();
 }
@@ -85,11 +88,19 @@ void write_layer(JsonWriter& json, const LayerShape& shape, const AttentionVaria
   json.member("layer", layer);
   json.member("n_heads", shape.n_heads());
   json.member("n_kv_heads", shape.n_kv_heads());
+  if (shape.convolution > 0) {
+    json.member("convolution", shape.convolution);
+    json.end_object();
+    return;
+  }
   json.member("mask", variant.mask.name());
   json.member("score_scale", if_any(static_cast<float>(variant.score_scale)));
   json.member("soft_cap", if_any(variant.soft_cap));
   json.member("query_norm", variant.query_norm);
   json.member("key_norm", variant.key_norm);
+  if (variant.keys_from) {
+    json.member("keys_from", *variant.keys_from);
+  }
   write_if_any(json, "rope", variant.rope, write_rope);
   json.end_object();
 }
@@ -121,6 +132,9 @@ void write_layer_counts(JsonWriter& json, const LayerCounts& counts) {
   write_attention(json, counts.attention);
   json.member("mlp", counts.mlp);
   json.member("norms", counts.norms);
+  if (counts.other > 0) {
+    json.member("other", counts.other);
+  }
   json.member("total", counts.total());
   json.end_object();
 }
@@ -136,6 +150,10 @@ void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
   write_attention(json, counts.layers.attention);
   json.member("mlp", counts.layers.mlp);
   json.member("norms", counts.layers.norms + counts.outer_norms);
+  if (counts.layers.other + counts.layer_embeddings > 0) {
+    json.member("other", counts.layers.other);
+    json.member("layer_embeddings", counts.layer_embeddings);
+  }
   json.member("output_head", counts.output_head);
   json.member("total", counts.total);
   json.end_object();

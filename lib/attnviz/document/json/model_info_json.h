@@ -12,15 +12,19 @@ namespace attnviz {
 /// model       {name, origin, family, described, random}: described: told in numbers, without
 ///             weights; origin only where there is one
 /// shape       {n_ctx, n_vocab, n_layers, n_heads, n_kv_heads, d_model, d_head, d_value, d_ff,
-///             gated_mlp, tied}; n_heads to d_value are those of the first layer's first head
+///             gated_mlp, tied}; n_heads to d_value are those of the first head of the
+///             first layer that has heads
 /// facts       {positions, order, norm, norm_epsilon, activation, embedding_scale,
-///             logit_soft_cap}; null when described
+///             residual_scale, logit_scale, logit_soft_cap}; null when described
 /// layers      [{layer, n_heads, n_kv_heads, mask, score_scale, soft_cap, query_norm, key_norm,
-///             rope: {base, n_rotated, scaling, factor, original_n_ctx}}]; null when described
+///             keys_from, rope: {base, n_rotated, scaling, factor, original_n_ctx}}]; null when
+///             described; keys_from only where a layer takes another one's; of a layer without
+///             attention only {layer, n_heads: 0, n_kv_heads: 0, convolution}
 /// parameters  {token_embeddings, positions, segments, head, layer, attention, mlp, norms,
 ///             output_head, total}; head, attention and layer.attention: {W_Q, W_K, W_V, W_O,
 ///             biases, total}; layer: {attention, mlp, norms, total}; head counts keys and values
-///             whole where heads share them; head and layer are null where they differ
+///             whole where heads share them; head and layer are null where they differ; other and
+///             layer_embeddings only where there are such
 /// weights     {stored: [{type, tensors, numbers, bytes}], unused_tensors, unused_bytes,
 ///             float32_bytes, float16_bytes}: stored: of the files' tensors that the model is made
 ///             of

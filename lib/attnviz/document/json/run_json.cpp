@@ -259,6 +259,7 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
     json.objects("layer_facts", facts.layers, [&](const LayerFacts& layer) {
       json.member("layer", layer.layer);
       json.member_if_any("window", layer.window);
+      json.member_if_any("around", layer.around);
       if (layer.soft_cap > 0.0f) {
         json.member("soft_cap", layer.soft_cap);
       }
@@ -284,6 +285,7 @@ RunFacts read_run(const JsonNode& root) {
       LayerFacts& layer = facts.layers.emplace_back();
       layer.layer = static_cast<std::size_t>(node.at("layer").as_unsigned());
       read_if_there(node, "window", layer.window);
+      read_if_there(node, "around", layer.around);
       read_if_there(node, "soft_cap", layer.soft_cap);
     }
   }

@@ -23,14 +23,15 @@ constexpr std::array kPartWords = {Choice{"embedding", LogitPartKind::kEmbedding
                                    Choice{"head", LogitPartKind::kHead},
                                    Choice{"output_bias", LogitPartKind::kOutputBias},
                                    Choice{"mlp", LogitPartKind::kMlp},
+                                   Choice{"convolution", LogitPartKind::kConvolution},
+                                   Choice{"layer_input", LogitPartKind::kLayerInput},
                                    Choice{"norm_bias", LogitPartKind::kNormBias},
                                    Choice{"logit_bias", LogitPartKind::kLogitBias},
                                    Choice{"bias", LogitPartKind::kBias}};
 
 void write_place(JsonWriter& json, LogitPartKind kind, std::size_t layer, std::size_t head) {
   json.member("part", word_for(kPartWords, kind));
-  if (kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
-      kind == LogitPartKind::kMlp) {
+  if (has_layer(kind)) {
     json.member("layer", layer);
   }
   if (kind == LogitPartKind::kHead) {
@@ -143,9 +144,8 @@ void write_split(JsonWriter& json, const WhyDocument::Split& split) {
 
 // "head,2,1": what a part is called in three cells.
 std::string csv_place(LogitPartKind kind, std::size_t layer, std::size_t head) {
-  const bool has_layer = kind == LogitPartKind::kHead || kind == LogitPartKind::kOutputBias ||
-                         kind == LogitPartKind::kMlp;
-  return fmt::format("{},{},{}", word_for(kPartWords, kind), has_layer ? std::to_string(layer) : "",
+  return fmt::format("{},{},{}", word_for(kPartWords, kind),
+                     has_layer(kind) ? std::to_string(layer) : "",
                      kind == LogitPartKind::kHead ? std::to_string(head) : "");
 }
 

@@ -83,7 +83,7 @@ std::vector<std::string> meaning_words(const MeaningDocument& document) {
         "in common.",
         apart.first + 1, apart.second + 1, two_decimals(*first), two_decimals(*end)));
   }
-  const bool is_causal = !document.run.mask || document.run.mask->kind != MaskKind::kNone;
+  const bool is_causal = !document.run.mask || !document.run.mask->looks_ahead();
   const bool any_alike = std::ranges::any_of(all, [&](const auto& pair) {
     return begins_alike(document.contexts[pair.first], document.contexts[pair.second]);
   });

@@ -9,35 +9,35 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/families/encoder.h"
 #include "attnviz/model/families/families.h"
+#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
 namespace {
 
-constexpr EncoderNames kBert = {
+constexpr TensorNames kBert = {
     .embeddings = "embeddings.word_embeddings",
     .positions = "embeddings.position_embeddings",
     .segments = "embeddings.token_type_embeddings",
     .embedding_norm = "embeddings.LayerNorm",
+    .unembedding = "cls.predictions.decoder",
     .layer = "encoder.layer.{}.",
     .query = "attention.self.query",
     .key = "attention.self.key",
     .value = "attention.self.value",
     .output = "attention.output.dense",
     .attention_norm = "attention.output.LayerNorm",
+    .mlp_norm = "output.LayerNorm",
     .up = "intermediate.dense",
     .down = "output.dense",
-    .mlp_norm = "output.LayerNorm",
     .transform = "cls.predictions.transform.dense",
     .transform_norm = "cls.predictions.transform.LayerNorm",
-    .unembedding = "cls.predictions.decoder",
     .unembedding_bias = "cls.predictions.bias",
 };
 
-constexpr EncoderNames roberta_names() {
-  EncoderNames names = kBert;
+constexpr TensorNames roberta_names() {
+  TensorNames names = kBert;
   names.transform = "lm_head.dense";
   names.transform_norm = "lm_head.layer_norm";
   names.unembedding = "lm_head.decoder";
@@ -45,8 +45,8 @@ constexpr EncoderNames roberta_names() {
   return names;
 }
 
-constexpr EncoderNames distilbert_names() {
-  EncoderNames names = kBert;
+constexpr TensorNames distilbert_names() {
+  TensorNames names = kBert;
   names.layer = "transformer.layer.{}.";
   names.query = "attention.q_lin";
   names.key = "attention.k_lin";
@@ -63,7 +63,7 @@ constexpr EncoderNames distilbert_names() {
   return names;
 }
 
-EncoderTraits bert_traits(const HfConfig& config) {
+Traits bert_traits(const HfConfig& config) {
   const std::string_view positions = config.text_or("position_embedding_type", "absolute");
   if (positions != "absolute") {
     throw Error(ErrorKind::kUnsupported,
@@ -74,7 +74,7 @@ EncoderTraits bert_traits(const HfConfig& config) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}is_decoder: expected false, found true", config.node().where()));
   }
-  EncoderTraits traits;
+  Traits traits;
   traits.where = config.node().where();
   traits.names = kBert;
   traits.d_model = config.size("hidden_size");
@@ -82,9 +82,9 @@ EncoderTraits bert_traits(const HfConfig& config) {
   traits.d_ff = config.size("intermediate_size");
   traits.n_layers = config.size("num_hidden_layers");
   traits.n_vocab = config.size("vocab_size");
-  traits.n_positions = config.size("max_position_embeddings");
   traits.n_segments = config.size_or("type_vocab_size", 2);
-  traits.epsilon = config.positive_or("layer_norm_eps", 1e-12);
+  set_encoder(traits, config.size("max_position_embeddings"),
+              config.positive_or("layer_norm_eps", 1e-12));
   traits.activation = traits.head_activation = read_activation(config, "hidden_act", "gelu");
   traits.tied = config.flag_or("tie_word_embeddings", true);
   return traits;
@@ -105,11 +105,11 @@ WeightReader open_weights(TensorFiles files, std::string_view prefix) {
 }  // namespace
 
 Model read_bert(const HfConfig& config, TensorFiles files) {
-  return read_encoder(bert_traits(config), open_weights(std::move(files), "bert."));
+  return read_transformer(bert_traits(config), open_weights(std::move(files), "bert."));
 }
 
 Model read_roberta(const HfConfig& config, TensorFiles files) {
-  EncoderTraits traits = bert_traits(config);
+  Traits traits = bert_traits(config);
   traits.names = roberta_names();
   // RobertaLMHead has no other, whatever the config says.
   traits.head_activation = Activation::kGelu;
@@ -122,12 +122,13 @@ Model read_roberta(const HfConfig& config, TensorFiles files) {
         fmt::format("pad_token_id {}: expected less than max_position_embeddings", id));
   }
   traits.first_position = static_cast<std::size_t>(id) + 1;
+  traits.n_ctx = traits.n_positions - traits.first_position;
   traits.no_position = static_cast<std::uint32_t>(id);
-  return read_encoder(traits, open_weights(std::move(files), "roberta."));
+  return read_transformer(traits, open_weights(std::move(files), "roberta."));
 }
 
 Model read_distilbert(const HfConfig& config, TensorFiles files) {
-  EncoderTraits traits;
+  Traits traits;
   traits.where = config.node().where();
   traits.names = distilbert_names();
   traits.d_model = config.size("dim");
@@ -135,10 +136,10 @@ Model read_distilbert(const HfConfig& config, TensorFiles files) {
   traits.d_ff = config.size("hidden_dim");
   traits.n_layers = config.size("n_layers");
   traits.n_vocab = config.size("vocab_size");
-  traits.n_positions = config.size("max_position_embeddings");
+  set_encoder(traits, config.size("max_position_embeddings"), 1e-12);
   traits.activation = traits.head_activation = read_activation(config, "activation", "gelu");
   traits.tied = config.flag_or("tie_word_embeddings", true);
-  return read_encoder(traits, open_weights(std::move(files), "distilbert."));
+  return read_transformer(traits, open_weights(std::move(files), "distilbert."));
 }
 
 }  // namespace attnviz

@@ -1,18 +1,46 @@
 #include "attnviz/model/families/families.h"
 
-#include <array>
-
 namespace attnviz {
 
 std::span<const Family> families() noexcept {
-  static constexpr std::array kFamilies = {
-      Family{"bert", "Bert", read_bert},       Family{"distilbert", "DistilBert", read_distilbert},
-      Family{"gemma", "Gemma", read_gemma},    Family{"gemma2", "Gemma2", read_gemma2},
-      Family{"gemma3", "Gemma3", read_gemma3}, Family{"gemma3_text", "Gemma3", read_gemma3},
-      Family{"gpt2", "GPT2", read_gpt2},       Family{"gpt_neox", "GPTNeoX", read_gpt_neox},
-      Family{"llama", "Llama", read_llama},    Family{"mistral", "Mistral", read_mistral},
-      Family{"phi3", "Phi3", read_phi3},       Family{"qwen2", "Qwen2", read_qwen2},
-      Family{"qwen3", "Qwen3", read_qwen3},    Family{"roberta", "Roberta", read_roberta},
+  static constexpr Family kFamilies[] = {
+      {"bert", "Bert", read_bert},
+      {"bloom", "Bloom", read_bloom},
+      {"cohere", "Cohere", read_cohere},
+      {"cohere2", "Cohere2", read_cohere2},
+      {"distilbert", "DistilBert", read_distilbert},
+      {"falcon", "Falcon", read_falcon},
+      {"gemma", "Gemma", read_gemma},
+      {"gemma2", "Gemma2", read_gemma2},
+      {"gemma3", "Gemma3", read_gemma3},
+      {"gemma3_text", "Gemma3", read_gemma3},
+      {"gemma4", "Gemma4", read_gemma4},
+      {"gemma4_text", "Gemma4", read_gemma4},
+      {"gpt2", "GPT2", read_gpt2},
+      {"gpt_neox", "GPTNeoX", read_gpt_neox},
+      {"gptj", "GPTJ", read_gptj},
+      {"granite", "Granite", read_granite},
+      {"lfm2", "Lfm2", read_lfm2},
+      {"llama", "Llama", read_llama},
+      {"ministral3", "Ministral3", read_ministral3},
+      {"mistral", "Mistral", read_mistral},
+      {"mistral3", "Mistral3", read_mistral3, {"mistral", "ministral3"}},
+      {"modernbert", "ModernBert", read_modernbert},
+      {"nomic_bert", "NomicBert", read_nomic_bert},
+      {"olmo2", "Olmo2", read_olmo2},
+      {"olmo3", "Olmo3", read_olmo3},
+      {"opt", "OPT", read_opt},
+      {"phi", "Phi", read_phi},
+      {"phi3", "Phi3", read_phi3},
+      {"qwen2", "Qwen2", read_qwen2},
+      {"qwen2_5_vl", "Qwen2_5_VL", read_qwen2_vl},
+      {"qwen2_vl", "Qwen2VL", read_qwen2_vl},
+      {"qwen3", "Qwen3", read_qwen3},
+      {"qwen3_vl", "Qwen3VL", read_qwen3_vl},
+      {"roberta", "Roberta", read_roberta},
+      {"smollm3", "SmolLM3", read_smollm3},
+      {"stablelm", "StableLm", read_stablelm},
+      {"starcoder2", "Starcoder2", read_starcoder2},
   };
   return kFamilies;
 }

@@ -1,6 +1,7 @@
 // The families of transformers whose Hugging Face files attnviz reads.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -16,23 +17,46 @@ struct Family {
   std::string_view class_name;  // what the names of its classes begin with: "Llama"
   /// Throws Error{kMalformed} for a config or tensors that contradict each other.
   Model (*read)(const HfConfig& config, TensorFiles files);
+  /// The `model_type`s of a "text_config" in it, beside its own and that with "_text" behind it.
+  std::array<std::string_view, 2> text_types = {};
 };
 
 /// All of them, by name.
 std::span<const Family> families() noexcept;
 
-Model read_gpt2(const HfConfig& config, TensorFiles files);
-Model read_gpt_neox(const HfConfig& config, TensorFiles files);
-Model read_llama(const HfConfig& config, TensorFiles files);
-Model read_mistral(const HfConfig& config, TensorFiles files);
-Model read_qwen2(const HfConfig& config, TensorFiles files);
-Model read_qwen3(const HfConfig& config, TensorFiles files);
+Model read_bert(const HfConfig& config, TensorFiles files);
+Model read_bloom(const HfConfig& config, TensorFiles files);
+Model read_cohere(const HfConfig& config, TensorFiles files);
+Model read_cohere2(const HfConfig& config, TensorFiles files);
+Model read_distilbert(const HfConfig& config, TensorFiles files);
+Model read_falcon(const HfConfig& config, TensorFiles files);
 Model read_gemma(const HfConfig& config, TensorFiles files);
 Model read_gemma2(const HfConfig& config, TensorFiles files);
 Model read_gemma3(const HfConfig& config, TensorFiles files);
+Model read_gemma4(const HfConfig& config, TensorFiles files);
+Model read_gpt2(const HfConfig& config, TensorFiles files);
+Model read_gpt_neox(const HfConfig& config, TensorFiles files);
+Model read_gptj(const HfConfig& config, TensorFiles files);
+Model read_granite(const HfConfig& config, TensorFiles files);
+Model read_lfm2(const HfConfig& config, TensorFiles files);
+Model read_llama(const HfConfig& config, TensorFiles files);
+Model read_ministral3(const HfConfig& config, TensorFiles files);
+Model read_mistral(const HfConfig& config, TensorFiles files);
+Model read_mistral3(const HfConfig& config, TensorFiles files);
+Model read_modernbert(const HfConfig& config, TensorFiles files);
+Model read_nomic_bert(const HfConfig& config, TensorFiles files);
+Model read_olmo2(const HfConfig& config, TensorFiles files);
+Model read_olmo3(const HfConfig& config, TensorFiles files);
+Model read_opt(const HfConfig& config, TensorFiles files);
+Model read_phi(const HfConfig& config, TensorFiles files);
 Model read_phi3(const HfConfig& config, TensorFiles files);
-Model read_bert(const HfConfig& config, TensorFiles files);
+Model read_qwen2(const HfConfig& config, TensorFiles files);
+Model read_qwen2_vl(const HfConfig& config, TensorFiles files);
+Model read_qwen3(const HfConfig& config, TensorFiles files);
+Model read_qwen3_vl(const HfConfig& config, TensorFiles files);
 Model read_roberta(const HfConfig& config, TensorFiles files);
-Model read_distilbert(const HfConfig& config, TensorFiles files);
+Model read_smollm3(const HfConfig& config, TensorFiles files);
+Model read_stablelm(const HfConfig& config, TensorFiles files);
+Model read_starcoder2(const HfConfig& config, TensorFiles files);
 
 }  // namespace attnviz

@@ -1,6 +1,7 @@
 // Gemma 1 to 3 (Gemma Team 2024, 2024, 2025): scaled embeddings and norms of weight + 1; Gemma 2
 // adds soft caps, windows in every other layer and norms behind attention and MLP; Gemma 3 has
-// norms of queries and keys in place of the caps, and two rotary bases.
+// norms of queries and keys in place of the caps, and two rotary bases; EmbeddingGemma (Vera et al.
+// 2025) is one that looks both ways.
 
 #include <fmt/core.h>
 
@@ -9,8 +10,8 @@
 #include <utility>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/families.h"
+#include "attnviz/model/families/hf_traits.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {
@@ -18,9 +19,9 @@ namespace attnviz {
 namespace {
 
 // Configs of models for text and pictures leave out much of what their library assumes.
-constexpr DecoderDefaults kGemma = {16, 16, 256, 8192};
-constexpr DecoderDefaults kGemma2 = {8, 4, 256, 8192};
-constexpr DecoderDefaults kGemma3 = {8, 4, 256, 131072};
+constexpr ConfigDefaults kGemma = {16, 16, 256, 8192, 1e-6, 0, true};
+constexpr ConfigDefaults kGemma2 = {8, 4, 256, 8192, 1e-6, 0, true};
+constexpr ConfigDefaults kGemma3 = {8, 4, 256, 131072, 1e-6, 0, true};
 
 // Configs of Gemma 1 say "gelu" in hidden_act and mean the approximation; later ones say both.
 Activation gemma_activation(const HfConfig& config) {
@@ -29,24 +30,13 @@ Activation gemma_activation(const HfConfig& config) {
   return read_activation(config, "hidden_activation", older == "gelu" ? kTanh : older);
 }
 
-DecoderTraits gemma_traits(const HfConfig& config, const DecoderDefaults& defaults) {
-  DecoderTraits traits = read_traits(config, defaults);
+Traits gemma_traits(const HfConfig& config, const ConfigDefaults& defaults) {
+  Traits traits = read_traits(config, defaults);
   traits.activation = gemma_activation(config);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
-  traits.tied = config.flag_or("tie_word_embeddings", true);
   traits.norm_offset = 1.0f;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
   return traits;
-}
-
-// Null: no cap, whatever the family's default is. So is 0.
-float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
-  const std::optional<JsonNode> node = config.find_or_null(key);
-  if (!node) {
-    return static_cast<float>(otherwise);
-  }
-  const bool is_off = node->kind() == JsonKind::kNull || node->as_number() == 0.0f;
-  return is_off ? 0.0f : static_cast<float>(config.positive(key));
 }
 
 double score_scale(const HfConfig& config) {
@@ -54,8 +44,8 @@ double score_scale(const HfConfig& config) {
   return 1.0 / std::sqrt(config.positive_or("query_pre_attn_scalar", kQueryPreAttnScalar));
 }
 
-DecoderTraits gemma2_traits(const HfConfig& config, const DecoderDefaults& defaults) {
-  DecoderTraits traits = gemma_traits(config, defaults);
+Traits gemma2_traits(const HfConfig& config, const ConfigDefaults& defaults) {
+  Traits traits = gemma_traits(config, defaults);
   traits.norm_after = true;
   traits.names.mlp_norm = "pre_feedforward_layernorm";
   traits.score_scale = score_scale(config);
@@ -65,7 +55,7 @@ DecoderTraits gemma2_traits(const HfConfig& config, const DecoderDefaults& defau
 }  // namespace
 
 Model read_gemma(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = gemma_traits(config, kGemma);
+  Traits traits = gemma_traits(config, kGemma);
   rotate_all(config, traits);
   return read_hf_decoder(std::move(files), traits);
 }
@@ -74,7 +64,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
   constexpr double kScoreCap = 50.0;
   constexpr double kLogitCap = 30.0;
   constexpr std::size_t kWindow = 4096;
-  DecoderTraits traits = gemma2_traits(config, kGemma2);
+  Traits traits = gemma2_traits(config, kGemma2);
   rotate_all(config, traits);
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", kScoreCap);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", kLogitCap);
@@ -88,7 +78,7 @@ Model read_gemma2(const HfConfig& config, TensorFiles files) {
 Model read_gemma3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kPattern = 6;  // every sixth layer sees everything
-  DecoderTraits traits = gemma2_traits(config, kGemma3);
+  Traits traits = gemma2_traits(config, kGemma3);
   traits.query_key_norm = Presence::kYes;
   traits.soft_cap = soft_cap(config, "attn_logit_softcapping", 0.0);
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
@@ -98,7 +88,12 @@ Model read_gemma3(const HfConfig& config, TensorFiles files) {
   const auto is_sliding = [listed = sliding_layers(config), pattern](std::size_t layer) {
     return listed ? (*listed)[layer] : (layer + 1) % pattern != 0;
   };
-  slide(config, sliding_window(config, kWindow), is_sliding, traits);
+  const std::size_t window = sliding_window(config, kWindow);
+  if (config.flag_or("use_bidirectional_attention", false)) {  // EmbeddingGemma
+    see_all(traits, window / 2, is_sliding);
+  } else {
+    slide(config, window, is_sliding, traits);
+  }
 
   RopeFacts facts{traits.d_head, traits.n_ctx};
   facts.base = 1e6;

@@ -21,15 +21,33 @@ struct GgufArchitecture {
 /// All of them, by name.
 std::span<const GgufArchitecture> gguf_architectures() noexcept;
 
-Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_bloom(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_cohere2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_command_r(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_falcon(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gpt2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gptneox(const GgufMetadata& metadata, WeightReader weights);
-Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_lfm2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_modern_bert(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_nomic_bert(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_phi2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen3vl(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_smollm3(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_starcoder2(const GgufMetadata& metadata, WeightReader weights);
 
 }  // namespace attnviz

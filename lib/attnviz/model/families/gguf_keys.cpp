@@ -29,7 +29,9 @@ std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size
   // `ollama create` writes this where heads have another width; all of them is what it means.
   if (is_llama && n_rotated != d_head && whole == d_head &&
       n_rotated == metadata.size(key("embedding_length")) /
-                       size_of_layers(metadata, key("attention.head_count"))) {
+                       SizesOfLayers(metadata, key("attention.head_count"),
+                                     metadata.size(key("block_count")), 1)
+                           .largest()) {
     n_rotated = whole;
   }
   if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
@@ -72,13 +74,18 @@ void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor,
   yarn.beta_slow = metadata.positive_or(key("rope.scaling.yarn_beta_slow"), yarn.beta_slow);
   scale_yarn(yarn, rope);
   rope.original_n_ctx = yarn.original_n_ctx;
-  const std::string any_factor = key("rope.scaling.attn_factor");
-  const double any = metadata.positive_or(any_factor, 1.0);
-  const double own = metadata.positive_or(key("rope.scaling.yarn_attn_factor"), 1.0);
-  if (any != 1.0 && own != 1.0) {
-    refuse(metadata, any_factor, "1 beside yarn_attn_factor");
+  const double all_dimensions = metadata.number_or(key("rope.scaling.yarn_log_multiplier"), 0.0);
+  const double magnitude = yarn_magnitude(factor) /
+                           (all_dimensions > 0.0 ? yarn_magnitude(factor, all_dimensions) : 1.0);
+  // What the model's config says of it, which llama.cpp does not read.
+  const std::string said = key("rope.scaling.yarn_attn_factor");
+  constexpr double kRounding = 1e-5;
+  if (const double own = metadata.positive_or(said, magnitude);
+      own != 1.0 && std::abs(own - magnitude) > kRounding * magnitude) {
+    refuse(metadata, said, fmt::format("{:.6g} as the factor makes it, or 1", magnitude));
   }
-  rope.magnitude = static_cast<float>(any * own * yarn_magnitude(factor));
+  const double any = metadata.positive_or(key("rope.scaling.attn_factor"), 1.0);
+  rope.magnitude = static_cast<float>(any * magnitude);
 }
 
 }  // namespace
@@ -87,24 +94,23 @@ std::string gguf_where(const GgufMetadata& metadata) {
   return fmt::format("{}: ", metadata.gguf().file());
 }
 
-std::size_t size_of_layers(const GgufMetadata& metadata, const std::string& key) {
+SizesOfLayers::SizesOfLayers(const GgufMetadata& metadata, const std::string& key,
+                             std::size_t n_layers, std::size_t least) {
   const GgufValue* const value = metadata.find(key);
   if (value == nullptr || value->type() != GgufType::kArray) {
-    return metadata.size(key);
+    same_ = metadata.size(key);
+    return;
   }
-  const std::vector<double> sizes = metadata.numbers(key);
+  const std::vector<double> numbers = metadata.numbers(key);
   constexpr double kMost = 2147483648.0;
-  if (sizes.empty() || !(sizes.front() >= 1.0) || sizes.front() > kMost ||
-      sizes.front() != std::floor(sizes.front())) {
-    metadata.fail(key, "expected a whole number above 0 for each layer");
+  const auto is_size = [least](double size) {
+    return size >= static_cast<double>(least) && size <= kMost && size == std::floor(size);
+  };
+  if (numbers.empty() || numbers.size() != n_layers || !std::ranges::all_of(numbers, is_size)) {
+    metadata.fail(key, fmt::format("expected a whole number of at least {} for each layer", least));
   }
-  if (std::ranges::any_of(sizes, [&](double size) { return size != sizes.front(); })) {
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{}: expected the same number for all layers: models whose layers "
-                            "have different shapes are not read",
-                            gguf_where(metadata), key));
-  }
-  return static_cast<std::size_t>(sizes.front());
+  listed_.assign(numbers.begin(), numbers.end());
+  same_ = *std::ranges::max_element(listed_);
 }
 
 std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,

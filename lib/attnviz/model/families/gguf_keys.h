@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attnviz/formats/gguf_metadata.h"
 #include "attnviz/model/transformer_parts.h"
@@ -26,8 +27,21 @@ class GgufKeys {
 /// In front of messages.
 std::string gguf_where(const GgufMetadata& metadata);
 
-/// A size that the file may give for each layer. Throws Error{kUnsupported} when they differ.
-std::size_t size_of_layers(const GgufMetadata& metadata, const std::string& key);
+/// A size that is the same in all layers, or that the file lists by layer.
+class SizesOfLayers {
+ public:
+  /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
+  SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t n_layers,
+                std::size_t least);
+  std::size_t operator[](std::size_t layer) const noexcept {
+    return listed_.empty() ? same_ : listed_[layer];
+  }
+  std::size_t largest() const noexcept { return same_; }
+
+ private:
+  std::vector<std::size_t> listed_;
+  std::size_t same_ = 0;  // or the largest of them
+};
 
 /// What an architecture knows of its rotary positions; metadata may say otherwise.
 struct GgufRopeFacts {
@@ -43,7 +57,7 @@ struct GgufRopeFacts {
 ///
 /// Throws Error{kMalformed} for numbers that are missing or out of range, Error{kUnsupported} for
 /// another type, a Llama that rotates a part of its heads, other scaling beside rope_factors_*, and
-/// two factors on cosines and sines.
+/// a factor on cosines and sines that llama.cpp does not read.
 std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightReader& weights,
                                            const GgufRopeFacts& facts);
 

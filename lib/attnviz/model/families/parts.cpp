@@ -51,12 +51,20 @@ Projection columns(const Projection& projection, std::size_t first, std::size_t 
           projection.bias.empty() ? projection.bias : projection.bias.subspan(first, count)};
 }
 
-std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
-                                   std::size_t n_heads, std::size_t n_kv_heads) {
-  if (n_heads % n_kv_heads != 0) {
+namespace {
+
+void require_even_groups(std::string_view where, std::size_t n_heads, std::size_t n_kv_heads) {
+  if (n_kv_heads == 0 || n_heads % n_kv_heads != 0) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}{} cannot share {} keys and values evenly",
                                                    where, counted(n_heads, "head"), n_kv_heads));
   }
+}
+
+}  // namespace
+
+std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
+                                   std::size_t n_heads, std::size_t n_kv_heads) {
+  require_even_groups(where, n_heads, n_kv_heads);
   const std::size_t d_head = matrices.query.d_out() / n_heads;
   const std::size_t group = n_heads / n_kv_heads;
   std::vector<HeadWeights> heads(n_heads);
@@ -69,24 +77,53 @@ std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& m
   return heads;
 }
 
-Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d_model,
-                     double epsilon) {
-  // TensorFlow's names, which old BERT files have.
-  const std::string weight = fmt::format("{}.weight", name);
-  const std::string gamma = fmt::format("{}.gamma", name);
-  const std::string bias = fmt::format("{}.bias", name);
-  const std::string beta = fmt::format("{}.beta", name);
-  return {NormKind::kLayer, weights.vector({weight, gamma}, d_model),
-          weights.vector({bias, beta}, d_model), epsilon};
+std::vector<HeadWeights> cut_groups(std::string_view where, const Projection& qkv,
+                                    std::size_t n_heads, std::size_t n_kv_heads) {
+  require_even_groups(where, n_heads, n_kv_heads);
+  const std::size_t group = n_heads / n_kv_heads;
+  const std::size_t d_head = qkv.d_out() / (n_heads + 2 * n_kv_heads);
+  std::vector<HeadWeights> heads(n_heads);
+  for (std::size_t head = 0; head < n_heads; ++head) {
+    const std::size_t first = head / group * (group + 2) * d_head;
+    heads[head].query = columns(qkv, first + head % group * d_head, d_head);
+    heads[head].key = columns(qkv, first + group * d_head, d_head);
+    heads[head].value = columns(qkv, first + (group + 1) * d_head, d_head);
+  }
+  return heads;
 }
 
-Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t size, double epsilon,
-                   float weight_offset) {
-  return {NormKind::kRms,
-          weights.vector(fmt::format("{}.weight", name), size),
-          {},
-          epsilon,
-          weight_offset};
+Norm read_norm(WeightReader& weights, std::string_view name,
+               std::initializer_list<std::size_t> shape, const NormFacts& facts) {
+  const std::string weight = fmt::format("{}.weight", name);
+  const std::string bias = fmt::format("{}.bias", name);
+  Norm norm{facts.kind, {}, {}, facts.epsilon, facts.weight_offset};
+  if (facts.kind == NormKind::kRms) {
+    norm.weight = weights.numbers({weight}, shape);
+    return norm;
+  }
+  // TensorFlow's names, which old BERT files have.
+  const std::string beta = fmt::format("{}.beta", name);
+  norm.weight = weights.numbers({weight, fmt::format("{}.gamma", name)}, shape);
+  if (facts.bias == Presence::kYes || weights.has(bias, facts.bias)) {
+    norm.bias = weights.numbers({bias, beta}, shape);
+  }
+  return norm;
+}
+
+Norm joined_norms(WeightReader& weights, const std::vector<Norm>& norms) {
+  Norm joined = norms.front();
+  const auto join = [&](std::span<const float> Norm::*part) {
+    const std::size_t size = (joined.*part).size();
+    MatrixBuffer all(1, norms.size() * size);
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      std::ranges::copy((norms[i].*part).first(std::min(size, (norms[i].*part).size())),
+                        all.view().row_data(0) + i * size);
+    }
+    return size == 0 ? std::span<const float>() : weights.keep(std::move(all));
+  };
+  joined.weight = join(&Norm::weight);
+  joined.bias = join(&Norm::bias);
+  return joined;
 }
 
 std::vector<HarmlessTensor> heads_of_other_tasks() {
@@ -98,14 +135,14 @@ HarmlessTensor tied_unembedding(std::string_view name) {
 }
 
 Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
-                            const StoredMatrix& embeddings) {
+                            const StoredMatrix& embeddings, Presence bias) {
   if (is_tied) {
     return {WeightReader::turned(embeddings), {}};
   }
   if (!weights.has(fmt::format("{}.weight", name))) {
     return {};
   }
-  return weights.linear(name, embeddings.cols, embeddings.rows, Presence::kNo);
+  return weights.linear(name, embeddings.cols, embeddings.rows, bias);
 }
 
 }  // namespace attnviz

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,10 +47,26 @@ struct HeadMatrices {
 std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
                                    std::size_t n_heads, std::size_t n_kv_heads);
 
-Norm read_layer_norm(WeightReader& weights, std::string_view name, std::size_t d_model,
-                     double epsilon);
-Norm read_rms_norm(WeightReader& weights, std::string_view name, std::size_t size, double epsilon,
-                   float weight_offset = 0.0f);
+/// The same out of one matrix [d_model, (n_heads + 2 n_kv_heads) · d_head], in which the queries of
+/// a group stand in front of its key and its value.
+std::vector<HeadWeights> cut_groups(std::string_view where, const Projection& qkv,
+                                    std::size_t n_heads, std::size_t n_kv_heads);
+
+/// What a family's norms have in common.
+struct NormFacts {
+  NormKind kind = NormKind::kRms;
+  Presence bias = Presence::kNo;
+  double epsilon = 1e-6;
+  float weight_offset = 0.0f;
+};
+
+/// `name`.weight and, as the facts say, `name`.bias, of a shape; layer norms may have TensorFlow's
+/// names, gamma and beta.
+Norm read_norm(WeightReader& weights, std::string_view name,
+               std::initializer_list<std::size_t> shape, const NormFacts& facts);
+
+/// Norms of single heads as one, their weights behind one another. At least one.
+Norm joined_norms(WeightReader& weights, const std::vector<Norm>& norms);
 
 /// What may be passed over in files of Hugging Face: buffers, which old versions saved, heads of
 /// other tasks and, when it is tied, the unembedding.
@@ -57,9 +74,9 @@ inline constexpr std::string_view kBuffer = "no weight: made anew from the confi
 std::vector<HarmlessTensor> heads_of_other_tasks();
 HarmlessTensor tied_unembedding(std::string_view name);
 
-/// The unembedding: the embeddings when they are tied, or `name`.weight [n_vocab, d_model]; empty
-/// when a file leaves it out, as those of base models do.
+/// The unembedding: the embeddings when they are tied, or `name`.weight [n_vocab, d_model] with
+/// `name`.bias; empty when a file leaves it out, as those of base models do.
 Projection read_unembedding(WeightReader& weights, std::string_view name, bool is_tied,
-                            const StoredMatrix& embeddings);
+                            const StoredMatrix& embeddings, Presence bias = Presence::kNo);
 
 }  // namespace attnviz

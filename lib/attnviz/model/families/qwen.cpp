@@ -1,19 +1,20 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
-// head's queries and keys in their place.
+// head's queries and keys in their place. Of Qwen 2-VL to 3-VL (Wang et al. 2024, Bai et al. 2025)
+// what reads text.
 
 #include <fmt/core.h>
 
 #include <optional>
 #include <utility>
 
-#include "attnviz/model/families/decoder_family.h"
 #include "attnviz/model/families/families.h"
+#include "attnviz/model/families/hf_traits.h"
 
 namespace attnviz {
 
 namespace {
 
-void read_windows(const HfConfig& config, DecoderTraits& traits) {
+void read_windows(const HfConfig& config, Traits& traits) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kFirstSliding = 28;
   // Configs say these where the window is off, too.
@@ -32,7 +33,7 @@ void read_windows(const HfConfig& config, DecoderTraits& traits) {
 
 // An et al. 2024: in texts that are longer than a chunk, tokens of other chunks have other
 // positions.
-void read_chunks(const HfConfig& config, DecoderTraits& traits) {
+void read_chunks(const HfConfig& config, Traits& traits) {
   const auto chunks = config.object("dual_chunk_attention_config");
   if (!chunks) {
     return;
@@ -49,33 +50,51 @@ void read_chunks(const HfConfig& config, DecoderTraits& traits) {
   traits.most_tokens = chunk - local;
 }
 
-DecoderTraits qwen_traits(const HfConfig& config, std::size_t d_head = 0) {
-  DecoderDefaults defaults;
+Traits qwen_traits(const HfConfig& config, std::size_t d_head, bool has_pictures) {
+  ConfigDefaults defaults;
   defaults.n_kv_heads = 32;
   defaults.d_head = d_head;
   defaults.n_ctx = 32768;
-  DecoderTraits traits = read_traits(config, defaults);
+  Traits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
-  rotate_all(config, traits);
+  RopeFacts rope{traits.d_head, traits.n_ctx};
+  rope.has_sections = has_pictures;
+  rotate_all(config, rope, traits);
   read_windows(config, traits);
   read_chunks(config, traits);
   return traits;
 }
 
-}  // namespace
-
-Model read_qwen2(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = qwen_traits(config);
+Model read_any_qwen2(const HfConfig& config, TensorFiles files, bool has_pictures) {
+  Traits traits = qwen_traits(config, 0, has_pictures);
   traits.qkv_bias = Presence::kYes;
   config.find("attention_bias");  // whatever it says
   return read_hf_decoder(std::move(files), traits);
 }
 
-Model read_qwen3(const HfConfig& config, TensorFiles files) {
-  DecoderTraits traits = qwen_traits(config, /*d_head=*/128);
+Model read_any_qwen3(const HfConfig& config, TensorFiles files, bool has_pictures) {
+  Traits traits = qwen_traits(config, /*d_head=*/128, has_pictures);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.query_key_norm = Presence::kYes;
   return read_hf_decoder(std::move(files), traits);
+}
+
+}  // namespace
+
+Model read_qwen2(const HfConfig& config, TensorFiles files) {
+  return read_any_qwen2(config, std::move(files), /*has_pictures=*/false);
+}
+
+Model read_qwen2_vl(const HfConfig& config, TensorFiles files) {
+  return read_any_qwen2(config, std::move(files), /*has_pictures=*/true);
+}
+
+Model read_qwen3(const HfConfig& config, TensorFiles files) {
+  return read_any_qwen3(config, std::move(files), /*has_pictures=*/false);
+}
+
+Model read_qwen3_vl(const HfConfig& config, TensorFiles files) {
+  return read_any_qwen3(config, std::move(files), /*has_pictures=*/true);
 }
 
 }  // namespace attnviz

@@ -1,0 +1,212 @@
+#include "attnviz/document/attention_facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "attnviz/core/message.h"
+#include "attnviz/document/words/formula_signs.h"
+#include "attnviz/document/words/short_numbers.h"
+
+namespace attnviz {
+
+namespace {
+
+// What each layer does, and which of them do it when they differ.
+std::string by_layers(const Model& model,
+                      const std::function<std::string(const AttentionVariant&)>& describe) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    const AttentionVariant variant = attention_variant(model, layer);
+    std::string text = variant.convolution == 0 ? describe(variant) : "";
+    const auto known =
+        std::ranges::find_if(groups, [&text](const auto& group) { return group.first == text; });
+    if (known == groups.end()) {
+      groups.emplace_back(std::move(text), std::vector<std::size_t>{layer});
+    } else {
+      known->second.push_back(layer);
+    }
+  }
+  if (groups.size() == 1) {
+    return groups.front().first;
+  }
+  std::string all;
+  for (const auto& [text, layers] : groups) {
+    all +=
+        fmt::format("{}{} {}: {}", all.empty() ? "" : "; ", layers.size() == 1 ? "layer" : "layers",
+                    layer_list(layers), text.empty() ? "none" : text);
+  }
+  return all;
+}
+
+std::string mask_words(const AttentionVariant& variant) {
+  const Mask& mask = variant.mask;
+  if (mask.kind == MaskKind::kNone) {
+    return "none: every token sees all";
+  }
+  if (mask.kind == MaskKind::kAround) {
+    return fmt::format("around {}: tokens to either side", grouped(mask.size));
+  }
+  const std::string name = mask.name();
+  return mask.size == 0 ? name
+                        : fmt::format("{} {}", name.substr(0, name.find(':')), grouped(mask.size));
+}
+
+std::string scale_words(const AttentionVariant& variant) {
+  const double scale = variant.score_scale;
+  if (scale == 0.0) {
+    return "1/√d_head, each head's own";
+  }
+  const double usual = 1.0 / std::sqrt(static_cast<double>(variant.d_head));
+  constexpr double kRounding = 1e-6;
+  return std::abs(scale - usual) <= kRounding * usual
+             ? fmt::format("1/√{} = {}", variant.d_head, decimal(scale))
+             : fmt::format("{}, not 1/√{} = {}", decimal(scale), variant.d_head, decimal(usual));
+}
+
+std::string cap_words(const AttentionVariant& variant) {
+  const std::string cap = decimal(variant.soft_cap);
+  return variant.soft_cap > 0.0f ? fmt::format("{} tanh(score / {})", cap, cap) : "";
+}
+
+std::string rope_words(const AttentionVariant& variant) {
+  if (!variant.rope) {
+    return "";
+  }
+  const Rope& rope = *variant.rope;
+  if (rope.n_rotated() == 0) {
+    return "none: nothing says where tokens stand";
+  }
+  std::string text = fmt::format("base {}", decimal(rope.theta));
+  if (rope.n_rotated() == variant.d_head) {
+    text += fmt::format(", all {} dimensions of a head", variant.d_head);
+  } else {
+    text +=
+        fmt::format(", {} of {} dimensions of a head (partial)", rope.n_rotated(), variant.d_head);
+  }
+  if (rope.scaling != "none") {
+    text += fmt::format(", {} scaling by {}", rope.scaling, decimal(rope.factor));
+    if (rope.original_n_ctx != 0) {
+      text += fmt::format(" from {}", counted_large(rope.original_n_ctx, "token"));
+    }
+  }
+  if (rope.query_growth != 0.0) {
+    text += fmt::format("; queries grow by {} ln(1 + position / {})", decimal(rope.query_growth),
+                        grouped(rope.original_n_ctx));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<InfoFact> told(std::vector<InfoFact> facts) {
+  std::erase_if(facts, [](const InfoFact& fact) { return fact.text.empty(); });
+  return facts;
+}
+
+std::string decimal(double number) {
+  constexpr double kLargest = 1e15;
+  if (number == std::floor(number) && number >= 0.0 && number < kLargest) {
+    return grouped(static_cast<std::size_t>(number));
+  }
+  return fmt::format("{:.4g}", number);
+}
+
+std::string counted_large(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+std::string listed(const std::vector<std::string>& items) {
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+AttentionVariant attention_variant(const Model& model, std::size_t layer) {
+  const LayerWeights& weights = model.layers[layer];
+  if (weights.heads.empty()) {
+    AttentionVariant none;
+    none.convolution = weights.convolution.width;
+    return none;
+  }
+  const std::size_t d_head = weights.heads.front().d_head();
+  AttentionVariant variant{weights.mask.value_or(model.config.mask),
+                           d_head,
+                           weights.score_scale,
+                           weights.soft_cap,
+                           weights.query_norm.present(),
+                           weights.key_norm.present(),
+                           {},
+                           0,
+                           weights.keys_from};
+  const bool is_alike = std::ranges::all_of(
+      weights.heads, [d_head](const HeadWeights& head) { return head.d_head() == d_head; });
+  if (weights.score_scale == 0.0 && is_alike) {
+    variant.score_scale = 1.0 / std::sqrt(static_cast<double>(d_head));
+  }
+  if (weights.rope) {
+    variant.rope = *weights.rope;
+  } else {
+    variant.rope.emplace().inverse_frequencies.resize(d_head / 2);
+  }
+  if (model.config.positions != Positions::kRope) {
+    variant.rope.reset();
+  }
+  return variant;
+}
+
+std::string layer_list(std::span<const std::size_t> layers) {
+  constexpr std::size_t kRun = 3;
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < layers.size();) {
+    std::size_t end = i + 1;
+    while (end < layers.size() && layers[end] == layers[end - 1] + 1) {
+      ++end;
+    }
+    const bool is_run = end - i >= kRun;
+    runs.push_back(is_run ? fmt::format("{}-{}", layers[i], layers[end - 1])
+                          : fmt::format("{}", layers[i]));
+    i = is_run ? end : i + 1;
+  }
+  return listed(runs);
+}
+
+std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
+  if (info.model == nullptr) {
+    return {};
+  }
+  const Model& model = *info.model;
+  const std::string scale = by_layers(model, scale_words);
+  const bool are_together = model.layers.front().norms_heads_together;
+  const auto norms = [are_together](const AttentionVariant& variant) {
+    return std::string(!variant.query_norm ? ""
+                       : are_together      ? "all heads' queries, and keys, together, before RoPE"
+                                           : "each head's queries and keys, before RoPE");
+  };
+  const auto keys = [](const AttentionVariant& variant) {
+    return variant.keys_from ? fmt::format("of layer {}", *variant.keys_from) : "their own";
+  };
+  std::vector<std::size_t> convolutions;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (model.layers[layer].heads.empty()) {
+      convolutions.push_back(layer);
+    }
+  }
+  std::string without;
+  if (!convolutions.empty()) {
+    without = fmt::format("{} {}: convolutions of {}",
+                          convolutions.size() == 1 ? "layer" : "layers", layer_list(convolutions),
+                          counted(model.layers[convolutions.front()].convolution.width, "token"));
+  }
+  return told({{"no attention", std::move(without)},
+               {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
+               {"mask", by_layers(model, mask_words)},
+               {"score scale", ascii ? in_ascii(scale) : scale},
+               {"soft cap", by_layers(model, cap_words)},
+               {"q/k norms", by_layers(model, norms)},
+               {"RoPE", by_layers(model, rope_words)}});
+}
+
+}  // namespace attnviz

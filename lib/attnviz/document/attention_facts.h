@@ -1,0 +1,51 @@
+// What the layers of a model do differently, in words.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/document/model_info.h"
+#include "attnviz/model/mask.h"
+#include "attnviz/model/model.h"
+
+namespace attnviz {
+
+/// A layer's attention as the model uses it.
+struct AttentionVariant {
+  Mask mask;
+  std::size_t d_head = 0;    // of the first head
+  double score_scale = 0.0;  // what q·k is multiplied with; 0: 1 / √d_head of each, which differ
+  float soft_cap = 0.0f;     // 0: none
+  bool query_norm = false, key_norm = false;
+  std::optional<Rope> rope;
+  std::size_t convolution = 0;           // tokens that one in attention's place sees; 0: attention
+  std::optional<std::size_t> keys_from;  // the layer whose keys and values it takes
+};
+
+/// Precondition: the model has that layer.
+AttentionVariant attention_variant(const Model& model, std::size_t layer);
+
+/// "0", "0, 2", "0-5, 7": runs of three and more are drawn together. In order.
+std::string layer_list(std::span<const std::size_t> layers);
+
+/// Masks, score scale, soft caps, norms of queries and keys, RoPE: where layers differ, which does
+/// what ("layers 0, 2: window 4,096; layers 1, 3: causal"). None without a model.
+std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii);
+
+/// Those that have something to tell.
+std::vector<InfoFact> told(std::vector<InfoFact> facts);
+
+/// 10,000 or 0.125.
+std::string decimal(double number);
+
+/// "1,024 tokens".
+std::string counted_large(std::size_t count, std::string_view noun);
+
+/// What stands between commas.
+std::string listed(const std::vector<std::string>& items);
+
+}  // namespace attnviz

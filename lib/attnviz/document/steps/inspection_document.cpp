@@ -1,0 +1,110 @@
+#include "attnviz/document/steps/inspection_document.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attnviz/attention/head_selection.h"
+#include "attnviz/core/message.h"
+#include "attnviz/document/steps/batch_shapes.h"
+#include "attnviz/document/steps/step_table.h"
+
+namespace attnviz {
+
+namespace {
+
+using Role = InspectionRole;
+
+std::vector<RoleText> head_facts(const Inspection& head, const TokenNames& names,
+                                 InspectionDetail detail) {
+  if (detail == InspectionDetail::kColored) {
+    return {
+        {head_title(head.head)},
+        {fmt::format("query {} {}", head.query, names.word(head.query)), Role::kQuery},
+        {fmt::format("{}   d_model {}   d_head {}   d_value {}", counted(head.n_tokens(), "token"),
+                     head.d_model(), head.d_head(), head.d_value())}};
+  }
+  std::vector<RoleText> facts = {
+      {head_title(head.head)},
+      {fmt::format("query {} {}", head.query, names.word(head.query)), Role::kQuery},
+      {counted(head.n_tokens(), "token")},
+      {fmt::format("d_model {}", head.d_model())},
+      {fmt::format("d_head {}", head.d_head())}};
+  if (head.d_value() != head.d_head()) {
+    facts.push_back({fmt::format("d_value {}", head.d_value())});
+  }
+  return facts;
+}
+
+InspectedHead inspected_head(const InspectionPage& page, const Inspection& head,
+                             InspectionDetail detail, const TokenNames& names) {
+  InspectedHead made{head_facts(head, names, detail), {}};
+  const KeyWords words(head, names);
+  std::size_t number = 0;
+  for (const StepDefinition& step : step_definitions()) {
+    number += has_step(head, step.step) ? 1u : 0u;
+    if (!page.shows(head, step.step)) {
+      continue;
+    }
+    StepFormula formula = step.formula(head);
+    InspectedStep& shown = made.steps.emplace_back();
+    shown.step = step.step;
+    shown.number = number;
+    shown.formula = std::move(formula.formula);
+    shown.shape = page.batch ? batch_shape(head, step.step) : std::move(formula.shape);
+    shown.sentence = page.explain ? step.sentence(head, words) : "";
+    if (const std::string more = page.explain && page.batch ? batch_sentence(head, step.step) : "";
+        !more.empty()) {
+      shown.sentence += (shown.sentence.empty() ? "" : " ") + more;
+    }
+    shown.note = step.note == nullptr ? "" : step.note(head);
+    StepBlocks blocks(page, head, detail, names, shown);
+    if (!step.is_of_key_table()) {
+      step.blocks(head, blocks);
+      continue;
+    }
+    shown.goes_on = !page.ends_key_table(head, step.step);
+    if (!shown.goes_on) {
+      blocks.key_table();
+    }
+    blocks.full_matrix(step.title, step.all_queries, Role::kPlain, {true, Role::kQuery},
+                       {true, Role::kKey});
+  }
+  return made;
+}
+
+}  // namespace
+
+bool InspectionPage::shows(InspectionStep step) const noexcept {
+  return steps.empty() || std::find(steps.begin(), steps.end(), step) != steps.end();
+}
+
+bool InspectionPage::shows(const Inspection& head, InspectionStep step) const {
+  return has_step(head, step) && shows(step);
+}
+
+bool InspectionPage::ends_key_table(const Inspection& head, InspectionStep step) const {
+  const auto goes_on = [&](const StepDefinition& later) {
+    return later.step > step && later.is_of_key_table() && shows(head, later.step);
+  };
+  return step_definition(step).is_of_key_table() &&
+         std::ranges::none_of(step_definitions(), goes_on);
+}
+
+std::span<const RoleText> inspection_legend() {
+  static const RoleText legend[] = {
+      {"q query", Role::kQuery}, {"k key", Role::kKey}, {"v value", Role::kValue}};
+  return legend;
+}
+
+InspectionDocument inspection_document(const InspectionPage& page, InspectionDetail detail,
+                                       bool ascii) {
+  InspectionDocument document{
+      TokenNames(page.tokens, ascii), page.full_title.value_or("inspect: " + page.title), {}};
+  for (const Inspection& head : page.heads) {
+    document.heads.push_back(inspected_head(page, head, detail, document.names));
+  }
+  return document;
+}
+
+}  // namespace attnviz

@@ -1,0 +1,77 @@
+// Encoders as llama.cpp's converter writes them: without what guesses masked tokens.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/rope_scaling.h"
+
+namespace attnviz {
+
+namespace {
+
+// BERT's layers, whatever says where tokens stand.
+Traits bert_traits(const GgufMetadata& metadata, WeightReader& weights, std::size_t n_positions) {
+  Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
+  const std::size_t n_ctx = traits.n_ctx;
+  set_encoder(traits, n_positions == 0 ? n_ctx : n_positions, traits.epsilon);
+  traits.n_ctx = std::min(traits.n_ctx, n_ctx);
+  traits.names.attention_norm = "attn_output_norm";
+  traits.names.mlp_norm = "layer_output_norm";
+  traits.n_segments = weights.has("token_types.weight") ? weights.rows_of("token_types.weight") : 0;
+  weights.pass_over({{"cls.weight", kOtherTask},
+                     {"cls.bias", kOtherTask},
+                     {"cls.output.*", kOtherTask},
+                     {"cls.norm.*", kOtherTask}});
+  return traits;
+}
+
+}  // namespace
+
+Model read_gguf_bert(const GgufMetadata& metadata, WeightReader weights) {
+  const Traits traits = bert_traits(metadata, weights, weights.rows_of("position_embd.weight"));
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_nomic_bert(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = bert_traits(metadata, weights, 0);
+  traits.positions = Positions::kRope;
+  set_biases(traits, Presence::kWhereThere);
+  traits.gated = weights.has("blk.0.ffn_gate.weight");
+  traits.activation = traits.gated ? Activation::kSilu : Activation::kGelu;
+  rotate_all(metadata, weights, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_modern_bert(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kPattern = 3;
+  constexpr double kLocalBase = 10000.0;
+  const GgufKeys key(metadata);
+  Traits traits = gguf_traits(metadata, weights, NormKind::kLayer);
+  metadata.number_or(key("attention.layer_norm_rms_epsilon"), 0.0);  // the same once more
+  if (const std::string_view name = metadata.text_or(key("hidden_activation"), "gelu");
+      name != "gelu") {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}{}: expected gelu, found {}", traits.where,
+                                                     key("hidden_activation"), quoted(name)));
+  }
+  traits.embedding_norm = true;
+  traits.first_norm = false;
+  traits.gate_with_up = true;
+  traits.activation = Activation::kGelu;
+  const std::size_t pattern = metadata.size_or(key("attention.sliding_window_pattern"), kPattern);
+  const auto is_near = [pattern](std::size_t layer) { return layer % pattern != 0; };
+  see_all(traits, metadata.size(key("attention.sliding_window")) / 2, is_near);
+  const auto far = read_gguf_rope(metadata, weights, {traits.d_head, traits.n_ctx});
+  const auto near = std::make_shared<const Rope>(
+      plain_rope(far->n_rotated(), metadata.positive_or(key("rope.freq_base_swa"), kLocalBase), 0));
+  traits.rope = [is_near, far, near](std::size_t layer) { return is_near(layer) ? near : far; };
+  weights.pass_over({{"cls.*", kOtherTask}});
+  return read_transformer(traits, std::move(weights));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,189 @@
+// Gemma 1 to 4 as llama.cpp's converter writes them: norms hold 1 + w.
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/rope_scaling.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr std::size_t kPattern = 6;  // of Gemma 3's layers every sixth sees everything
+
+Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.activation = Activation::kGeluTanh;
+  traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
+  return traits;
+}
+
+// Gemma 2 and 3: files do not say what queries are scaled by; the largest model of each is the one
+// whose heads are not as wide as it assumes.
+Traits later_gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
+                          std::size_t layers_of_27b) {
+  Traits traits = gemma_traits(metadata, weights);
+  traits.norm_after = true;
+  const std::size_t width =
+      traits.n_layers == layers_of_27b ? traits.d_model / traits.n_heads : traits.d_head;
+  traits.score_scale = 1.0 / std::sqrt(static_cast<double>(width));
+  return traits;
+}
+
+float soft_cap(const GgufMetadata& metadata, std::string_view name, double otherwise) {
+  const std::string key = GgufKeys(metadata)(name);
+  const double cap = metadata.number_or(key, otherwise);
+  return cap == 0.0 ? 0.0f : static_cast<float>(metadata.positive_or(key, otherwise));
+}
+
+// Layers that slide have another base, which nothing scales.
+void rotate_gemma3(const GgufMetadata& metadata, WeightReader& weights, const IsSliding& is_sliding,
+                   Traits& traits) {
+  constexpr double kLocalBase = 10000.0;
+  const auto global = read_gguf_rope(metadata, weights, {traits.d_head, traits.n_ctx});
+  const double base = metadata.positive_or(GgufKeys(metadata)("rope.freq_base_swa"), kLocalBase);
+  const auto local = std::make_shared<const Rope>(plain_rope(global->n_rotated(), base, 0));
+  traits.rope = [is_sliding, global, local](std::size_t layer) {
+    return is_sliding(layer) ? local : global;
+  };
+}
+
+// Of heads of two widths. In the wider ones some dimensions stand still: llama.cpp's file divides
+// their frequencies by 1e30.
+void rotate_gemma4(const GgufMetadata& metadata, WeightReader& weights,
+                   std::array<std::size_t, 2> d_heads, const IsSliding& is_sliding,
+                   Traits& traits) {
+  constexpr double kGlobalBase = 1e6;
+  constexpr double kLocalBase = 10000.0;
+  const GgufKeys key(metadata);
+  const auto whole = [&](const char* name, std::size_t d_head) {
+    if (const std::size_t said = metadata.size_or(key(name), d_head); said != d_head) {
+      metadata.fail(key(name), fmt::format("expected {}, found {}", d_head, said));
+    }
+  };
+  const auto [global_head, local_head] = d_heads;
+  whole("rope.dimension_count", global_head);
+  whole("rope.dimension_count_swa", local_head);
+  Rope global = plain_rope(global_head, metadata.positive_or(key("rope.freq_base"), kGlobalBase),
+                           traits.n_ctx);
+  if (weights.has("rope_freqs.weight")) {
+    global.inverse_frequencies =
+        divided(global.inverse_frequencies, weights.vector("rope_freqs.weight", global_head / 2));
+    global.scaling = "proportional";
+    if (!is_finite(global)) {
+      metadata.fail("rope_freqs.weight", "expected factors above 0");
+    }
+  }
+  const Rope local = plain_rope(
+      local_head, metadata.positive_or(key("rope.freq_base_swa"), kLocalBase), traits.n_ctx);
+  traits.rope = [is_sliding, far = std::make_shared<const Rope>(std::move(global)),
+                 near = std::make_shared<const Rope>(local)](std::size_t layer) {
+    return is_sliding(layer) ? near : far;
+  };
+}
+
+}  // namespace
+
+Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gemma_traits(metadata, weights);
+  traits.tied = true;
+  rotate_all(metadata, weights, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kWindow = 4096;
+  constexpr std::size_t kLayersOf27b = 46;
+  constexpr double kScoreCap = 50.0;
+  constexpr double kLogitCap = 30.0;
+  Traits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
+  traits.tied = true;
+  rotate_all(metadata, weights, traits);
+  traits.soft_cap = soft_cap(metadata, "attn_logit_softcapping", kScoreCap);
+  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kLogitCap);
+  slide(
+      metadata, kWindow, [](std::size_t layer) { return layer % 2 == 0; }, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kLayersOf27b = 62;
+  Traits traits = later_gemma_traits(metadata, weights, kLayersOf27b);
+  traits.query_key_norm = Presence::kYes;
+  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  slide(metadata, 0, is_sliding, traits);
+  if (!traits.mask) {
+    rotate_all(metadata, weights, traits);
+    return read_transformer(traits, std::move(weights));
+  }
+  rotate_gemma3(metadata, weights, is_sliding, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kNever = 0;  // no size of it has other heads
+  Traits traits = later_gemma_traits(metadata, weights, kNever);
+  traits.query_key_norm = Presence::kYes;
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  see_all(traits, metadata.size(GgufKeys(metadata)("attention.sliding_window")) / 2, is_sliding);
+  rotate_gemma3(metadata, weights, is_sliding, traits);
+  for (const char* layer : {"dense_2.*", "dense_3.*", "dense.0.*", "dense.1.*"}) {
+    weights.pass_over({{layer, kOtherTask}});
+  }
+  for (const char* size :
+       {"dense_2_feat_in", "dense_2_feat_out", "dense_3_feat_in", "dense_3_feat_out"}) {
+    metadata.find(GgufKeys(metadata)(size));  // of what comes behind pooling
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights) {
+  const GgufKeys key(metadata);
+  Traits traits = gemma_traits(metadata, weights);
+  const std::size_t global_head = traits.d_head;
+  const std::size_t local_head = metadata.size_or(key("attention.key_length_swa"), global_head);
+  if (metadata.size_or(key("attention.value_length_swa"), local_head) != local_head) {
+    metadata.fail(key("attention.value_length_swa"), "expected as key_length_swa");
+  }
+  traits.tied = true;
+  traits.norm_after = true;
+  traits.query_key_norm = Presence::kYes;
+  traits.value_norm = true;
+  traits.score_scale = 1.0;
+  traits.result_scale = true;
+  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
+  traits.layer_inputs = metadata.id(key("embedding_length_per_layer_input")).value_or(0);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  slide(metadata, 0, is_sliding, traits);
+  rotate_gemma4(metadata, weights, {global_head, local_head}, is_sliding, traits);
+  const std::size_t n_shared = metadata.id(key("attention.shared_kv_layers")).value_or(0);
+  if (n_shared > 0 && n_shared >= traits.n_layers) {
+    metadata.fail(key("attention.shared_kv_layers"), "expected fewer than there are layers");
+  }
+  traits.vary = [=, files = weights, by_layer = traits.vary, where = traits.where,
+                 n_own = traits.n_layers - n_shared](std::size_t layer, LayerTraits& shape) {
+    if (by_layer) {
+      by_layer(layer, shape);
+    }
+    shape.d_head = is_sliding(layer) ? local_head : global_head;
+    shape.values_are_keys = !files.has(fmt::format("blk.{}.attn_v.weight", layer));
+    if (layer >= n_own) {
+      shape.keys_from = last_alike(where, n_own, is_sliding(layer), is_sliding);
+    }
+  };
+  if (n_shared > 0) {
+    weights.pass_over(unused_keys(traits.names));
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
+}  // namespace attnviz

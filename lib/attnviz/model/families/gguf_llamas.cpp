@@ -1,0 +1,145 @@
+// Llama and its descendants as llama.cpp's converter writes them.
+
+#include <memory>
+#include <utility>
+
+#include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/rope_scaling.h"
+
+namespace attnviz {
+
+namespace {
+
+bool everywhere(std::size_t /*layer*/) {
+  return true;
+}
+
+Traits llama_traits(const GgufMetadata& metadata, WeightReader& weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  rotate_all(metadata, weights, traits, RopePairing::kNeighbours, /*has_factors=*/true);
+  slide(metadata, 0, everywhere, traits);
+  return traits;
+}
+
+}  // namespace
+
+Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights) {
+  const Traits traits = llama_traits(metadata, weights);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_qwen2(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  rotate_all(metadata, weights, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.query_key_norm = Presence::kYes;
+  rotate_all(metadata, weights, traits);
+  weights.pass_over({{"cls.output.*", kOtherTask}});  // rerankers
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights);
+  traits.gate_with_up = traits.qkv == QkvStorage::kStacked;
+  rotate_all(metadata, weights, traits, RopePairing::kHalves, /*has_factors=*/true);
+  slide(metadata, 0, everywhere, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+// What reads texts of models of texts and pictures: a token of a text stands at the same place in
+// all sections of its rotary positions.
+Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights) {
+  metadata.find(GgufKeys(metadata)("rope.dimension_sections"));
+  return read_gguf_qwen2(metadata, std::move(weights));
+}
+
+Model read_gguf_qwen3vl(const GgufMetadata& metadata, WeightReader weights) {
+  metadata.find(GgufKeys(metadata)("rope.dimension_sections"));
+  metadata.find(GgufKeys(metadata)("n_deepstack_layers"));  // of pictures
+  return read_gguf_qwen3(metadata, std::move(weights));
+}
+
+Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = llama_traits(metadata, weights);
+  for (const char* of_pictures : {"image_token_index", "spatial_merge_size"}) {
+    metadata.find(GgufKeys(metadata)(of_pictures));
+  }
+  if (const std::string mscale = GgufKeys(metadata)("rope.scaling.mscale");
+      metadata.number_or(mscale, 1.0) != 1.0) {  // llama.cpp takes it as 1, too
+    metadata.fail(mscale, "expected 1");
+  }
+  if (const double growth = scale_of(metadata, "attention.temperature_scale", 0.0); growth != 0.0) {
+    const GgufKeys key(metadata);
+    Rope growing = *traits.rope(0);
+    growing.query_growth = growth;
+    growing.original_n_ctx = metadata.size(key("rope.scaling.original_context_length"));
+    traits.rope = [same = std::make_shared<const Rope>(std::move(growing))](std::size_t /*layer*/) {
+      return same;
+    };
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = llama_traits(metadata, weights);
+  traits.embedding_scale = static_cast<float>(scale_of(metadata, "embedding_scale", 1.0));
+  traits.branch_scale = static_cast<float>(scale_of(metadata, "residual_scale", 1.0));
+  traits.score_scale = scale_of(metadata, "attention.scale", 0.0);
+  traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", 1.0));
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_lfm2(const GgufMetadata& metadata, WeightReader weights) {
+  const GgufKeys key(metadata);
+  Traits traits = gguf_traits(metadata, weights);
+  traits.names.norm = "token_embd_norm";
+  traits.query_key_norm = Presence::kYes;
+  traits.convolution_bias = Presence::kWhereThere;
+  rotate_all(metadata, weights, traits);
+  traits.vary = [by_layer = traits.vary, width = metadata.size(key("shortconv.l_cache"))](
+                    std::size_t layer, LayerTraits& shape) {
+    if (by_layer) {
+      by_layer(layer, shape);
+    }
+    shape.convolution = shape.n_kv_heads == 0 ? width : 0;
+  };
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_smollm3(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kInterval = 4;  // no file says it
+  Traits traits = llama_traits(metadata, weights);
+  const IsSliding rotates = all_but_every(kInterval);
+  keep_unrotated([rotates](std::size_t layer) { return !rotates(layer); }, traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kPattern = 4;
+  Traits traits = gguf_traits(metadata, weights);
+  traits.norm_before = false;
+  traits.norm_after = true;
+  traits.query_key_norm = Presence::kYes;
+  traits.head_norms = HeadNorms::kTogether;
+  rotate_all(metadata, weights, traits);
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
+  slide(metadata, 0, is_sliding, traits);
+  if (traits.mask) {  // what slides is not scaled
+    const auto scaled = traits.rope(0);
+    const auto plain =
+        std::make_shared<const Rope>(plain_rope(scaled->n_rotated(), scaled->theta, 0));
+    traits.rope = [is_sliding, scaled, plain](std::size_t layer) {
+      return is_sliding(layer) ? plain : scaled;
+    };
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
+}  // namespace attnviz

@@ -1,0 +1,163 @@
+#include "attnviz/model/families/gguf_traits.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr TensorNames kNames = {
+    .embeddings = "token_embd",
+    .positions = "position_embd",
+    .segments = "token_types",
+    .embedding_norm = "token_embd_norm",
+    .norm = "output_norm",
+    .unembedding = "output",
+    .layer = "blk.{}.",
+    .query = "attn_q",
+    .key = "attn_k",
+    .value = "attn_v",
+    .qkv = "attn_qkv",
+    .output = "attn_output",
+    .query_norm = "attn_q_norm",
+    .key_norm = "attn_k_norm",
+    .attention_norm = "attn_norm",
+    .after_attention_norm = "post_attention_norm",
+    .mlp_norm = "ffn_norm",
+    .after_mlp_norm = "post_ffw_norm",
+    .conv_in = "shortconv.in_proj",
+    .conv = "shortconv.conv",
+    .conv_out = "shortconv.out_proj",
+    .layer_embeddings = "per_layer_token_embd",
+    .layer_projection = "per_layer_model_proj",
+    .layer_projection_norm = "per_layer_proj_norm",
+    .input_gate = "inp_gate",
+    .input_projection = "proj",
+    .input_norm = "post_norm",
+    .result_scale = "layer_output_scale.weight",
+    .gate = "ffn_gate",
+    .up = "ffn_up",
+    .down = "ffn_down",
+    .gate_up = "ffn_up",
+};
+
+void require_no_experts(const GgufMetadata& metadata, const GgufKeys& key) {
+  const std::string experts = key("expert_count");
+  if (metadata.id(experts).value_or(0) > 0) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{}: expected none: mixtures of experts are not read",
+                            gguf_where(metadata), experts));
+  }
+}
+
+// Of layers that may differ.
+void read_shapes(const GgufMetadata& metadata, const GgufKeys& key, Traits& traits) {
+  const SizesOfLayers d_ff(metadata, key("feed_forward_length"), traits.n_layers, 1);
+  const SizesOfLayers heads(metadata, key("attention.head_count"), traits.n_layers, 1);
+  const std::string kv = key("attention.head_count_kv");
+  const SizesOfLayers kv_heads =
+      metadata.has(kv) ? SizesOfLayers(metadata, kv, traits.n_layers, 0) : heads;
+  traits.d_ff = d_ff.largest();
+  traits.n_heads = heads.largest();
+  traits.n_kv_heads = kv_heads.largest();
+  traits.vary = [d_ff, heads, kv_heads](std::size_t layer, LayerTraits& shape) {
+    shape.d_ff = d_ff[layer];
+    shape.n_heads = heads[layer];
+    shape.n_kv_heads = kv_heads[layer];
+  };
+}
+
+std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const Traits& traits) {
+  const std::string key_length = key("attention.key_length");
+  const std::string value_length = key("attention.value_length");
+  const std::size_t d_head =
+      metadata.has(key_length)
+          ? metadata.size(key_length)
+          : even_share(fmt::format("{}{}: ", traits.where, key("attention.head_count")),
+                       traits.d_model, traits.n_heads);
+  if (const std::size_t d_value = metadata.size_or(value_length, d_head); d_value != d_head) {
+    metadata.fail(value_length,
+                  fmt::format("expected {} as {} says, found {}", d_head, key_length, d_value));
+  }
+  return d_head;
+}
+
+}  // namespace
+
+Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, NormKind norm_kind) {
+  const GgufKeys key(metadata);
+  require_no_experts(metadata, key);
+  Traits traits;
+  traits.where = gguf_where(metadata);
+  traits.names = kNames;
+  traits.n_layers = metadata.size(key("block_count"));
+  traits.d_model = metadata.size(key("embedding_length"));
+  read_shapes(metadata, key, traits);
+  traits.d_head = head_width(metadata, key, traits);
+  traits.n_ctx = metadata.size(key("context_length"));
+  traits.norm_kind = norm_kind;
+  traits.epsilon =
+      metadata.positive(key(norm_kind == NormKind::kRms ? "attention.layer_norm_rms_epsilon"
+                                                        : "attention.layer_norm_epsilon"));
+  if (weights.has("blk.0.attn_qkv.weight")) {
+    traits.qkv = QkvStorage::kStacked;
+  }
+  traits.qkv_bias = Presence::kWhereThere;
+  traits.tied = !weights.has("output.weight");
+  return traits;
+}
+
+void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
+                RopePairing pairing, bool has_factors) {
+  const GgufRopeFacts facts{traits.d_head, traits.n_ctx, pairing, has_factors};
+  traits.rope = [rope = read_gguf_rope(metadata, weights, facts)](std::size_t /*layer*/) {
+    return rope;
+  };
+}
+
+IsSliding all_but_every(std::size_t n) {
+  return [n](std::size_t layer) { return (layer + 1) % n != 0; };
+}
+
+IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t n_layers,
+                          std::size_t otherwise) {
+  const std::string key = GgufKeys(metadata)("attention.sliding_window_pattern");
+  const GgufValue* const value = metadata.find(key);
+  if (value == nullptr || value->type() != GgufType::kArray) {
+    return all_but_every(metadata.size_or(key, otherwise));
+  }
+  if (value->size() != n_layers) {
+    metadata.fail(key, fmt::format("expected a flag for each layer, found {}", value->size()));
+  }
+  std::vector<bool> listed = metadata.flags(key);
+  return [listed = std::move(listed)](std::size_t layer) { return listed[layer]; };
+}
+
+void slide(const GgufMetadata& metadata, std::size_t otherwise, const IsSliding& is_sliding,
+           Traits& traits) {
+  const std::string key = GgufKeys(metadata)("attention.sliding_window");
+  const std::size_t window = metadata.has(key) ? metadata.id(key).value_or(0) : otherwise;
+  if (window == 0) {
+    return;
+  }
+  const Mask sliding{MaskKind::kWindow, window};
+  traits.mask = [sliding, is_sliding](std::size_t layer) {
+    return is_sliding(layer) ? std::optional(sliding) : std::nullopt;
+  };
+}
+
+double scale_of(const GgufMetadata& metadata, std::string_view name, double neutral) {
+  const std::string key = GgufKeys(metadata)(name);
+  return metadata.number_or(key, neutral) == neutral ? neutral : metadata.positive(key);
+}
+
+}  // namespace attnviz

@@ -1,0 +1,40 @@
+// What the readers of GGUF architectures have in common.
+#pragma once
+
+#include <functional>
+
+#include "attnviz/formats/gguf_metadata.h"
+#include "attnviz/model/families/gguf_keys.h"
+#include "attnviz/model/families/traits.h"
+
+namespace attnviz {
+
+/// Shapes and names. Fused matrices and biases of queries, keys and values may stand in files of
+/// any architecture; further tensors only in those whose architecture has them. Throws
+/// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
+/// mixtures of experts.
+Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights,
+                   NormKind norm_kind = NormKind::kRms);
+
+/// Rotary positions that are the same in all layers.
+void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
+                RopePairing pairing = RopePairing::kHalves, bool has_factors = false);
+
+using IsSliding = std::function<bool(std::size_t layer)>;
+
+/// All but every n-th layer.
+IsSliding all_but_every(std::size_t n);
+
+/// What "attention.sliding_window_pattern" lists by layer, or all but every n-th for a number n in
+/// it; `otherwise` is that number where the file says nothing.
+IsSliding sliding_pattern(const GgufMetadata& metadata, std::size_t n_layers,
+                          std::size_t otherwise);
+
+/// window:"attention.sliding_window" where `is_sliding` says so. 0: in no layer.
+void slide(const GgufMetadata& metadata, std::size_t otherwise, const IsSliding& is_sliding,
+           Traits& traits);
+
+/// "attention.scale", "logit_scale" and the like, which are neutral at `neutral` and may be absent.
+double scale_of(const GgufMetadata& metadata, std::string_view name, double neutral);
+
+}  // namespace attnviz

@@ -1,0 +1,188 @@
+#include "attnviz/model/families/hf_traits.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
+#include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/rope_scaling.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr TensorNames kHfNames = {
+    .embeddings = "embed_tokens",
+    .norm = "norm",
+    .unembedding = "lm_head",
+    .layer = "layers.{}.",
+    .query = "self_attn.q_proj",
+    .key = "self_attn.k_proj",
+    .value = "self_attn.v_proj",
+    .qkv = "self_attn.qkv_proj",
+    .output = "self_attn.o_proj",
+    .query_norm = "self_attn.q_norm",
+    .key_norm = "self_attn.k_norm",
+    .attention_norm = "input_layernorm",
+    .after_attention_norm = "post_attention_layernorm",
+    // Of families without norms behind attention: in front of the MLP.
+    .mlp_norm = "post_attention_layernorm",
+    .after_mlp_norm = "post_feedforward_layernorm",
+    .gate = "mlp.gate_proj",
+    .up = "mlp.up_proj",
+    .down = "mlp.down_proj",
+    .gate_up = "mlp.gate_up_proj",
+};
+
+}  // namespace
+
+Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
+  const auto size = [&config](std::string_view key, std::size_t otherwise) {
+    return otherwise == 0 ? config.size(key) : config.size_or(key, otherwise);
+  };
+  Traits traits;
+  traits.where = config.node().where();
+  traits.names = kHfNames;
+  traits.n_layers = config.size("num_hidden_layers");
+  traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
+  traits.d_model = config.size("hidden_size");
+  traits.d_ff = config.size("intermediate_size");
+  traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
+  traits.n_heads = size("num_attention_heads", defaults.n_heads);
+  // Null: as many as heads, whatever the family's default is.
+  const bool is_said = config.find_or_null("num_key_value_heads").has_value();
+  traits.n_kv_heads =
+      config.size_or("num_key_value_heads",
+                     is_said || defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
+  const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
+  traits.d_head = d_head                 ? *d_head
+                  : defaults.d_head != 0 ? defaults.d_head
+                                         : even_share(traits.where, traits.d_model, traits.n_heads);
+  if (traits.d_head > kWidestHead) {
+    config.node().fail(
+        fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));
+  }
+  traits.epsilon = config.positive_or("rms_norm_eps", defaults.epsilon);
+  traits.original_n_ctx = defaults.original_n_ctx;
+  traits.tied = is_tied(config, defaults.tied);
+  return traits;
+}
+
+float soft_cap(const HfConfig& config, std::string_view key, double otherwise) {
+  const std::optional<JsonNode> node = config.find_or_null(key);
+  if (!node) {
+    return static_cast<float>(otherwise);
+  }
+  const bool is_off = node->kind() == JsonKind::kNull || node->as_number() == 0.0f;
+  return is_off ? 0.0f : static_cast<float>(config.positive(key));
+}
+
+bool is_tied(const HfConfig& config, bool otherwise) {
+  constexpr std::string_view kKey = "tie_word_embeddings";
+  const std::optional<HfConfig> outer = config.outer();
+  const std::optional<JsonNode> outside = outer ? outer->find(kKey) : std::nullopt;
+  require_same(config.find(kKey), outside);
+  if (otherwise && !config.has(kKey) && outside && !outside->as_bool()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected true: the text's own config ties them, for it says nothing",
+                            outside->where()));
+  }
+  return config.flag_or(kKey, outside ? outside->as_bool() : otherwise);
+}
+
+void rotate_all(const HfConfig& config, Traits& traits) {
+  RopeFacts facts{traits.d_head, traits.n_ctx};
+  facts.original_n_ctx = traits.original_n_ctx;
+  rotate_all(config, facts, traits);
+}
+
+void rotate_all(const HfConfig& config, const RopeFacts& facts, Traits& traits) {
+  auto rope = std::make_shared<const Rope>(read_config_rope(config, facts));
+  traits.rope = [rope = std::move(rope)](std::size_t /*layer*/) { return rope; };
+}
+
+std::optional<std::vector<bool>> sliding_layers(const HfConfig& config) {
+  const std::optional<JsonNode> types = config.find("layer_types");
+  if (!types) {
+    return std::nullopt;
+  }
+  const std::vector<JsonNode> names = types->as_list("a list of layer types");
+  if (names.size() != config.size("num_hidden_layers")) {
+    types->fail(fmt::format("expected a type for each layer, found {}", names.size()));
+  }
+  std::vector<bool> sliding;
+  sliding.reserve(names.size());
+  for (const JsonNode& node : names) {
+    const std::string_view name = node.as_string();
+    if (name != "sliding_attention" && name != "full_attention") {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected full_attention or sliding_attention, found {}",
+                              node.where(), quoted(name)));
+    }
+    sliding.push_back(name == "sliding_attention");
+  }
+  return sliding;
+}
+
+std::size_t sliding_window(const HfConfig& config, std::size_t otherwise) {
+  const bool is_said = config.find_or_null("sliding_window").has_value();
+  return config.size_or("sliding_window", is_said ? 0 : otherwise);
+}
+
+void require_none_sliding(const HfConfig& config, std::string_view said) {
+  const std::optional<std::vector<bool>> listed = sliding_layers(config);
+  if (listed && std::ranges::find(*listed, true) != listed->end()) {
+    throw Error(ErrorKind::kUnsupported, fmt::format("{}sliding_attention contradicts {}",
+                                                     config.at("layer_types").where(), said));
+  }
+}
+
+void slide(const HfConfig& config, std::size_t window,
+           const std::function<bool(std::size_t layer)>& is_sliding, Traits& traits) {
+  if (window == 0) {
+    require_none_sliding(config, "sliding_window, which is null");
+    return;
+  }
+  const Mask sliding{MaskKind::kWindow, window};
+  traits.mask = [listed = sliding_layers(config), sliding, is_sliding](std::size_t layer) {
+    const bool slides = listed ? (*listed)[layer] : is_sliding(layer);
+    return slides ? std::optional(sliding) : std::nullopt;
+  };
+}
+
+void slide_everywhere(const HfConfig& config, std::size_t window, Traits& traits) {
+  slide(
+      config, window, [](std::size_t /*layer*/) { return true; }, traits);
+}
+
+Model read_hf_decoder(TensorFiles files, const Traits& traits,
+                      const std::vector<HarmlessTensor>& harmless) {
+  WeightReader weights(std::move(files),
+                       {"model.", "language_model.model.", "model.language_model.", "transformer.",
+                        "gpt_neox.", "bert.", ""},
+                       fmt::format("{}.weight", traits.names.embeddings));
+  weights.pass_over(heads_of_other_tasks());
+  weights.pass_over(harmless);
+  weights.pass_over({{"rotary_emb.inv_freq", kBuffer},
+                     {"rotary_emb_local.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.inv_freq", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.cos_cached", kBuffer},
+                     {"layers.#.self_attn.rotary_emb.sin_cached", kBuffer},
+                     {"vision_tower.*", kOtherPart},
+                     {"vision_model.*", kOtherPart},
+                     {"multi_modal_projector.*", kOtherPart},
+                     {"visual.*", kOtherPart},
+                     {"model.visual.*", kOtherPart},
+                     {"embed_vision.*", kOtherPart},
+                     {"embed_audio.*", kOtherPart},
+                     {"audio_tower.*", kOtherPart}});
+  if (traits.tied) {
+    weights.pass_over({tied_unembedding(traits.names.unembedding)});
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
+}  // namespace attnviz

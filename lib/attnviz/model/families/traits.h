@@ -1,0 +1,169 @@
+// What families of transformers differ in, and the one reader that all of them share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/model/families/parts.h"
+
+namespace attnviz {
+
+/// What tensors are called; those of a layer behind its name, in which {} stands for its number.
+/// Names of what a family does not have are never looked up.
+struct TensorNames {
+  std::string_view embeddings = {}, positions = {}, segments = {}, embedding_norm = {};
+  std::string_view embedding_projection = {},
+                   output_projection = {};  // of embeddings that are narrower
+  std::string_view norm = {}, unembedding = {};
+  std::string_view layer = {};
+  std::string_view query = {}, key = {}, value = {}, qkv = {},
+                   output = {};                     // qkv: all three in one
+  std::string_view query_norm = {}, key_norm = {};  // {}: one of each head's
+  std::string_view attention_norm = {}, after_attention_norm = {}, mlp_norm = {},
+                   after_mlp_norm = {};
+  std::string_view conv_in = {}, conv = {}, conv_out = {};
+  // Of each token's own embeddings for layers, outside of layers and in them.
+  std::string_view layer_embeddings = {}, layer_projection = {}, layer_projection_norm = {};
+  std::string_view input_gate = {}, input_projection = {}, input_norm = {};
+  std::string_view result_scale = {};
+  std::string_view gate = {}, up = {}, down = {}, gate_up = {};  // gate_up: both in one
+  // Of what guesses masked tokens: BERT's.
+  std::string_view transform = {}, transform_norm = {}, unembedding_bias = {};
+};
+
+/// How queries, keys and values are stored.
+enum class QkvStorage {
+  kSeparate,
+  kStacked,  // in one matrix: all queries, all keys, all values
+  kByGroup,  // in one matrix: of each key and value head its queries, its key, its value
+};
+
+/// What the norms of queries and keys are of.
+enum class HeadNorms {
+  kShared,    // of each head, with the same weights: Qwen 3
+  kOfEach,    // of each head, with its own: Cohere
+  kTogether,  // of all heads of a token: OLMo 2
+};
+
+/// The shape of one layer, where layers differ: Gemma 4, LFM2.
+struct LayerTraits {
+  std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;
+  std::size_t d_head = 0;
+  std::size_t d_ff = 0;
+  bool values_are_keys = false;          // values are projected as keys are
+  std::optional<std::size_t> keys_from;  // the layer before it whose keys and values it takes
+  std::size_t convolution = 0;           // width of one in attention's place; 0: attention
+};
+
+/// What a family's config says, and the family itself. The defaults are Llama's.
+struct Traits {
+  std::string where;  // in front of messages
+  TensorNames names;
+
+  std::size_t n_layers = 0;
+  std::size_t n_vocab = 0;  // 0: as many as there are embeddings
+  std::size_t d_model = 0;
+  std::size_t d_embed = 0;  // of embeddings that are projected to d_model; 0: they are not
+  std::size_t d_ff = 0;
+  std::size_t d_head = 0;
+  std::size_t n_heads = 0;
+  std::size_t n_kv_heads = 0;
+  std::size_t n_ctx = 0;
+  std::size_t original_n_ctx = 0;  // before rotary positions were scaled; 0: n_ctx
+  std::size_t most_tokens = 0;     // less than n_ctx, however positions are scaled; 0: as n_ctx
+
+  std::function<void(std::size_t layer, LayerTraits& shape)> vary;  // empty: all are alike
+
+  Positions positions = Positions::kRope;
+  std::function<std::shared_ptr<const Rope>(std::size_t layer)> rope;  // of rotary positions
+  std::size_t n_positions = 0;                                         // rows of learned ones
+  std::size_t first_position = 0;
+  std::optional<std::uint32_t> no_position;  // as the Model's
+  std::size_t n_segments = 0;
+
+  LayerOrder order = LayerOrder::kPreNorm;
+  bool sees_all = false;  // tokens see those behind them: encoders
+  std::function<std::optional<Mask>(std::size_t layer)> mask;  // empty: the model's in all layers
+
+  NormKind norm_kind = NormKind::kRms;
+  Presence norm_bias = Presence::kNo;
+  double epsilon = 1e-6;
+  float norm_offset = 0.0f;     // Gemma stores a norm's weight less 1
+  bool embedding_norm = false;  // before layer 0: BLOOM
+  bool norm_before = true;      // of what attention and the MLP read; OLMo 2 has none
+  bool first_norm = true;       // in layer 0, too; ModernBERT's has none before attention
+  bool norm_after = false;      // of what attention and the MLP add: Gemma 2
+  bool one_norm = false;        // attention and MLP read the same one: Phi-2
+  bool last_norm = true;        // behind the last layer
+
+  QkvStorage qkv = QkvStorage::kSeparate;
+  bool conv1d = false;  // matrices are stored [d_in, d_out]: GPT-2
+  Presence qkv_bias = Presence::kNo;
+  Presence output_bias = Presence::kNo;
+  Presence query_key_norm = Presence::kNo;
+  HeadNorms head_norms = HeadNorms::kShared;
+  bool value_norm = false;      // RMS norms of each head's values, without weights: Gemma 4
+  double score_scale = 0.0;     // 0: 1 / √d_head
+  bool scale_by_layer = false;  // by 1 / (layer + 1), too: GPT-2 can
+  float soft_cap = 0.0f;
+
+  Activation activation = Activation::kSilu;
+  bool gated = true;
+  bool gate_with_up = false;  // in one matrix, the gate first: Phi-3
+  Presence mlp_bias = Presence::kNo;
+
+  float embedding_scale = 1.0f;  // Gemma: √d_model
+  std::size_t layer_inputs = 0;  // numbers of each token's own embedding for a layer; 0: none
+  float branch_scale = 1.0f;     // of what attention and MLP add: Granite
+  bool result_scale = false;     // a number in the file for what leaves each layer: Gemma 4
+  Presence convolution_bias = Presence::kNo;
+  bool tied = false;
+  Presence unembedding_bias = Presence::kNo;
+  float logit_scale = 1.0f;
+  float logit_soft_cap = 0.0f;
+  // Of what guesses masked tokens:
+  Activation head_activation = Activation::kGelu;
+  Presence transform_bias = Presence::kNo;
+};
+
+/// No rotary positions in those layers for which `is_plain` is true.
+void keep_unrotated(const std::function<bool(std::size_t layer)>& is_plain, Traits& traits);
+
+/// Every token sees all others, or, where `is_sliding` says so, those up to `reach` tokens away.
+void see_all(Traits& traits, std::size_t reach,
+             const std::function<bool(std::size_t layer)>& is_sliding);
+
+/// The last layer before `end` that slides, or does not, as `slides` says: whose keys those behind
+/// it take. Throws Error{kMalformed} behind `where` when there is none.
+std::size_t last_alike(std::string_view where, std::size_t end, bool slides,
+                       const std::function<bool(std::size_t layer)>& is_sliding);
+
+/// Tensors of keys and values, which may lie in files although those of a layer before stand in
+/// their place.
+std::vector<HarmlessTensor> unused_keys(const TensorNames& names);
+
+/// Learned positions: a table of `n` rows in front of the layers.
+void learn_positions(Traits& traits, std::size_t n, std::size_t first_position = 0);
+
+/// A layer norm in place of an RMS norm.
+void norm_layers(Traits& traits, Presence bias, double epsilon);
+
+/// An encoder after BERT (Devlin et al. 2019): tokens see all others, layer norms stand behind the
+/// sums, positions are learned, biases everywhere, an MLP without a gate. Needs d_model and
+/// n_heads. Throws Error{kMalformed} when heads cannot share d_model.
+void set_encoder(Traits& traits, std::size_t n_positions, double epsilon);
+
+/// Of attention and the MLP: biases everywhere or nowhere.
+void set_biases(Traits& traits, Presence presence);
+
+/// Throws Error{kMalformed} when the numbers contradict each other or the tensors.
+Model read_transformer(const Traits& traits, WeightReader weights);
+
+}  // namespace attnviz
