@@ -28,10 +28,10 @@ std::size_t rotated(const GgufMetadata& metadata, const GgufKeys& key, std::size
   std::size_t n_rotated = metadata.size_or(dimensions, whole);
   // `ollama create` writes this where heads have another width; all of them is what it means.
   if (is_llama && n_rotated != d_head && whole == d_head &&
-      n_rotated == metadata.size(key("embedding_length")) /
-                       SizesOfLayers(metadata, key("attention.head_count"),
-                                     metadata.size(key("block_count")), 1)
-                           .largest()) {
+      n_rotated ==
+          metadata.size(key("embedding_length")) /
+              SizesOfLayers(metadata, key("attention.head_count"), SizesOfLayers::kAnyNumber, 1)
+                  .largest()) {
     n_rotated = whole;
   }
   if (n_rotated > std::min(d_head, kWidestHead) || n_rotated % 2 != 0) {
@@ -106,7 +106,8 @@ SizesOfLayers::SizesOfLayers(const GgufMetadata& metadata, const std::string& ke
   const auto is_size = [least](double size) {
     return size >= static_cast<double>(least) && size <= kMost && size == std::floor(size);
   };
-  if (numbers.empty() || numbers.size() != n_layers || !std::ranges::all_of(numbers, is_size)) {
+  if (numbers.empty() || (n_layers != kAnyNumber && numbers.size() != n_layers) ||
+      !std::ranges::all_of(numbers, is_size)) {
     metadata.fail(key, fmt::format("expected a whole number of at least {} for each layer", least));
   }
   listed_.assign(numbers.begin(), numbers.end());

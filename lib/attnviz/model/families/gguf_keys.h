@@ -30,6 +30,7 @@ std::string gguf_where(const GgufMetadata& metadata);
 /// A size that is the same in all layers, or that the file lists by layer.
 class SizesOfLayers {
  public:
+  static constexpr std::size_t kAnyNumber = 0;  // of layers
   /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
   SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t n_layers,
                 std::size_t least);
