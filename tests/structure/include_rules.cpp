@@ -25,6 +25,7 @@ constexpr std::array kLibraryRooms = {
     Room{"text", 20},
     Room{"text/tokenizers", 21},
     Room{"text/files", 22},
+    Room{"text/template", 22},
     Room{"attention", 30},
     Room{"analysis/heads", 40},
     Room{"analysis", 41},

@@ -1,0 +1,68 @@
+// What a template may take: it is input, and may be hostile.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz::templates {
+
+/// Throws Error{kMalformed}; whoever runs the template adds where.
+[[noreturn]] inline void fail(const std::string& message) {
+  throw Error(ErrorKind::kMalformed, message);
+}
+
+/// Counts what has been taken, and throws Error{kMalformed} when that is too much. A rendering of a
+/// usual talk takes a thousandth of it.
+class Budget {
+ public:
+  static constexpr std::size_t kMostItems = 100000;  // of one list
+
+  void step() {
+    if (++steps_ > kMostSteps) {
+      fail("too many steps");
+    }
+  }
+  /// Text that was made, in bytes.
+  void make(std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ > kMostBytes) {
+      fail("the texts are too long");
+    }
+  }
+  void make_items(std::size_t count) {
+    if (count > kMostItems) {
+      fail("a list is too long");
+    }
+    make(count);
+  }
+
+  /// One level deeper, as long as it lives.
+  class Level {
+   public:
+    explicit Level(Budget& budget) : budget_(budget) {
+      if (++budget_.depth_ > kDeepest) {
+        --budget_.depth_;
+        fail("too deep");
+      }
+    }
+    ~Level() { --budget_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Budget& budget_;
+  };
+
+ private:
+  static constexpr std::size_t kMostSteps = 2000000;
+  static constexpr std::size_t kMostBytes = 64000000;
+  static constexpr std::size_t kDeepest = 400;
+
+  std::size_t steps_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace attnviz::templates

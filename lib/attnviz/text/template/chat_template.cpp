@@ -1,0 +1,235 @@
+#include "attnviz/text/template/chat_template.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/go_template.h"
+#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/value.h"
+
+namespace attnviz {
+
+namespace {
+
+using templates::Arguments;
+using templates::List;
+using templates::Map;
+using templates::Value;
+using templates::Written;
+
+std::string formatted(const std::string& format, const std::tm& time) {
+  std::array<char, 256> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), format.c_str(), &time);
+  return {text.data(), size};
+}
+
+Value message_value(const ChatMessage& message, std::size_t place, bool is_go) {
+  auto map = std::make_shared<Map>();
+  map->set(is_go ? "Role" : "role", message.role);
+  map->set(is_go ? "Content" : "content", message.content);
+  map->message = place;
+  return map;
+}
+
+Written run_jinja_template(const ChatTemplate& with, std::span<const ChatMessage> messages,
+                           const ChatRequest& request) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    values.push_back(message_value(messages[i], i, /*is_go=*/false));
+  }
+  Map globals;
+  globals.set("messages", templates::list_of(std::move(values)));
+  globals.set("tools", {});
+  globals.set("documents", {});
+  globals.set("add_generation_prompt", request.add_generation_prompt);
+  globals.set("bos_token", with.bos_token);
+  globals.set("eos_token", with.eos_token);
+  globals.set("raise_exception", templates::function_of([](const Arguments& arguments) -> Value {
+                throw Error(ErrorKind::kMalformed, arguments.values.empty()
+                                                       ? "the template refuses these messages"
+                                                       : printed(arguments.values.front()));
+              }));
+  globals.set(
+      "strftime_now", templates::function_of([now = request.now](const Arguments& given) {
+        return Value(formatted(given.values.empty() ? "" : printed(given.values.front()), now));
+      }));
+  return templates::run_jinja(with.source, with.where, globals);
+}
+
+// --- Ollama's way of filling a Go template
+
+struct Joined {
+  ChatMessage message;
+  std::size_t first = 0;  // of the messages that it was made of
+};
+
+// Messages of one role that follow one another, with an empty line between.
+std::vector<Joined> joined(std::span<const ChatMessage> messages) {
+  std::vector<Joined> all;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (!all.empty() && all.back().message.role == messages[i].role) {
+      all.back().message.content += "\n\n" + messages[i].content;
+    } else {
+      all.push_back({messages[i], i});
+    }
+  }
+  return all;
+}
+
+std::string all_system(std::span<const ChatMessage> messages) {
+  std::string all;
+  for (const ChatMessage& message : messages) {
+    if (message.role == "system") {
+      all += (all.empty() ? "" : "\n\n") + message.content;
+    }
+  }
+  return all;
+}
+
+Value go_data(std::string system, std::string prompt, std::string response) {
+  auto data = std::make_shared<Map>();
+  data->set("System", std::move(system));
+  data->set("Prompt", std::move(prompt));
+  data->set("Response", std::move(response));
+  data->set("Think", false);
+  data->set("ThinkLevel", "");
+  data->set("IsThinkSet", false);
+  return data;
+}
+
+void append(Written& to, const Written& more) {
+  for (const Written::Part& part : more.parts) {
+    to.add(std::string_view(more.text).substr(part.begin, part.end - part.begin), part.message);
+  }
+}
+
+// Once for each prompt and its response; the last, open one up to where the response begins.
+Written run_by_turns(const templates::GoTemplate& with, const std::vector<Joined>& messages,
+                     const templates::GoDates& dates) {
+  Written all;
+  std::string system, prompt, response;
+  const auto execute = [&](bool is_last) {
+    append(all, with.run(go_data(std::exchange(system, ""), std::exchange(prompt, ""),
+                                 std::exchange(response, "")),
+                         dates, is_last));
+  };
+  for (const Joined& one : messages) {
+    const std::string& role = one.message.role;
+    if ((role == "system" && (!prompt.empty() || !response.empty())) ||
+        (role == "user" && !response.empty())) {
+      execute(false);
+    }
+    std::string& place = role == "system" ? system : role == "user" ? prompt : response;
+    if (role == "system" || role == "user" || role == "assistant") {
+      place = one.message.content;
+    }
+  }
+  execute(true);
+  return all;
+}
+
+Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> messages,
+                        const ChatRequest& request) {
+  std::tm yesterday = request.now;
+  --yesterday.tm_mday;
+  std::mktime(&yesterday);
+  const templates::GoDates dates{formatted("%Y-%m-%d", request.now),
+                                 formatted("%Y-%m-%d", yesterday)};
+  const templates::GoTemplate own(with.source, with.where);
+  const std::vector<Joined> all = joined(messages);
+  if (own.mentions("messages")) {
+    std::vector<Value> values;
+    for (const Joined& one : all) {
+      values.push_back(message_value(one.message, one.first, /*is_go=*/true));
+    }
+    Value data = go_data(all_system(messages), "", "");
+    data.map()->set("Messages", templates::list_of(std::move(values)));
+    return own.run(data, dates);
+  }
+  if (own.mentions("response")) {
+    return run_by_turns(own, all, dates);
+  }
+  return run_by_turns(templates::GoTemplate(with.source + "{{ .Response }}", with.where), all,
+                      dates);
+}
+
+// --- whose turn is what
+
+class Turns {
+ public:
+  Turns(const Written& written, const ChatTemplate& with, std::span<const ChatMessage> messages)
+      : text_(written.text), messages_(messages) {
+    for (const Written::Part& part : written.parts) {
+      if (part.message && !turns_.empty() && turns_.back().message == *part.message &&
+          turns_.back().end == part.begin) {
+        turns_.back().end = part.end;
+      } else if (part.message) {
+        turns_.push_back({*part.message, part.begin, part.end});
+      }
+    }
+    const std::string_view bos = with.bos_token;
+    begin_ = !bos.empty() && text_.starts_with(bos) ? bos.size() : 0;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      if (std::ranges::find(turns_, i, &ChatTurn::message) == turns_.end()) {
+        find(i);
+      }
+    }
+  }
+
+  std::vector<ChatTurn> take() && { return std::move(turns_); }
+
+ private:
+  // The text of a message in what belongs to none: that is its turn, from where the template's own
+  // words begin in front of it to where those of the next one do.
+  void find(std::size_t message) {
+    const std::string_view content =
+        templates::stripped(messages_[message].content, templates::Side::kBoth);
+    std::size_t begin = begin_;
+    for (std::size_t next = 0; next <= turns_.size() && !content.empty(); ++next) {
+      const std::size_t end = next < turns_.size() ? turns_[next].begin : text_.size();
+      const std::size_t found =
+          begin < end ? text_.substr(0, end).find(content, begin) : std::string_view::npos;
+      if (found != std::string_view::npos) {
+        const bool is_last = next == turns_.size();
+        turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(next),
+                      {message, begin, is_last ? found + content.size() : end});
+        return;
+      }
+      begin = next < turns_.size() ? turns_[next].end : end;
+    }
+  }
+
+  std::string_view text_;
+  std::span<const ChatMessage> messages_;
+  std::size_t begin_ = 0;  // behind the token that begins texts
+  std::vector<ChatTurn> turns_;
+};
+
+}  // namespace
+
+std::tm current_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return local;
+}
+
+ChatPrompt render_chat(const ChatTemplate& with, std::span<const ChatMessage> messages,
+                       const ChatRequest& request) {
+  if (messages.empty()) {
+    throw Error(ErrorKind::kUsage, "messages: expected at least one");
+  }
+  Written written = with.language == TemplateLanguage::kJinja
+                        ? run_jinja_template(with, messages, request)
+                        : run_go_template(with, messages, request);
+  std::vector<ChatTurn> turns = Turns(written, with, messages).take();
+  return {std::move(written.text), std::move(turns)};
+}
+
+}  // namespace attnviz

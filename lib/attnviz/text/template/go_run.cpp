@@ -1,0 +1,463 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "attnviz/core/ascii.h"
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/budget.h"
+#include "attnviz/text/template/go_syntax.h"
+#include "attnviz/text/template/go_template.h"
+#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/source_place.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+// Zero values print nothing.
+std::string go_text(const Value& value) {
+  if (value.is_none() || value.undefined() != nullptr) {
+    return "";
+  }
+  if (const auto flag = value.flag()) {
+    return *flag ? "true" : "false";
+  }
+  const List* const list = value.list();
+  if (list == nullptr && value.map() == nullptr) {
+    return printed(value);
+  }
+  return list == nullptr ? json_of(value, std::nullopt) : fmt::format("{}", printed(value));
+}
+
+std::size_t go_length(const Value& value) {
+  return value.text() != nullptr   ? value.text()->size()
+         : value.list() != nullptr ? value.list()->items.size()
+         : value.map() != nullptr  ? value.map()->members.size()
+                                   : 0;
+}
+
+// printf of %s, %d, %v, %q and %%.
+std::string go_printf(std::span<const Value> arguments) {
+  std::string out;
+  std::size_t next = 1;
+  const std::string& format = needed_text(arguments.front(), "printf");
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%' || i + 1 == format.size()) {
+      out += format[i];
+      continue;
+    }
+    const char verb = format[++i];
+    if (verb == '%') {
+      out += '%';
+    } else if (std::string_view("sdvq").find(verb) == std::string_view::npos) {
+      fail(fmt::format("printf: %{} is not known", verb));
+    } else if (next == arguments.size()) {
+      fail("printf: an argument is missing");
+    } else {
+      const Value& value = arguments[next++];
+      out += verb == 'q' ? json_of(Value(go_text(value)), std::nullopt) : go_text(value);
+    }
+  }
+  return out;
+}
+
+bool mentions_field(const std::vector<GoNode>& nodes, const std::string& lower);
+bool mentions_field(const GoPipe& pipe, const std::string& lower) {
+  return std::ranges::any_of(pipe.commands, [&](const std::vector<GoOperand>& command) {
+    return std::ranges::any_of(command, [&](const GoOperand& operand) {
+      return std::ranges::any_of(
+                 operand.fields,
+                 [&](const std::string& one) { return ascii_lower(one) == lower; }) ||
+             (operand.pipe != nullptr && mentions_field(*operand.pipe, lower));
+    });
+  });
+}
+bool mentions_field(const std::vector<GoNode>& nodes, const std::string& lower) {
+  return std::ranges::any_of(nodes, [&](const GoNode& node) {
+    return (node.pipe != nullptr && mentions_field(*node.pipe, lower)) ||
+           mentions_field(node.body, lower) || mentions_field(node.otherwise, lower);
+  });
+}
+
+// Without what stands behind the first action that has .Response.
+std::vector<GoNode> cut(const std::vector<GoNode>& nodes, bool& is_cut) {
+  std::vector<GoNode> kept;
+  for (const GoNode& node : nodes) {
+    if (is_cut) {
+      break;
+    }
+    GoNode copy = node;
+    if (node.kind == GoNode::Kind::kAction) {
+      is_cut = mentions_field(*node.pipe, "response");
+    }
+    copy.body = cut(node.body, is_cut);
+    copy.otherwise = cut(node.otherwise, is_cut);
+    kept.push_back(std::move(copy));
+  }
+  return kept;
+}
+
+enum class GoFlow { kOn, kBreak, kContinue };
+
+class GoRun {
+ public:
+  GoRun(std::string_view source, std::string_view where, const Value& data, const GoDates& dates)
+      : source_(source), where_(where), dates_(dates) {
+    variables_.emplace_back("$", data);
+  }
+
+  Written write(const std::vector<GoNode>& nodes) {
+    Written out;
+    const Value dot = variables_.front().second;
+    run(nodes, dot, out);
+    return out;
+  }
+
+ private:
+  GoFlow run(const std::vector<GoNode>& nodes, const Value& dot, Written& out) {
+    const Budget::Level deeper(budget_);
+    for (const GoNode& node : nodes) {
+      GoFlow flow = GoFlow::kOn;
+      try {
+        budget_.step();
+        flow = run(node, dot, out);
+      } catch (const Error& error) {
+        if (std::string_view(error.what()).starts_with(where_)) {
+          throw;
+        }
+        fail_at(where_, source_, node.at, error.what(), error.kind());
+      }
+      if (flow != GoFlow::kOn) {
+        return flow;
+      }
+    }
+    return GoFlow::kOn;
+  }
+
+  GoFlow run(const GoNode& node, const Value& dot, Written& out) {
+    const std::size_t n_variables = variables_.size();
+    GoFlow flow = GoFlow::kOn;
+    switch (node.kind) {
+      case GoNode::Kind::kText:
+        write(node.text, out);
+        return flow;
+      case GoNode::Kind::kAction: {
+        const Value value = value_of(*node.pipe, dot);
+        if (node.pipe->variables.empty()) {
+          write(go_text(value), out);
+        }
+        return flow;
+      }
+      case GoNode::Kind::kIf:
+        flow = run(value_of(*node.pipe, dot).is_true() ? node.body : node.otherwise, dot, out);
+        break;
+      case GoNode::Kind::kWith: {
+        const Value value = value_of(*node.pipe, dot);
+        flow = value.is_true() ? run(node.body, value, out) : run(node.otherwise, dot, out);
+        break;
+      }
+      case GoNode::Kind::kRange:
+        run_range(node, dot, out);
+        break;
+      case GoNode::Kind::kBreak:
+        return GoFlow::kBreak;
+      case GoNode::Kind::kContinue:
+        return GoFlow::kContinue;
+    }
+    variables_.resize(n_variables, {"", Value()});
+    return flow;
+  }
+
+  void write(std::string_view text, Written& out) {
+    budget_.make(text.size());
+    out.add(text, message_);
+  }
+
+  // The pairs that a range goes through: keys of mappings in their order.
+  std::vector<std::pair<Value, Value>> pairs_of(const Value& value) {
+    std::vector<std::pair<Value, Value>> pairs;
+    if (const Map* const map = value.map()) {
+      for (const auto& [key, item] : map->members) {
+        pairs.emplace_back(key, item);
+      }
+      std::ranges::stable_sort(pairs, [](const auto& one, const auto& other) {
+        return *one.first.text() < *other.first.text();
+      });
+    } else if (const List* const list = value.list()) {
+      for (const Value& item : list->items) {
+        pairs.emplace_back(static_cast<std::int64_t>(pairs.size()), item);
+      }
+    } else if (value.is_true()) {
+      fail(fmt::format("range: nothing goes through {}", value.kind()));
+    }
+    budget_.make_items(pairs.size());
+    return pairs;
+  }
+
+  void run_range(const GoNode& node, const Value& dot, Written& out) {
+    const GoPipe& pipe = *node.pipe;
+    const std::size_t n_variables = variables_.size();
+    const std::optional<std::size_t> outer = message_;
+    const auto pairs = pairs_of(commands_of(pipe, dot));
+    for (const auto& [key, item] : pairs) {
+      budget_.step();
+      variables_.resize(n_variables, {"", Value()});
+      const bool has_both = pipe.variables.size() == 2;
+      for (std::size_t i = 0; i < pipe.variables.size(); ++i) {
+        take(pipe.variables[i], has_both && i == 0 ? key : item, pipe.declares);
+      }
+      if (const Map* const map = item.map(); map != nullptr && map->message) {
+        message_ = map->message;
+      }
+      const GoFlow flow = run(node.body, item, out);
+      message_ = outer;
+      if (flow == GoFlow::kBreak) {
+        break;
+      }
+    }
+    variables_.resize(n_variables, {"", Value()});
+    if (pairs.empty()) {
+      run(node.otherwise, dot, out);
+    }
+  }
+
+  void take(const std::string& name, const Value& value, bool declares) {
+    if (declares) {
+      budget_.make_items(variables_.size());
+      variables_.emplace_back(name, value);
+    } else {
+      variable(name) = value;
+    }
+  }
+
+  Value& variable(const std::string& name) {
+    const auto found = std::find_if(variables_.rbegin(), variables_.rend(),
+                                    [&](const auto& one) { return one.first == name; });
+    if (found == variables_.rend()) {
+      fail(fmt::format("no variable is called {}", name));
+    }
+    return found->second;
+  }
+
+  Value value_of(const GoPipe& pipe, const Value& dot) {
+    const Value value = commands_of(pipe, dot);
+    for (const std::string& name : pipe.variables) {
+      take(name, value, pipe.declares);
+    }
+    return value;
+  }
+
+  Value commands_of(const GoPipe& pipe, const Value& dot) {
+    const Budget::Level deeper(budget_);
+    std::optional<Value> value;
+    for (const std::vector<GoOperand>& command : pipe.commands) {
+      value = command_value(command, dot, value);
+    }
+    return *value;
+  }
+
+  Value command_value(const std::vector<GoOperand>& command, const Value& dot,
+                      const std::optional<Value>& piped) {
+    budget_.step();
+    const GoOperand& first = command.front();
+    if (first.kind != GoOperand::Kind::kFunction) {
+      if (command.size() > 1 || piped) {
+        fail("only a function takes arguments");
+      }
+      return operand_value(first, dot);
+    }
+    if (first.name == "and" || first.name == "or") {
+      return either(command, dot, piped);
+    }
+    std::vector<Value> arguments;
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      arguments.push_back(operand_value(command[i], dot));
+    }
+    if (piped) {
+      arguments.push_back(*piped);
+    }
+    return call(first.name, arguments);
+  }
+
+  // The first that decides, or the last.
+  Value either(const std::vector<GoOperand>& command, const Value& dot,
+               const std::optional<Value>& piped) {
+    const bool wants = command.front().name == "or";
+    Value value;
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      value = operand_value(command[i], dot);
+      if (value.is_true() == wants) {
+        return value;
+      }
+    }
+    return piped ? *piped : value;
+  }
+
+  Value operand_value(const GoOperand& operand, const Value& dot) {
+    switch (operand.kind) {
+      case GoOperand::Kind::kConstant:
+        return operand.constant;
+      case GoOperand::Kind::kFunction:
+        return call(operand.name, {});
+      case GoOperand::Kind::kDot:
+        return field(dot, operand.fields);
+      case GoOperand::Kind::kVariable:
+        return field(variable(operand.name), operand.fields);
+      case GoOperand::Kind::kPipe:
+        break;
+    }
+    return field(value_of(*operand.pipe, dot), operand.fields);
+  }
+
+  static Value field(Value of, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const Map* const map = of.map();
+      const Value* const found = map == nullptr ? nullptr : map->find(name);
+      of = found == nullptr ? Value(Undefined{name}) : Value(*found);
+    }
+    return of;
+  }
+
+  Value call(const std::string& name, const std::vector<Value>& arguments) {
+    const auto need = [&](std::size_t count) {
+      if (arguments.size() < count) {
+        fail(fmt::format("{}: expected at least {} arguments, found {}", name, count,
+                         arguments.size()));
+      }
+    };
+    if (name == "currentDate" || name == "yesterdayDate") {
+      return Value(name == "currentDate" ? dates_.today : dates_.yesterday);
+    }
+    need(1);
+    if (name == "not") {
+      return !arguments[0].is_true();
+    }
+    if (name == "len") {
+      return static_cast<std::int64_t>(go_length(arguments[0]));
+    }
+    if (name == "json" || name == "toTypeScriptType") {
+      return text(json_of(arguments[0], std::nullopt));
+    }
+    if (name == "print" || name == "println") {
+      std::string all;
+      for (const Value& one : arguments) {
+        all += go_text(one);
+      }
+      return text(all + (name == "println" ? "\n" : ""));
+    }
+    if (name == "printf") {
+      return text(go_printf(arguments));
+    }
+    if (name == "slice") {
+      return slice(arguments);
+    }
+    need(2);
+    if (name == "index") {
+      return index(arguments);
+    }
+    if (name == "eq" || name == "ne") {
+      const bool is_any =
+          std::any_of(arguments.begin() + 1, arguments.end(),
+                      [&](const Value& one) { return are_alike(arguments[0], one); });
+      return is_any == (name == "eq");
+    }
+    for (const auto& [sign, is_turned, is_negated] :
+         {std::tuple("lt", false, false), std::tuple("ge", false, true),
+          std::tuple("gt", true, false), std::tuple("le", true, true)}) {
+      if (name == sign) {
+        const auto less = is_less(arguments[is_turned ? 1 : 0], arguments[is_turned ? 0 : 1]);
+        if (!less) {
+          fail(fmt::format("{}: they have no order", name));
+        }
+        return *less != is_negated;
+      }
+    }
+    fail(fmt::format("no function is called {}", name));
+  }
+
+  // A zero value is like an empty text.
+  static bool are_alike(const Value& one, const Value& other) {
+    const auto is_empty = [](const Value& value) {
+      return value.is_none() || value.undefined() != nullptr ||
+             (value.text() != nullptr && value.text()->empty());
+    };
+    return are_equal(one, other) || (is_empty(one) && is_empty(other));
+  }
+
+  Value text(std::string made) {
+    budget_.make(made.size());
+    return Value(std::move(made));
+  }
+
+  static std::size_t bounded(const Value& value, std::size_t most) {
+    const std::int64_t number = needed_integer(value, "an index");
+    if (number < 0 || static_cast<std::uint64_t>(number) > most) {
+      fail(fmt::format("index {} of {}", number, most));
+    }
+    return static_cast<std::size_t>(number);
+  }
+
+  Value slice(const std::vector<Value>& arguments) {
+    const Value& of = arguments[0];
+    const std::size_t size = go_length(of);
+    const std::size_t first = arguments.size() > 1 ? bounded(arguments[1], size) : 0;
+    const std::size_t end = arguments.size() > 2 ? bounded(arguments[2], size) : size;
+    if (first > end) {
+      fail(fmt::format("slice from {} to {}", first, end));
+    }
+    if (const std::string* const whole = of.text()) {
+      return text(whole->substr(first, end - first));
+    }
+    if (of.list() == nullptr) {
+      fail(fmt::format("slice of {}", of.kind()));
+    }
+    const auto begin = of.list()->items.begin();
+    std::vector<Value> some(begin + static_cast<std::ptrdiff_t>(first),
+                            begin + static_cast<std::ptrdiff_t>(end));
+    budget_.make_items(some.size());
+    return list_of(std::move(some));
+  }
+
+  static Value index(const std::vector<Value>& arguments) {
+    Value of = arguments[0];
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+      if (const Map* const map = of.map()) {
+        const Value* const found = map->find(needed_text(arguments[i], "index"));
+        of = found == nullptr ? Value() : Value(*found);
+      } else if (const List* const list = of.list(); list != nullptr && !list->items.empty()) {
+        of = Value(list->items[bounded(arguments[i], list->items.size() - 1)]);
+      } else {
+        fail(fmt::format("index of {}", of.kind()));
+      }
+    }
+    return of;
+  }
+
+  std::string_view source_;
+  std::string_view where_;
+  const GoDates& dates_;
+  Budget budget_;
+  std::vector<std::pair<std::string, Value>> variables_;
+  std::optional<std::size_t> message_;
+};
+
+}  // namespace
+
+GoTemplate::GoTemplate(std::string_view source, std::string_view where)
+    : source_(source), where_(where), nodes_(parse_go(source_, where_)) {}
+
+GoTemplate::~GoTemplate() = default;
+
+bool GoTemplate::mentions(std::string_view field) const {
+  return mentions_field(nodes_, ascii_lower(field));
+}
+
+Written GoTemplate::run(const Value& data, const GoDates& dates, bool until_response) const {
+  bool is_cut = false;
+  return GoRun(source_, where_, data, dates).write(until_response ? cut(nodes_, is_cut) : nodes_);
+}
+
+}  // namespace attnviz::templates

@@ -1,0 +1,43 @@
+// Templates of Go's text/template, as Ollama keeps them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/text/template/jinja_run.h"
+#include "attnviz/text/template/value.h"
+
+namespace attnviz::templates {
+
+struct GoNode;
+
+/// What Ollama's functions currentDate and yesterdayDate give: "2025-07-26".
+struct GoDates {
+  std::string today, yesterday;
+};
+
+class GoTemplate {
+ public:
+  /// Throws Error{kMalformed} `where: line 3, column 14: …` for what is no template,
+  /// Error{kUnsupported} for templates in templates.
+  GoTemplate(std::string_view source, std::string_view where);
+  ~GoTemplate();
+  GoTemplate(const GoTemplate&) = delete;
+  GoTemplate& operator=(const GoTemplate&) = delete;
+
+  /// Whether a field is looked up anywhere, by its name in any case.
+  bool mentions(std::string_view field) const;
+
+  /// Executes it. What is not there is a zero value, which prints nothing. With `until_response`
+  /// nothing behind the first .Response is executed. Throws Error{kMalformed} as run_jinja() does.
+  Written run(const Value& data, const GoDates& dates, bool until_response = false) const;
+
+ private:
+  std::string source_;
+  std::string where_;
+  std::vector<GoNode> nodes_;
+};
+
+}  // namespace attnviz::templates

@@ -1,0 +1,50 @@
+// Filters, tests, methods and functions that every Jinja template may use.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/text/template/budget.h"
+#include "attnviz/text/template/value.h"
+
+namespace attnviz::templates {
+
+/// All throw Error{kMalformed} without a place for wrong values, and what the budget throws. The
+/// first argument is what stands in front of the | or the "is".
+using Builtin = Value (*)(const Arguments& arguments, Budget& budget);
+
+/// Null for a filter that nobody knows.
+Builtin jinja_filter(std::string_view name) noexcept;
+
+/// Whether a test passes; nothing for a test that nobody knows.
+std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments);
+
+/// value.name as a function, of texts, lists and mappings; nothing when there is no such method.
+/// `budget` must outlive it.
+std::optional<Value> jinja_method(const Value& value, std::string_view name, Budget& budget);
+
+/// A text that was made, with what it takes counted.
+Value made_text(std::string text, Budget& budget);
+
+/// What a loop goes through: items of lists, keys of mappings, characters of texts, nothing of what
+/// is undefined. Throws for other values.
+std::vector<Value> items_of(const Value& value, Budget& budget);
+
+/// Python's `item in values`.
+bool contains(const Value& values, const Value& item);
+
+/// An attribute of a value by name, as filters take it: "function.name", or an index.
+Value attribute_of(const Value& value, std::string_view path);
+
+/// One that must be there, of its kind; throws what it expected.
+const Value& needed(const Arguments& arguments, std::size_t place, std::string_view name);
+std::int64_t needed_integer(const Value& value, std::string_view what);
+const std::string& needed_text(const Value& value, std::string_view what);
+
+/// jinja2's range(): a list of at most Budget::kMostItems numbers.
+Value made_range(const Arguments& arguments, Budget& budget);
+
+}  // namespace attnviz::templates

@@ -1,0 +1,39 @@
+// A Jinja template cut into text, tags and what stands in them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz::templates {
+
+enum class JinjaTokenKind {
+  kText,        // between tags, white space around them taken off as they say
+  kPrintBegin,  // {{
+  kPrintEnd,
+  kBlockBegin,  // {%
+  kBlockEnd,
+  kName,
+  kString,  // without quotes, escapes resolved
+  kInteger,
+  kReal,
+  kOperator,
+  kEnd,
+};
+
+struct JinjaToken {
+  JinjaTokenKind kind = JinjaTokenKind::kEnd;
+  std::string text;
+  std::size_t at = 0;  // byte in the source
+};
+
+/// As jinja2 does with trim_blocks and lstrip_blocks, as transformers sets it up: a line feed
+/// behind a block or comment goes, and so does white space in front of one in its line; `-` takes
+/// off all white space on its side, `+` none. One line feed at the template's end goes.
+///
+/// Throws Error{kMalformed} `where: line 3, column 14: …` for tags and texts without end and signs
+/// that no expression has.
+std::vector<JinjaToken> jinja_tokens(std::string_view source, std::string_view where);
+
+}  // namespace attnviz::templates

@@ -1,0 +1,315 @@
+// Tests, and methods of texts, lists and mappings.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/python_text.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_view name) {
+  const Value* const most = arguments.find(place, name);
+  const std::int64_t given = most == nullptr ? -1 : needed_integer(*most, name);
+  return given < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(given);
+}
+
+Value texts_value(std::vector<std::string> parts, Budget& budget) {
+  std::vector<Value> values;
+  for (std::string& part : parts) {
+    values.emplace_back(made_text(std::move(part), budget));
+  }
+  budget.make_items(values.size());
+  return list_of(std::move(values));
+}
+
+Value strip(const std::string& text, Side side, const Arguments& arguments, Budget& budget) {
+  const Value* const characters = arguments.find(0, "chars");
+  const bool has_own = characters != nullptr && !characters->is_none();
+  return made_text(std::string(stripped(
+                       text, side,
+                       has_own ? std::optional<std::string_view>(needed_text(*characters, "strip"))
+                               : std::nullopt)),
+                   budget);
+}
+
+Value split(const std::string& text, const Arguments& arguments, Budget& budget) {
+  const Value* const separator = arguments.find(0, "sep");
+  const std::size_t most = most_of(arguments, 1, "maxsplit");
+  if (separator == nullptr || separator->is_none()) {
+    return texts_value(split_words(text, most), budget);
+  }
+  if (needed_text(*separator, "split").empty()) {
+    fail("split: the separator is empty");
+  }
+  return texts_value(split_at(text, *separator->text(), most), budget);
+}
+
+Value split_from_end(const std::string& text, const Arguments& arguments, Budget& budget) {
+  const std::size_t most = most_of(arguments, 1, "maxsplit");
+  const Value* const separator = arguments.find(0, "sep");
+  if (separator == nullptr || separator->is_none() ||
+      most == std::numeric_limits<std::size_t>::max()) {
+    return split(text, arguments, budget);
+  }
+  const std::string& between = needed_text(*separator, "rsplit");
+  if (between.empty()) {
+    fail("rsplit: the separator is empty");
+  }
+  std::vector<std::string> parts;
+  std::string_view rest = text;
+  for (std::size_t found = rest.rfind(between);
+       found != std::string_view::npos && parts.size() < most; found = rest.rfind(between)) {
+    parts.emplace_back(rest.substr(found + between.size()));
+    rest = rest.substr(0, found);
+  }
+  parts.emplace_back(rest);
+  std::ranges::reverse(parts);
+  return texts_value(std::move(parts), budget);
+}
+
+// With one text, or any of a tuple.
+Value has_end(const std::string& text, const Arguments& arguments, bool at_end) {
+  const auto has = [&](const Value& one) {
+    const std::string& end = needed_text(one, at_end ? "endswith" : "startswith");
+    return at_end ? text.ends_with(end) : text.starts_with(end);
+  };
+  const Value& wanted = needed(arguments, 0, "a text");
+  return wanted.list() != nullptr ? std::ranges::any_of(wanted.list()->items, has) : has(wanted);
+}
+
+Value find(const std::string& text, const Arguments& arguments) {
+  const std::size_t at = text.find(needed_text(needed(arguments, 0, "a text"), "find"));
+  return at == std::string::npos
+             ? std::int64_t{-1}
+             : static_cast<std::int64_t>(n_characters(std::string_view(text).substr(0, at)));
+}
+
+Value count(const std::string& text, const Arguments& arguments) {
+  const std::string& what = needed_text(needed(arguments, 0, "a text"), "count");
+  return what.empty()
+             ? static_cast<std::int64_t>(n_characters(text)) + 1
+             : static_cast<std::int64_t>(
+                   split_at(text, what, std::numeric_limits<std::size_t>::max()).size() - 1);
+}
+
+Value joined(const std::string& text, const Arguments& arguments, Budget& budget) {
+  std::string out;
+  bool is_first = true;
+  for (const Value& item : items_of(needed(arguments, 0, "a list"), budget)) {
+    out += is_first ? "" : text;
+    out += needed_text(item, "join");
+    is_first = false;
+  }
+  return made_text(std::move(out), budget);
+}
+
+bool is_all_digits(const std::string& text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char one) { return one >= '0' && one <= '9'; });
+}
+
+std::optional<Function> text_method(const std::string& text, std::string_view name,
+                                    Budget& budget) {
+  const auto method = [&](auto call) {
+    return Function([text, call, &budget](const Arguments& arguments) {
+      return call(text, arguments, budget);
+    });
+  };
+  using Text = const std::string&;
+  using Given = const Arguments&;
+  if (name == "strip" || name == "lstrip" || name == "rstrip") {
+    const Side side = name == "strip" ? Side::kBoth : name == "lstrip" ? Side::kLeft : Side::kRight;
+    return method([side](Text of, Given given, Budget& b) { return strip(of, side, given, b); });
+  }
+  if (name == "split") {
+    return method([](Text of, Given given, Budget& b) { return split(of, given, b); });
+  }
+  if (name == "rsplit") {
+    return method([](Text of, Given given, Budget& b) { return split_from_end(of, given, b); });
+  }
+  if (name == "startswith" || name == "endswith") {
+    const bool at_end = name == "endswith";
+    return method([at_end](Text of, Given given, Budget&) { return has_end(of, given, at_end); });
+  }
+  if (name == "replace") {
+    return method([](Text of, Given given, Budget& b) {
+      return made_text(
+          replaced(of, needed_text(needed(given, 0, "old"), "replace"),
+                   needed_text(needed(given, 1, "new"), "replace"), most_of(given, 2, "count")),
+          b);
+    });
+  }
+  if (name == "find") {
+    return method([](Text of, Given given, Budget&) { return find(of, given); });
+  }
+  if (name == "count") {
+    return method([](Text of, Given given, Budget&) { return count(of, given); });
+  }
+  if (name == "join") {
+    return method([](Text of, Given given, Budget& b) { return joined(of, given, b); });
+  }
+  if (name == "splitlines") {
+    return method([](Text of, Given, Budget& b) {
+      std::vector<std::string> lines = split_at(of, "\n", std::numeric_limits<std::size_t>::max());
+      if (lines.back().empty()) {
+        lines.pop_back();
+      }
+      return texts_value(std::move(lines), b);
+    });
+  }
+  if (name == "isdigit") {
+    return method([](Text of, Given, Budget&) { return Value(is_all_digits(of)); });
+  }
+  using Change = std::string (*)(std::string_view);
+  const std::pair<std::string_view, Change> changes[] = {{"lower", lower_case},
+                                                         {"upper", upper_case},
+                                                         {"title", title_case},
+                                                         {"capitalize", capitalized}};
+  for (const auto& [known, change] : changes) {
+    if (name == known) {
+      return method(
+          [change = change](Text of, Given, Budget& b) { return made_text(change(of), b); });
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Function> map_method(const Value& map, std::string_view name, Budget& budget) {
+  if (name == "get") {
+    return Function([map](const Arguments& arguments) {
+      const Value& key = needed(arguments, 0, "key");
+      const Value* const found = key.text() == nullptr ? nullptr : map.map()->find(*key.text());
+      const Value* const otherwise = arguments.find(1, "default");
+      return found != nullptr ? *found : otherwise != nullptr ? *otherwise : Value();
+    });
+  }
+  if (name == "items" || name == "keys" || name == "values") {
+    return Function([map, name = std::string(name), &budget](const Arguments&) {
+      std::vector<Value> all;
+      const Arguments of{{map}, {}};
+      for (const Value& pair : items_of(jinja_filter("items")(of, budget), budget)) {
+        all.push_back(name == "items"  ? pair
+                      : name == "keys" ? pair.list()->items[0]
+                                       : pair.list()->items[1]);
+      }
+      return list_of(std::move(all));
+    });
+  }
+  return std::nullopt;
+}
+
+std::optional<Function> list_method(const Value& list, std::string_view name) {
+  if (name == "index") {
+    return Function([list](const Arguments& arguments) {
+      const Value& wanted = needed(arguments, 0, "a value");
+      const auto& items = list.list()->items;
+      const auto found =
+          std::ranges::find_if(items, [&](const Value& one) { return are_equal(one, wanted); });
+      if (found == items.end()) {
+        fail("index: the value is not in the list");
+      }
+      return Value(static_cast<std::int64_t>(found - items.begin()));
+    });
+  }
+  if (name == "count") {
+    return Function([list](const Arguments& arguments) {
+      const Value& wanted = needed(arguments, 0, "a value");
+      return Value(static_cast<std::int64_t>(std::ranges::count_if(
+          list.list()->items, [&](const Value& one) { return are_equal(one, wanted); })));
+    });
+  }
+  return std::nullopt;
+}
+
+bool is_iterable(const Value& value) {
+  return value.text() != nullptr || value.list() != nullptr || value.map() != nullptr ||
+         value.undefined() != nullptr;
+}
+
+bool is_case(const Value& value, std::string (*change)(std::string_view),
+             std::string (*other)(std::string_view)) {
+  const std::string text = printed(value);
+  return change(text) == text && other(text) != text;
+}
+
+}  // namespace
+
+std::optional<bool> jinja_test(std::string_view name, const Arguments& arguments) {
+  const Value& value = arguments.values.front();
+  const auto other = [&]() -> const Value& { return needed(arguments, 1, "a value"); };
+  const auto less = [](const Value& one, const Value& two) {
+    const auto found = is_less(one, two);
+    if (!found) {
+      fail(fmt::format("{} and {} have no order", one.kind(), two.kind()));
+    }
+    return *found;
+  };
+  const auto remainder = [&value](std::int64_t by) {
+    if (by == 0) {
+      fail("divided by 0");
+    }
+    return by == -1 ? 0 : needed_integer(value, "a test") % by;
+  };
+  using Test = std::function<bool()>;
+  const std::pair<std::string_view, Test> tests[] = {
+      {"defined", [&] { return value.undefined() == nullptr; }},
+      {"undefined", [&] { return value.undefined() != nullptr; }},
+      {"none", [&] { return value.is_none(); }},
+      {"string", [&] { return value.text() != nullptr; }},
+      {"mapping", [&] { return value.map() != nullptr && !value.map()->is_namespace; }},
+      {"iterable", [&] { return is_iterable(value); }},
+      {"sequence", [&] { return is_iterable(value); }},
+      {"number", [&] { return value.number().has_value(); }},
+      {"integer", [&] { return value.integer().has_value(); }},
+      {"float", [&] { return value.real().has_value(); }},
+      {"boolean", [&] { return value.flag().has_value(); }},
+      {"true", [&] { return value.flag() == true; }},
+      {"false", [&] { return value.flag() == false; }},
+      {"callable", [&] { return value.function() != nullptr; }},
+      {"eq", [&] { return are_equal(value, other()); }},
+      {"equalto", [&] { return are_equal(value, other()); }},
+      {"==", [&] { return are_equal(value, other()); }},
+      {"ne", [&] { return !are_equal(value, other()); }},
+      {"!=", [&] { return !are_equal(value, other()); }},
+      {"lt", [&] { return less(value, other()); }},
+      {"<", [&] { return less(value, other()); }},
+      {"lessthan", [&] { return less(value, other()); }},
+      {"gt", [&] { return less(other(), value); }},
+      {">", [&] { return less(other(), value); }},
+      {"greaterthan", [&] { return less(other(), value); }},
+      {"le", [&] { return !less(other(), value); }},
+      {"<=", [&] { return !less(other(), value); }},
+      {"ge", [&] { return !less(value, other()); }},
+      {">=", [&] { return !less(value, other()); }},
+      {"in", [&] { return contains(other(), value); }},
+      {"sameas", [&] { return value.kind() == other().kind() && are_equal(value, other()); }},
+      {"odd", [&] { return remainder(2) != 0; }},
+      {"even", [&] { return remainder(2) == 0; }},
+      {"divisibleby", [&] { return remainder(needed_integer(other(), "divisibleby")) == 0; }},
+      {"lower", [&] { return is_case(value, lower_case, upper_case); }},
+      {"upper", [&] { return is_case(value, upper_case, lower_case); }},
+  };
+  const auto* const found =
+      std::ranges::find(tests, name, &std::pair<std::string_view, Test>::first);
+  return found == std::end(tests) ? std::nullopt : std::optional(found->second());
+}
+
+std::optional<Value> jinja_method(const Value& value, std::string_view name, Budget& budget) {
+  std::optional<Function> method;
+  if (const std::string* const text = value.text()) {
+    method = text_method(*text, name, budget);
+  } else if (value.map() != nullptr && !value.map()->is_namespace) {
+    method = map_method(value, name, budget);
+  } else if (value.list() != nullptr) {
+    method = list_method(value, name);
+  }
+  return method ? std::optional(function_of(std::move(*method))) : std::nullopt;
+}
+
+}  // namespace attnviz::templates

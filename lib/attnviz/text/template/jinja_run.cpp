@@ -1,0 +1,679 @@
+#include "attnviz/text/template/jinja_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/budget.h"
+#include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/python_text.h"
+#include "attnviz/text/template/source_place.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+// Names, and those around them.
+struct Scope {
+  Map own;
+  std::shared_ptr<Scope> outer;
+
+  const Value* find(std::string_view name) const noexcept {
+    for (const Scope* scope = this; scope != nullptr; scope = scope->outer.get()) {
+      if (const Value* const found = scope->own.find(name)) {
+        return found;
+      }
+    }
+    return nullptr;
+  }
+};
+
+enum class JinjaFlow { kOn, kBreak, kContinue };
+
+// Marks an error that has its place already.
+class PlacedError : public Error {
+ public:
+  using Error::Error;
+};
+
+class JinjaRun {
+ public:
+  JinjaRun(std::string_view source, std::string_view where, const Map& globals)
+      : source_(source), where_(where), scope_(std::make_shared<Scope>()) {
+    scope_->own = globals;
+    const auto add = [this](const char* name, auto function) {
+      scope_->own.set(name, function_of([this, function](const Arguments& arguments) {
+                        return Value(function(arguments, budget_));
+                      }));
+    };
+    add("range", made_range);
+    add("dict", made_dict);
+    add("namespace", [](const Arguments& arguments, Budget& budget) {
+      Value made = made_dict(arguments, budget);
+      made.map()->is_namespace = true;
+      return made;
+    });
+    scope_ = top_ = std::make_shared<Scope>(Scope{{}, scope_});
+  }
+
+  Written write(const Body& body) {
+    Written out;
+    run(body, out);
+    return out;
+  }
+
+ private:
+  static Value made_dict(const Arguments& arguments, Budget& budget) {
+    auto map = std::make_shared<Map>();
+    if (!arguments.values.empty()) {
+      const Map* const given = arguments.values.front().map();
+      if (given == nullptr) {
+        fail(fmt::format("dict: expected a dict, found {}", arguments.values.front().kind()));
+      }
+      map->members = given->members;
+    }
+    for (const auto& [name, value] : arguments.named) {
+      map->set(name, value);
+    }
+    budget.make_items(map->members.size());
+    return map;
+  }
+
+  // What goes wrong inside gets the place of the innermost part.
+  template <class Work>
+  auto placed(std::size_t at, const Work& work) {
+    try {
+      return work();
+    } catch (const PlacedError&) {
+      throw;
+    } catch (const Error& error) {
+      throw PlacedError(error.kind(),
+                        fmt::format("{}: {}: {}", where_, place_in(source_, at), error.what()));
+    }
+  }
+
+  // --- statements
+
+  JinjaFlow run(const Body& body, Written& out) {
+    for (const Statement& statement : body) {
+      const JinjaFlow flow = placed(statement.at, [&] {
+        budget_.step();
+        const Budget::Level deeper(budget_);
+        return run(statement, out);
+      });
+      if (flow != JinjaFlow::kOn) {
+        return flow;
+      }
+    }
+    return JinjaFlow::kOn;
+  }
+
+  JinjaFlow run(const Statement& statement, Written& out) {
+    switch (statement.kind) {
+      case StatementKind::kText:
+        write(statement.text, out);
+        return JinjaFlow::kOn;
+      case StatementKind::kPrint:
+        write(printed(value_of(*statement.value)), out);
+        return JinjaFlow::kOn;
+      case StatementKind::kIf:
+        for (const Branch& branch : statement.branches) {
+          if (branch.condition == nullptr || value_of(*branch.condition).is_true()) {
+            return run(branch.body, out);
+          }
+        }
+        return JinjaFlow::kOn;
+      case StatementKind::kFor:
+        run_loop(statement, out);
+        return JinjaFlow::kOn;
+      case StatementKind::kSet:
+        assign(*statement.target, value_of(*statement.value));
+        return JinjaFlow::kOn;
+      case StatementKind::kSetBlock:
+        assign(*statement.target, filtered(statement.value.get(), captured(statement.body)));
+        return JinjaFlow::kOn;
+      case StatementKind::kMacro:
+        scope_->own.set(statement.text, made_macro(statement));
+        return JinjaFlow::kOn;
+      case StatementKind::kFilter:
+        write(printed(filtered(statement.value.get(), captured(statement.body))), out);
+        return JinjaFlow::kOn;
+      case StatementKind::kBreak:
+        return JinjaFlow::kBreak;
+      case StatementKind::kContinue:
+        return JinjaFlow::kContinue;
+      case StatementKind::kBody:
+      case StatementKind::kUnsupported:
+        break;
+    }
+    return run(statement.body, out);
+  }
+
+  void write(std::string_view text, Written& out) {
+    budget_.make(text.size());
+    out.add(text, message_);
+  }
+
+  // What a body writes, as a text.
+  Value captured(const Body& body) {
+    Written out;
+    const std::shared_ptr<Scope> outer =
+        std::exchange(scope_, std::make_shared<Scope>(Scope{{}, scope_}));
+    run(body, out);
+    scope_ = outer;
+    return Value(std::move(out.text));
+  }
+
+  // Through filters whose innermost operand is a constant that stands for the text.
+  Value filtered(const Expression* filters, const Value& text) {
+    if (filters == nullptr || filters->kind != ExpressionKind::kFilter) {
+      return text;
+    }
+    const Value of = filtered(filters->parts.front().get(), text);
+    return placed(filters->at, [&] { return apply_filter(*filters, of); });
+  }
+
+  void assign(const Expression& target, const Value& value) {
+    if (target.kind == ExpressionKind::kName) {
+      return scope_->own.set(target.name, value);
+    }
+    if (target.kind == ExpressionKind::kAttribute) {
+      const Value of = value_of(*target.parts.front());
+      if (of.map() == nullptr || !of.map()->is_namespace) {
+        fail("only a namespace takes an attribute");
+      }
+      return of.map()->set(target.name, value);
+    }
+    const std::vector<Value> items = items_of(value, budget_);
+    if (items.size() != target.parts.size()) {
+      fail(fmt::format("expected {} values, found {}", target.parts.size(), items.size()));
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      assign(*target.parts[i], items[i]);
+    }
+  }
+
+  static Value loop_value(const std::vector<Value>& items, std::size_t i) {
+    const auto n = static_cast<std::int64_t>(items.size());
+    const auto at = static_cast<std::int64_t>(i);
+    auto loop = std::make_shared<Map>();
+    loop->set("index", at + 1);
+    loop->set("index0", at);
+    loop->set("revindex", n - at);
+    loop->set("revindex0", n - at - 1);
+    loop->set("first", at == 0);
+    loop->set("last", at + 1 == n);
+    loop->set("length", n);
+    loop->set("depth", std::int64_t{1});
+    loop->set("depth0", std::int64_t{0});
+    if (i > 0) {
+      loop->set("previtem", items[i - 1]);
+    }
+    if (i + 1 < items.size()) {
+      loop->set("nextitem", items[i + 1]);
+    }
+    loop->set("cycle", function_of([i](const Arguments& arguments) {
+                if (arguments.values.empty()) {
+                  fail("cycle: expected values");
+                }
+                return arguments.values[i % arguments.values.size()];
+              }));
+    loop->is_namespace = true;
+    return loop;
+  }
+
+  // The items that the loop's condition lets through.
+  std::vector<Value> loop_items(const Statement& loop) {
+    std::vector<Value> items = items_of(value_of(*loop.value), budget_);
+    if (loop.condition == nullptr) {
+      return items;
+    }
+    std::vector<Value> kept;
+    const std::shared_ptr<Scope> outer = scope_;
+    for (const Value& item : items) {
+      scope_ = std::make_shared<Scope>(Scope{{}, outer});
+      assign(*loop.target, item);
+      if (value_of(*loop.condition).is_true()) {
+        kept.push_back(item);
+      }
+    }
+    scope_ = outer;
+    return kept;
+  }
+
+  void run_loop(const Statement& loop, Written& out) {
+    const std::vector<Value> items = loop_items(loop);
+    const std::shared_ptr<Scope> outer = scope_;
+    const std::optional<std::size_t> outer_message = message_;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      budget_.step();
+      scope_ = std::make_shared<Scope>(Scope{{}, outer});
+      scope_->own.set("loop", loop_value(items, i));
+      assign(*loop.target, items[i]);
+      if (const Map* const map = items[i].map(); map != nullptr && map->message) {
+        message_ = map->message;
+      }
+      const JinjaFlow flow = run(loop.body, out);
+      message_ = outer_message;
+      if (flow == JinjaFlow::kBreak) {
+        break;
+      }
+    }
+    scope_ = outer;
+    if (items.empty()) {
+      scope_ = std::make_shared<Scope>(Scope{{}, outer});
+      run(loop.otherwise, out);
+      scope_ = outer;
+    }
+  }
+
+  Value made_macro(const Statement& macro) {
+    // Not owned: the scope owns the macro.
+    const std::weak_ptr<Scope> defined_in = scope_;
+    return function_of([this, &macro, defined_in](const Arguments& arguments) {
+      const Budget::Level deeper(budget_);
+      if (arguments.values.size() > macro.parameters.size()) {
+        fail(fmt::format("{} takes at most {} arguments, found {}", macro.text,
+                         macro.parameters.size(), arguments.values.size()));
+      }
+      for (const auto& [name, value] : arguments.named) {
+        if (std::ranges::find(macro.parameters, name, &Parameter::name) == macro.parameters.end()) {
+          fail(fmt::format("{} takes no argument {}", macro.text, name));
+        }
+      }
+      const std::shared_ptr<Scope> caller = std::exchange(
+          scope_,
+          std::make_shared<Scope>(Scope{{}, defined_in.expired() ? top_ : defined_in.lock()}));
+      for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
+        const Parameter& parameter = macro.parameters[i];
+        const Value* const given = arguments.find(i, parameter.name);
+        scope_->own.set(parameter.name, given != nullptr ? *given
+                                        : parameter.otherwise != nullptr
+                                            ? value_of(*parameter.otherwise)
+                                            : Value(Undefined{parameter.name}));
+      }
+      Written out;
+      run(macro.body, out);
+      scope_ = caller;
+      return Value(std::move(out.text));
+    });
+  }
+
+  // --- expressions
+
+  Value value_of(const Expression& node) {
+    return placed(node.at, [&] {
+      budget_.step();
+      const Budget::Level deeper(budget_);
+      return evaluated(node);
+    });
+  }
+
+  Value part(const Expression& node, std::size_t i) { return value_of(*node.parts[i]); }
+
+  Value evaluated(const Expression& node) {
+    switch (node.kind) {
+      case ExpressionKind::kConstant:
+        return node.constant;
+      case ExpressionKind::kName: {
+        const Value* const found = scope_->find(node.name);
+        return found == nullptr ? Value(Undefined{node.name}) : *found;
+      }
+      case ExpressionKind::kList:
+      case ExpressionKind::kTuple:
+        return made_list(node);
+      case ExpressionKind::kDict:
+        return made_map(node);
+      case ExpressionKind::kUnary:
+        return unary(node.name, part(node, 0));
+      case ExpressionKind::kBinary:
+        return binary(node.name, part(node, 0), part(node, 1));
+      case ExpressionKind::kCompare:
+        return compared(node);
+      case ExpressionKind::kAnd: {
+        Value left = part(node, 0);
+        return left.is_true() ? part(node, 1) : left;
+      }
+      case ExpressionKind::kOr: {
+        Value left = part(node, 0);
+        return left.is_true() ? left : part(node, 1);
+      }
+      case ExpressionKind::kConditional:
+        return part(node, 1).is_true()    ? part(node, 0)
+               : node.parts[2] != nullptr ? part(node, 2)
+                                          : Value(Undefined{"an inline if without else"});
+      case ExpressionKind::kItem:
+        return item_of(part(node, 0), part(node, 1));
+      case ExpressionKind::kAttribute:
+        return attribute(part(node, 0), node.name);
+      case ExpressionKind::kSlice:
+        return slice(node);
+      case ExpressionKind::kCall:
+        return call(node);
+      case ExpressionKind::kFilter:
+        return apply_filter(node, part(node, 0));
+      case ExpressionKind::kTest:
+        return test(node);
+    }
+    return {};
+  }
+
+  Value made_list(const Expression& node) {
+    auto list = std::make_shared<List>();
+    list->is_tuple = node.kind == ExpressionKind::kTuple;
+    for (const ExpressionPtr& one : node.parts) {
+      list->items.push_back(value_of(*one));
+    }
+    budget_.make_items(list->items.size());
+    return list;
+  }
+
+  Value made_map(const Expression& node) {
+    auto map = std::make_shared<Map>();
+    for (std::size_t i = 0; i + 1 < node.parts.size(); i += 2) {
+      map->set(printed(part(node, i)), part(node, i + 1));
+    }
+    budget_.make_items(map->members.size());
+    return map;
+  }
+
+  static void require_defined(const Value& value) {
+    if (const Undefined* const missing = value.undefined()) {
+      fail(fmt::format("{} is undefined", missing->name));
+    }
+  }
+
+  static Value unary(const std::string& sign, const Value& value) {
+    if (sign == "not") {
+      return !value.is_true();
+    }
+    require_defined(value);
+    const std::int64_t factor = sign == "-" ? -1 : 1;
+    if (const auto whole = value.integer()) {
+      std::int64_t result = 0;
+      if (__builtin_mul_overflow(*whole, factor, &result)) {
+        fail("the number is too large");
+      }
+      return result;
+    }
+    const auto number = value.number();
+    if (!number) {
+      fail(fmt::format("{} of {}", sign, value.kind()));
+    }
+    return static_cast<double>(factor) * *number;
+  }
+
+  Value binary(const std::string& sign, const Value& left, const Value& right) {
+    if (sign == "~") {
+      return text(printed(left) + printed(right));
+    }
+    require_defined(left);
+    require_defined(right);
+    if (sign == "+" && left.text() != nullptr && right.text() != nullptr) {
+      return text(*left.text() + *right.text());
+    }
+    if (sign == "+" && left.list() != nullptr && right.list() != nullptr &&
+        left.list()->is_tuple == right.list()->is_tuple) {
+      auto both = std::make_shared<List>(*left.list());
+      both->items.insert(both->items.end(), right.list()->items.begin(), right.list()->items.end());
+      budget_.make_items(both->items.size());
+      return both;
+    }
+    if (sign == "*" && (left.text() != nullptr || right.text() != nullptr)) {
+      return repeated(left.text() != nullptr ? left : right, left.text() != nullptr ? right : left);
+    }
+    if (!left.number() || !right.number()) {
+      fail(fmt::format("{} {} {}", left.kind(), sign, right.kind()));
+    }
+    const bool are_whole = !left.real() && !right.real();
+    return are_whole && sign != "/"
+               ? whole(sign, needed_integer(left, sign), needed_integer(right, sign))
+               : real(sign, *left.number(), *right.number());
+  }
+
+  Value text(std::string made) {
+    budget_.make(made.size());
+    return Value(std::move(made));
+  }
+
+  Value repeated(const Value& of, const Value& times) {
+    const std::int64_t count = std::max<std::int64_t>(0, needed_integer(times, "*"));
+    const std::string& one = *of.text();
+    if (!one.empty() && static_cast<std::uint64_t>(count) > Budget::kMostItems * 100 / one.size()) {
+      fail("the text is too long");
+    }
+    std::string all;
+    for (std::int64_t i = 0; !one.empty() && i < count; ++i) {
+      all += one;
+    }
+    return text(std::move(all));
+  }
+
+  static Value whole(const std::string& sign, std::int64_t left, std::int64_t right) {
+    std::int64_t result = 0;
+    bool is_too_large = false;
+    if (sign == "+") {
+      is_too_large = __builtin_add_overflow(left, right, &result);
+    } else if (sign == "-") {
+      is_too_large = __builtin_sub_overflow(left, right, &result);
+    } else if (sign == "*") {
+      is_too_large = __builtin_mul_overflow(left, right, &result);
+    } else if (sign == "**") {
+      return power(left, right);
+    } else {
+      if (right == 0) {
+        fail("divided by 0");
+      }
+      if (right == -1) {
+        is_too_large = sign == "//" && left == std::numeric_limits<std::int64_t>::min();
+        result = sign == "//" && !is_too_large ? -left : 0;
+      } else {  // towards below, as in Python
+        const std::int64_t rest = left % right;
+        const bool is_below = rest != 0 && (rest < 0) != (right < 0);
+        result = sign == "//" ? left / right - (is_below ? 1 : 0) : rest + (is_below ? right : 0);
+      }
+    }
+    if (is_too_large) {
+      fail("the number is too large");
+    }
+    return result;
+  }
+
+  static Value power(std::int64_t base, std::int64_t exponent) {
+    const double result = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+    constexpr double kExact = 9007199254740992.0;
+    if (exponent < 0) {
+      return result;
+    }
+    if (!(std::abs(result) <= kExact)) {
+      fail("the number is too large");
+    }
+    return static_cast<std::int64_t>(result);
+  }
+
+  static Value real(const std::string& sign, double left, double right) {
+    if (right == 0.0 && (sign == "/" || sign == "//" || sign == "%")) {
+      fail("divided by 0");
+    }
+    if (sign == "+" || sign == "-") {
+      return sign == "+" ? left + right : left - right;
+    }
+    if (sign == "*" || sign == "/") {
+      return sign == "*" ? left * right : left / right;
+    }
+    if (sign == "**") {
+      return std::pow(left, right);
+    }
+    const double below = std::floor(left / right);
+    return sign == "//" ? below : left - below * right;
+  }
+
+  Value compared(const Expression& node) {
+    Value left = part(node, 0);
+    for (std::size_t i = 0; i < node.names.size(); ++i) {
+      Value right = part(node, i + 1);
+      if (!holds(node.names[i], left, right)) {
+        return false;
+      }
+      left = std::move(right);
+    }
+    return true;
+  }
+
+  static bool holds(const std::string& sign, const Value& left, const Value& right) {
+    if (sign == "==" || sign == "!=") {
+      return are_equal(left, right) == (sign == "==");
+    }
+    if (sign == "in" || sign == "not in") {
+      return contains(right, left) == (sign == "in");
+    }
+    require_defined(left);
+    require_defined(right);
+    const bool is_turned = sign == ">" || sign == "<=";
+    const auto less = is_turned ? is_less(right, left) : is_less(left, right);
+    if (!less) {
+      fail(fmt::format("{} {} {}: they have no order", left.kind(), sign, right.kind()));
+    }
+    return *less == (sign == "<" || sign == ">");
+  }
+
+  Value item_of(const Value& of, const Value& index) {
+    require_defined(of);
+    if (const Map* const map = of.map()) {
+      const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text());
+      if (found != nullptr) {
+        return *found;
+      }
+    } else if (const auto place = index.integer()) {
+      if (const std::string* const text = of.text()) {
+        auto one = character_at(*text, *place);
+        return one ? Value(std::move(*one)) : Value(Undefined{"a character"});
+      }
+      if (const List* const list = of.list()) {
+        const auto n = static_cast<std::int64_t>(list->items.size());
+        const std::int64_t at = *place < 0 ? *place + n : *place;
+        return at >= 0 && at < n ? list->items[static_cast<std::size_t>(at)]
+                                 : Value(Undefined{fmt::format("item {}", *place)});
+      }
+    }
+    if (index.text() != nullptr) {
+      if (auto method = jinja_method(of, *index.text(), budget_)) {
+        return *method;
+      }
+    }
+    return Undefined{printed(index)};
+  }
+
+  Value attribute(const Value& of, const std::string& name) {
+    require_defined(of);
+    if (of.is_none()) {
+      return Undefined{name};
+    }
+    if (auto method = jinja_method(of, name, budget_)) {
+      return *method;
+    }
+    const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name);
+    return found == nullptr ? Value(Undefined{name}) : *found;
+  }
+
+  Value slice(const Expression& node) {
+    const Value of = part(node, 0);
+    require_defined(of);
+    std::optional<std::int64_t> bounds[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (node.parts[i + 1] != nullptr) {
+        const Value bound = part(node, i + 1);
+        bounds[i] =
+            bound.is_none() ? std::nullopt : std::optional(needed_integer(bound, "a slice"));
+      }
+    }
+    const std::int64_t step = bounds[2].value_or(1);
+    if (step == 0) {
+      fail("a slice with a step of 0");
+    }
+    if (const std::string* const whole = of.text()) {
+      return text(sliced(*whole, bounds[0], bounds[1], step));
+    }
+    const List* const list = of.list();
+    if (list == nullptr) {
+      fail(fmt::format("a slice of {}", of.kind()));
+    }
+    auto some = std::make_shared<List>();
+    some->is_tuple = list->is_tuple;
+    for (const std::size_t i : slice_indices(list->items.size(), bounds[0], bounds[1], step)) {
+      some->items.push_back(list->items[i]);
+    }
+    budget_.make_items(some->items.size());
+    return some;
+  }
+
+  Arguments arguments_of(const Expression& node, std::optional<Value> first) {
+    Arguments arguments;
+    if (first) {
+      arguments.values.push_back(std::move(*first));
+    }
+    for (std::size_t i = 1; i < node.parts.size(); ++i) {
+      arguments.values.push_back(part(node, i));
+    }
+    for (const auto& [name, value] : node.named) {
+      arguments.named.emplace_back(name, value_of(*value));
+    }
+    return arguments;
+  }
+
+  Value call(const Expression& node) {
+    const Value function = part(node, 0);
+    require_defined(function);
+    if (function.function() == nullptr) {
+      fail(fmt::format("{} is no function", function.kind()));
+    }
+    return (*function.function())(arguments_of(node, std::nullopt));
+  }
+
+  Value apply_filter(const Expression& node, const Value& of) {
+    const Builtin filter = jinja_filter(node.name);
+    if (filter == nullptr) {
+      fail(fmt::format("no filter is called {}", node.name));
+    }
+    return filter(arguments_of(node, of), budget_);
+  }
+
+  Value test(const Expression& node) {
+    const auto passes = jinja_test(node.name, arguments_of(node, part(node, 0)));
+    if (!passes) {
+      fail(fmt::format("no test is called {}", node.name));
+    }
+    return *passes != node.is_negated;
+  }
+
+  std::string_view source_;
+  std::string_view where_;
+  Budget budget_;
+  std::shared_ptr<Scope> scope_;
+  std::shared_ptr<Scope> top_;          // of the template
+  std::optional<std::size_t> message_;  // whose turn of a loop runs
+};
+
+}  // namespace
+
+void Written::add(std::string_view more, std::optional<std::size_t> message) {
+  if (more.empty()) {
+    return;
+  }
+  if (parts.empty() || parts.back().message != message) {
+    parts.push_back({text.size(), text.size(), message});
+  }
+  text += more;
+  parts.back().end = text.size();
+}
+
+Written run_jinja(std::string_view source, std::string_view where, const Map& globals) {
+  const Body body = parse_jinja(source, where);
+  return JinjaRun(source, where, globals).write(body);
+}
+
+}  // namespace attnviz::templates

@@ -1,0 +1,222 @@
+#include "attnviz/text/template/python_text.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+#include "attnviz/core/utf8.h"
+#include "attnviz/text/unicode_classes.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+// Where the character at `at` ends.
+std::size_t end_of(std::string_view text, std::size_t at) noexcept {
+  return at + decode_utf8(text, at).length;
+}
+
+std::vector<std::string_view> views_of(std::string_view text) {
+  std::vector<std::string_view> views;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = end_of(text, at);
+    views.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return views;
+}
+
+// Python's isspace(): also the separators of files, groups, records and units.
+bool is_space(char32_t point) noexcept {
+  return is_white_space(point) || (point >= 0x1C && point <= 0x1F);
+}
+
+template <class Change>
+std::string changed(std::string_view text, const Change& change) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint step = decode_utf8(text, at);
+    if (step.valid) {
+      change(step.value, out);
+    } else {
+      out += text.substr(at, step.length);
+    }
+    at += step.length;
+  }
+  return out;
+}
+
+void append_upper(std::string& out, char32_t point) {
+  append_utf8(out, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(point))));
+}
+
+bool is_letter(char32_t point) noexcept {
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+
+}  // namespace
+
+std::size_t n_characters(std::string_view text) noexcept {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); at = end_of(text, at)) {
+    ++count;
+  }
+  return count;
+}
+
+std::vector<std::size_t> slice_indices(std::size_t size, std::optional<std::int64_t> first,
+                                       std::optional<std::int64_t> end, std::int64_t step) {
+  const auto n = static_cast<std::int64_t>(size);
+  const std::int64_t lowest = step > 0 ? 0 : -1;
+  const std::int64_t highest = step > 0 ? n : n - 1;
+  const auto place = [&](std::optional<std::int64_t> given, std::int64_t otherwise) {
+    if (!given) {
+      return otherwise;
+    }
+    const std::int64_t index = std::clamp(*given, -n - 1, n + 1);
+    return std::clamp(index < 0 ? index + n : index, lowest, highest);
+  };
+  const std::int64_t from = place(first, step > 0 ? lowest : highest);
+  const std::int64_t to = place(end, step > 0 ? highest : lowest);
+  std::vector<std::size_t> indices;
+  const std::int64_t stride = std::clamp(step, -n - 1, n + 1);
+  for (std::int64_t i = from; step > 0 ? i < to : i > to; i += stride) {
+    indices.push_back(static_cast<std::size_t>(i));
+  }
+  return indices;
+}
+
+std::string sliced(std::string_view text, std::optional<std::int64_t> first,
+                   std::optional<std::int64_t> end, std::int64_t step) {
+  const std::vector<std::string_view> all = views_of(text);
+  std::string out;
+  for (const std::size_t i : slice_indices(all.size(), first, end, step)) {
+    out += all[i];
+  }
+  return out;
+}
+
+std::optional<std::string> character_at(std::string_view text, std::int64_t index) {
+  const std::vector<std::string_view> all = views_of(text);
+  const std::int64_t place = index < 0 ? index + static_cast<std::int64_t>(all.size()) : index;
+  return place < 0 || place >= static_cast<std::int64_t>(all.size())
+             ? std::nullopt
+             : std::optional<std::string>(all[static_cast<std::size_t>(place)]);
+}
+
+std::vector<std::string> characters_of(std::string_view text) {
+  const std::vector<std::string_view> all = views_of(text);
+  return {all.begin(), all.end()};
+}
+
+std::string_view stripped(std::string_view text, Side side,
+                          std::optional<std::string_view> characters) {
+  const auto goes = [&](std::size_t at) {
+    if (characters) {
+      return characters->find(text.substr(at, end_of(text, at) - at)) != std::string_view::npos;
+    }
+    const CodePoint step = decode_utf8(text, at);
+    return step.valid && is_space(step.value);
+  };
+  if (side != Side::kRight) {
+    std::size_t begin = 0;
+    while (begin < text.size() && goes(begin)) {
+      begin = end_of(text, begin);
+    }
+    text.remove_prefix(begin);
+  }
+  if (side != Side::kLeft) {
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < text.size(); at = end_of(text, at)) {
+      kept = goes(at) ? kept : end_of(text, at);
+    }
+    text = text.substr(0, kept);
+  }
+  return text;
+}
+
+std::vector<std::string> split_words(std::string_view text, std::size_t most) {
+  std::vector<std::string> parts;
+  text = stripped(text, Side::kLeft);
+  while (!text.empty() && parts.size() < most) {
+    std::size_t end = 0;
+    while (end < text.size()) {
+      const CodePoint step = decode_utf8(text, end);
+      if (step.valid && is_space(step.value)) {
+        break;
+      }
+      end += step.length;
+    }
+    parts.emplace_back(text.substr(0, end));
+    text = stripped(text.substr(end), Side::kLeft);
+  }
+  if (!text.empty()) {
+    parts.emplace_back(stripped(text, Side::kRight));
+  }
+  return parts;
+}
+
+std::vector<std::string> split_at(std::string_view text, std::string_view separator,
+                                  std::size_t most) {
+  std::vector<std::string> parts;
+  for (std::size_t found = text.find(separator);
+       found != std::string_view::npos && parts.size() < most; found = text.find(separator)) {
+    parts.emplace_back(text.substr(0, found));
+    text.remove_prefix(found + separator.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+std::string replaced(std::string_view text, std::string_view from, std::string_view to,
+                     std::size_t most) {
+  if (from.empty()) {  // between all characters
+    std::string out;
+    for (const std::string_view one : views_of(text)) {
+      out += most > 0 ? to : std::string_view();
+      most -= most > 0 ? 1 : 0;
+      out += one;
+    }
+    return out + std::string(most > 0 ? to : std::string_view());
+  }
+  std::string out;
+  for (const std::string& part : split_at(text, from, most)) {
+    out += part;
+    out += to;
+  }
+  out.resize(out.size() - to.size());
+  return out;
+}
+
+std::string lower_case(std::string_view text) {
+  return changed(text, [](char32_t point, std::string& out) { append_lower(out, point); });
+}
+
+std::string upper_case(std::string_view text) {
+  return changed(text, [](char32_t point, std::string& out) {
+    if (point == U'ß') {
+      out += "SS";
+    } else {
+      append_upper(out, point);
+    }
+  });
+}
+
+std::string title_case(std::string_view text) {
+  bool is_inside = false;
+  return changed(text, [&is_inside](char32_t point, std::string& out) {
+    (is_inside ? append_lower : append_upper)(out, point);
+    is_inside = is_letter(point);
+  });
+}
+
+std::string capitalized(std::string_view text) {
+  bool is_first = true;
+  return changed(text, [&is_first](char32_t point, std::string& out) {
+    (is_first ? append_upper : append_lower)(out, point);
+    is_first = false;
+  });
+}
+
+}  // namespace attnviz::templates

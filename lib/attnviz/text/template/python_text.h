@@ -1,0 +1,42 @@
+// What Python's str does, on UTF-8: counted in characters, with Unicode's white space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz::templates {
+
+std::size_t n_characters(std::string_view text) noexcept;
+/// text[first:end:step]; precondition: step is not 0.
+std::string sliced(std::string_view text, std::optional<std::int64_t> first,
+                   std::optional<std::int64_t> end, std::int64_t step);
+/// text[index], negative ones from the end; nothing outside of it.
+std::optional<std::string> character_at(std::string_view text, std::int64_t index);
+std::vector<std::string> characters_of(std::string_view text);
+
+/// The indices that a slice of `size` items takes, in its order.
+std::vector<std::size_t> slice_indices(std::size_t size, std::optional<std::int64_t> first,
+                                       std::optional<std::int64_t> end, std::int64_t step);
+
+enum class Side { kBoth, kLeft, kRight };
+/// Without white space, or those characters, at its ends.
+std::string_view stripped(std::string_view text, Side side,
+                          std::optional<std::string_view> characters = {});
+/// At white space, without empty parts; at most `most` times.
+std::vector<std::string> split_words(std::string_view text, std::size_t most);
+/// Precondition: the separator is not empty.
+std::vector<std::string> split_at(std::string_view text, std::string_view separator,
+                                  std::size_t most);
+std::string replaced(std::string_view text, std::string_view from, std::string_view to,
+                     std::size_t most);
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+/// "Title Case", and "Capitalized".
+std::string title_case(std::string_view text);
+std::string capitalized(std::string_view text);
+
+}  // namespace attnviz::templates

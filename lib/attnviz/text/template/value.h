@@ -1,0 +1,107 @@
+// What chat templates compute with: the values of Python as Jinja has them, which Go's are part of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace attnviz::templates {
+
+class Value;
+
+/// Arguments of a call: those by place, and those by name.
+struct Arguments {
+  std::vector<Value> values;
+  std::vector<std::pair<std::string, Value>> named;
+
+  /// The one by name, or at `place`; null when there is none.
+  const Value* find(std::size_t place, std::string_view name) const noexcept;
+};
+
+struct List {
+  std::vector<Value> items;
+  bool is_tuple = false;
+};
+
+/// A mapping in the order in which its keys came.
+struct Map {
+  std::vector<std::pair<std::string, Value>> members;
+  std::optional<std::size_t> message;  // its place among the messages, of those that are one
+  bool is_namespace = false;
+
+  const Value* find(std::string_view key) const noexcept;
+  void set(std::string_view key, Value value);
+};
+
+using Function = std::function<Value(const Arguments& arguments)>;
+
+struct Undefined {
+  std::string name;  // of what is not there
+};
+
+/// Copies share lists and maps.
+class Value {
+ public:
+  Value() noexcept = default;  // None, nil
+  Value(Undefined undefined) : data_(std::move(undefined)) {}
+  Value(bool flag) noexcept : data_(flag) {}
+  Value(std::int64_t number) noexcept : data_(number) {}
+  Value(double number) noexcept : data_(number) {}
+  Value(std::string text) : data_(std::make_shared<const std::string>(std::move(text))) {}
+  Value(std::string_view text) : Value(std::string(text)) {}
+  Value(const char* text) : Value(std::string(text)) {}
+  Value(std::shared_ptr<List> list) noexcept : data_(std::move(list)) {}
+  Value(std::shared_ptr<Map> map) noexcept : data_(std::move(map)) {}
+  Value(std::shared_ptr<const Function> function) noexcept : data_(std::move(function)) {}
+
+  bool is_none() const noexcept { return std::holds_alternative<std::monostate>(data_); }
+  const Undefined* undefined() const noexcept { return std::get_if<Undefined>(&data_); }
+  std::optional<bool> flag() const noexcept { return plain<bool>(); }
+  std::optional<std::int64_t> integer() const noexcept { return plain<std::int64_t>(); }
+  std::optional<double> real() const noexcept { return plain<double>(); }
+  /// A number of any kind; flags count as 0 and 1.
+  std::optional<double> number() const noexcept;
+  const std::string* text() const noexcept;
+  List* list() const noexcept;
+  Map* map() const noexcept;
+  const Function* function() const noexcept;
+
+  /// Python's truth: empty things are false, as None and what is undefined.
+  bool is_true() const noexcept;
+  /// "str", "int", …
+  std::string_view kind() const noexcept;
+
+ private:
+  template <class T>
+  std::optional<T> plain() const noexcept {
+    const T* const found = std::get_if<T>(&data_);
+    return found == nullptr ? std::nullopt : std::optional<T>(*found);
+  }
+
+  std::variant<std::monostate, Undefined, bool, std::int64_t, double,
+               std::shared_ptr<const std::string>, std::shared_ptr<List>, std::shared_ptr<Map>,
+               std::shared_ptr<const Function>>
+      data_;
+};
+
+Value list_of(std::vector<Value> items);
+Value function_of(Function function);
+
+/// Python's ==; numbers of different kinds may be equal.
+bool are_equal(const Value& one, const Value& other);
+/// Python's <, of numbers, texts and lists; nothing where they have no order.
+std::optional<bool> is_less(const Value& one, const Value& other);
+
+/// What `{{ value }}` prints: str(value) of Python.
+std::string printed(const Value& value);
+/// json.dumps(value, ensure_ascii=False) of Python; `indent` spaces a level, none on one line.
+std::string json_of(const Value& value, std::optional<std::size_t> indent);
+
+}  // namespace attnviz::templates

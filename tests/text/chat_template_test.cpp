@@ -1,0 +1,199 @@
+#include "attnviz/text/template/chat_template.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "support/json.h"
+
+namespace attnviz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kChat = fs::path(ATTNVIZ_SOURCE_DIR) / "../shared/reference/chat";
+
+bool has_references() {
+  if (!fs::exists(kChat)) {
+    MESSAGE("SKIPPED: no ../shared/reference/chat");
+  }
+  return fs::exists(kChat);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<ChatMessage> messages_of(const nlohmann::json& list) {
+  std::vector<ChatMessage> messages;
+  for (const nlohmann::json& one : list) {
+    messages.push_back({one["role"], one["content"]});
+  }
+  return messages;
+}
+
+// 2025-07-26 09:05:03, a Saturday.
+std::tm some_time() {
+  std::tm time{};
+  time.tm_year = 125;
+  time.tm_mon = 6;
+  time.tm_mday = 26;
+  time.tm_hour = 9;
+  time.tm_min = 5;
+  time.tm_sec = 3;
+  time.tm_isdst = -1;
+  std::mktime(&time);
+  return time;
+}
+
+// Turns are in order, disjoint and inside; every message that is a user's has its text in its turn.
+void check_turns(const ChatPrompt& prompt, const std::vector<ChatMessage>& messages) {
+  std::size_t end = 0;
+  for (const ChatTurn& turn : prompt.turns) {
+    CHECK(turn.begin >= end);
+    CHECK(turn.end > turn.begin);
+    CHECK(turn.end <= prompt.text.size());
+    CHECK(turn.message < messages.size());
+    end = turn.end;
+  }
+}
+
+ChatTemplate chatml() {
+  return {"{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+          "message['content'] + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}"
+          "{{ '<|im_start|>assistant\\n' }}{% endif %}",
+          TemplateLanguage::kJinja, "test", "", ""};
+}
+
+}  // namespace
+
+TEST_CASE("chat templates of real models: every rendering of the references, byte for byte") {
+  if (!has_references()) {
+    return;
+  }
+  const nlohmann::json reference = test::read_json(kChat / "expected.json");
+  std::size_t n_same = 0;
+  for (const nlohmann::json& one : reference["expected"]) {
+    const std::string name = one["template"];
+    const std::string conversation = one["conversation"];
+    CAPTURE(name);
+    CAPTURE(conversation);
+    const nlohmann::json& facts = reference["templates"][name];
+    const ChatTemplate with{text_of(kChat / "templates" / (name + ".jinja")),
+                            TemplateLanguage::kJinja, name, facts["bos_token"],
+                            facts["eos_token"]};
+    const std::vector<ChatMessage> messages = messages_of(reference["conversations"][conversation]);
+    const ChatRequest request{one["add_generation_prompt"], some_time()};
+    std::string found;
+    try {
+      const ChatPrompt prompt = render_chat(with, messages, request);
+      found = prompt.text;
+      check_turns(prompt, messages);
+    } catch (const Error& error) {
+      found = error.what();
+      CHECK(one.contains("error"));
+      if (one.contains("error")) {
+        const std::string words = one["error"];
+        CHECK(found.find(words) != std::string::npos);
+        ++n_same;
+        continue;
+      }
+    }
+    CHECK(!one.contains("error"));
+    const std::string expected = one.value("text", "");
+    CHECK(found == expected);
+    n_same += found == expected ? 1U : 0U;
+  }
+  CHECK(n_same == reference["expected"].size());
+}
+
+TEST_CASE("Ollama's templates: every rendering of the references, byte for byte") {
+  if (!has_references()) {
+    return;
+  }
+  const nlohmann::json reference = test::read_json(kChat / "go/expected.json");
+  const nlohmann::json conversations = test::read_json(kChat / "expected.json")["conversations"];
+  for (const nlohmann::json& one : reference["expected"]) {
+    const std::string name = one["template"];
+    const std::string conversation = one["conversation"];
+    CAPTURE(name);
+    CAPTURE(conversation);
+    const ChatTemplate with{text_of(kChat / "go" / (name + ".gotmpl")), TemplateLanguage::kGo, name,
+                            "", ""};
+    const std::vector<ChatMessage> messages = messages_of(conversations[conversation]);
+    std::string found;
+    try {
+      const ChatPrompt prompt = render_chat(with, messages, {true, some_time()});
+      found = prompt.text;
+      check_turns(prompt, messages);
+    } catch (const Error& error) {
+      found = error.what();
+    }
+    const std::string expected = one["text"];
+    CHECK(found == expected);
+  }
+}
+
+TEST_CASE("what a loop over the messages writes is the turn of the message it is at") {
+  const std::vector<ChatMessage> messages = {
+      {"system", "Be short."}, {"user", "Hi"}, {"assistant", "Hello"}, {"user", "Hi"}};
+  const ChatPrompt prompt = render_chat(chatml(), messages, {});
+  REQUIRE(prompt.turns.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const ChatTurn& turn = prompt.turns[i];
+    CHECK(turn.message == i);
+    CHECK(prompt.text.substr(turn.begin, turn.end - turn.begin) ==
+          "<|im_start|>" + messages[i].role + "\n" + messages[i].content + "<|im_end|>\n");
+  }
+  CHECK(prompt.text.substr(prompt.turns.back().end) == "<|im_start|>assistant\n");
+}
+
+TEST_CASE("a system message that stands outside of the loop is found by its text") {
+  const ChatTemplate with{
+      "{{ bos_token }}{% if messages[0]['role'] == 'system' %}<<SYS>>{{ messages[0].content | trim "
+      "}}<</SYS>>{% set messages = messages[1:] %}{% endif %}"
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}",
+      TemplateLanguage::kJinja, "test", "<s>", "</s>"};
+  const ChatPrompt prompt = render_chat(with, std::vector<ChatMessage>{{"system", " Be short. "},
+                                                                       {"user", "Be short."}},
+                                        {});
+  CHECK(prompt.text == "<s><<SYS>>Be short.<</SYS>>[user]Be short.");
+  REQUIRE(prompt.turns.size() == 2);
+  CHECK(prompt.turns[0].message == 0);
+  CHECK(prompt.turns[0].begin == 3);
+  CHECK(prompt.turns[0].end == prompt.text.find("[user]"));
+  CHECK(prompt.turns[1].message == 1);
+}
+
+TEST_CASE("a template that refuses the messages says so with its own words and the place") {
+  const ChatTemplate with{"{% for m in messages %}\n  {{ raise_exception('No system here') }}"
+                          "{% endfor %}",
+                          TemplateLanguage::kJinja, "chat_template", "", ""};
+  CHECK_THROWS_WITH_AS(render_chat(with, std::vector<ChatMessage>{{"user", "Hi"}}, {}),
+                       "chat_template: line 2, column 21: No system here", Error);
+  CHECK_THROWS_AS(render_chat(with, {}, {}), Error);
+}
+
+TEST_CASE("Ollama's templates without .Messages: once a turn, up to where the response begins") {
+  const ChatTemplate with{"{{ if .System }}S:{{ .System }} {{ end }}{{ if .Prompt }}U:{{ .Prompt }} "
+                          "{{ end }}A:{{ .Response }}<end>",
+                          TemplateLanguage::kGo, "TEMPLATE", "", ""};
+  const std::vector<ChatMessage> messages = {{"system", "x"}, {"user", "1"},      {"user", "2"},
+                                             {"assistant", "3"}, {"user", "4"}};
+  const ChatPrompt prompt = render_chat(with, messages, {});
+  CHECK(prompt.text == "S:x U:1\n\n2 A:3<end>U:4 A:");
+  const ChatTemplate silent{"U:{{ .Prompt }} A:", TemplateLanguage::kGo, "TEMPLATE", "", ""};
+  CHECK(render_chat(silent, messages, {}).text == "U:1\n\n2 A:3U:4 A:");
+}
+
+}  // namespace attnviz
