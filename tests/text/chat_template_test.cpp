@@ -69,10 +69,11 @@ void check_turns(const ChatPrompt& prompt, const std::vector<ChatMessage>& messa
 }
 
 ChatTemplate chatml() {
-  return {"{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
-          "message['content'] + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}"
-          "{{ '<|im_start|>assistant\\n' }}{% endif %}",
-          TemplateLanguage::kJinja, "test", "", ""};
+  return {
+      "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+      "message['content'] + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}"
+      "{{ '<|im_start|>assistant\\n' }}{% endif %}",
+      TemplateLanguage::kJinja, "test", "", ""};
 }
 
 }  // namespace
@@ -90,8 +91,7 @@ TEST_CASE("chat templates of real models: every rendering of the references, byt
     CAPTURE(conversation);
     const nlohmann::json& facts = reference["templates"][name];
     const ChatTemplate with{text_of(kChat / "templates" / (name + ".jinja")),
-                            TemplateLanguage::kJinja, name, facts["bos_token"],
-                            facts["eos_token"]};
+                            TemplateLanguage::kJinja, name, facts["bos_token"], facts["eos_token"]};
     const std::vector<ChatMessage> messages = messages_of(reference["conversations"][conversation]);
     const ChatRequest request{one["add_generation_prompt"], some_time()};
     std::string found;
@@ -164,9 +164,8 @@ TEST_CASE("a system message that stands outside of the loop is found by its text
       "}}<</SYS>>{% set messages = messages[1:] %}{% endif %}"
       "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}",
       TemplateLanguage::kJinja, "test", "<s>", "</s>"};
-  const ChatPrompt prompt = render_chat(with, std::vector<ChatMessage>{{"system", " Be short. "},
-                                                                       {"user", "Be short."}},
-                                        {});
+  const ChatPrompt prompt = render_chat(
+      with, std::vector<ChatMessage>{{"system", " Be short. "}, {"user", "Be short."}}, {});
   CHECK(prompt.text == "<s><<SYS>>Be short.<</SYS>>[user]Be short.");
   REQUIRE(prompt.turns.size() == 2);
   CHECK(prompt.turns[0].message == 0);
@@ -176,20 +175,22 @@ TEST_CASE("a system message that stands outside of the loop is found by its text
 }
 
 TEST_CASE("a template that refuses the messages says so with its own words and the place") {
-  const ChatTemplate with{"{% for m in messages %}\n  {{ raise_exception('No system here') }}"
-                          "{% endfor %}",
-                          TemplateLanguage::kJinja, "chat_template", "", ""};
+  const ChatTemplate with{
+      "{% for m in messages %}\n  {{ raise_exception('No system here') }}"
+      "{% endfor %}",
+      TemplateLanguage::kJinja, "chat_template", "", ""};
   CHECK_THROWS_WITH_AS(render_chat(with, std::vector<ChatMessage>{{"user", "Hi"}}, {}),
                        "chat_template: line 2, column 21: No system here", Error);
   CHECK_THROWS_AS(render_chat(with, {}, {}), Error);
 }
 
 TEST_CASE("Ollama's templates without .Messages: once a turn, up to where the response begins") {
-  const ChatTemplate with{"{{ if .System }}S:{{ .System }} {{ end }}{{ if .Prompt }}U:{{ .Prompt }} "
-                          "{{ end }}A:{{ .Response }}<end>",
-                          TemplateLanguage::kGo, "TEMPLATE", "", ""};
-  const std::vector<ChatMessage> messages = {{"system", "x"}, {"user", "1"},      {"user", "2"},
-                                             {"assistant", "3"}, {"user", "4"}};
+  const ChatTemplate with{
+      "{{ if .System }}S:{{ .System }} {{ end }}{{ if .Prompt }}U:{{ .Prompt }} "
+      "{{ end }}A:{{ .Response }}<end>",
+      TemplateLanguage::kGo, "TEMPLATE", "", ""};
+  const std::vector<ChatMessage> messages = {
+      {"system", "x"}, {"user", "1"}, {"user", "2"}, {"assistant", "3"}, {"user", "4"}};
   const ChatPrompt prompt = render_chat(with, messages, {});
   CHECK(prompt.text == "S:x U:1\n\n2 A:3<end>U:4 A:");
   const ChatTemplate silent{"U:{{ .Prompt }} A:", TemplateLanguage::kGo, "TEMPLATE", "", ""};

@@ -595,7 +595,8 @@ class JinjaParser {
   }
 
   ExpressionPtr parse_filter(ExpressionPtr of) {
-    ExpressionPtr node = made(ExpressionKind::kFilter, next().at, expect_name());
+    const std::size_t at = next().at;
+    ExpressionPtr node = made(ExpressionKind::kFilter, at, expect_name());
     node->parts.push_back(std::move(of));
     if (is_operator("(")) {
       parse_arguments(*node);

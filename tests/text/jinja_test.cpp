@@ -1,0 +1,161 @@
+#include "attnviz/text/template/jinja_run.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "support/json.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Value value_of(const Json& json) {
+  if (json.is_boolean()) {
+    return json.get<bool>();
+  }
+  if (json.is_number_integer()) {
+    return json.get<std::int64_t>();
+  }
+  if (json.is_number()) {
+    return json.get<double>();
+  }
+  if (json.is_string()) {
+    return json.get<std::string>();
+  }
+  if (json.is_array()) {
+    std::vector<Value> items;
+    for (const Json& one : json) {
+      items.push_back(value_of(one));
+    }
+    return list_of(std::move(items));
+  }
+  if (json.is_object()) {
+    auto map = std::make_shared<Map>();
+    for (const auto& [key, one] : json.items()) {
+      map->set(key, value_of(one));
+    }
+    return map;
+  }
+  return {};
+}
+
+Json read_cases() {
+  std::ifstream file(ATTNVIZ_SOURCE_DIR "/tests/reference/chat/cases.json");
+  return Json::parse(file);
+}
+
+// What it writes, or in brackets why not.
+std::string rendered(const std::string& source, const Map& globals) {
+  try {
+    return run_jinja(source, "t", globals).text;
+  } catch (const Error& error) {
+    return std::string("[") + error.what() + "]";
+  }
+}
+
+std::string failure(const std::string& source) {
+  try {
+    run_jinja(source, "t", Map());
+    return "nothing was thrown";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Jinja: every construct as jinja2 renders it") {
+  const Json cases = read_cases();
+  const Value data = value_of(cases["data"]);
+  REQUIRE(cases["cases"].size() >= 250);
+  for (const Json& one : cases["cases"]) {
+    const std::string source = one[0];
+    CAPTURE(source);
+    const std::string found = rendered(source, *data.map());
+    if (one[1].is_null()) {
+      CHECK(found.starts_with("[t: line "));
+    } else {
+      CHECK(found == one[1].get<std::string>());
+    }
+  }
+}
+
+TEST_CASE("Jinja: an unknown name is an error only where it is reached, with its place") {
+  CHECK(rendered("{% if false %}{{ f(1) | g is h }}{% endif %}ok", Map()) == "ok");
+  CHECK(failure("a\n  {{ missing() }}") == "t: line 2, column 13: missing is undefined");
+  CHECK(failure("{{ 1 | unheard }}") == "t: line 1, column 8: no filter is called unheard");
+  CHECK(failure("é {{ 1 is unheard }}") == "t: line 1, column 8: no test is called unheard");
+  CHECK(failure("{{ missing.a.b }}") == "t: line 1, column 11: missing is undefined");
+  CHECK(failure("x\n{% if 1 %}") == "t: line 2, column 11: expected endif, found the end");
+}
+
+TEST_CASE("Jinja: tags that are known and not run are unsupported") {
+  for (const char* source : {"{% include 'a' %}", "{% import 'a' as b %}", "{% extends 'a' %}",
+                             "{% call f() %}{% endcall %}", "{% block a %}{% endblock %}"}) {
+    CAPTURE(source);
+    try {
+      run_jinja(source, "t", Map());
+      FAIL_CHECK("nothing was thrown");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::kUnsupported);
+    }
+  }
+}
+
+TEST_CASE("Jinja: templates that would take for ever, or all memory, end") {
+  const std::string deep_parentheses = "{{ " + std::string(100000, '(') + "1";
+  const std::string deep_lists = "{{ " + std::string(100000, '[') + "1";
+  const std::string deep_not = "{{ " + [] {
+    std::string all;
+    for (int i = 0; i < 100000; ++i) {
+      all += "not ";
+    }
+    return all;
+  }() + "1 }}";
+  std::string deep_blocks;
+  std::string long_chain = "{{ 1";
+  for (int i = 0; i < 20000; ++i) {
+    deep_blocks += "{% if 1 %}";
+    long_chain += " + 1";
+  }
+  long_chain += " }}";
+  std::string doubling = "{% set a = 'xxxxxxxxxx' %}";
+  for (int i = 0; i < 60; ++i) {
+    doubling += "{% set a = a + a %}";
+  }
+  for (const std::string& source :
+       {std::string("{% for i in range(1000000000) %}{% endfor %}"),
+        std::string("{{ 'x' * 1000000000 }}"), std::string("{{ 'x' * 99999999 * 99999999 }}"),
+        std::string("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"),
+        std::string(
+            "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"),
+        std::string("{{ range(99999) | join('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') * 9999 }}"),
+        std::string("{{ 10 ** 100 }}"), std::string("{{ 99999999999999999999 }}"),
+        std::string("{{ 9223372036854775807 + 1 }}"), std::string("{{ [1] * 3 }}"), doubling,
+        deep_parentheses, deep_lists, deep_not, deep_blocks, long_chain}) {
+    CAPTURE(source.substr(0, 60));
+    CHECK(failure(source).starts_with("t: line "));
+  }
+}
+
+TEST_CASE("Jinja: bytes that are no UTF-8 stay as they are") {
+  Map globals;
+  globals.set("bad", std::string("a\xff\xc3"));
+  CHECK(rendered("{{ bad }}{{ bad|length }}{{ bad[::-1] }}{{ bad.strip() }}{{ bad|upper }}",
+                 globals) ==
+        "a\xff\xc3"
+        "3"
+        "\xc3\xff"
+        "a"
+        "a\xff\xc3"
+        "A\xff\xc3");
+}
+
+}  // namespace attnviz::templates
