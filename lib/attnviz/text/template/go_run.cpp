@@ -1,68 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "attnviz/core/ascii.h"
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/budget.h"
+#include "attnviz/text/template/go_functions.h"
 #include "attnviz/text/template/go_syntax.h"
 #include "attnviz/text/template/go_template.h"
-#include "attnviz/text/template/jinja_builtins.h"
 #include "attnviz/text/template/source_place.h"
 
 namespace attnviz::templates {
 
 namespace {
-
-// Zero values print nothing.
-std::string go_text(const Value& value) {
-  if (value.is_none() || value.undefined() != nullptr) {
-    return "";
-  }
-  if (const auto flag = value.flag()) {
-    return *flag ? "true" : "false";
-  }
-  const List* const list = value.list();
-  if (list == nullptr && value.map() == nullptr) {
-    return printed(value);
-  }
-  return list == nullptr ? json_of(value, std::nullopt) : fmt::format("{}", printed(value));
-}
-
-std::size_t go_length(const Value& value) {
-  return value.text() != nullptr   ? value.text()->size()
-         : value.list() != nullptr ? value.list()->items.size()
-         : value.map() != nullptr  ? value.map()->members.size()
-                                   : 0;
-}
-
-// printf of %s, %d, %v, %q and %%.
-std::string go_printf(std::span<const Value> arguments) {
-  std::string out;
-  std::size_t next = 1;
-  const std::string& format = needed_text(arguments.front(), "printf");
-  for (std::size_t i = 0; i < format.size(); ++i) {
-    if (format[i] != '%' || i + 1 == format.size()) {
-      out += format[i];
-      continue;
-    }
-    const char verb = format[++i];
-    if (verb == '%') {
-      out += '%';
-    } else if (std::string_view("sdvq").find(verb) == std::string_view::npos) {
-      fail(fmt::format("printf: %{} is not known", verb));
-    } else if (next == arguments.size()) {
-      fail("printf: an argument is missing");
-    } else {
-      const Value& value = arguments[next++];
-      out += verb == 'q' ? json_of(Value(go_text(value)), std::nullopt) : go_text(value);
-    }
-  }
-  return out;
-}
 
 bool mentions_field(const std::vector<GoNode>& nodes, const std::string& lower);
 bool mentions_field(const GoPipe& pipe, const std::string& lower) {
@@ -279,7 +231,7 @@ class GoRun {
     if (piped) {
       arguments.push_back(*piped);
     }
-    return call(first.name, arguments);
+    return go_call(first.name, arguments, dates_, budget_);
   }
 
   // The first that decides, or the last.
@@ -301,7 +253,7 @@ class GoRun {
       case GoOperand::Kind::kConstant:
         return operand.constant;
       case GoOperand::Kind::kFunction:
-        return call(operand.name, {});
+        return go_call(operand.name, {}, dates_, budget_);
       case GoOperand::Kind::kDot:
         return field(dot, operand.fields);
       case GoOperand::Kind::kVariable:
@@ -317,121 +269,6 @@ class GoRun {
       const Map* const map = of.map();
       const Value* const found = map == nullptr ? nullptr : map->find(name);
       of = found == nullptr ? Value(Undefined{name}) : Value(*found);
-    }
-    return of;
-  }
-
-  Value call(const std::string& name, const std::vector<Value>& arguments) {
-    const auto need = [&](std::size_t count) {
-      if (arguments.size() < count) {
-        fail(fmt::format("{}: expected at least {} arguments, found {}", name, count,
-                         arguments.size()));
-      }
-    };
-    if (name == "currentDate" || name == "yesterdayDate") {
-      return Value(name == "currentDate" ? dates_.today : dates_.yesterday);
-    }
-    need(1);
-    if (name == "not") {
-      return !arguments[0].is_true();
-    }
-    if (name == "len") {
-      return static_cast<std::int64_t>(go_length(arguments[0]));
-    }
-    if (name == "json" || name == "toTypeScriptType") {
-      return text(json_of(arguments[0], std::nullopt));
-    }
-    if (name == "print" || name == "println") {
-      std::string all;
-      for (const Value& one : arguments) {
-        all += go_text(one);
-      }
-      return text(all + (name == "println" ? "\n" : ""));
-    }
-    if (name == "printf") {
-      return text(go_printf(arguments));
-    }
-    if (name == "slice") {
-      return slice(arguments);
-    }
-    need(2);
-    if (name == "index") {
-      return index(arguments);
-    }
-    if (name == "eq" || name == "ne") {
-      const bool is_any =
-          std::any_of(arguments.begin() + 1, arguments.end(),
-                      [&](const Value& one) { return are_alike(arguments[0], one); });
-      return is_any == (name == "eq");
-    }
-    for (const auto& [sign, is_turned, is_negated] :
-         {std::tuple("lt", false, false), std::tuple("ge", false, true),
-          std::tuple("gt", true, false), std::tuple("le", true, true)}) {
-      if (name == sign) {
-        const auto less = is_less(arguments[is_turned ? 1 : 0], arguments[is_turned ? 0 : 1]);
-        if (!less) {
-          fail(fmt::format("{}: they have no order", name));
-        }
-        return *less != is_negated;
-      }
-    }
-    fail(fmt::format("no function is called {}", name));
-  }
-
-  // A zero value is like an empty text.
-  static bool are_alike(const Value& one, const Value& other) {
-    const auto is_empty = [](const Value& value) {
-      return value.is_none() || value.undefined() != nullptr ||
-             (value.text() != nullptr && value.text()->empty());
-    };
-    return are_equal(one, other) || (is_empty(one) && is_empty(other));
-  }
-
-  Value text(std::string made) {
-    budget_.make(made.size());
-    return Value(std::move(made));
-  }
-
-  static std::size_t bounded(const Value& value, std::size_t most) {
-    const std::int64_t number = needed_integer(value, "an index");
-    if (number < 0 || static_cast<std::uint64_t>(number) > most) {
-      fail(fmt::format("index {} of {}", number, most));
-    }
-    return static_cast<std::size_t>(number);
-  }
-
-  Value slice(const std::vector<Value>& arguments) {
-    const Value& of = arguments[0];
-    const std::size_t size = go_length(of);
-    const std::size_t first = arguments.size() > 1 ? bounded(arguments[1], size) : 0;
-    const std::size_t end = arguments.size() > 2 ? bounded(arguments[2], size) : size;
-    if (first > end) {
-      fail(fmt::format("slice from {} to {}", first, end));
-    }
-    if (const std::string* const whole = of.text()) {
-      return text(whole->substr(first, end - first));
-    }
-    if (of.list() == nullptr) {
-      fail(fmt::format("slice of {}", of.kind()));
-    }
-    const auto begin = of.list()->items.begin();
-    std::vector<Value> some(begin + static_cast<std::ptrdiff_t>(first),
-                            begin + static_cast<std::ptrdiff_t>(end));
-    budget_.make_items(some.size());
-    return list_of(std::move(some));
-  }
-
-  static Value index(const std::vector<Value>& arguments) {
-    Value of = arguments[0];
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-      if (const Map* const map = of.map()) {
-        const Value* const found = map->find(needed_text(arguments[i], "index"));
-        of = found == nullptr ? Value() : Value(*found);
-      } else if (const List* const list = of.list(); list != nullptr && !list->items.empty()) {
-        of = Value(list->items[bounded(arguments[i], list->items.size() - 1)]);
-      } else {
-        fail(fmt::format("index of {}", of.kind()));
-      }
     }
     return of;
   }

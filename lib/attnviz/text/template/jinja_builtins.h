@@ -44,6 +44,12 @@ const Value& needed(const Arguments& arguments, std::size_t place, std::string_v
 std::int64_t needed_integer(const Value& value, std::string_view what);
 const std::string& needed_text(const Value& value, std::string_view what);
 
+/// dict(), with what it is given by name behind the members of a dict.
+Value made_dict(const Arguments& arguments, Budget& budget);
+
+/// What `loop` is in a loop at item i.
+Value loop_value(const std::vector<Value>& items, std::size_t i);
+
 /// jinja2's range(): a list of at most Budget::kMostItems numbers.
 Value made_range(const Arguments& arguments, Budget& budget);
 

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "attnviz/core/error.h"
 #include "attnviz/text/template/budget.h"
 #include "attnviz/text/template/jinja_builtins.h"
+#include "attnviz/text/template/python_operators.h"
 #include "attnviz/text/template/python_text.h"
 #include "attnviz/text/template/source_place.h"
 
@@ -67,22 +66,6 @@ class JinjaRun {
   }
 
  private:
-  static Value made_dict(const Arguments& arguments, Budget& budget) {
-    auto map = std::make_shared<Map>();
-    if (!arguments.values.empty()) {
-      const Map* const given = arguments.values.front().map();
-      if (given == nullptr) {
-        fail(fmt::format("dict: expected a dict, found {}", arguments.values.front().kind()));
-      }
-      map->members = given->members;
-    }
-    for (const auto& [name, value] : arguments.named) {
-      map->set(name, value);
-    }
-    budget.make_items(map->members.size());
-    return map;
-  }
-
   // What goes wrong inside gets the place of the innermost part.
   template <class Work>
   auto placed(std::size_t at, const Work& work) {
@@ -197,35 +180,6 @@ class JinjaRun {
     }
   }
 
-  static Value loop_value(const std::vector<Value>& items, std::size_t i) {
-    const auto n = static_cast<std::int64_t>(items.size());
-    const auto at = static_cast<std::int64_t>(i);
-    auto loop = std::make_shared<Map>();
-    loop->set("index", at + 1);
-    loop->set("index0", at);
-    loop->set("revindex", n - at);
-    loop->set("revindex0", n - at - 1);
-    loop->set("first", at == 0);
-    loop->set("last", at + 1 == n);
-    loop->set("length", n);
-    loop->set("depth", std::int64_t{1});
-    loop->set("depth0", std::int64_t{0});
-    if (i > 0) {
-      loop->set("previtem", items[i - 1]);
-    }
-    if (i + 1 < items.size()) {
-      loop->set("nextitem", items[i + 1]);
-    }
-    loop->set("cycle", function_of([i](const Arguments& arguments) {
-                if (arguments.values.empty()) {
-                  fail("cycle: expected values");
-                }
-                return arguments.values[i % arguments.values.size()];
-              }));
-    loop->is_namespace = true;
-    return loop;
-  }
-
   // The items that the loop's condition lets through.
   std::vector<Value> loop_items(const Statement& loop) {
     std::vector<Value> items = items_of(value_of(*loop.value), budget_);
@@ -329,9 +283,11 @@ class JinjaRun {
       case ExpressionKind::kDict:
         return made_map(node);
       case ExpressionKind::kUnary:
-        return unary(node.name, part(node, 0));
-      case ExpressionKind::kBinary:
-        return binary(node.name, part(node, 0), part(node, 1));
+        return applied(node.name, part(node, 0));
+      case ExpressionKind::kBinary: {
+        const Value left = part(node, 0);
+        return applied(node.name, left, part(node, 1), budget_);
+      }
       case ExpressionKind::kCompare:
         return compared(node);
       case ExpressionKind::kAnd: {
@@ -346,10 +302,12 @@ class JinjaRun {
         return part(node, 1).is_true()    ? part(node, 0)
                : node.parts[2] != nullptr ? part(node, 2)
                                           : Value(Undefined{"an inline if without else"});
-      case ExpressionKind::kItem:
-        return item_of(part(node, 0), part(node, 1));
+      case ExpressionKind::kItem: {
+        const Value of = part(node, 0);
+        return item_of(of, part(node, 1), budget_);
+      }
       case ExpressionKind::kAttribute:
-        return attribute(part(node, 0), node.name);
+        return attribute(part(node, 0), node.name, budget_);
       case ExpressionKind::kSlice:
         return slice(node);
       case ExpressionKind::kCall:
@@ -381,136 +339,7 @@ class JinjaRun {
     return map;
   }
 
-  static void require_defined(const Value& value) {
-    if (const Undefined* const missing = value.undefined()) {
-      fail(fmt::format("{} is undefined", missing->name));
-    }
-  }
-
-  static Value unary(const std::string& sign, const Value& value) {
-    if (sign == "not") {
-      return !value.is_true();
-    }
-    require_defined(value);
-    const std::int64_t factor = sign == "-" ? -1 : 1;
-    if (const auto whole = value.integer()) {
-      std::int64_t result = 0;
-      if (__builtin_mul_overflow(*whole, factor, &result)) {
-        fail("the number is too large");
-      }
-      return result;
-    }
-    const auto number = value.number();
-    if (!number) {
-      fail(fmt::format("{} of {}", sign, value.kind()));
-    }
-    return static_cast<double>(factor) * *number;
-  }
-
-  Value binary(const std::string& sign, const Value& left, const Value& right) {
-    if (sign == "~") {
-      return text(printed(left) + printed(right));
-    }
-    require_defined(left);
-    require_defined(right);
-    if (sign == "+" && left.text() != nullptr && right.text() != nullptr) {
-      return text(*left.text() + *right.text());
-    }
-    if (sign == "+" && left.list() != nullptr && right.list() != nullptr &&
-        left.list()->is_tuple == right.list()->is_tuple) {
-      auto both = std::make_shared<List>(*left.list());
-      both->items.insert(both->items.end(), right.list()->items.begin(), right.list()->items.end());
-      budget_.make_items(both->items.size());
-      return both;
-    }
-    if (sign == "*" && (left.text() != nullptr || right.text() != nullptr)) {
-      return repeated(left.text() != nullptr ? left : right, left.text() != nullptr ? right : left);
-    }
-    if (!left.number() || !right.number()) {
-      fail(fmt::format("{} {} {}", left.kind(), sign, right.kind()));
-    }
-    const bool are_whole = !left.real() && !right.real();
-    return are_whole && sign != "/"
-               ? whole(sign, needed_integer(left, sign), needed_integer(right, sign))
-               : real(sign, *left.number(), *right.number());
-  }
-
-  Value text(std::string made) {
-    budget_.make(made.size());
-    return Value(std::move(made));
-  }
-
-  Value repeated(const Value& of, const Value& times) {
-    const std::int64_t count = std::max<std::int64_t>(0, needed_integer(times, "*"));
-    const std::string& one = *of.text();
-    if (!one.empty() && static_cast<std::uint64_t>(count) > Budget::kMostItems * 100 / one.size()) {
-      fail("the text is too long");
-    }
-    std::string all;
-    for (std::int64_t i = 0; !one.empty() && i < count; ++i) {
-      all += one;
-    }
-    return text(std::move(all));
-  }
-
-  static Value whole(const std::string& sign, std::int64_t left, std::int64_t right) {
-    std::int64_t result = 0;
-    bool is_too_large = false;
-    if (sign == "+") {
-      is_too_large = __builtin_add_overflow(left, right, &result);
-    } else if (sign == "-") {
-      is_too_large = __builtin_sub_overflow(left, right, &result);
-    } else if (sign == "*") {
-      is_too_large = __builtin_mul_overflow(left, right, &result);
-    } else if (sign == "**") {
-      return power(left, right);
-    } else {
-      if (right == 0) {
-        fail("divided by 0");
-      }
-      if (right == -1) {
-        is_too_large = sign == "//" && left == std::numeric_limits<std::int64_t>::min();
-        result = sign == "//" && !is_too_large ? -left : 0;
-      } else {  // towards below, as in Python
-        const std::int64_t rest = left % right;
-        const bool is_below = rest != 0 && (rest < 0) != (right < 0);
-        result = sign == "//" ? left / right - (is_below ? 1 : 0) : rest + (is_below ? right : 0);
-      }
-    }
-    if (is_too_large) {
-      fail("the number is too large");
-    }
-    return result;
-  }
-
-  static Value power(std::int64_t base, std::int64_t exponent) {
-    const double result = std::pow(static_cast<double>(base), static_cast<double>(exponent));
-    constexpr double kExact = 9007199254740992.0;
-    if (exponent < 0) {
-      return result;
-    }
-    if (!(std::abs(result) <= kExact)) {
-      fail("the number is too large");
-    }
-    return static_cast<std::int64_t>(result);
-  }
-
-  static Value real(const std::string& sign, double left, double right) {
-    if (right == 0.0 && (sign == "/" || sign == "//" || sign == "%")) {
-      fail("divided by 0");
-    }
-    if (sign == "+" || sign == "-") {
-      return sign == "+" ? left + right : left - right;
-    }
-    if (sign == "*" || sign == "/") {
-      return sign == "*" ? left * right : left / right;
-    }
-    if (sign == "**") {
-      return std::pow(left, right);
-    }
-    const double below = std::floor(left / right);
-    return sign == "//" ? below : left - below * right;
-  }
+  Value text(std::string made) { return made_text(std::move(made), budget_); }
 
   Value compared(const Expression& node) {
     Value left = part(node, 0);
@@ -522,62 +351,6 @@ class JinjaRun {
       left = std::move(right);
     }
     return true;
-  }
-
-  static bool holds(const std::string& sign, const Value& left, const Value& right) {
-    if (sign == "==" || sign == "!=") {
-      return are_equal(left, right) == (sign == "==");
-    }
-    if (sign == "in" || sign == "not in") {
-      return contains(right, left) == (sign == "in");
-    }
-    require_defined(left);
-    require_defined(right);
-    const bool is_turned = sign == ">" || sign == "<=";
-    const auto less = is_turned ? is_less(right, left) : is_less(left, right);
-    if (!less) {
-      fail(fmt::format("{} {} {}: they have no order", left.kind(), sign, right.kind()));
-    }
-    return *less == (sign == "<" || sign == ">");
-  }
-
-  Value item_of(const Value& of, const Value& index) {
-    require_defined(of);
-    if (const Map* const map = of.map()) {
-      const Value* const found = index.text() == nullptr ? nullptr : map->find(*index.text());
-      if (found != nullptr) {
-        return *found;
-      }
-    } else if (const auto place = index.integer()) {
-      if (const std::string* const text = of.text()) {
-        auto one = character_at(*text, *place);
-        return one ? Value(std::move(*one)) : Value(Undefined{"a character"});
-      }
-      if (const List* const list = of.list()) {
-        const auto n = static_cast<std::int64_t>(list->items.size());
-        const std::int64_t at = *place < 0 ? *place + n : *place;
-        return at >= 0 && at < n ? list->items[static_cast<std::size_t>(at)]
-                                 : Value(Undefined{fmt::format("item {}", *place)});
-      }
-    }
-    if (index.text() != nullptr) {
-      if (auto method = jinja_method(of, *index.text(), budget_)) {
-        return *method;
-      }
-    }
-    return Undefined{printed(index)};
-  }
-
-  Value attribute(const Value& of, const std::string& name) {
-    require_defined(of);
-    if (of.is_none()) {
-      return Undefined{name};
-    }
-    if (auto method = jinja_method(of, name, budget_)) {
-      return *method;
-    }
-    const Value* const found = of.map() == nullptr ? nullptr : of.map()->find(name);
-    return found == nullptr ? Value(Undefined{name}) : *found;
   }
 
   Value slice(const Expression& node) {
@@ -595,20 +368,7 @@ class JinjaRun {
     if (step == 0) {
       fail("a slice with a step of 0");
     }
-    if (const std::string* const whole = of.text()) {
-      return text(sliced(*whole, bounds[0], bounds[1], step));
-    }
-    const List* const list = of.list();
-    if (list == nullptr) {
-      fail(fmt::format("a slice of {}", of.kind()));
-    }
-    auto some = std::make_shared<List>();
-    some->is_tuple = list->is_tuple;
-    for (const std::size_t i : slice_indices(list->items.size(), bounds[0], bounds[1], step)) {
-      some->items.push_back(list->items[i]);
-    }
-    budget_.make_items(some->items.size());
-    return some;
+    return slice_of(of, bounds[0], bounds[1], step, budget_);
   }
 
   Arguments arguments_of(const Expression& node, std::optional<Value> first) {

@@ -1,0 +1,432 @@
+#include "attnviz/text/template/jinja_builtins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "attnviz/core/error.h"
+#include "attnviz/text/template/python_text.h"
+
+namespace attnviz::templates {
+
+namespace {
+
+Value list_value(std::vector<Value> items, Budget& budget) {
+  budget.make_items(items.size());
+  return list_of(std::move(items));
+}
+
+const Value& subject(const Arguments& arguments) {
+  return arguments.values.front();
+}
+
+std::string subject_text(const Arguments& arguments) {
+  return printed(subject(arguments));
+}
+
+bool is_true(const Value* value) noexcept {
+  return value != nullptr && value->is_true();
+}
+
+Value trim(const Arguments& arguments, Budget& budget) {
+  const Value* const characters = arguments.find(1, "chars");
+  const std::string text = subject_text(arguments);
+  const std::string* const given = characters == nullptr ? nullptr : characters->text();
+  return made_text(std::string(stripped(
+                       text, Side::kBoth,
+                       given == nullptr ? std::nullopt : std::optional<std::string_view>(*given))),
+                   budget);
+}
+
+Value length(const Arguments& arguments, Budget& budget) {
+  const Value& value = subject(arguments);
+  if (const std::string* const text = value.text()) {
+    return static_cast<std::int64_t>(n_characters(*text));
+  }
+  if (const Map* const map = value.map()) {
+    return static_cast<std::int64_t>(map->members.size());
+  }
+  if (value.list() == nullptr && value.undefined() == nullptr) {
+    fail(fmt::format("{} has no length", value.kind()));
+  }
+  return static_cast<std::int64_t>(items_of(value, budget).size());
+}
+
+Value otherwise(const Arguments& arguments, Budget& /*budget*/) {
+  const Value& value = subject(arguments);
+  const bool also_false = is_true(arguments.find(2, "boolean"));
+  const bool is_absent = value.undefined() != nullptr || (also_false && !value.is_true());
+  const Value* const given = arguments.find(1, "default_value");
+  return !is_absent ? value : given == nullptr ? Value("") : *given;
+}
+
+Value list(const Arguments& arguments, Budget& budget) {
+  return list_value(items_of(subject(arguments), budget), budget);
+}
+
+Value join(const Arguments& arguments, Budget& budget) {
+  const Value* const between = arguments.find(1, "d");
+  const Value* const attribute = arguments.find(2, "attribute");
+  std::string text;
+  bool is_first = true;
+  for (const Value& item : items_of(subject(arguments), budget)) {
+    text += is_first || between == nullptr ? "" : printed(*between);
+    is_first = false;
+    text += printed(attribute == nullptr ? item : attribute_of(item, printed(*attribute)));
+    if (text.size() > Budget::kMostItems) {
+      budget.make(0);
+    }
+  }
+  return made_text(std::move(text), budget);
+}
+
+// What is chosen of items: by a test of them, or of an attribute of them.
+Value chosen(const Arguments& arguments, Budget& budget, bool by_attribute, bool keeps) {
+  const std::size_t test_at = by_attribute ? 2 : 1;
+  const std::string path =
+      by_attribute ? printed(needed(arguments, 1, "attribute")) : std::string();
+  std::vector<Value> kept;
+  for (const Value& item : items_of(subject(arguments), budget)) {
+    const Value looked_at = by_attribute ? attribute_of(item, path) : item;
+    bool passes = looked_at.is_true();
+    if (arguments.values.size() > test_at) {
+      Arguments of_test;
+      of_test.values.push_back(looked_at);
+      of_test.values.insert(of_test.values.end(),
+                            arguments.values.begin() + static_cast<std::ptrdiff_t>(test_at) + 1,
+                            arguments.values.end());
+      const std::string name = printed(arguments.values[test_at]);
+      const auto result = jinja_test(name, of_test);
+      if (!result) {
+        fail(fmt::format("no test is called {}", name));
+      }
+      passes = *result;
+    }
+    if (passes == keeps) {
+      kept.push_back(item);
+    }
+  }
+  return list_value(std::move(kept), budget);
+}
+Value select(const Arguments& arguments, Budget& budget) {
+  return chosen(arguments, budget, false, true);
+}
+Value reject(const Arguments& arguments, Budget& budget) {
+  return chosen(arguments, budget, false, false);
+}
+Value selectattr(const Arguments& arguments, Budget& budget) {
+  return chosen(arguments, budget, true, true);
+}
+Value rejectattr(const Arguments& arguments, Budget& budget) {
+  return chosen(arguments, budget, true, false);
+}
+
+Value map(const Arguments& arguments, Budget& budget) {
+  std::vector<Value> results;
+  const Value* const attribute =
+      arguments.find(std::numeric_limits<std::size_t>::max(), "attribute");
+  const Value* const missing = arguments.find(std::numeric_limits<std::size_t>::max(), "default");
+  for (const Value& item : items_of(subject(arguments), budget)) {
+    if (attribute != nullptr) {
+      Value found = attribute_of(item, printed(*attribute));
+      results.push_back(found.undefined() != nullptr && missing != nullptr ? *missing
+                                                                           : std::move(found));
+      continue;
+    }
+    const std::string name = printed(needed(arguments, 1, "a filter"));
+    const Builtin filter = jinja_filter(name);
+    if (filter == nullptr) {
+      fail(fmt::format("no filter is called {}", name));
+    }
+    Arguments of_filter;
+    of_filter.values.push_back(item);
+    of_filter.values.insert(of_filter.values.end(), arguments.values.begin() + 2,
+                            arguments.values.end());
+    of_filter.named = arguments.named;
+    results.push_back(filter(of_filter, budget));
+  }
+  return list_value(std::move(results), budget);
+}
+
+Value lower(const Arguments& arguments, Budget& budget) {
+  return made_text(lower_case(subject_text(arguments)), budget);
+}
+Value upper(const Arguments& arguments, Budget& budget) {
+  return made_text(upper_case(subject_text(arguments)), budget);
+}
+Value title(const Arguments& arguments, Budget& budget) {
+  return made_text(title_case(subject_text(arguments)), budget);
+}
+Value capitalize(const Arguments& arguments, Budget& budget) {
+  return made_text(capitalized(subject_text(arguments)), budget);
+}
+Value string(const Arguments& arguments, Budget& budget) {
+  return made_text(subject_text(arguments), budget);
+}
+Value same(const Arguments& arguments, Budget& /*budget*/) {
+  return subject(arguments);
+}
+
+Value escape(const Arguments& arguments, Budget& budget) {
+  std::string out;
+  for (const char one : subject_text(arguments)) {
+    out += one == '&'    ? "&amp;"
+           : one == '<'  ? "&lt;"
+           : one == '>'  ? "&gt;"
+           : one == '"'  ? "&#34;"
+           : one == '\'' ? "&#39;"
+                         : std::string(1, one);
+  }
+  return made_text(std::move(out), budget);
+}
+
+Value replace(const Arguments& arguments, Budget& budget) {
+  const Value* const most = arguments.find(3, "count");
+  std::string out = replaced(
+      subject_text(arguments), printed(needed(arguments, 1, "old")),
+      printed(needed(arguments, 2, "new")),
+      most == nullptr || most->is_none()
+          ? std::numeric_limits<std::size_t>::max()
+          : static_cast<std::size_t>(std::max<std::int64_t>(0, needed_integer(*most, "count"))));
+  return made_text(std::move(out), budget);
+}
+
+Value tojson(const Arguments& arguments, Budget& budget) {
+  const Value* const indent = arguments.find(1, "indent");
+  std::optional<std::size_t> width;
+  if (indent != nullptr && !indent->is_none()) {
+    constexpr std::int64_t kWidest = 64;
+    width = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(needed_integer(*indent, "indent"), 0, kWidest));
+  }
+  return made_text(json_of(subject(arguments), width), budget);
+}
+
+Value pair_of(std::string_view key, const Value& value) {
+  auto pair = std::make_shared<List>(List{{Value(key), value}});
+  pair->is_tuple = true;
+  return pair;
+}
+
+Value items(const Arguments& arguments, Budget& budget) {
+  const Map* const map = subject(arguments).map();
+  if (map == nullptr && subject(arguments).undefined() == nullptr) {
+    fail(fmt::format("items: expected a dict, found {}", subject(arguments).kind()));
+  }
+  std::vector<Value> pairs;
+  for (std::size_t i = 0; map != nullptr && i < map->members.size(); ++i) {
+    pairs.push_back(pair_of(map->members[i].first, map->members[i].second));
+  }
+  return list_value(std::move(pairs), budget);
+}
+
+// In their order; texts without regard to case unless that matters.
+void sort_values(std::vector<Value>& values, bool matters, bool reversed,
+                 const std::function<Value(const Value&)>& key_of) {
+  std::vector<std::pair<Value, Value>> keyed;
+  for (Value& value : values) {
+    Value key = key_of(value);
+    if (const std::string* const text = key.text(); text != nullptr && !matters) {
+      key = Value(lower_case(*text));
+    }
+    keyed.emplace_back(std::move(key), std::move(value));
+  }
+  for (std::size_t i = 1; i < keyed.size(); ++i) {
+    if (!is_less(keyed[i - 1].first, keyed[i].first)) {
+      fail(fmt::format("sort: {} and {} have no order", keyed[i - 1].first.kind(),
+                       keyed[i].first.kind()));
+    }
+  }
+  std::ranges::stable_sort(keyed, [reversed](const auto& one, const auto& other) {
+    return (reversed ? is_less(other.first, one.first) : is_less(one.first, other.first))
+        .value_or(false);
+  });
+  std::ranges::transform(keyed, values.begin(), [](auto& one) { return std::move(one.second); });
+}
+
+Value sort(const Arguments& arguments, Budget& budget) {
+  std::vector<Value> values = items_of(subject(arguments), budget);
+  const Value* const attribute = arguments.find(3, "attribute");
+  sort_values(values, is_true(arguments.find(2, "case_sensitive")),
+              is_true(arguments.find(1, "reverse")), [&](const Value& value) {
+                return attribute == nullptr || attribute->is_none()
+                           ? value
+                           : attribute_of(value, printed(*attribute));
+              });
+  return list_value(std::move(values), budget);
+}
+
+Value dictsort(const Arguments& arguments, Budget& budget) {
+  std::vector<Value> pairs = items_of(items(arguments, budget), budget);
+  const Value* const by = arguments.find(2, "by");
+  const std::size_t place = by != nullptr && printed(*by) == "value" ? 1 : 0;
+  sort_values(pairs, is_true(arguments.find(1, "case_sensitive")),
+              is_true(arguments.find(3, "reverse")),
+              [place](const Value& pair) { return pair.list()->items[place]; });
+  return list_value(std::move(pairs), budget);
+}
+
+Value first(const Arguments& arguments, Budget& budget) {
+  const std::vector<Value> values = items_of(subject(arguments), budget);
+  return values.empty() ? Value(Undefined{"first"}) : values.front();
+}
+Value last(const Arguments& arguments, Budget& budget) {
+  const std::vector<Value> values = items_of(subject(arguments), budget);
+  return values.empty() ? Value(Undefined{"last"}) : values.back();
+}
+Value reverse(const Arguments& arguments, Budget& budget) {
+  std::vector<Value> values = items_of(subject(arguments), budget);
+  std::ranges::reverse(values);
+  if (subject(arguments).text() == nullptr) {
+    return list_value(std::move(values), budget);
+  }
+  std::string text;
+  for (const Value& value : values) {
+    text += printed(value);
+  }
+  return made_text(std::move(text), budget);
+}
+
+Value unique(const Arguments& arguments, Budget& budget) {
+  std::vector<Value> kept;
+  for (const Value& value : items_of(subject(arguments), budget)) {
+    budget.make(kept.size());
+    if (std::ranges::none_of(kept, [&](const Value& one) { return are_equal(one, value); })) {
+      kept.push_back(value);
+    }
+  }
+  return list_value(std::move(kept), budget);
+}
+
+Value to_int(const Arguments& arguments, Budget& /*budget*/) {
+  const Value& value = subject(arguments);
+  const Value* const given = arguments.find(1, "default");
+  const Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
+  double number = 0.0;
+  if (const auto found = value.number()) {
+    number = *found;
+  } else if (const std::string* const text = value.text()) {
+    char* end = nullptr;
+    const std::string trimmed(stripped(*text, Side::kBoth));
+    number = std::strtod(trimmed.c_str(), &end);
+    if (trimmed.empty() || *end != '\0') {
+      return missing;
+    }
+  } else {
+    return missing;
+  }
+  constexpr double kMost = 9e18;
+  return std::abs(number) < kMost ? Value(static_cast<std::int64_t>(number)) : missing;
+}
+
+Value to_float(const Arguments& arguments, Budget& /*budget*/) {
+  const Value& value = subject(arguments);
+  if (const auto found = value.number()) {
+    return *found;
+  }
+  const Value* const given = arguments.find(1, "default");
+  char* end = nullptr;
+  const std::string text(stripped(printed(value), Side::kBoth));
+  const double number = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' ? Value(number) : given == nullptr ? Value(0.0) : *given;
+}
+
+Value absolute(const Arguments& arguments, Budget& /*budget*/) {
+  if (const auto whole = subject(arguments).integer()) {
+    return *whole < 0 && *whole != std::numeric_limits<std::int64_t>::min() ? -*whole : *whole;
+  }
+  if (const auto number = subject(arguments).number()) {
+    return std::abs(*number);
+  }
+  fail(fmt::format("abs: expected a number, found {}", subject(arguments).kind()));
+}
+
+Value indent(const Arguments& arguments, Budget& budget) {
+  constexpr std::int64_t kWidest = 1000;
+  const Value* const width = arguments.find(1, "width");
+  const std::string margin = width == nullptr ? std::string(4, ' ')
+                             : width->text() != nullptr
+                                 ? *width->text()
+                                 : std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(
+                                                   needed_integer(*width, "width"), 0, kWidest)),
+                                               ' ');
+  const bool with_first = is_true(arguments.find(2, "first"));
+  const bool with_blank = is_true(arguments.find(3, "blank"));
+  std::string out;
+  bool is_first = true;
+  for (const std::string& line :
+       split_at(subject_text(arguments), "\n", std::numeric_limits<std::size_t>::max())) {
+    out += is_first ? "" : "\n";
+    out += (is_first ? with_first : with_blank || !line.empty()) ? margin + line : line;
+    is_first = false;
+  }
+  return made_text(std::move(out), budget);
+}
+
+Value sum(const Arguments& arguments, Budget& budget) {
+  double total = 0.0;
+  bool is_whole = true;
+  for (const Value& value : items_of(subject(arguments), budget)) {
+    const auto number = value.number();
+    if (!number) {
+      fail(fmt::format("sum: expected numbers, found {}", value.kind()));
+    }
+    total += *number;
+    is_whole = is_whole && !value.real();
+  }
+  return is_whole ? Value(static_cast<std::int64_t>(total)) : Value(total);
+}
+
+struct NamedFilter {
+  std::string_view name;
+  Builtin filter;
+};
+
+constexpr NamedFilter kFilters[] = {
+    {"abs", absolute},
+    {"capitalize", capitalize},
+    {"count", length},
+    {"d", otherwise},
+    {"default", otherwise},
+    {"dictsort", dictsort},
+    {"e", escape},
+    {"escape", escape},
+    {"first", first},
+    {"float", to_float},
+    {"indent", indent},
+    {"int", to_int},
+    {"items", items},
+    {"join", join},
+    {"last", last},
+    {"length", length},
+    {"list", list},
+    {"lower", lower},
+    {"map", map},
+    {"reject", reject},
+    {"rejectattr", rejectattr},
+    {"replace", replace},
+    {"reverse", reverse},
+    {"safe", same},
+    {"select", select},
+    {"selectattr", selectattr},
+    {"sort", sort},
+    {"string", string},
+    {"sum", sum},
+    {"title", title},
+    {"tojson", tojson},
+    {"trim", trim},
+    {"unique", unique},
+    {"upper", upper},
+};
+
+}  // namespace
+
+Builtin jinja_filter(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kFilters, name, &NamedFilter::name);
+  return found == std::end(kFilters) ? nullptr : found->filter;
+}
+
+}  // namespace attnviz::templates
