@@ -1,9 +1,6 @@
 // Where in a template something stands, for messages.
 #pragma once
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,20 +10,10 @@
 namespace attnviz::templates {
 
 /// "line 3, column 14", counted from 1, the column in characters.
-inline std::string place_in(std::string_view source, std::size_t at) {
-  const std::string_view before = source.substr(0, std::min(at, source.size()));
-  const std::size_t line_begin = before.rfind('\n') + 1;  // 0 when there is none
-  const auto is_first_byte = [](char one) {
-    return (static_cast<unsigned char>(one) & 0xC0U) != 0x80U;
-  };
-  return fmt::format("line {}, column {}", 1 + std::ranges::count(before, '\n'),
-                     1 + std::ranges::count_if(before.substr(line_begin), is_first_byte));
-}
+std::string place_in(std::string_view source, std::size_t at);
 
 /// Throws what went wrong at a place; `where` stands in front of messages.
-[[noreturn]] inline void fail_at(std::string_view where, std::string_view source, std::size_t at,
-                                 std::string_view message, ErrorKind kind = ErrorKind::kMalformed) {
-  throw Error(kind, fmt::format("{}: {}: {}", where, place_in(source, at), message));
-}
+[[noreturn]] void fail_at(std::string_view where, std::string_view source, std::size_t at,
+                          std::string_view message, ErrorKind kind = ErrorKind::kMalformed);
 
 }  // namespace attnviz::templates
