@@ -71,7 +71,10 @@ export class LiveView {
   async first() {
     await idle();
     const live = await this.load();
-    await this.readAddress(this.asked);
+    // What was typed meanwhile stands.
+    if (this.text.value === (this.data.text ?? "")) {
+      await this.readAddress(this.asked);
+    }
     window.addEventListener("hashchange", () => this.readAddress(location.hash));
     if (this.data.text && this.predictions.childElementCount === 0) {
       this.predictions.replaceChildren(predictionTable("Next token", live.run(this.data.text)));

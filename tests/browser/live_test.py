@@ -162,6 +162,25 @@ class LiveModel(PageTest):
         self.type(TEXT)
         self.assertTrue(browser.wait_for(f"{reason} === given[0]", self.page.data["reason"]))
 
+    def test_what_is_typed_before_the_model_is_there_stands(self):
+        added = browser.command("Page.addScriptToEvaluateOnNewDocument", source="""
+            new MutationObserver((_, observer) => {
+              const box = document.querySelector("#live-text");
+              if (box) {
+                observer.disconnect();
+                box.value = "One two six";
+                box.dispatchEvent(new Event("input", {bubbles: true}));
+              }
+            }).observe(document, {childList: true, subtree: true});""")
+        try:
+            browser.open(self.page.path, "#head=2.1")
+        finally:
+            browser.command("Page.removeScriptToEvaluateOnNewDocument", **added)
+        said = 'document.querySelector(".live [role=status]").textContent'
+        self.assertTrue(browser.wait_for(f'{said} === "4 of 256 tokens"'))
+        self.assertEqual(browser.run('return document.querySelector("#live-text").value'),
+                         "One two six")
+
     def test_the_address_says_the_text(self):
         text = "One + two & 3 % of #5, مرحبا"
         told = program.json(text)
