@@ -131,6 +131,7 @@ TokenizedText chosen_tokens(const AttentionOptions& options, const Model& model,
                             const Tokenizer& tokenizer, const InputText& input,
                             std::size_t n_behind) {
   TokenizedText text = tokenize(tokenizer, input, options.input);
+  check_prompt(text, tokenizer, options.input, options.talk);
   const std::size_t room = std::min(n_behind, model.config.n_ctx / 2);
   const std::size_t most = model.config.n_ctx - room;
   const std::size_t n_tokens = text.size();
@@ -156,6 +157,22 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
                   head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
                   percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
       (names.empty() ? "" : "; named " + names));
+}
+
+// What fills the context, and what feeds it.
+void say_turns(const FoldedText& turns, const TurnAttention& shares) {
+  const std::vector<TokenTurn> units = token_turns(turns.text);
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100.0 * share); };
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const std::string& name = turns.text.tokens[i].text;
+    const auto n = std::ranges::count(turns.numbers, i);
+    say(fmt::format("turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
+                    units[i].role ? name : attnviz::quoted(name),
+                    counted(static_cast<std::size_t>(n), "token"),
+                    percent(static_cast<double>(n) / static_cast<double>(turns.numbers.size())),
+                    percent(static_cast<double>(shares.mean[i])),
+                    percent(static_cast<double>(shares.from_last[i]))));
+  }
 }
 
 // Without the edges that are hidden in a text.
@@ -334,23 +351,40 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
   attend(what, model, text, request, observer, talk);
 }
 
-void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
-               const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
-               const TalkOptions& talk) {
+std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const Model& model,
+                                       const TokenizedText& text, const AttentionRequest& request,
+                                       PatternSink& sink, RunObserver& observer,
+                                       const TalkOptions& talk) {
   const ScoredTokens tokens(text.size(), {});
   HeadScores scores(talk.verbose ? heads : std::vector<HeadId>(), tokens,
                     visibilities(model, request, text.size()));
-  SinkGroup both({&sink, &scores});
-  RunObserver patterns(talk.verbose ? both : sink);
+  std::optional<FoldedText> by_turns;
+  std::optional<TurnAttentionSink> turns;
+  std::vector<PatternSink*> sinks = {&sink};
+  if (talk.verbose) {
+    sinks.push_back(&scores);
+  }
+  if (!text.turns.empty()) {
+    by_turns = folded(text, Fold::kTurns);
+    turns.emplace(heads, *by_turns, request.largest_sum());
+    sinks.push_back(&*turns);
+  }
+  SinkGroup group(sinks);
+  RunObserver patterns(sinks.size() > 1 ? group : sink);
   ObserverGroup all({&patterns, &observer});
   attend("attention", model, text, request, all, talk);
+  const auto shares = turns ? std::optional(turns->take()) : std::nullopt;
   if (!talk.verbose) {
-    return;
+    return shares;
+  }
+  if (shares) {
+    say_turns(*by_turns, *shares);
   }
   const ModelFacts facts = model_facts(model, {});
   for (const HeadId head : heads) {
     say_scores(head, names_of(facts, head), scores.scores(head));
   }
+  return shares;
 }
 
 }  // namespace attnviz::app

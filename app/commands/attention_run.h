@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attnviz/analysis/turn_attention.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/document/run_facts.h"
@@ -94,9 +95,11 @@ void attend(std::string_view what, const Model& model, const TokenizedText& text
             const AttentionRequest& request, PatternSink& sink, const TalkOptions& talk);
 
 /// The same for the attention of `heads`, all that `sink` wants, and for `observer`. When it is to
-/// be verbose it says in a few numbers what each of the heads does.
-void attend_to(const std::vector<HeadId>& heads, const Model& model, const TokenizedText& text,
-               const AttentionRequest& request, PatternSink& sink, RunObserver& observer,
-               const TalkOptions& talk);
+/// be verbose it says in a few numbers what each of the heads does. Returns how much of it the
+/// turns of a chat get.
+std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const Model& model,
+                                       const TokenizedText& text, const AttentionRequest& request,
+                                       PatternSink& sink, RunObserver& observer,
+                                       const TalkOptions& talk);
 
 }  // namespace attnviz::app

@@ -15,6 +15,9 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/text/token_choice.h"
+#include "attnviz/text/tokenizers/model_tokenizer.h"
+#include "attnviz/text/tokenizers/prompt_lint.h"
+#include "commands/chat_input.h"
 #include "options/program_words.h"
 #include "options/shell_words.h"
 #include "system/file_kind.h"
@@ -76,6 +79,15 @@ std::vector<TokenId> ids_in(const nlohmann::json& list, const std::string& where
 std::string syntax_problem(std::string_view message) {
   const std::size_t column = message.find("column ");
   return std::string(column == std::string_view::npos ? message : message.substr(column));
+}
+
+// `where` is what stands in front of a message.
+nlohmann::json parsed_json(std::string_view text, const std::string& where) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::kMalformed, where + ": not JSON: " + syntax_problem(error.what()));
+  }
 }
 
 [[noreturn]] void fail_to_read(const std::string& name, int error) {
@@ -241,14 +253,12 @@ InputText TextSource::parse_json_line(const std::string& line) const {
   const auto fail = [this](const std::string& what) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: {}", place(), what));
   };
-  json value;
-  try {
-    value = json::parse(line);
-  } catch (const json::exception& error) {
-    fail("not JSON: " + syntax_problem(error.what()));
-  }
+  const json value = parsed_json(line, place());
   if (value.is_string()) {
     return {value.get<std::string>(), input_.pair};
+  }
+  if (input_.chat && (value.is_array() || (value.is_object() && value.contains("messages")))) {
+    return {messages_in(value, place())};
   }
   if (!value.is_object()) {
     fail(fmt::format("expected a string or an object, found {}", value.type_name()));
@@ -275,12 +285,7 @@ InputText TextSource::parse_json_line(const std::string& line) const {
 std::vector<std::vector<TokenId>> read_id_lists(const std::filesystem::path& file) {
   const MappedFile bytes(file);
   const std::string name = file.string();
-  nlohmann::json lists;
-  try {
-    lists = nlohmann::json::parse(bytes.bytes());
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::kMalformed, name + ": not JSON: " + syntax_problem(error.what()));
-  }
+  const nlohmann::json lists = parsed_json(bytes.bytes(), name);
   if (!lists.is_array() || lists.empty()) {
     throw Error(ErrorKind::kMalformed, name + ": expected a list of lists of token ids");
   }
@@ -302,6 +307,9 @@ std::optional<InputText> TextSource::next() {
     std::string text = whole();
     if (is_blank(text)) {
       throw Error(ErrorKind::kUsage, name_ + ": empty or blank: there is nothing to look at");
+    }
+    if (input_.messages) {
+      return InputText{messages_in(parsed_json(text, name_), name_)};
     }
     return InputText{std::move(text), input_.pair};
   }
@@ -381,9 +389,13 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
   how.bos = options.bos;
   how.parse_special = options.special;
   how.pair = text.pair;
-  TokenizedText tokens = ids != nullptr
-                             ? tokenizer.from_ids(*ids)
-                             : tokenizer.tokenize(std::get<std::string>(text.content), how);
+  const auto tokens_of_text = [&] {
+    if (options.chat) {
+      return tokenize_chat(tokenizer, messages_of(text.content), options);
+    }
+    return tokenizer.tokenize(std::get<std::string>(text.content), how);
+  };
+  TokenizedText tokens = ids != nullptr ? tokenizer.from_ids(*ids) : tokens_of_text();
   if (tokens.tokens.empty()) {
     throw NoTokens();
   }
@@ -391,6 +403,20 @@ TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
     require_separation(tokens, tokenizer.name());
   }
   return tokens;
+}
+
+void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
+                  const InputOptions& options, const TalkOptions& talk) {
+  const auto* const own = dynamic_cast<const ModelTokenizer*>(&tokenizer);
+  const std::string fault =
+      own != nullptr ? in_program_words(prompt_fault(text, *own), "chat") : std::string();
+  if (fault.empty()) {
+    return;
+  }
+  if (options.lint_prompt) {
+    throw Error(ErrorKind::kUnexpected, fault);
+  }
+  tell(talk, fault);
 }
 
 std::size_t chosen_token(const TokenizedText& text, const std::string& word,

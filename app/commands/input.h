@@ -12,15 +12,16 @@
 
 #include "attnviz/analysis/heads/fingerprint.h"
 #include "attnviz/document/attention_document.h"
+#include "attnviz/text/chat.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "options/options.h"
 
 namespace attnviz::app {
 
-/// A text, or token ids in place of one; and a second text.
+/// A text, or token ids or the messages of a chat in place of one; and a second text.
 struct InputText {
-  std::variant<std::string, std::vector<TokenId>> content;
+  std::variant<std::string, std::vector<TokenId>, std::vector<ChatMessage>> content;
   std::optional<std::string> pair = {};
 };
 
@@ -87,9 +88,14 @@ class TextSource {
 };
 
 /// Tokens of a text, as `options` want them. Throws Error{kUsage} when there are none, for an id
-/// out of range, and for what the tokenizer cannot do.
+/// out of range, for what the tokenizer cannot do, and what rendered_chat() throws.
 TokenizedText tokenize(const Tokenizer& tokenizer, const InputText& text,
                        const InputOptions& options);
+
+/// Says what is probably wrong with a prompt, as prompt_fault() does; throws Error{kUnexpected}
+/// that says it where that was asked for.
+void check_prompt(const TokenizedText& text, const Tokenizer& tokenizer,
+                  const InputOptions& options, const TalkOptions& talk);
 
 /// The index of the token that `word` names; says which of several was taken, unless quiet. Throws
 /// Error{kUsage} that begins with `option` when there is none. Precondition: the text has tokens.

@@ -118,23 +118,18 @@ void refuse_endless(ShowSetup& setup, const ShownText& text) {
   setup.outputs.refuse_endless(weights);
 }
 
-// The largest sum of a row of weights.
-float largest_sum(const AttentionRequest& request) noexcept {
-  return 1.0f / (1.0f - request.dropout);
-}
-
 // Fills `sink` with patterns over what is shown.
-void attend_shown(const ShowSetup& setup, ShownText& text, const AttentionRequest& request,
-                  PatternSink& sink) {
+std::optional<TurnAttention> attend_shown(const ShowSetup& setup, ShownText& text,
+                                          const AttentionRequest& request, PatternSink& sink) {
   const auto attend = [&](PatternSink& rows) {
-    attend_to(setup.heads, setup.model, text.tokens, request, rows, text.predictor.observer(),
-              setup.options.talk);
+    return attend_to(setup.heads, setup.model, text.tokens, request, rows,
+                     text.predictor.observer(), setup.options.talk);
   };
-  if (!text.words) {
+  if (!text.folded) {
     return attend(sink);
   }
-  MergeSink merged(sink, text.words->numbers, largest_sum(request));
-  attend(merged);
+  MergeSink merged(sink, text.folded->numbers, request.largest_sum());
+  return attend(merged);
 }
 
 AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
@@ -143,9 +138,9 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
   Rollout rollout(setup.model, setup.heads, text.tokens.size(), request, asked);
   attend_to(setup.heads, setup.model, text.tokens, request, rollout, rollout, setup.options.talk);
   MatrixBuffer pattern = rollout.take();
-  if (text.words) {
+  if (text.folded) {
     AverageSink words({{HeadId{}}}, text.shown().size(), 1.0f);
-    MergeSink(words, text.words->numbers, 1.0f).rows({}, 0, 0, pattern.view());
+    MergeSink(words, text.folded->numbers, 1.0f).rows({}, 0, 0, pattern.view());
     pattern = words.take_mean(0);
   }
   AttentionDocument document =
@@ -159,23 +154,25 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
 AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
                                const AttentionRequest& request) {
   AttentionDocument document;
+  std::optional<TurnAttention> turns;
   if (setup.options.rollout) {
     document = rollout_document(setup, text, request);
   } else if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
-                      largest_sum(request));
-    attend_shown(setup, text, request, means);
+                      request.largest_sum());
+    turns = attend_shown(setup, text, request, means);
     document = attention_document(setup.model, text.tokens, request, means, *average);
   } else {
     const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
-    attend_shown(setup, text, request, *patterns);
+    turns = attend_shown(setup, text, request, *patterns);
     document = attention_document(setup.model, text.tokens, request, *patterns);
     document.storage = patterns;
     show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
   }
-  if (text.words) {
-    name_words(document, text.tokens, text.words->numbers);
+  if (text.folded) {
+    name_words(document, text.tokens, *text.folded);
   }
+  document.turn_attention = std::move(turns);
   document.continuation = text.continuation;
   text.predictor.add_to(document);
   return document;
@@ -211,7 +208,7 @@ std::vector<HeadId> followed_heads(const ShowSetup& setup, const ShownText& text
   constexpr std::size_t kMostTokensOfOne = 512;
   const ShowOptions& options = setup.options;
   const bool has_other_rows = options.kind != PatternKind::kWeights || options.pattern.average ||
-                              options.rollout || text.words || !options.side_by_side.empty();
+                              options.rollout || text.folded || !options.side_by_side.empty();
   if (has_other_rows || text.tokens.size() > kMostTokensOfOne) {
     return {};
   }

@@ -1,7 +1,6 @@
 #include "commands/shown_text.h"
 
 #include "attnviz/document/weight_notes.h"
-#include "attnviz/text/word_groups.h"
 #include "options/program_words.h"
 
 namespace attnviz::app {
@@ -31,18 +30,16 @@ ShowSetup::ShowSetup(const ShowOptions& shown)
   heads = chosen_heads(options.heads, model, options.talk);
 }
 
-Words::Words(const TokenizedText& tokens)
-    : numbers(word_numbers(tokens)), text(merged_words(tokens, numbers)) {}
-
 ShownText::ShownText(ShowSetup& setup, const InputText& input)
     : tokens(read_text(setup, setup.options, *setup.tokenizer, input)),
       request(request_of(setup.options, setup.model, tokens, setup.options.side_by_side,
                          setup.options.generate)),
       continuation(go_on(setup, request, tokens)),
-      words(setup.options.merge_words ? std::optional<Words>(tokens) : std::nullopt),
+      folded(setup.options.fold ? std::optional(attnviz::folded(tokens, *setup.options.fold))
+                                : std::nullopt),
       focus(chosen_focus(setup.options.pattern, shown(), setup.options.talk)),
       predictor(setup.options, setup.model, *setup.tokenizer, shown(),
-                words ? words->numbers : std::span<const std::size_t>()) {}
+                folded ? folded->numbers : std::span<const std::size_t>()) {}
 
 void tell_flat(ShowSetup& setup, const ShownAttention& shown, const std::optional<PoolGrid>& grid) {
   const ShowOptions& options = setup.options;

@@ -8,6 +8,7 @@
 
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/document/attention_document.h"
+#include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/tokenizer.h"
 #include "commands/attention_run.h"
@@ -26,14 +27,6 @@ struct ShowSetup : AttentionSetup {
   std::vector<HeadId> heads;
 };
 
-/// A text's tokens brought together to words.
-struct Words {
-  explicit Words(const TokenizedText& tokens);
-
-  std::vector<std::size_t> numbers;  // as word_numbers() gives them
-  TokenizedText text;
-};
-
 /// One of them: its tokens, also those that the model has written behind it, and which of them were
 /// asked for.
 struct ShownText {
@@ -43,12 +36,12 @@ struct ShownText {
   ShownText& operator=(const ShownText&) = delete;
 
   /// What stands beside the pictures.
-  const TokenizedText& shown() const noexcept { return words ? words->text : tokens; }
+  const TokenizedText& shown() const noexcept { return folded ? folded->text : tokens; }
 
   TokenizedText tokens;
   AttentionRequest request;
   std::optional<Continuation> continuation;
-  std::optional<Words> words;  // that patterns are to be over, in place of tokens
+  std::optional<FoldedText> folded;  // to what patterns are to be over, in place of tokens
   std::optional<Focus> focus;
   Predictor predictor;
 };

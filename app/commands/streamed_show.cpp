@@ -69,8 +69,8 @@ class StreamedShow {
       }
     }
     SinkGroup group(std::move(sinks));
-    attend_to(setup_.heads, setup_.model, text_.tokens, request_, group, text_.predictor.observer(),
-              talk());
+    document_.turn_attention = attend_to(setup_.heads, setup_.model, text_.tokens, request_, group,
+                                         text_.predictor.observer(), talk());
     text_.predictor.add_to(document_);
     for (const RowFile& file : files) {
       file.finish();
@@ -127,7 +127,7 @@ class StreamedShow {
 bool should_stream(const ShowSetup& setup, const ShownText& text) {
   constexpr double kKeptAtMost = 64e6;  // more would mostly be fresh memory, which is slow
   const ShowOptions& options = setup.options;
-  if (options.pattern.average || options.rollout || options.merge_words || options.pattern.focus ||
+  if (options.pattern.average || options.rollout || options.fold || options.pattern.focus ||
       options.drawing.request.no_special || !options.side_by_side.empty() ||
       options.kind != PatternKind::kWeights || writes_arcs(options.drawing.style, setup.outputs) ||
       setup.outputs.writes(Content::kPage)) {

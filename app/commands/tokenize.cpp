@@ -65,7 +65,11 @@ void run(const TokenizeOptions& options) {
   bool is_first = true;
   source.for_each([&](const InputText& input) {
     const TokenizedText text = tokenize(*tokenizer, input, options.input);
+    check_prompt(text, *tokenizer, options.input, options.talk);
     phases.done("tokenize");
+    if (options.print_prompt) {
+      return write_to_stdout(text.source + "\n");
+    }
     if (options.json) {
       write_tokens_json(text, tokenizer->name(), write_to_stdout);
     } else {

@@ -21,6 +21,7 @@ void define_diff(OptionList& list, DiffOptions& options) {
   list.add_list("Input", "--text", "TEXT", "a text to compare; give it twice, or two TEXTs",
                 options.other_texts);
   define_reading(list, options.input);
+  define_chat(list, options.input);
   define_cutting(list, options);
   list.add_list("Model", kModelNames, "FILE",
                 "given twice: two models to compare on one TEXT, as a base and a fine-tune, or F16 "

@@ -26,11 +26,28 @@ constexpr const char* kProbeOptions[] = {"--probe-length", "--probe-repeats", "-
                                          "--probe-seed", "--probe-ids"};
 
 // Options that exclude each other, whatever the command.
-constexpr std::pair<const char*, const char*> kConflicts[] = {
-    {kText, "--file"},       {"--file", "--ids"},        {"--lines", "--json-lines"},
-    {"--ids", "--lines"},    {"--ids", "--json-lines"},  {"--bos", "--no-bos"},
-    {"--cell", "--width"},   {"--focus", "--transpose"}, {"--quiet", "--verbose"},
-    {"--random", "--model"}, {kFile, "--model"}};
+constexpr std::pair<const char*, const char*> kConflicts[] = {{kText, "--file"},
+                                                              {"--file", "--ids"},
+                                                              {kText, "--messages"},
+                                                              {"--file", "--messages"},
+                                                              {"--lines", "--messages"},
+                                                              {"--json-lines", "--messages"},
+                                                              {"--ids", "--messages"},
+                                                              {"--ids", "--chat"},
+                                                              {"--ids", "--system"},
+                                                              {"--pair", "--chat"},
+                                                              {"--pair", "--system"},
+                                                              {"--pair", "--messages"},
+                                                              {"--json", "--print-prompt"},
+                                                              {"--lines", "--json-lines"},
+                                                              {"--ids", "--lines"},
+                                                              {"--ids", "--json-lines"},
+                                                              {"--bos", "--no-bos"},
+                                                              {"--cell", "--width"},
+                                                              {"--focus", "--transpose"},
+                                                              {"--quiet", "--verbose"},
+                                                              {"--random", "--model"},
+                                                              {kFile, "--model"}};
 
 // Options that say more of another, and what.
 struct Addition {
@@ -105,6 +122,10 @@ void check_attention(const Given& given, AttentionOptions& options) {
 }
 
 void check_given(const Given& given) {
+  constexpr const char* kChat[] = {"--chat", "--system", "--messages"};
+  if (given.has("--no-generation-prompt") && first_given(given, kChat) == nullptr) {
+    fail("--no-generation-prompt goes with --chat, --system or --messages");
+  }
   if (given.has("--no-values") && given.word("--style") == "numbers") {
     fail("--style numbers draws nothing but numbers, --no-values none; take one of them");
   }
@@ -145,10 +166,10 @@ void check_show(const Given& given, ShowOptions& options) {
   }
   if (options.live) {
     constexpr const char* kOther[] = {
-        "--random",  "--tokenizer",    "--ids",    "--pair",       "--bos",
-        "--no-bos",  "--special",      "--mask",   "--seed",       "--no-scale",
-        "--dropout", "--temperature",  "--ablate", "--hide",       "--average",
-        "--merge",   "--side-by-side", "--lines",  "--json-lines", "--generate"};
+        "--random",     "--tokenizer", "--ids",     "--pair",     "--bos",          "--no-bos",
+        "--special",    "--mask",      "--seed",    "--no-scale", "--dropout",      "--temperature",
+        "--ablate",     "--hide",      "--average", "--merge",    "--side-by-side", "--lines",
+        "--json-lines", "--generate",  "--chat",    "--system",   "--messages"};
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--live runs the demo model as it is, in the page: not beside {}", other));
     }
@@ -294,6 +315,9 @@ void check_render(const Given& /*given*/, const RenderOptions& options) {
 
 void check_tokenize(const Given& given, TokenizeOptions& options) {
   check_ids(given);
+  if (options.print_prompt && !options.input.chat) {
+    fail("--print-prompt goes with --chat, --system or --messages: it prints what becomes of them");
+  }
   if (!options.model && !options.tokenizer) {
     options.model = EmbeddedModel();
   }

@@ -58,12 +58,12 @@ void define_patterns(OptionList& list, PatternOptions& pattern) {
   define_focus(list, pattern);
 }
 
-void define_merge_words(OptionList& list, ShowOptions& options) {
+void define_fold(OptionList& list, ShowOptions& options) {
   list.add_choice(
-      "Attention", "--merge", std::array{Choice{"words", true}},
-      "pieces of one word as one: weights are summed over its keys and averaged over its "
-      "queries",
-      options.merge_words);
+      "Attention", "--fold,--merge", kFolds,
+      "tokens of one word, line, sentence or turn of a chat as one: weights are summed over its "
+      "keys and averaged over its queries",
+      options.fold);
 }
 
 // Of what is drawn as patterns are.
@@ -142,7 +142,7 @@ void define_show(OptionList& list, ShowOptions& options) {
                   "weights, or each value's share of what they bring (default weights)",
                   options.kind);
   define_patterns(list, options.pattern);
-  define_merge_words(list, options);
+  define_fold(list, options);
   define_next_tokens(list, options);
   list.add_flag("Output", "--live",
                 "with -o FILE.html: the page carries the demo model (4 MB) and runs it for other "
@@ -169,7 +169,7 @@ void define_rollout(OptionList& list, ShowOptions& options) {
                 "weigh attention by how much each token would pass on: the norm of its transformed "
                 "value",
                 options.rollout->weighted);
-  define_merge_words(list, options);
+  define_fold(list, options);
   define_focus(list, options.pattern);
   define_drawn(list, options);
 }
@@ -232,6 +232,9 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
       "the model whose tokenizer or vocabulary gives the ids (default: demo, without "
       "--tokenizer)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
+  list.add_flag("Output", "--print-prompt",
+                "print the text that the model's template makes of the chat, and nothing else",
+                options.print_prompt);
   define_talk(list, options.talk);
 }
 

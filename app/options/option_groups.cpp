@@ -45,6 +45,7 @@ void define_text(OptionList& list, InputOptions& input) {
 void define_input(OptionList& list, InputOptions& input) {
   define_text(list, input);
   define_reading(list, input);
+  define_chat(list, input);
 }
 
 void define_reading(OptionList& list, InputOptions& input) {
@@ -62,6 +63,32 @@ void define_reading(OptionList& list, InputOptions& input) {
   list.add_flag("Input", "--special",
                 "names of special tokens in the text, such as <|endoftext|>, are these tokens",
                 input.special);
+}
+
+void define_chat(OptionList& list, InputOptions& input) {
+  list.add_flag("Input", "--chat",
+                "TEXT is what a user says in a chat: the model's own template makes the prompt",
+                input.chat);
+  list.add_value("Input", "--system", "TEXT", "the system message of the chat",
+                 [&input](const std::string& word) {
+                   input.system = word;
+                   input.chat = true;
+                 });
+  list.add_value(
+      "Input", "--messages", "FILE",
+      "the chat's messages, a JSON list: [{\"role\": \"user\", \"content\": \"Hi\"}]; - is "
+      "standard input",
+      [&input](const std::string& word) {
+        input.file = word;
+        input.messages = input.chat = true;
+      });
+  list.add_flag("Input", "--no-generation-prompt",
+                "end the chat behind its last message, without what begins the answer",
+                [&input] { input.generation_prompt = false; });
+  list.add_flag("Input", "--lint-prompt",
+                "end with code 5 when a text looks like a chat that was written by hand, or begins "
+                "twice (without this option it is told)",
+                input.lint_prompt);
 }
 
 void define_many_texts(OptionList& list, InputOptions& input) {

@@ -45,6 +45,7 @@ using ShapeOf = std::function<RandomShape&()>;
 void define_text(OptionList& list, InputOptions& input);
 void define_input(OptionList& list, InputOptions& input);
 void define_reading(OptionList& list, InputOptions& input);
+void define_chat(OptionList& list, InputOptions& input);
 void define_many_texts(OptionList& list, InputOptions& input);
 void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer);
 void define_sizes(OptionList& list, const std::string& what, const std::string& usual_d_head,

@@ -29,6 +29,7 @@
 #include "attnviz/picture/layout/figure_style.h"
 #include "attnviz/terminal/heads_view.h"
 #include "attnviz/terminal/page/terminal_options.h"
+#include "attnviz/text/fold.h"
 #include "attnviz/text/tokenized_text.h"
 #include "attnviz/text/truncation.h"
 #include "options/side_by_side.h"
@@ -84,9 +85,14 @@ struct InputOptions {
   std::optional<std::vector<TokenId>> ids;
   bool lines = false;
   bool json_lines = false;
-  std::optional<std::string> pair;  // a second text
-  std::optional<bool> bos;          // with or without it; absent: as the tokenizer does
-  bool special = false;             // names of special tokens in the text are these tokens
+  std::optional<std::string> pair;    // a second text
+  std::optional<bool> bos;            // with or without it; absent: as the tokenizer does
+  bool special = false;               // names of special tokens in the text are these tokens
+  bool chat = false;                  // a text is what a user says in a chat
+  std::optional<std::string> system;  // said before
+  bool messages = false;              // the file is a JSON list of messages
+  bool generation_prompt = true;      // what begins the answer stands behind the messages
+  bool lint_prompt = false;           // faults of a prompt are errors
 
   bool may_be_absent = false;  // nothing given is no text, in place of standard input
 
@@ -167,7 +173,7 @@ struct ShowOptions : AttentionOptions {
   PatternKind kind = PatternKind::kWeights;
   std::optional<RolloutRequest> rollout;  // in place of the patterns
   std::vector<Variant> side_by_side;
-  bool merge_words = false;
+  std::optional<Fold> fold;       // tokens of a word and the like as one
   std::size_t predict = 0;        // the most probable tokens
   std::optional<std::string> at;  // the place of these, as choose_token takes it
   std::size_t generate = 0;       // tokens behind the text
@@ -270,6 +276,7 @@ struct TokenizeOptions {
   std::optional<GivenModel> model;  // absent: the tokenizer alone
   std::optional<std::string> tokenizer;
   bool json = false;
+  bool print_prompt = false;  // the text that is tokenized, and nothing else
   TalkOptions talk;
 };
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "attnviz/text/chat.h"
 #include "stores/store.h"
 #include "system/file_kind.h"
 
@@ -16,6 +18,13 @@ namespace attnviz::app {
 /// latest. Its file is the layer of the manifest that holds a model. Errors: kMalformed for a
 /// manifest that is none, kIo for a blob that is not there, kUnsupported for models without GGUF.
 std::vector<Store> ollama_stores();
+
+/// The chat template that Ollama keeps for the model of a name whose file is `model`, with a system
+/// message and examples of its own: layers of the manifest. Nothing where the name stands for
+/// another file or there is no such layer, and where Ollama itself renders that model's chats
+/// without a template. Throws Error{kIo}, and Error{kMalformed} for a manifest that is none.
+std::optional<ChatTemplate> ollama_chat_template(const std::string& name,
+                                                 const std::filesystem::path& model);
 
 /// ~/.lmstudio/models and, of older versions, ~/.cache/lm-studio/models:
 /// publisher/repository/files. Names are `publisher/repository[:TAG]`, as choose_gguf() takes them.

@@ -1,6 +1,8 @@
 // Ollama's store: manifests by name, which name blobs by their digests.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,8 +39,8 @@ fs::path blob_of(const fs::path& root, const JsonNode& layer) {
   return root / "blobs" / fmt::format("sha256-{}", digest.substr(kPrefix.size()));
 }
 
-// Where a model without weights on this machine runs; empty when it is none of these.
-std::string remote_host(const fs::path& root, const JsonNode& manifest) {
+// What the blob of a manifest's configuration says under a key; empty when that is nothing.
+std::string configured(const fs::path& root, const JsonNode& manifest, std::string_view key) {
   const auto config = manifest.find("config");
   if (!config || config->kind() != JsonKind::kObject) {
     return {};
@@ -48,17 +50,20 @@ std::string remote_host(const fs::path& root, const JsonNode& manifest) {
     return {};
   }
   const MappedFile file(path);
-  return text_if_any(JsonTree::parse(file.bytes(), path.string()).root(), "remote_host");
+  return text_if_any(JsonTree::parse(file.bytes(), path.string()).root(), key);
+}
+
+std::vector<JsonNode> layers_of(const JsonNode& manifest) {
+  const auto list = manifest.kind() == JsonKind::kObject ? manifest.find("layers") : std::nullopt;
+  return list && list->kind() == JsonKind::kList ? list->as_list("a list of layers")
+                                                 : std::vector<JsonNode>();
 }
 
 fs::path model_of(const fs::path& root, const fs::path& path) {
   const MappedFile file(path);
   const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
   const JsonNode manifest = tree.root();
-  const auto list = manifest.kind() == JsonKind::kObject ? manifest.find("layers") : std::nullopt;
-  const std::vector<JsonNode> layers = list && list->kind() == JsonKind::kList
-                                           ? list->as_list("a list of layers")
-                                           : std::vector<JsonNode>();
+  const std::vector<JsonNode> layers = layers_of(manifest);
   bool has_tensors = false;
   for (const JsonNode& layer : layers) {
     const std::string type = text_if_any(layer, "mediaType");
@@ -81,14 +86,17 @@ fs::path model_of(const fs::path& root, const fs::path& path) {
                             "file",
                             path.string()));
   }
-  const std::string host = manifest.kind() == JsonKind::kObject ? remote_host(root, manifest) : "";
+  // Where a model without weights on this machine runs.
+  const std::string host =
+      manifest.kind() == JsonKind::kObject ? configured(root, manifest, "remote_host") : "";
   throw Error(
       host.empty() ? ErrorKind::kMalformed : ErrorKind::kUnsupported,
       fmt::format("{}: expected a layer with a model, found none{}", path.string(),
                   host.empty() ? "" : fmt::format("; it runs at {}", attnviz::quoted(host))));
 }
 
-std::optional<fs::path> find_ollama(const fs::path& root, const ModelName& name) {
+// The manifest of a name, where there is one.
+std::optional<fs::path> manifest_of(const fs::path& root, const ModelName& name) {
   std::vector<std::string> parts = name.parts;
   if (parts.size() == 1) {
     parts.insert(parts.begin(), kNamespace);
@@ -101,7 +109,54 @@ std::optional<fs::path> find_ollama(const fs::path& root, const ModelName& name)
     path /= part;
   }
   path /= name.tag.empty() ? kTag : name.tag;
-  return is_file(path) ? std::optional(model_of(root, path)) : std::nullopt;
+  return is_file(path) ? std::optional(path) : std::nullopt;
+}
+
+std::optional<fs::path> find_ollama(const fs::path& root, const ModelName& name) {
+  const auto manifest = manifest_of(root, name);
+  return manifest ? std::optional(model_of(root, *manifest)) : std::nullopt;
+}
+
+// Messages that a model's author has put in front of all chats.
+std::vector<ChatMessage> examples_in(const fs::path& blob) {
+  const MappedFile file(blob);
+  const JsonTree tree = JsonTree::parse(file.bytes(), blob.string());
+  std::vector<ChatMessage> messages;
+  for (const JsonNode& one : tree.root().as_list("a list of messages")) {
+    messages.push_back(
+        {std::string(one.at("role").as_string()), std::string(one.at("content").as_string())});
+  }
+  return messages;
+}
+
+std::optional<ChatTemplate> chat_template_in(const fs::path& root, const fs::path& path) {
+  const MappedFile file(path);
+  const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
+  const JsonNode manifest = tree.root();
+  const std::vector<JsonNode> layers = layers_of(manifest);
+  const auto blob = [&](std::string_view kind) -> std::optional<fs::path> {
+    const auto found = std::ranges::find_if(layers, [kind](const JsonNode& layer) {
+      return text_if_any(layer, "mediaType") ==
+             fmt::format("application/vnd.ollama.image.{}", kind);
+    });
+    return found != layers.end() ? std::optional(blob_of(root, *found)) : std::nullopt;
+  };
+  const auto source = blob("template");
+  if (!source || !configured(root, manifest, "renderer").empty()) {
+    return std::nullopt;
+  }
+  ChatTemplate chat;
+  chat.source = MappedFile(*source).bytes();
+  chat.language = TemplateLanguage::kGo;
+  chat.where = source->string();
+  chat.tokenizer_adds_bos = true;
+  if (const auto system = blob("system")) {
+    chat.first.push_back({"system", std::string(MappedFile(*system).bytes())});
+  }
+  if (const auto examples = blob("messages")) {
+    std::ranges::move(examples_in(*examples), std::back_inserter(chat.first));
+  }
+  return chat;
 }
 
 std::string short_name(const std::string& host, const std::string& owner, const std::string& model,
@@ -139,6 +194,20 @@ std::vector<StoreEntry> list_ollama(const fs::path& root) {
 }
 
 }  // namespace
+
+std::optional<ChatTemplate> ollama_chat_template(const std::string& name, const fs::path& model) {
+  const auto parsed = parse_model_name(name);
+  if (!parsed) {
+    return std::nullopt;
+  }
+  for (const Store& store : ollama_stores()) {
+    const auto manifest = manifest_of(store.root, *parsed);
+    if (manifest && model_of(store.root, *manifest) == model) {
+      return chat_template_in(store.root, *manifest);
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<Store> ollama_stores() {
   const auto store = [](const fs::path& root) {

@@ -78,11 +78,18 @@ Model StoredModel::load() {
 }
 
 std::unique_ptr<ModelTokenizer> StoredModel::load_tokenizer() {
-  if (gguf_ != nullptr) {
-    return attnviz::load_tokenizer(gguf_->first());
+  if (form_ != ModelForm::kGguf) {
+    return attnviz::load_tokenizer(hugging_face_folder(path_));
   }
-  return form_ == ModelForm::kGguf ? attnviz::load_tokenizer(path_, files_)
-                                   : attnviz::load_tokenizer(hugging_face_folder(path_));
+  auto tokenizer = gguf_ != nullptr ? attnviz::load_tokenizer(gguf_->first())
+                                    : attnviz::load_tokenizer(path_, files_);
+  if (auto chat = path_ == given_ ? std::nullopt : ollama_chat_template(given_, path_)) {
+    if (const auto bos = tokenizer->special_ids().bos) {
+      chat->bos_token = tokenizer->piece(*bos);
+    }
+    tokenizer->set_chat_template(*std::move(chat));
+  }
+  return tokenizer;
 }
 
 bool StoredModel::lacks_tokenizer(const Error& error) const {

@@ -197,7 +197,7 @@ const std::vector<Line>& lines_for_all() {
       {"attnviz x --scale r", {"row-max"}},
       {"attnviz x --format sv", {"svg"}},
       {"attnviz x --positions r", {"rope"}},
-      {"attnviz x --merge ", {"words"}},
+      {"attnviz x --merge ", {"lines", "sentences", "turns", "words"}},
       {"attnviz x --side-by-side ", {"ablated", "causal", "none"}},
       {"attnviz x --theme ", {"dark", "light"}},
       {"attnviz inspect x --step soft", {"softmax"}},

@@ -175,8 +175,8 @@ TEST_CASE("--merge words: lines, variants side by side, and long texts, which ar
   CHECK(std::abs(sum - 1.0) < 1e-4);
 }
 
-TEST_CASE("--merge takes words, and nothing else") {
-  const ProgramResult run = attnviz(ab_cd({"--merge", "sentences"}));
+TEST_CASE("--merge takes the units that there are") {
+  const ProgramResult run = attnviz(ab_cd({"--merge", "stanzas"}));
   CHECK(run.exit_code == 2);
   CHECK(contains(run.err, "--merge"));
   CHECK(contains(run.err, "words"));

@@ -90,7 +90,10 @@ TEST_CASE(
   AttentionDocument words = full_document(weights);
   words.token_ids.clear();
   words.text = "of two";
-  words.words = DocumentWords{{{0, 2, {7}}, {2, 6, {300, 5}}}, Mask{MaskKind::kWindow, 2}};
+  words.words =
+      DocumentWords{Fold::kLines, {{0, 2, {7}}, {2, 6, {300, 5}}}, Mask{MaskKind::kWindow, 2}};
+  words.turns = {{{}, 0, 1}, {"user", 1, 2}};
+  words.turn_attention = {{0.1f, 0.9f}, {0.3f, 0.7f}};
   AttentionDocument turned = full_document(weights);
   turned.drawing.transposed = turned.drawing.plain_labels = true;
   AttentionDocument bare;
@@ -238,7 +241,15 @@ TEST_CASE("read_attention: malformed documents are refused with their place") {
         R"({"mask": "causla", "attention": [[[[1]]]]})",
         R"({"dropout": 1, "attention": [[[[1]]]]})",
         R"({"selected": [{"layer": 1, "attention": [[1]]}, {"layer": 1, "attention": [[1]]}]})",
-        R"({"merged": "sentences", "attention": [[[[1]]]]})",
+        R"({"merged": "stanzas", "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "turns": [{"role": "u", "begin": 0, "end": 2}],
+            "attention": [[[[1]]]]})",
+        R"({"tokens": ["a"], "turns": [{"role": 7, "begin": 0, "end": 1}],
+            "attention": [[[[1]]]]})",
+        R"({"tokens": ["a", "b"], "turns": [{"role": null, "begin": 0, "end": 1}],
+            "attention": [[[[1, 0], [0, 1]]]]})",
+        R"({"tokens": ["a"], "turns": [{"role": null, "begin": 0, "end": 1}],
+            "turn_attention": {"mean": [1, 2], "from_last": [1]}, "attention": [[[[1]]]]})",
         R"({"tokens": ["a"], "text": "a", "merged": "words", "merged_ranges": [[0, 2]],
             "merged_token_ids": [[1]], "attention": [[[[1]]]]})",
         R"({"tokens": ["a"], "merged": "words", "merged_ranges": [[1, 0]],

@@ -242,4 +242,40 @@ TEST_CASE("a setting of the wrong kind is an error of its file") {
   }
 }
 
+TEST_CASE(
+    "a chat template: a file of its own comes before the settings, these before processors'") {
+  const test::TemporaryFolder folder;
+  write(folder, "vocab.json", kPieces);
+  write(folder, "merges.txt", "a b\n");
+  const auto source = [&folder] {
+    const auto tokenizer = load_tokenizer(folder.path());
+    const ChatTemplate* const chat = tokenizer->chat_template();
+    return chat == nullptr ? "none" : chat->source;
+  };
+  CHECK(source() == "none");
+  write(folder, "chat_template.json", R"({"chat_template": "of a processor"})");
+  CHECK(source() == "of a processor");
+  write(folder, "tokenizer_config.json", R"({"chat_template": null})");
+  CHECK(source() == "of a processor");
+  write(folder, "tokenizer_config.json",
+        R"({"chat_template": [{"name": "tool_use", "template": "of tools"},
+                              {"name": "default", "template": "of a list"}]})");
+  CHECK(source() == "of a list");
+  write(folder, "tokenizer_config.json", R"({"chat_template": {"default": "of an object"}})");
+  CHECK(source() == "of an object");
+  write(folder, "tokenizer_config.json",
+        R"({"chat_template": "of settings", "bos_token": "<|endoftext|>",
+            "eos_token": {"content": "b"}})");
+  CHECK(source() == "of settings");
+  write(folder, "chat_template.jinja", "of a file");
+  CHECK(source() == "of a file");
+  const auto tokenizer = load_tokenizer(folder.path());
+  const ChatTemplate& chat = *tokenizer->chat_template();
+  CHECK(chat.bos_token == "<|endoftext|>");
+  CHECK(chat.eos_token == "b");
+  CHECK(chat.language == TemplateLanguage::kJinja);
+  CHECK_FALSE(chat.tokenizer_adds_bos);
+  CHECK(chat.where == folder.file("chat_template.jinja"));
+}
+
 }  // namespace attnviz

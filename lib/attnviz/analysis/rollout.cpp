@@ -59,7 +59,7 @@ Rollout::Rollout(const Model& model, const std::vector<HeadId>& heads, std::size
     : model_(model),
       n_tokens_(n_tokens),
       n_threads_(request.n_threads),
-      largest_sum_(1.0f / (1.0f - request.dropout)),
+      largest_sum_(request.largest_sum()),
       rollout_(rollout) {
   for (const HeadId head : heads) {
     heads_[head.layer].push_back(head);

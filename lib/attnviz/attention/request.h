@@ -38,6 +38,9 @@ struct AttentionRequest {
   ProgressReport report;  // told the share of the attention that is done; may be empty
   /// What the run leaves out, before an observer looks; null: nothing.
   std::shared_ptr<const Interventions> interventions;
+
+  /// No row of weights sums to more.
+  float largest_sum() const noexcept { return 1.0f / (1.0f - dropout); }
 };
 
 /// Throws Error{kUsage} for a text without tokens or a request out of range, and Error{kMalformed}

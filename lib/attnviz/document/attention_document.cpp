@@ -30,6 +30,7 @@ AttentionDocument facts_of_run(const Model& model, const TokenizedText& text,
     document.token_ids.push_back(token.id);
   }
   document.key_tokens = document.query_tokens;
+  document.turns = token_turns(text);
   document.marks = token_marks(text);
   document.notes = text.notes;
   document.model = model_facts(model, text);
@@ -254,10 +255,10 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
   return document;
 }
 
-void name_words(AttentionDocument& document, const TokenizedText& text,
-                std::span<const std::size_t> numbers) {
-  const TokenizedText merged = merged_words(text, numbers);
+void name_words(AttentionDocument& document, const TokenizedText& text, const FoldedText& folded) {
+  const TokenizedText& merged = folded.text;
   DocumentWords words;
+  words.fold = folded.by;
   document.query_tokens.clear();
   document.token_ids.clear();
   for (const Token& word : merged.tokens) {
@@ -265,9 +266,10 @@ void name_words(AttentionDocument& document, const TokenizedText& text,
     words.sources.push_back({word.begin, word.end, {}});
   }
   document.key_tokens = document.query_tokens;
+  document.turns = token_turns(merged);
   document.marks = token_marks(merged);
   for (std::size_t i = 0; i < text.size(); ++i) {
-    words.sources[numbers[i]].ids.push_back(text.tokens[i].id);
+    words.sources[folded.numbers[i]].ids.push_back(text.tokens[i].id);
   }
   std::optional<Mask>& mask = document.run.mask;
   if (mask && mask->kind != MaskKind::kNone && mask->kind != MaskKind::kCausal) {

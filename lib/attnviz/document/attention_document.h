@@ -13,6 +13,7 @@
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/telling_search.h"
+#include "attnviz/analysis/turn_attention.h"
 #include "attnviz/attention/pattern_sink.h"
 #include "attnviz/attention/pattern_store.h"
 #include "attnviz/attention/visibility.h"
@@ -22,6 +23,7 @@
 #include "attnviz/document/next_tokens.h"
 #include "attnviz/document/patterns/pattern_kind.h"
 #include "attnviz/document/run_facts.h"
+#include "attnviz/text/fold.h"
 #include "attnviz/text/token_marks.h"
 #include "attnviz/text/tokenized_text.h"
 
@@ -95,6 +97,7 @@ struct DocumentWords {
     std::size_t end = 0;
     std::vector<TokenId> ids;
   };
+  Fold fold = Fold::kWords;     // or what the words are in place of words
   std::vector<Source> sources;  // of each word; empty: not known
   std::optional<Mask> mask;     // between tokens, where it is another than that between words
 };
@@ -105,6 +108,7 @@ struct AttentionDocument {
   std::vector<std::string> query_tokens;  // [n_queries]
   std::vector<std::string> key_tokens;  // [n_keys]; the same tokens unless this is cross-attention
   std::vector<TokenId> token_ids;       // of the queries; may be empty
+  std::vector<TokenTurn> turns;         // of the queries, of a chat
   TokenMarks marks;                     // of the queries, and of the keys unless these are others
   std::optional<ModelFacts> model;
   RunFacts run;
@@ -114,7 +118,8 @@ struct AttentionDocument {
   std::optional<DocumentAverage> average;
   std::optional<DocumentWords> words;
   std::optional<DocumentDifference> difference;
-  std::optional<Continuation> continuation;  // the last tokens
+  std::optional<TurnAttention> turn_attention;  // of `turns`
+  std::optional<Continuation> continuation;     // the last tokens
   std::optional<Predictions> predictions;
   std::vector<Predictions> all_predictions;  // at every place, in their order
   Drawing drawing;
@@ -199,11 +204,9 @@ AttentionDocument attention_document(const Model& model, const TokenizedText& te
                                      const AttentionRequest& request, const PatternStore& a,
                                      const PatternStore& b, DocumentDifference difference);
 
-/// Names words in place of tokens, for patterns over words: `numbers` are those of the text's
-/// tokens, as word_numbers() gives them. A mask that hides more than what comes behind a query does
-/// so between tokens; between words it is causal.
-void name_words(AttentionDocument& document, const TokenizedText& text,
-                std::span<const std::size_t> numbers);
+/// Names words, or other units that a text was folded to, in place of its tokens. A mask that hides
+/// more than what comes behind a query does so between tokens; between words it is causal.
+void name_words(AttentionDocument& document, const TokenizedText& text, const FoldedText& folded);
 
 /// Puts means in the place of the patterns; the sums are in double precision. Throws Error{kUsage}
 /// when the patterns are means already, and for heads that average_groups() refuses.

@@ -121,7 +121,8 @@ std::vector<std::string> notes(const AttentionDocument& document) {
   append(layer_notes(document.run, layers_of(document)));
   append(run_notes(document.run));
   if (document.words) {
-    lines.emplace_back("tokens merged to words: sums over keys, means over queries");
+    lines.push_back(fmt::format("tokens merged to {}: sums over keys, means over queries",
+                                word_for(kFolds, document.words->fold)));
     if (document.words->mask) {
       lines.push_back(fmt::format("mask {} between tokens", document.words->mask->name()));
     }

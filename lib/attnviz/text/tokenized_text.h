@@ -24,6 +24,14 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
+/// What one message of a chat became: bytes [begin, end) of the source.
+struct ChatTurn {
+  std::size_t message = 0;  // its index; what stands in two places has two turns
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string role = {};
+};
+
 /// A text and its tokens, in the order of the source.
 ///
 /// Example:
@@ -33,6 +41,8 @@ struct Token {
 struct TokenizedText {
   std::string source;
   std::vector<Token> tokens;
+  std::vector<ChatTurn> turns = {};     // of a chat, in order and disjoint; what is in none is the
+                                        // template's own
   std::vector<std::string> notes = {};  // what was done to it that a reader must know, a line each
 
   std::size_t size() const noexcept { return tokens.size(); }

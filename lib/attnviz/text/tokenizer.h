@@ -11,6 +11,8 @@
 
 namespace attnviz {
 
+struct ChatTemplate;
+
 struct TokenizeOptions {
   bool add_special_tokens = true;        // as the model's own tokenizer does
   std::optional<bool> bos;               // with or without BOS, whatever the tokenizer does
@@ -40,6 +42,9 @@ class Tokenizer {
   /// The text whose ids are given: pieces joined by spaces (words) or by nothing.
   /// Throws Error{kUsage} for an id outside the vocabulary, or when there is none.
   virtual TokenizedText from_ids(std::span<const TokenId> ids) const = 0;
+
+  /// How messages become a text of the model that this belongs to; null where nothing says so.
+  virtual const ChatTemplate* chat_template() const noexcept { return nullptr; }
 };
 
 /// Names that make_tokenizer takes.

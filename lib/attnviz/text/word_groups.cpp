@@ -67,7 +67,7 @@ std::vector<std::size_t> word_numbers(const TokenizedText& text) {
 }
 
 TokenizedText merged_words(const TokenizedText& text, std::span<const std::size_t> numbers) {
-  TokenizedText merged{text.source, {}};
+  TokenizedText merged{text.source, {}, text.turns};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const Token& token = text.tokens[i];
     if (i == 0 || numbers[i] != numbers[i - 1]) {

@@ -14,7 +14,7 @@ namespace {
 
 // What the tokens are when they are words.
 void write_words(JsonWriter& json, const DocumentWords& words) {
-  json.member("merged", "words");
+  json.member("merged", word_for(kFolds, words.fold));
   if (words.mask) {
     json.member("token_mask", words.mask->name());
   }
@@ -37,6 +37,7 @@ void write_tokens(JsonWriter& json, const AttentionDocument& document) {
   if (document.words) {
     write_words(json, *document.words);
   }
+  write_turns_member(json, document.turns);
   write_marks_member(json, document.marks);
 }
 
@@ -167,6 +168,12 @@ void AttentionJsonStream::end_pattern() {
 
 void AttentionJsonStream::finish() {
   json_.end_array();
+  if (const auto& shares = document_.turn_attention) {
+    json_.begin_object("turn_attention");
+    json_.member("mean", shares->mean);
+    json_.member("from_last", shares->from_last);
+    json_.end_object();
+  }
   if (document_.predictions) {
     write_predictions_member(json_, *document_.predictions);
   }

@@ -19,6 +19,16 @@ namespace attnviz {
 
 namespace {
 
+// One number a turn.
+std::vector<float> shares_at(const JsonNode& node, std::string_view key, std::size_t n_turns) {
+  const JsonNode list = node.at(key);
+  const std::span<const float> numbers = list.as_numbers();
+  if (numbers.size() != n_turns) {
+    list.fail(fmt::format("expected {} numbers, one a turn, found {}", n_turns, numbers.size()));
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
 // The text and the tokens of each word, where both are said.
 std::vector<DocumentWords::Source> read_sources(const JsonNode& root,
                                                 const AttentionDocument& document) {
@@ -305,15 +315,20 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
         document.token_ids.push_back(static_cast<TokenId>(id));
       }
     }
+    if (const auto turns = root.find("turns")) {
+      document.turns = read_turns(*turns, document.query_tokens.size());
+    }
+    if (const auto shares = root.find("turn_attention")) {
+      document.turn_attention = {shares_at(*shares, "mean", document.turns.size()),
+                                 shares_at(*shares, "from_last", document.turns.size())};
+    }
     if (const auto marks = root.find("marks")) {
       document.marks = read_marks(*marks, document.query_tokens.size());
     }
     document.notes = strings_at(root, "notes", "a list of notes");
     if (const auto merged = root.find("merged")) {
-      if (merged->as_string() != "words") {
-        merged->fail(fmt::format("expected \"words\", found {}", quoted(merged->as_string())));
-      }
-      document.words.emplace();
+      document.words.emplace().fold = parsed(
+          *merged, [](std::string_view word) { return parse_choice("merged", word, kFolds); });
       read_if_there(root, "token_mask", document.words->mask, parse_mask);
       document.words->sources = read_sources(root, document);
     }

@@ -138,6 +138,7 @@ void write_text_members(JsonWriter& json, const TokenizedText& text) {
   json.member("text", text.source);
   json.list("tokens", text.tokens, &Token::text);
   json.list("token_ids", text.tokens, &Token::id);
+  write_turns_member(json, token_turns(text));
   write_marks_member(json, token_marks(text));
 }
 
@@ -152,6 +153,36 @@ void write_tokens_json(const TokenizedText& text, std::string_view tokenizer,
   json.member("tokenizer", tokenizer);
   json.end_object();
   json.finish();
+}
+
+void write_turns_member(JsonWriter& json, const std::vector<TokenTurn>& turns) {
+  if (turns.empty()) {
+    return;
+  }
+  json.objects("turns", turns, [&json](const TokenTurn& turn) {
+    json.member("role", turn.role);
+    json.member("begin", turn.begin);
+    json.member("end", turn.end);
+  });
+}
+
+std::vector<TokenTurn> read_turns(const JsonNode& list, std::size_t n_tokens) {
+  std::vector<TokenTurn> turns;
+  for (const JsonNode& one : list.as_list("a list of turns")) {
+    const std::size_t begin = turns.empty() ? 0 : turns.back().end;
+    TokenTurn turn{{}, one.at("begin").as_unsigned(), one.at("end").as_unsigned()};
+    if (const auto role = find_value(one, "role")) {
+      turn.role = valid_utf8(role->as_string());
+    }
+    if (turn.begin != begin || turn.end <= begin || turn.end > n_tokens) {
+      one.fail(fmt::format("expected tokens from {} on, of {}", begin, n_tokens));
+    }
+    turns.push_back(std::move(turn));
+  }
+  if (!turns.empty() && turns.back().end != n_tokens) {
+    list.fail(fmt::format("expected turns of all {} tokens, found {}", n_tokens, turns.back().end));
+  }
+  return turns;
 }
 
 void write_marks_member(JsonWriter& json, const TokenMarks& marks) {

@@ -13,12 +13,19 @@
 
 namespace attnviz {
 
-/// The members `text`, `tokens`, `token_ids` and `marks`. Invalid UTF-8 is written as `<F0 9F>`.
+/// The members `text`, `tokens`, `token_ids`, `turns` and `marks`. Invalid UTF-8 is written as `<F0
+/// 9F>`.
 void write_text_members(JsonWriter& json, const TokenizedText& text);
 
 /// The format `attnviz.tokens/1`: one document on one line, ending in '\n'; `ranges` are the
 /// tokens' byte ranges [begin, end).
 void write_tokens_json(const TokenizedText& text, std::string_view tokenizer, const ByteSink& sink);
+
+/// The member `turns`, of a chat: [{"role": "user", "begin": 1, "end": 9}, …], the role null
+/// between turns; nothing when there are none.
+void write_turns_member(JsonWriter& json, const std::vector<TokenTurn>& turns);
+/// Throws when they do not cover the tokens in order, too.
+std::vector<TokenTurn> read_turns(const JsonNode& list, std::size_t n_tokens);
 
 /// The member `marks`, which tokens are no plain words of the text: {"special": [0], "added": [0]};
 /// nothing when no token has any.

@@ -42,6 +42,32 @@ std::optional<JsonTree> read_beside(const fs::path& folder, const char* name, Op
   return JsonTree::parse(file.bytes(), path.string());
 }
 
+// The one that is taken where nobody asks for another.
+constexpr std::string_view kDefaultTemplate = "default";
+
+// "…", [{"name": "default", "template": "…"}, …] or {"default": "…", …}.
+std::optional<std::string_view> default_template(const JsonNode& value) {
+  if (value.kind() == JsonKind::kObject) {
+    const auto found = find_value(value, kDefaultTemplate);
+    return found ? std::optional(found->as_string()) : std::nullopt;
+  }
+  if (value.kind() != JsonKind::kList) {
+    return value.as_string();
+  }
+  for (const JsonNode& one : value.as_list("a list of templates")) {
+    if (one.at("name").as_string() == kDefaultTemplate) {
+      return one.at("template").as_string();
+    }
+  }
+  return std::nullopt;
+}
+
+// "file: key", without what where() has behind it.
+std::string place_of(const JsonNode& value) {
+  const std::string where = value.where();
+  return where.substr(0, where.rfind(':'));
+}
+
 // What tokenizer_config.json and special_tokens_map.json say.
 class Settings {
  public:
@@ -98,6 +124,20 @@ class Settings {
   bool denies(std::string_view key) const {
     const auto value = config_ ? config_->root().find(key) : std::nullopt;
     return value && value->kind() == JsonKind::kNull;
+  }
+
+  // Of tokenizer_config.json: one text, or several with names.
+  std::optional<ChatTemplate> chat_template() const {
+    const auto value = config_ ? find_value(config_->root(), "chat_template") : std::nullopt;
+    const auto source = value ? default_template(*value) : std::nullopt;
+    return source ? std::optional(chat_template(*source, place_of(*value))) : std::nullopt;
+  }
+  // That which a file of its own holds.
+  ChatTemplate chat_template(std::string_view source, std::string where) const {
+    return {.source = std::string(source),
+            .where = std::move(where),
+            .bos_token = token("bos_token").value_or(""),
+            .eos_token = token("eos_token").value_or("")};
   }
 
   // Throws when the flag `key` is said and, null being `null_means`, another one than `expected`,
@@ -250,6 +290,23 @@ fs::path first_shard(const fs::path& path) {
   return shard ? path.parent_path() / shard_name(shard->name, 1, shard->count) : path;
 }
 
+// transformers' order: a file of the template alone, then the tokenizer's settings, then those of
+// a model that reads more than texts.
+std::optional<ChatTemplate> find_chat_template(const fs::path& folder, const Settings& settings,
+                                               OpenFiles& files) {
+  if (const fs::path path = folder / "chat_template.jinja"; is_file(path)) {
+    const MappedFile file = files.open(path);
+    return settings.chat_template(file.bytes(), path.string());
+  }
+  auto chat = settings.chat_template();
+  if (const auto processor = read_beside(folder, "chat_template.json", files); processor && !chat) {
+    if (const auto value = find_value(processor->root(), "chat_template")) {
+      chat = settings.chat_template(value->as_string(), place_of(*value));
+    }
+  }
+  return chat;
+}
+
 std::unique_ptr<ModelTokenizer> finished(TokenizerParts parts, const Settings& settings,
                                          std::optional<bool> adds_bos) {
   check_agreement(parts, settings);
@@ -276,18 +333,41 @@ std::unique_ptr<ModelTokenizer> load_tokenizer(const fs::path& file_or_folder, O
   if (path.extension() != ".json" || path.filename() == "vocab.json") {
     add_tokens(parts, settings.added_tokens());
   }
-  return finished(std::move(parts), settings,
-                  path.extension() == ".model" ? std::optional(true) : std::nullopt);
+  auto tokenizer = finished(std::move(parts), settings,
+                            path.extension() == ".model" ? std::optional(true) : std::nullopt);
+  if (auto chat = find_chat_template(path.parent_path(), settings, files)) {
+    tokenizer->set_chat_template(std::move(*chat));
+  }
+  return tokenizer;
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const Gguf& gguf) {
-  return std::make_unique<ModelTokenizer>(read_gguf_tokenizer(GgufMetadata(gguf)));
+  const GgufMetadata metadata(gguf);
+  auto tokenizer = std::make_unique<ModelTokenizer>(read_gguf_tokenizer(metadata));
+  constexpr const char* kKey = "tokenizer.chat_template";
+  if (metadata.has(kKey)) {
+    const SpecialIds& ids = tokenizer->special_ids();
+    const auto name_of = [&tokenizer](std::optional<TokenId> id) {
+      return id ? tokenizer->piece(*id) : std::string();
+    };
+    tokenizer->set_chat_template({.source = std::string(metadata.text(kKey)),
+                                  .where = fmt::format("{}: {}", gguf.file(), kKey),
+                                  .bos_token = name_of(ids.bos),
+                                  .eos_token = name_of(ids.eos),
+                                  .tokenizer_adds_bos = true});
+  }
+  return tokenizer;
 }
 
 std::unique_ptr<ModelTokenizer> load_tokenizer(const NamedBytes& tokenizer_json,
                                                const NamedBytes& tokenizer_config) {
-  return finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
-                  Settings(tokenizer_config), std::nullopt);
+  const Settings settings(tokenizer_config);
+  auto tokenizer = finished(read_tokenizer_json(tokenizer_json.bytes, tokenizer_json.name),
+                            settings, std::nullopt);
+  if (auto chat = settings.chat_template()) {
+    tokenizer->set_chat_template(std::move(*chat));
+  }
+  return tokenizer;
 }
 
 std::unique_ptr<ModelTokenizer> demo_tokenizer() {

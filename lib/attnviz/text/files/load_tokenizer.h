@@ -25,6 +25,10 @@ class Gguf;
 /// tokenizer_config.json and special_tokens_map.json beside it say what these leave out: names of
 /// special tokens, whether BOS and EOS are added, lower case, tokens added later.
 ///
+/// The chat template is that of a chat_template.jinja beside it, else of tokenizer_config.json, of
+/// several with names the one called default, else of a chat_template.json; in a GGUF file it is
+/// under tokenizer.chat_template.
+///
 /// Throws Error{kIo} for what cannot be read, also when a folder has none of them (naming them),
 /// Error{kMalformed} `file: path: expected …, found …`, and Error{kUnsupported} for stages and
 /// patterns that attnviz does not know.

@@ -182,7 +182,14 @@ class Turns {
     }
   }
 
-  std::vector<ChatTurn> take() && { return std::move(turns_); }
+  std::vector<ChatTurn> take() && {
+    for (ChatTurn& turn : turns_) {
+      turn.begin = std::max(turn.begin, begin_);
+      turn.role = messages_[turn.message].role;
+    }
+    std::erase_if(turns_, [](const ChatTurn& turn) { return turn.begin >= turn.end; });
+    return std::move(turns_);
+  }
 
  private:
   // The text of a message in what belongs to none: that is its turn, from where the template's own
@@ -198,7 +205,7 @@ class Turns {
       if (found != std::string_view::npos) {
         const bool is_last = next == turns_.size();
         turns_.insert(turns_.begin() + static_cast<std::ptrdiff_t>(next),
-                      {message, begin, is_last ? found + content.size() : end});
+                      ChatTurn{message, begin, is_last ? found + content.size() : end});
         return;
       }
       begin = next < turns_.size() ? turns_[next].end : end;

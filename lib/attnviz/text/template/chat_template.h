@@ -3,30 +3,14 @@
 
 #include <cstddef>
 #include <ctime>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "attnviz/text/chat.h"
+#include "attnviz/text/tokenized_text.h"
+
 namespace attnviz {
-
-struct ChatMessage {
-  std::string role;  // "system", "user", "assistant", …
-  std::string content;
-};
-
-enum class TemplateLanguage {
-  kJinja,  // of Hugging Face's files and GGUF
-  kGo,     // of Ollama's TEMPLATE layers
-};
-
-/// A template as a model's files hold it.
-struct ChatTemplate {
-  std::string source;
-  TemplateLanguage language = TemplateLanguage::kJinja;
-  std::string where;                 // in front of messages: the file and the key
-  std::string bos_token, eos_token;  // what these names stand for in Jinja; may be empty
-};
 
 struct ChatRequest {
   bool add_generation_prompt = true;  // what begins the answer; Go templates always have it
@@ -36,16 +20,10 @@ struct ChatRequest {
 /// The local time.
 std::tm current_time();
 
-/// A part of the rendered text that one message brought: bytes [begin, end).
-struct ChatTurn {
-  std::size_t message = 0;
-  std::size_t begin = 0, end = 0;
-};
-
 struct ChatPrompt {
   std::string text;
-  /// In order of the text, disjoint; what belongs to none is the template's own: the token that
-  /// begins texts, a system prompt that nobody gave, what begins the answer.
+  /// What belongs to none is the template's own: the token that begins texts, a system prompt that
+  /// nobody gave, what begins the answer.
   std::vector<ChatTurn> turns;
 };
 

@@ -314,6 +314,10 @@ const std::vector<PassedOver>& ModelTokenizer::passed_over() const noexcept {
   return state_->parts.passed_over;
 }
 
+const ChatTemplate* ModelTokenizer::chat_template() const noexcept {
+  return chat_ ? &*chat_ : nullptr;
+}
+
 std::optional<TokenId> find_token(const TokenizerParts& parts, std::string_view name) {
   for (const AddedToken& token : parts.added) {
     if (token.content == name) {

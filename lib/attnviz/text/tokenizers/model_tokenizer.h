@@ -7,9 +7,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attnviz/core/unread.h"
+#include "attnviz/text/chat.h"
 #include "attnviz/text/tokenizer.h"
 
 namespace attnviz {
@@ -64,9 +66,14 @@ class ModelTokenizer : public Tokenizer {
   const SpecialIds& special_ids() const noexcept;
   const std::vector<PassedOver>& passed_over() const noexcept;
 
+  const ChatTemplate* chat_template() const noexcept override;
+  /// In place of that of the tokenizer's own files.
+  void set_chat_template(ChatTemplate chat) { chat_ = std::move(chat); }
+
  private:
   struct State;
   std::unique_ptr<const State> state_;
+  std::optional<ChatTemplate> chat_;
 };
 
 }  // namespace attnviz

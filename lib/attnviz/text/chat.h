@@ -1,0 +1,32 @@
+// A chat before a model reads it: its messages, and the template that makes a text of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attnviz {
+
+struct ChatMessage {
+  std::string role;  // "system", "user", "assistant", …
+  std::string content;
+};
+
+enum class TemplateLanguage {
+  kJinja,  // of Hugging Face's files and GGUF
+  kGo,     // of Ollama's TEMPLATE layers
+};
+
+/// A template as a model's files hold it.
+struct ChatTemplate {
+  std::string source;
+  TemplateLanguage language = TemplateLanguage::kJinja;
+  std::string where = {};                      // in front of messages: the file and the key
+  std::string bos_token = {}, eos_token = {};  // what these names stand for in Jinja; may be empty
+  /// Whether who runs such files begins a text with BOS, as its tokenizer has it, unless the
+  /// template did: llama.cpp and Ollama do, transformers leaves it to the template.
+  bool tokenizer_adds_bos = false;
+  /// What stands in front of the messages: a system message, unless there is another, examples.
+  std::vector<ChatMessage> first = {};
+};
+
+}  // namespace attnviz

@@ -1,0 +1,60 @@
+// Tokens of one word, line, sentence or turn, brought together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnviz/core/choices.h"
+#include "attnviz/text/tokenized_text.h"
+
+namespace attnviz {
+
+enum class Fold { kWords, kLines, kSentences, kTurns };
+
+inline constexpr std::array kFolds = {Choice{"words", Fold::kWords}, Choice{"lines", Fold::kLines},
+                                      Choice{"sentences", Fold::kSentences},
+                                      Choice{"turns", Fold::kTurns}};
+
+/// The turn of each token, [size()]: that in which its range begins. None of what a tokenizer
+/// added, and of what a template has between turns.
+std::vector<std::optional<std::size_t>> turn_of_tokens(const TokenizedText& text);
+
+/// Tokens [begin, end) of one turn; without a role: of none, between turns.
+struct TokenTurn {
+  std::optional<std::string> role;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  bool operator==(const TokenTurn&) const = default;
+};
+
+/// They cover all tokens. What the model has written is apart. Empty for a text without turns.
+std::vector<TokenTurn> token_turns(const TokenizedText& text);
+
+/// Roles of the turns; of several turns of one role all but the first with their number:
+/// "user", "assistant", "user 2".
+std::vector<std::string> turn_names(const TokenizedText& text);
+
+/// One token for all of a unit: its text what stands in the source, of a turn its name; its id that
+/// of the first.
+struct FoldedText {
+  Fold by = Fold::kWords;
+  std::vector<std::size_t> numbers;  // of each token, from 0 without gaps: the unit
+  TokenizedText text;
+};
+
+/// Neighbours come together
+///
+/// words      as word_numbers() has them;
+/// lines      between line ends of the source, which end their line;
+/// sentences  as sentences() has them, white space before one with it;
+/// turns      as token_turns() has them.
+///
+/// Special tokens stay alone, but in turns; lines and sentences end with their turn. Throws
+/// Error{kUsage} for turns of a text that has none.
+FoldedText folded(const TokenizedText& text, Fold by);
+
+}  // namespace attnviz

@@ -1,0 +1,226 @@
+// Chats: messages through a model's own template, turns in what is shown, faults of prompts.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "support/gguf_writer.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+// A tokenizer of words whose files have a template, and a random model.
+class Chat {
+ public:
+  Chat() {
+    write("tokenizer.json", R"({
+      "added_tokens": [
+        {"id": 0, "content": "<s>", "special": true},
+        {"id": 1, "content": "<|user|>", "special": true},
+        {"id": 2, "content": "<|assistant|>", "special": true},
+        {"id": 3, "content": "<|system|>", "special": true}],
+      "pre_tokenizer": {"type": "WhitespaceSplit"},
+      "post_processor": {"type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                   {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}},
+      "model": {"type": "WordLevel", "unk_token": "?",
+                "vocab": {"<s>": 0, "<|user|>": 1, "<|assistant|>": 2, "<|system|>": 3, "?": 4,
+                          "hi": 5, "there": 6, "yes": 7}}})");
+    write("tokenizer_config.json", R"({"bos_token": "<s>"})");
+    write("chat_template.jinja",
+          "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\n{% endfor %}"
+          "{% if add_generation_prompt %}<|assistant|>{% endif %}");
+  }
+
+  void write(const std::string& name, const std::string& bytes) const {
+    write_file(folder_.file(name), bytes);
+  }
+  ProgramResult run(std::vector<std::string> arguments, std::string input = {}) const {
+    arguments.insert(arguments.end(), {"--tokenizer", folder_.file("tokenizer.json")});
+    return in_folder(folder_, std::move(arguments), std::move(input));
+  }
+  json tokens(std::vector<std::string> arguments, std::string input = {}) const {
+    arguments.insert(arguments.begin(), "tokenize");
+    arguments.emplace_back("--json");
+    return parse_json(run(std::move(arguments), std::move(input)).out);
+  }
+  void check_fails(std::vector<std::string> arguments, int exit_code, const std::string& part,
+                   std::string input = {}) const {
+    const ProgramResult result = run(std::move(arguments), std::move(input));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == exit_code);
+    CHECK(contains(result.err, part));
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kMessages = R"([{"role": "user", "content": "hi"},
+  {"role": "assistant", "content": [{"type": "text", "text": "yes"}]},
+  {"role": "user", "content": "hi there"}])";
+
+}  // namespace
+
+TEST_CASE("--chat: a text is a user's message, with tokens of the template and one BOS") {
+  const Chat chat;
+  const json document = chat.tokens({"--chat", "hi there"});
+  CHECK(document["text"] == "<s><|user|>hi there\n<|assistant|>");
+  CHECK(document["token_ids"] == json({0, 1, 5, 6, 2}));
+  CHECK(document["turns"] == json::parse(R"([{"role": null, "begin": 0, "end": 1},
+    {"role": "user", "begin": 1, "end": 4}, {"role": null, "begin": 4, "end": 5}])"));
+  CHECK(chat.tokens({"--system", "yes", "hi"})["token_ids"] == json({0, 3, 7, 1, 5, 2}));
+  CHECK(chat.tokens({"--chat", "hi", "--no-generation-prompt"})["token_ids"] == json({0, 1, 5}));
+  CHECK(chat.tokens({"--chat", "hi", "--bos"})["token_ids"] == json({0, 1, 5, 2}));
+}
+
+TEST_CASE("--chat: where a template writes no BOS, the tokenizer's is left out, unless asked for") {
+  const Chat chat;
+  chat.write("chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  CHECK(chat.tokens({"--chat", "hi"})["token_ids"] == json({5}));
+  CHECK(chat.tokens({"--chat", "--bos", "hi"})["token_ids"] == json({0, 5}));
+}
+
+TEST_CASE("--messages: a JSON list of a file or of standard input, in three forms") {
+  const Chat chat;
+  const json expected = {0, 1, 5, 2, 7, 1, 5, 6, 2};
+  chat.write("m.json", kMessages);
+  CHECK(chat.tokens({"--messages", "m.json"})["token_ids"] == expected);
+  CHECK(chat.tokens({"--messages", "-"}, kMessages)["token_ids"] == expected);
+  CHECK(chat.tokens({"--messages", "-"},
+                    R"({"messages": )" + std::string(kMessages) + "}")["token_ids"] == expected);
+  std::string line = kMessages;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  CHECK(chat.tokens({"--chat", "--json-lines"}, line + "\n")["token_ids"] == expected);
+}
+
+TEST_CASE("--messages: what is none is an error of its place; what is not rendered is refused") {
+  const Chat chat;
+  const std::pair<const char*, std::pair<int, const char*>> cases[] = {
+      {"[]", {3, "expected a list of messages"}},
+      {"7", {3, "expected a list of messages"}},
+      {"[7]", {3, "standard input[0]: expected an object"}},
+      {R"([{"role": "user"}])", {3, "standard input[0]"}},
+      {R"([{"role": 7, "content": "a"}])", {3, "standard input[0].role: expected a string"}},
+      {R"([{"role": "user", "content": 7}])", {3, "standard input[0].content"}},
+      {R"([{"role": "user", "content": [{"type": "image"}]}])", {4, "[0].content[0].type"}},
+      {R"([{"role": "user", "content": "a", "tool_calls": []}])", {4, "tool_calls"}},
+      {R"({"messages": [{"role": "user", "content": "a"}], "tools": []})", {4, "tools"}},
+      {"[", {3, "not JSON"}}};
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(text);
+    chat.check_fails({"tokenize", "--messages", "-"}, expected.first, expected.second, text);
+  }
+  chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, "of their own",
+                   R"([{"role": "system", "content": "a"}, {"role": "user", "content": "a"}])");
+}
+
+TEST_CASE("--chat: options that say something else of the text exclude it") {
+  const Chat chat;
+  chat.check_fails({"tokenize", "--chat", "--ids", "1"}, 2, "--ids and --chat exclude");
+  chat.check_fails({"tokenize", "--messages", "m", "hi"}, 2, "TEXT and --messages exclude");
+  chat.check_fails({"tokenize", "--chat", "--pair", "a", "hi"}, 2, "--pair and --chat exclude");
+  chat.check_fails({"tokenize", "--print-prompt", "hi"}, 2, "--print-prompt goes with --chat");
+  chat.check_fails({"tokenize", "--no-generation-prompt", "hi"}, 2, "goes with --chat");
+}
+
+TEST_CASE("--chat without a template names what was looked for") {
+  const ProgramResult result = attnviz({"--chat", "hi"});
+  CHECK(result.exit_code == 2);
+  for (const char* name :
+       {"chat_template.jinja", "tokenizer_config.json", "tokenizer.chat_template", "Ollama"}) {
+    CHECK(contains(result.err, name));
+  }
+}
+
+TEST_CASE("--print-prompt prints the rendered text, and nothing else") {
+  const Chat chat;
+  CHECK(chat.run({"tokenize", "--chat", "hi", "--print-prompt"}).out ==
+        "<s><|user|>hi\n<|assistant|>\n");
+}
+
+TEST_CASE("a prompt by hand is told, and with --lint-prompt an error") {
+  const Chat chat;
+  const ProgramResult plain = chat.run({"tokenize", "<|user|>hi"});
+  CHECK(plain.exit_code == 0);
+  CHECK(contains(plain.err, "plain text here"));
+  CHECK(contains(plain.err, "--chat"));
+  CHECK(chat.run({"tokenize", "<|user|>hi", "-q"}).err.empty());
+  chat.check_fails({"tokenize", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
+  chat.check_fails({"tokenize", "<s>hi", "--special", "--lint-prompt"}, 5, "twice");
+  chat.check_fails({"--random", "<|user|>hi", "--lint-prompt"}, 5, "plain text here");
+  for (const std::vector<std::string>& fine :
+       {std::vector<std::string>{"hi"}, {"<|user|>hi", "--special"}, {"<|user|>hi", "--chat"}}) {
+    std::vector<std::string> arguments = {"tokenize", "--lint-prompt"};
+    arguments.insert(arguments.end(), fine.begin(), fine.end());
+    const ProgramResult result = chat.run(arguments);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+  }
+}
+
+TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
+  const Chat chat;
+  const std::vector<std::string> show = {"--random", "--seed", "3", "--messages", "-", "--json"};
+  const json document = parse_json(chat.run(show, kMessages).out);
+  REQUIRE(document["turns"].size() == 5);
+  CHECK(document["turns"][2] == json::parse(R"({"role": "assistant", "begin": 3, "end": 5})"));
+  const json& shares = document["turn_attention"];
+  // The means over heads of what the document's own weights sum to.
+  const json& heads = document["attention"][0];
+  for (std::size_t turn = 0; turn < 5; ++turn) {
+    double mean = 0.0;
+    double last = 0.0;
+    for (const json& head : heads) {
+      for (std::size_t query = 0; query < 9; ++query) {
+        for (std::size_t key = document["turns"][turn]["begin"];
+             key < document["turns"][turn]["end"]; ++key) {
+          const double weight = head[query][key];
+          mean += weight / 9.0 / static_cast<double>(heads.size());
+          last += query == 8 ? weight / static_cast<double>(heads.size()) : 0.0;
+        }
+      }
+    }
+    CHECK(shares["mean"][turn].get<double>() == doctest::Approx(mean).epsilon(1e-6));
+    CHECK(shares["from_last"][turn].get<double>() == doctest::Approx(last).epsilon(1e-6));
+  }
+  std::vector<std::string> verbose = show;
+  verbose.back() = "-v";
+  const ProgramResult told = chat.run(verbose, kMessages);
+  CHECK(contains(told.err, "turn user 2: 3 tokens, 33.3 % of the text; gets"));
+  // What is drawn of a document that was kept says the same.
+  const ProgramResult again = attnviz({"render", "-", "--json"}, document.dump());
+  CHECK(parse_json(again.out)["turns"] == document["turns"]);
+}
+
+TEST_CASE("--fold: weights over turns are sums over keys, averaged over queries") {
+  const Chat chat;
+  const auto run = [&chat](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"--random", "--seed", "3", "--messages", "-", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return parse_json(chat.run(std::move(arguments), kMessages).out);
+  };
+  const json tokens = run({"--head", "0.1"});
+  const json turns = run({"--head", "0.1", "--fold", "turns"});
+  CHECK(turns["tokens"] == json({"<s>", "user", "assistant", "user 2", "<|assistant|>"}));
+  CHECK(turns["merged"] == "turns");
+  const json& weights = tokens["attention"][0][0];
+  double sum = 0.0;
+  for (std::size_t query = 5; query < 8; ++query) {
+    sum += weights[query][1].get<double>() + weights[query][2].get<double>();
+  }
+  CHECK(turns["attention"][0][0][3][1].get<double>() == doctest::Approx(sum / 3.0).epsilon(1e-6));
+  CHECK(run({"--fold", "lines"})["merged"] == "lines");
+  CHECK(run({"--merge", "sentences"})["merged"] == "sentences");
+  const ProgramResult refused = attnviz({"--fold", "turns", "The cat"});
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "--fold turns goes with --chat"));
+}
+
+}  // namespace attnviz::test

@@ -1,0 +1,83 @@
+#include "attnviz/text/fold.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "support/failure.h"
+#include "tiny_tokenizers.h"
+
+namespace attnviz {
+namespace {
+
+using Numbers = std::vector<std::size_t>;
+
+// Two messages, and what begins the answer behind them; each character a token, but for special
+// ones.
+TokenizedText chat() {
+  TokenizedText text{"<s>[u]A b.\nC?[a]D.[a]", {}};
+  text.turns = {{0, 3, 13, "user"}, {1, 13, 18, "assistant"}};
+  text.tokens.push_back({1, "<s>", 0, 3, true});
+  for (std::size_t at = 3; at < text.source.size(); ++at) {
+    text.tokens.push_back({2, text.source.substr(at, 1), at, at + 1});
+  }
+  return text;
+}
+
+std::vector<std::string> pieces(const FoldedText& folded) {
+  const auto views = folded.text.pieces();
+  return {views.begin(), views.end()};
+}
+
+}  // namespace
+
+TEST_CASE("folded by turns: one token a turn, called by its role, and what lies between them") {
+  const FoldedText folded = attnviz::folded(chat(), Fold::kTurns);
+  CHECK(pieces(folded) == std::vector<std::string>{"<s>", "user", "assistant", "[a]"});
+  CHECK(folded.numbers == Numbers{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3});
+  CHECK(token_turns(chat()) ==
+        std::vector<TokenTurn>{{{}, 0, 1}, {"user", 1, 11}, {"assistant", 11, 16}, {{}, 16, 19}});
+  CHECK(token_turns(folded.text) ==
+        std::vector<TokenTurn>{{{}, 0, 1}, {"user", 1, 2}, {"assistant", 2, 3}, {{}, 3, 4}});
+}
+
+TEST_CASE("folded by turns: what the model wrote stays apart, and so does what a tokenizer added") {
+  TokenizedText text = chat();
+  text.source += "E";
+  text.tokens.push_back({2, "E", text.source.size() - 1, text.source.size()});
+  text.tokens.back().generated = true;
+  text.tokens.insert(text.tokens.begin(), Token{1, "<s>", 0, 0, true, 0, true});
+  CHECK(pieces(folded(text, Fold::kTurns)) ==
+        std::vector<std::string>{"<s>", "user", "assistant", "[a]", "E"});
+}
+
+TEST_CASE("folded by turns: a role that comes again has its number") {
+  TokenizedText text = chat();
+  text.turns[1].role = "user";
+  CHECK(turn_names(text) == std::vector<std::string>{"user", "user 2"});
+}
+
+TEST_CASE("folded by lines and sentences: they end with their turn; special tokens stay alone") {
+  CHECK(pieces(folded(chat(), Fold::kLines)) ==
+        std::vector<std::string>{"<s>", "[u]A b.\n", "C?", "[a]D.", "[a]"});
+  CHECK(pieces(folded(chat(), Fold::kSentences)) ==
+        std::vector<std::string>{"<s>", "[u]A b.\n", "C?", "[a]D.", "[a]"});
+}
+
+TEST_CASE("folded by sentences: a piece with a space in front begins the sentence of its letters") {
+  TokenizedText text{"One. Two.", {}};
+  text.tokens = {{1, "One", 0, 3}, {2, ".", 3, 4}, {3, " Two", 4, 8}, {2, ".", 8, 9}};
+  CHECK(pieces(folded(text, Fold::kSentences)) == std::vector<std::string>{"One.", " Two."});
+  CHECK(pieces(folded(text, Fold::kLines)) == std::vector<std::string>{"One. Two."});
+}
+
+TEST_CASE("folded: turns of a text that is no chat are refused") {
+  const TokenizedText text{"a", {{1, "a", 0, 1}}};
+  const auto failure = test::failure_of([&text] { folded(text, Fold::kTurns); });
+  CHECK(failure.kind == ErrorKind::kUsage);
+  CHECK(failure.message == "turns: the text is no chat, and has none");
+}
+
+}  // namespace attnviz
