@@ -8,6 +8,7 @@
 
 #include "attnviz/core/error.h"
 #include "attnviz/document/json/model_info_json.h"
+#include "attnviz/model/known_families.h"
 #include "attnviz/terminal/model_info_text.h"
 #include "commands/attention_run.h"
 #include "outputs/output_file.h"
@@ -33,6 +34,9 @@ void describe(const ModelTokenizer& tokenizer, TokenizerInfo& info) {
   }
   for (std::size_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
     info.n_special += tokenizer.is_special(static_cast<TokenId>(id)) ? 1U : 0U;
+  }
+  if (const ChatTemplate* const chat = tokenizer.chat_template()) {
+    info.chat_template = chat->language == TemplateLanguage::kGo ? "go" : "jinja";
   }
   info.passed_over = tokenizer.passed_over();
   bool is_before = true;
@@ -99,6 +103,13 @@ ModelInfo described(const DescribedModel& sizes) {
 
 void run(const InfoOptions& options) {
   Phases phases(options.talk);
+  if (options.families) {
+    const std::vector<KnownFamily> families = known_families();
+    if (options.json) {
+      return write_families_json(families, write_to_stdout);
+    }
+    return write_to_stdout(render_families(families, stdout_drawing(options.style, options.color)));
+  }
   std::optional<OpenedModel> opened;
   if (const auto* const given = std::get_if<GivenModel>(&options.model)) {
     opened.emplace(*given);

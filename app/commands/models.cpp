@@ -20,8 +20,10 @@
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/model/hugging_face.h"
+#include "attnviz/model/known_families.h"
 #include "attnviz/model/weights_json.h"
 #include "attnviz/terminal/model_info_text.h"
+#include "options/program_words.h"
 #include "outputs/output_file.h"
 #include "stores/model_store.h"
 #include "system/talk.h"
@@ -73,6 +75,7 @@ void summarize_gguf(const fs::path& path, ListedModel& model) {
   const Gguf gguf(file.bytes(), path.string());
   const GgufMetadata metadata(gguf);
   model.family = metadata.text_or("general.architecture", "");
+  model.chat_template = metadata.has("tokenizer.chat_template");
   const auto type = metadata.id("general.file_type");
   model.quantisation = type ? gguf_file_type_name(*type) : "";
   if (model.quantisation.empty()) {
@@ -94,6 +97,22 @@ void summarize_gguf(const fs::path& path, ListedModel& model) {
   if (metadata.has(heads)) {
     model.n_heads = gguf.find(heads)->as_unsigned();
   }
+  if (!reads_gguf_architecture(model.family)) {
+    model.problem = unknown_family("general.architecture", model.family);
+  }
+}
+
+bool has_chat_template(const fs::path& folder) {
+  if (is_file(folder / "chat_template.jinja") || is_file(folder / "chat_template.json")) {
+    return true;
+  }
+  const fs::path path = folder / "tokenizer_config.json";
+  if (!is_file(path)) {
+    return false;
+  }
+  const MappedFile file(path);
+  const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
+  return find_value(tree.root(), "chat_template").has_value();
 }
 
 // The first of some members that is a whole number; of a model that also sees, its text part's.
@@ -134,6 +153,10 @@ void summarize_folder(const fs::path& path, ListedModel& model) {
                 fmt::format("{}: expected weights as .safetensors, found none", path.string()));
   }
   model.bytes = bytes;
+  model.chat_template = has_chat_template(path);
+  if (!reads_model_type(model.family)) {
+    model.problem = unknown_family("model_type", model.family);
+  }
 }
 
 // Of small models that were made by hand.
@@ -205,6 +228,10 @@ void run(const ModelsOptions& options) {
       model.problem = std::move(entry.problem);
       if (model.problem.empty()) {
         summarize_model(entry.path, model);
+        if (model.chat_template == false && entry.has_chat_template) {
+          model.chat_template = true;
+        }
+        model.problem = in_program_words(model.problem, "family");
       }
       list.models.push_back(std::move(model));
     }

@@ -323,9 +323,16 @@ void check_tokenize(const Given& given, TokenizeOptions& options) {
   }
 }
 
-void check_info(const Given& given, const InfoOptions& /*options*/) {
+void check_info(const Given& given, const InfoOptions& options) {
   const char* const shape = first_given(given, kShapeOptions);
   const char* const size = shape != nullptr ? shape : first_given(given, kDescribingOptions);
+  if (options.families) {
+    for (const char* other : {"--model", kFile, size}) {
+      if (other != nullptr && given.has(other)) {
+        conflict(other, "--families");
+      }
+    }
+  }
   if (size != nullptr && (given.has("--model") || given.has(kFile))) {
     fail(fmt::format("{} describes a model without weights; with --model the model does", size));
   }

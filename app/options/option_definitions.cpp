@@ -245,7 +245,11 @@ void define_info(OptionList& list, InfoOptions& options) {
       "weights JSON, a Hugging Face folder or .safetensors file, a GGUF file, or the "
       "name of a model on this machine (attnviz models; default: demo, the embedded one)");
   define_described(list, options);
-  define_printed(list, options, "attnviz.info/1");
+  list.add_flag(
+      "Model", "--families",
+      "list the families of models that are read, and in which forms, in place of a model",
+      options.families);
+  define_printed(list, options, "attnviz.info/1, with --families attnviz.families/1");
 }
 
 void define_models(OptionList& list, ModelsOptions& options) {

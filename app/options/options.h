@@ -295,6 +295,7 @@ struct PrintOptions : StyleOptions {
 /// A model's file, or its sizes.
 struct InfoOptions : PrintOptions {
   std::variant<GivenModel, DescribedModel> model;
+  bool families = false;  // those that are read, in place of a model
 };
 
 /// Sums of head scores that are brought together.

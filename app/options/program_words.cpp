@@ -36,6 +36,7 @@ constexpr Translation kTranslations[] = {
     {"chat", "the model's own template renders a chat",
      "--chat renders one by the model's own template"},
     {"chat", "without the tokenizer's: bos false", "--no-bos leaves the tokenizer's out"},
+    {"family", "families that are read", "families that attnviz info --families lists"},
     {"fold", "turns: the text", "--fold turns goes with --chat: the text"},
     {"focus", "no_special", "--no-special"},
     {"no_special", "no_special", "--no-special"},

@@ -182,6 +182,7 @@ std::vector<StoreEntry> list_ollama(const fs::path& root) {
           StoreEntry entry{short_name(host, owner, model, tag), {}, {}};
           try {
             entry.path = model_of(root, path);
+            entry.has_chat_template = chat_template_in(root, path).has_value();
           } catch (const Error& error) {
             entry.problem = error.what();
           }

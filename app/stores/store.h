@@ -25,9 +25,10 @@ std::optional<ModelName> parse_model_name(std::string_view text);
 
 /// A model that a store has.
 struct StoreEntry {
-  std::string name;            // as -m takes it
-  std::filesystem::path path;  // what it stands for: a file or a folder
-  std::string problem;         // why there is no path
+  std::string name;                // as -m takes it
+  std::filesystem::path path;      // what it stands for: a file or a folder
+  std::string problem;             // why there is no path
+  bool has_chat_template = false;  // that the store keeps beside the file
 };
 
 struct Store {

@@ -23,6 +23,7 @@ const std::string kWhySchema = kSchemas + "why-1.schema.json";
 const std::string kCite = kSchemas + "cite-1.schema.json";
 const std::string kDiff = kSchemas + "diff-1.schema.json";
 const std::string kListing = kSchemas + "models-1.schema.json";
+const std::string kFamilies = kSchemas + "families-1.schema.json";
 const std::string kPython = "/usr/bin/python3";
 
 const char* const kKnown = R"({"schema": "attnviz.weights/1", "d_model": 1,
@@ -54,6 +55,7 @@ const std::vector<SchemaCase>& cases() {
       {"drawing.json",
        {"--random", "The cat sat", "--drop-sink", "--scale", "row-max", "--colormap", "blues",
         "--title", "t", "--positions", "rope"}},
+      {"lines.json", {"The cat sat.\nIt ran.", "--fold", "lines"}},
       {"average-heads.json", {"The cat sat", "--layers", "2", "--average", "heads"}},
       {"average-all.json",
        {"The cat sat", "--layers", "2", "--head", "0.1,1.2", "--average", "all"}},
@@ -289,6 +291,10 @@ TEST_CASE("every comparison is valid by its schema, which describes all of its k
 
 TEST_CASE("every listing of models is valid by its schema") {
   check_valid(kListing, listings(), "stores");
+}
+
+TEST_CASE("the list of families is valid by its schema") {
+  check_valid(kFamilies, {{"families.json", {"info", "--families"}}}, "families");
 }
 
 TEST_CASE("every inspection document is valid by its schema") {

@@ -247,7 +247,10 @@ std::vector<InfoFact> tokenizer_facts(const ModelInfo& info, bool ascii) {
   return told({{"kind", tokenizer.kind},
                {"entries", std::move(entries)},
                {"special", special_words(tokenizer, ascii)},
-               {"adds", info.model->config.is_transformer() ? added_words(tokenizer, ascii) : ""}});
+               {"adds", info.model->config.is_transformer() ? added_words(tokenizer, ascii) : ""},
+               {"chat", tokenizer.chat_template.empty()
+                            ? ""
+                            : fmt::format("a template in {}", tokenizer.chat_template)}});
 }
 
 std::vector<InfoFact> weights_facts(const ModelInfo& info) {

@@ -29,6 +29,7 @@ struct TokenizerInfo {
   std::size_t n_special = 0;  // special tokens among them
   std::vector<Special> special;
   std::vector<std::string> before, after;  // what is added around a text, raw bytes
+  std::string chat_template;               // its language, "jinja" or "go"; empty: there is none
   std::vector<PassedOver> passed_over;     // of its file
 };
 
@@ -81,6 +82,7 @@ struct ListedModel {
   std::optional<std::uint64_t> bytes;       // of its files
   std::optional<std::uint64_t> n_layers;
   std::optional<std::uint64_t> n_heads;  // of a layer
+  std::optional<bool> chat_template;     // whether it has one
   std::string problem;                   // why it cannot be read
 };
 

@@ -19,6 +19,7 @@
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
 
 namespace attnviz {
@@ -42,14 +43,9 @@ const GgufArchitecture& architecture_of(const GgufMetadata& metadata) {
   const std::span<const GgufArchitecture> known = gguf_architectures();
   const auto found = std::ranges::find(known, name, &GgufArchitecture::name);
   if (found == known.end()) {
-    std::vector<std::string> names;
-    names.reserve(known.size());
-    for (const GgufArchitecture& architecture : known) {
-      names.emplace_back(architecture.name);
-    }
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}: {} {}: expected {}{}", metadata.gguf().file(), kKey, quoted(name),
-                            joined(names, "or"), did_you_mean(name, names)));
+                fmt::format("{}: {}", metadata.gguf().file(), unknown_family(kKey, name)),
+                "family");
   }
   return *found;
 }

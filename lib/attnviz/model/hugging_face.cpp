@@ -17,6 +17,7 @@
 #include "attnviz/formats/tensor_files.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/hf_config.h"
+#include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
 
 namespace attnviz {
@@ -89,14 +90,8 @@ const Family& family_of(const HfConfig& config) {
   const std::span<const Family> known = families();
   const auto found = std::ranges::find(known, type, &Family::model_type);
   if (found == known.end()) {
-    std::vector<std::string> names;
-    names.reserve(known.size());
-    for (const Family& family : known) {
-      names.emplace_back(family.model_type);
-    }
-    throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}model_type {}: expected {}{}", config.node().where(), quoted(type),
-                            joined(names, "or"), did_you_mean(type, names)));
+    throw Error(ErrorKind::kUnsupported, config.node().where() + unknown_family("model_type", type),
+                "family");
   }
   return *found;
 }

@@ -1,6 +1,6 @@
 #include "attnviz/terminal/model_info_text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -249,6 +249,39 @@ class InfoScreen {
   Page page_;
 };
 
+// Columns as wide as their widest cell, without empty ones. Where names are too long for all of
+// them to fit, the long ones have a line of their own.
+template <std::size_t kColumns>
+void add_table(Page& page, const std::vector<std::array<std::string, kColumns>>& rows,
+               const std::array<bool, kColumns>& to_right, std::size_t columns) {
+  constexpr std::size_t kGap = 2;
+  std::array<std::size_t, kColumns> widths{};
+  std::size_t rest = 0;
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    for (const auto& row : rows) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+    rest += i == 0 || widths[i] == 0 ? 0 : kGap + widths[i];
+  }
+  widths[0] = std::min(widths[0], std::max(columns - std::min(columns, rest), rows[0][0].size()));
+  for (const auto& row : rows) {
+    const Style style = &row == rows.data() ? kBold : Style();
+    std::string text = pad_right(row[0], widths[0]);
+    if (display_width(row[0]) > widths[0]) {
+      page.add(row[0], style);
+      text = std::string(widths[0], ' ');
+    }
+    for (std::size_t i = 1; i < kColumns; ++i) {
+      if (widths[i] > 0) {
+        text += std::string(kGap, ' ') +
+                (to_right[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
+      }
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    page.add(text, style);
+  }
+}
+
 class ListScreen {
  public:
   ListScreen(const ModelList& list, const TerminalOptions& options)
@@ -280,7 +313,7 @@ class ListScreen {
   }
 
  private:
-  using Row = std::array<std::string, 7>;
+  using Row = std::array<std::string, 8>;
 
   // All lines but the first are indented.
   void item(std::string_view text) {
@@ -293,49 +326,33 @@ class ListScreen {
 
   Row row_of(const ListedModel& model) const {
     return {charset_.sentence(model.name),
-            charset_.sentence(model.problem.empty() ? model.family : "(unreadable)"),
+            charset_.sentence(model.problem.empty() || !model.family.empty() ? model.family
+                                                                             : "(unreadable)"),
             model.parameters ? rounded_count(*model.parameters) : "",
             model.bytes ? rounded_bytes(*model.bytes) : "",
             charset_.sentence(model.quantisation),
             model.n_layers && model.n_heads
                 ? fmt::format("{} x {}", *model.n_layers, *model.n_heads)
                 : "",
+            model.chat_template ? *model.chat_template ? "yes" : "no" : "",
             charset_.sentence(model.store)};
   }
 
-  // Where names are too long for all columns to fit, the long ones have a line of their own.
   void table() {
-    constexpr std::size_t kListGap = 2;
-    constexpr std::array kToRight = {false, false, true, true, false, true, false};
+    constexpr std::array kToRight = {false, false, true, true, false, true, false, false};
+    const bool any_chat = std::ranges::any_of(
+        list_.models, [](const ListedModel& model) { return model.chat_template == true; });
     std::vector<Row> rows = {
-        {"name", "family", "params", "size", "type", "layers x heads", "where"}};
+        {"name", "family", "params", "size", "type", "layers x heads", "chat", "where"}};
     for (const ListedModel& model : list_.models) {
       rows.push_back(row_of(model));
     }
-    std::array<std::size_t, kToRight.size()> widths{};
-    std::size_t rest = 0;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      for (const Row& row : rows) {
-        widths[i] = std::max(widths[i], display_width(row[i]));
+    if (!any_chat) {
+      for (Row& row : rows) {
+        row[6].clear();
       }
-      rest += i == 0 ? 0 : kListGap + widths[i];
     }
-    widths[0] =
-        std::min(widths[0], std::max(columns_ - std::min(columns_, rest), rows[0][0].size()));
-    for (const Row& row : rows) {
-      const Style style = &row == rows.data() ? kBold : Style();
-      std::string text = pad_right(row[0], widths[0]);
-      if (display_width(row[0]) > widths[0]) {
-        page_.add(row[0], style);
-        text = std::string(widths[0], ' ');
-      }
-      for (std::size_t i = 1; i < row.size(); ++i) {
-        text += std::string(kListGap, ' ') +
-                (kToRight[i] ? pad_left(row[i], widths[i]) : pad_right(row[i], widths[i]));
-      }
-      text.erase(text.find_last_not_of(' ') + 1);
-      page_.add(text, style);
-    }
+    add_table(page_, rows, kToRight, columns_);
   }
 
   const ModelList& list_;
@@ -352,6 +369,26 @@ std::string render_info(const ModelInfo& info, const TerminalOptions& options) {
 
 std::string render_model_list(const ModelList& list, const TerminalOptions& options) {
   return to_ansi(ListScreen(list, options).draw(), options.color);
+}
+
+std::string render_families(std::span<const KnownFamily> families, const TerminalOptions& options) {
+  const std::size_t columns = std::max(options.columns, 2 * kNarrowestText);
+  Page page;
+  std::vector<std::array<std::string, 4>> rows = {{"family", "Hugging Face", "GGUF", "not read"}};
+  for (const KnownFamily& family : families) {
+    rows.push_back({std::string(family.name), family.hugging_face ? "yes" : "no",
+                    family.gguf.empty() ? "no" : fmt::format("{}", fmt::join(family.gguf, ", ")),
+                    std::string(family.left_out)});
+  }
+  add_table(page, rows, {false, false, false, false}, columns);
+  page.blank();
+  page.add(
+      paragraph("family: model_type of a config.json; GGUF: general.architecture. Models that "
+                "Ollama stores under names and keys of its own are read, too. Not read of any "
+                "family: experts (MoE), multi-token prediction, weights that other tools than "
+                "llama.cpp's quantised.",
+                std::min(columns, kWidestText)));
+  return to_ansi(page, options.color);
 }
 
 }  // namespace attnviz

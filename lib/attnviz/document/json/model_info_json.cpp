@@ -207,6 +207,7 @@ void write_tokenizer(JsonWriter& json, const TokenizerInfo& tokenizer) {
     json.end_object();
     json.member("before", tokenizer.before);
     json.member("after", tokenizer.after);
+    json.member("chat_template", if_any(tokenizer.chat_template));
   }
   json.end_object();
 }
@@ -281,12 +282,27 @@ void write_model_list_json(const ModelList& list, const ByteSink& sink) {
     json.member("bytes", model.bytes);
     json.member("n_layers", model.n_layers);
     json.member("n_heads", model.n_heads);
+    json.member("chat_template", model.chat_template);
     json.member("problem", if_any(model.problem));
   });
   json.objects("stores", list.places, [&](const ModelList::Place& place) {
     json.member("store", if_any(place.store));
     json.member("path", if_any(place.path));
     json.member("exists", place.exists);
+  });
+  json.end_object();
+  json.finish();
+}
+
+void write_families_json(std::span<const KnownFamily> families, const ByteSink& sink) {
+  JsonWriter json(sink, 2);
+  json.begin_object();
+  json.member("schema", "attnviz.families/1");
+  json.objects("families", families, [&](const KnownFamily& family) {
+    json.member("name", family.name);
+    json.member("hugging_face", family.hugging_face);
+    json.member("gguf", family.gguf);
+    json.member("left_out", if_any(std::string(family.left_out)));
   });
   json.end_object();
   json.finish();

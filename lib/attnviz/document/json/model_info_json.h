@@ -2,8 +2,11 @@
 // null.
 #pragma once
 
+#include <span>
+
 #include "attnviz/core/byte_sink.h"
 #include "attnviz/document/model_info.h"
+#include "attnviz/model/known_families.h"
 
 namespace attnviz {
 
@@ -30,13 +33,16 @@ namespace attnviz {
 ///             of
 /// memory      [{tokens, beyond_context, pattern_head, pattern, kv_float32, kv_float16}]
 /// tokenizer   {kind, entries, special_tokens, special: {bos: {piece, id}, …}, before, after,
-///             missing}; null when described
+///             missing, chat_template: "jinja" or "go"}; null when described
 /// file        {format, path, version, byte_order, alignment, metadata: {key: value}} of a GGUF
 ///             file, whose lists are {list_of, size}; null for models in another form
 void write_info_json(const ModelInfo& info, const ByteSink& sink);
 
 /// The document `attnviz.models/1`: {models: [{name, store, path, family, quantisation, parameters,
-/// bytes, n_layers, n_heads, problem}], stores: [{store, path, exists}]}.
+/// bytes, n_layers, n_heads, chat_template, problem}], stores: [{store, path, exists}]}.
 void write_model_list_json(const ModelList& list, const ByteSink& sink);
+
+/// The document `attnviz.families/1`: {families: [{name, hugging_face, gguf, left_out}]}.
+void write_families_json(std::span<const KnownFamily> families, const ByteSink& sink);
 
 }  // namespace attnviz

@@ -19,6 +19,8 @@ struct Family {
   Model (*read)(const HfConfig& config, TensorFiles files);
   /// The `model_type`s of a "text_config" in it, beside its own and that with "_text" behind it.
   std::array<std::string_view, 2> text_types = {};
+  std::string_view left_out = {};  // parts of such models that are not read
+  std::string_view gguf = {};      // what GGUF files call it, where that is another family's name
 };
 
 /// All of them, by name.

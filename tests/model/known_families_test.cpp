@@ -1,0 +1,47 @@
+#include "attnviz/model/known_families.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+const KnownFamily& family(const std::vector<KnownFamily>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &KnownFamily::name);
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
+  const std::vector<KnownFamily> all = known_families();
+  CHECK(std::ranges::is_sorted(all, std::less<>(), &KnownFamily::name));
+  CHECK(all.size() >= 35);
+  using Names = std::vector<std::string_view>;
+  CHECK(family(all, "cohere").gguf == Names{"command-r"});
+  CHECK(family(all, "mistral").gguf == Names{"llama"});
+  CHECK(family(all, "gemma3").gguf == Names{"gemma-embedding", "gemma3"});
+  CHECK(family(all, "gemma3").left_out == "vision");
+  CHECK(family(all, "gptj").gguf.empty());
+  CHECK(std::ranges::find(all, "gemma3_text", &KnownFamily::name) == all.end());
+  CHECK(reads_model_type("gemma3_text"));
+  CHECK(reads_gguf_architecture("command-r"));
+  CHECK_FALSE(reads_gguf_architecture("cohere"));
+}
+
+TEST_CASE("unknown_family: names that begin alike are near, the others are not") {
+  CHECK(unknown_family("model_type", "qwen3_moe") ==
+        "model_type \"qwen3_moe\": not one of the families that are read; near it: qwen3, "
+        "qwen3_vl, qwen2, qwen2_5_vl");
+  CHECK(unknown_family("k", "deepseek_v3") ==
+        "k \"deepseek_v3\": not one of the families that are read");
+  CHECK(unknown_family("k", "Command_R_Plus") ==
+        "k \"Command_R_Plus\": not one of the families that are read; near it: command-r");
+}
+
+}  // namespace attnviz
