@@ -16,6 +16,7 @@
 #include "outputs/output_file.h"
 #include "stores/model_source.h"
 #include "system/talk.h"
+#include "system/terminal_info.h"
 
 namespace attnviz::app {
 
@@ -68,7 +69,9 @@ void run(const TokenizeOptions& options) {
     check_prompt(text, *tokenizer, options.input, options.talk);
     phases.done("tokenize");
     if (options.print_prompt) {
-      return write_to_stdout(text.source + "\n");
+      // Into a file the bytes alone, as templates write them.
+      const bool ends_line = stdout_is_terminal() || options.input.many_texts();
+      return write_to_stdout(text.source + (ends_line ? "\n" : ""));
     }
     if (options.json) {
       write_tokens_json(text, tokenizer->name(), write_to_stdout);

@@ -233,7 +233,7 @@ void define_tokenize(OptionList& list, TokenizeOptions& options) {
       "--tokenizer)");
   list.add_flag("Output", "--json", "print a JSON document, one line a text", options.json);
   list.add_flag("Output", "--print-prompt",
-                "print the text that the model's template makes of the chat, and nothing else",
+                "print the text that the model's template makes of the chat, byte for byte",
                 options.print_prompt);
   define_talk(list, options.talk);
 }

@@ -142,7 +142,10 @@ TEST_CASE("--chat without a template names what was looked for") {
 TEST_CASE("--print-prompt prints the rendered text, and nothing else") {
   const Chat chat;
   CHECK(chat.run({"tokenize", "--chat", "hi", "--print-prompt"}).out ==
-        "<s><|user|>hi\n<|assistant|>\n");
+        "<s><|user|>hi\n<|assistant|>");
+  CHECK(chat.run({"tokenize", "--chat", "--lines", "--print-prompt", "--no-generation-prompt"},
+                 "hi\nyes\n")
+            .out == "<s><|user|>hi\n\n<s><|user|>yes\n\n");
 }
 
 TEST_CASE("a prompt by hand is told, and with --lint-prompt an error") {

@@ -382,11 +382,11 @@ TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the st
     const ProgramResult result = home.run(std::move(arguments));
     return result.exit_code == 0 ? result.out : result.err;
   };
-  CHECK(prompt({"-m", "llama3.2", "--chat", "Hi"}) == "[user] Hi [assistant]\n");
+  CHECK(prompt({"-m", "llama3.2", "--chat", "Hi"}) == "[user] Hi [assistant]");
   CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi"}) ==
-        "[system] Be kind. [user] 2+2 [assistant] 4 [user] Hi [assistant]\n");
+        "[system] Be kind. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
   CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi", "--system", "No."}) ==
-        "[system] No. [user] 2+2 [assistant] 4 [user] Hi [assistant]\n");
+        "[system] No. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
   CHECK(contains(prompt({"-m", "llama3.2", "--chat", "Hi", "--no-generation-prompt"}),
                  "always begin the answer"));
   // Its own code makes the prompt there, and the file has no template.
