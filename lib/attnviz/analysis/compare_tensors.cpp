@@ -189,6 +189,14 @@ std::vector<StoredMatrix> outputs_of(const LayerWeights& layer) {
   return outputs;
 }
 
+StoredMatrix kernel_of(const Convolution& convolution) {
+  if (!convolution.present()) {
+    return StoredMatrix();
+  }
+  return ConstMatrix{convolution.kernel.data(), convolution.n_channels(), convolution.width,
+                     convolution.width};
+}
+
 void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
   HeadPairs queries, keys, values;
   const std::vector<std::size_t> numbers = key_value_heads(a);
@@ -236,18 +244,30 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
   tensors.add("W_pos", {{a.position_embeddings, b.position_embeddings}});
   tensors.add("W_segment", {{a.segment_embeddings, b.segment_embeddings}});
   tensors.add("embedding_norm", a.embedding_norm, b.embedding_norm);
+  tensors.add("layer_embeddings", {{a.layer_embeddings.table, b.layer_embeddings.table}});
+  tensors.add("layer_projection", a.layer_embeddings.projection, b.layer_embeddings.projection);
+  tensors.add("layer_projection_norm", a.layer_embeddings.norm, b.layer_embeddings.norm);
   for (std::size_t layer = 0; layer < std::min(a.n_layers(), b.n_layers()); ++layer) {
     const LayerWeights& of_a = a.layers[layer];
     const LayerWeights& of_b = b.layers[layer];
     tensors.set_layer(layer);
     tensors.add("attention_norm", of_a.attention_norm, of_b.attention_norm);
-    add_attention(of_a, of_b, tensors);
+    if (!of_a.heads.empty() && !of_b.heads.empty()) {
+      add_attention(of_a, of_b, tensors);
+    }
+    tensors.add("conv_in", of_a.convolution.in, of_b.convolution.in);
+    tensors.add("W_conv", {{kernel_of(of_a.convolution), kernel_of(of_b.convolution)}});
+    tensors.add("b_conv", {{row_of(of_a.convolution.bias), row_of(of_b.convolution.bias)}});
+    tensors.add("conv_out", of_a.convolution.out, of_b.convolution.out);
     tensors.add("after_attention_norm", of_a.after_attention_norm, of_b.after_attention_norm);
     tensors.add("mlp_norm", of_a.mlp_norm, of_b.mlp_norm);
     tensors.add("gate", of_a.mlp.gate, of_b.mlp.gate);
     tensors.add("up", of_a.mlp.up, of_b.mlp.up);
     tensors.add("down", of_a.mlp.down, of_b.mlp.down);
     tensors.add("after_mlp_norm", of_a.after_mlp_norm, of_b.after_mlp_norm);
+    tensors.add("input_gate", of_a.input.gate, of_b.input.gate);
+    tensors.add("input_projection", of_a.input.projection, of_b.input.projection);
+    tensors.add("input_norm", of_a.input.norm, of_b.input.norm);
   }
   tensors.set_layer({});
   tensors.add("final_norm", a.head.norm, b.head.norm);

@@ -33,6 +33,11 @@ void check_layer(const Model& model, std::size_t layer, std::string_view item) {
   }
 }
 
+// Of layers that mix tokens in another way.
+std::string no_heads(std::size_t layer) {
+  return fmt::format("layer {} is a convolution: it has no heads", layer);
+}
+
 // One item of a head list; an absent index matches every one.
 struct HeadPattern {
   std::optional<std::size_t> layer;
@@ -79,6 +84,9 @@ HeadPattern parse_head(std::string_view item) {
 void check_head(const Model& model, const HeadPattern& pattern, std::string_view item) {
   if (pattern.layer) {
     check_layer(model, *pattern.layer, item);
+  }
+  if (pattern.layer && model.layers[*pattern.layer].heads.empty()) {
+    fail(fmt::format("\"{}\": {}", item, no_heads(*pattern.layer)));
   }
   if (!pattern.head) {
     return;
@@ -195,6 +203,11 @@ std::vector<HeadId> select_heads(const Model& model, std::string_view heads,
       });
   const LayerList layer_list(layers, [&model](const LayerRange& range, std::string_view item) {
     check_layer(model, range.last, item);
+    const auto behind = model.layers.begin() + static_cast<std::ptrdiff_t>(range.last) + 1;
+    const auto first = model.layers.begin() + static_cast<std::ptrdiff_t>(range.first);
+    if (std::all_of(first, behind, [](const LayerWeights& layer) { return layer.heads.empty(); })) {
+      fail(fmt::format("\"{}\": {}", item, no_heads(range.first)));
+    }
   });
   std::vector<HeadId> available;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {

@@ -26,6 +26,14 @@ void require_last(const IndexRange& range, std::string_view what, std::size_t co
   require(range.end > 0 && last < count, last, what, count, of);
 }
 
+// Layers that mix tokens in another way have none.
+void require_heads(bool has_heads, std::size_t layer) {
+  if (!has_heads) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("layer {} is a convolution: it has no attention", layer));
+  }
+}
+
 std::size_t width(const HeadWeights& head) {
   return head.value.d_out();
 }
@@ -49,6 +57,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
   for (const Ablation& one : interventions.ablations) {
     require(one.layer < model.n_layers(), one.layer, "layer", model.n_layers(), "the model has");
     const LayerWeights& layer = model.layers[one.layer];
+    require_heads(one.mlp || !layer.heads.empty(), one.layer);
     if (one.head) {
       require(*one.head < layer.heads.size(), *one.head, "head", layer.heads.size(),
               "the layer has");
@@ -65,6 +74,7 @@ void check_interventions(const Model& model, const Interventions& interventions)
       n_heads =
           one.layers.has(layer) ? std::max(n_heads, model.layers[layer].heads.size()) : n_heads;
     }
+    require_heads(n_heads > 0, one.layers.first);
     require_last(one.heads, "head", n_heads, "the layer has");
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -33,8 +34,17 @@ std::size_t common_size(const Items& items, const SizeOf& size_of) {
   return all ? size : 0;
 }
 
+// The same of layers that have heads.
+template <class SizeOf>
+std::size_t common_layer_size(const Model& model, const SizeOf& size_of) {
+  std::vector<std::reference_wrapper<const LayerWeights>> layers;
+  std::ranges::copy_if(model.layers, std::back_inserter(layers),
+                       [](const LayerWeights& layer) { return !layer.heads.empty(); });
+  return common_size(layers, size_of);
+}
+
 std::size_t common_head_size(const Model& model, std::size_t (HeadWeights::*size)() const) {
-  return common_size(model.layers, [size](const LayerWeights& layer) {
+  return common_layer_size(model, [size](const LayerWeights& layer) {
     return common_size(layer.heads, [size](const HeadWeights& head) { return (head.*size)(); });
   });
 }
@@ -113,7 +123,7 @@ ModelFacts model_facts(const Model& model, const TokenizedText& text) {
   }
   facts.n_layers = model.n_layers();
   facts.n_heads = model.n_heads();
-  facts.n_kv_heads = common_size(model.layers, n_key_value_heads);
+  facts.n_kv_heads = common_layer_size(model, n_key_value_heads);
   facts.d_model = config.d_model;
   facts.d_head = common_head_size(model, &HeadWeights::d_head);
   facts.d_value = common_head_size(model, &HeadWeights::d_value);

@@ -25,7 +25,9 @@ void add_part(const Model& model, AblatedPart part, bool by_mean, std::vector<Ab
         }
         break;
       case AblatedPart::kLayers:
-        all.push_back({layer, {}, false, by_mean});
+        if (!model.layers[layer].heads.empty()) {
+          all.push_back({layer, {}, false, by_mean});
+        }
         break;
     }
   }

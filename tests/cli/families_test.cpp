@@ -1,0 +1,89 @@
+// Every family of models through every command: nothing that one lacks (heads in some layers,
+// positions, a next token) is met unprepared.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kFamilies = kReference + "families/";
+const std::string kWithConvolutions = kFamilies + "lfm2";
+
+ProgramResult run(const std::string& model, std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"-m", model, "--ids", "3,4,5,3,4"});
+  return attnviz(std::move(arguments));
+}
+
+void check_refused(std::vector<std::string> arguments, const std::string& part) {
+  const ProgramResult result = run(kWithConvolutions, std::move(arguments));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 2);
+  CHECK(contains(result.err, part));
+}
+
+}  // namespace
+
+TEST_CASE("every family is drawn, followed, ranked, explained and compared, or refused in words") {
+  const TemporaryFolder folder;
+  const std::vector<std::vector<std::string>> commands = {
+      {"show", "-v", "--json"},
+      {"show", "--average", "all"},
+      {"show", "-o", folder.file("x.png")},
+      {"show", "-o", folder.file("x.html")},
+      {"show", "--predict", "2", "--generate", "2"},
+      {"show", "--show", "scores"},
+      {"show", "--ablate", "L1", "--hide", "2>1"},
+      {"inspect"},
+      {"heads", "--copying"},
+      {"why"},
+      {"why", "--json"},
+      {"rollout"},
+      {"rollout", "--weighted"}};
+  for (const auto& entry : fs::directory_iterator(kFamilies)) {
+    if (!entry.is_directory()) {
+      continue;
+    }
+    const std::string model = entry.path();
+    for (const std::vector<std::string>& command : commands) {
+      const ProgramResult result = run(model, command);
+      CAPTURE(model);
+      CAPTURE(fmt::format("{}", fmt::join(command, " ")));
+      CAPTURE(result.err);
+      // 4: encoders predict no next token.
+      CHECK((result.exit_code == 0 || result.exit_code == 2 || result.exit_code == 4));
+      CHECK((result.exit_code == 0) == !result.out.empty());
+    }
+    CHECK(attnviz({"info", "-m", model, "--json"}).exit_code == 0);
+    CHECK(run(model, {"diff", "-m", model}).exit_code == 0);
+  }
+}
+
+TEST_CASE("layers without heads: real numbers everywhere, and told where they are asked for") {
+  const json document = parse_json(run(kWithConvolutions, {"--json"}).out);
+  std::vector<std::size_t> expected;
+  const json info = attnviz_json({"info", "-m", kWithConvolutions});
+  for (const json& layer : info["layers"]) {
+    if (layer["n_heads"] > 0) {
+      expected.push_back(layer["layer"]);
+    }
+  }
+  REQUIRE(!expected.empty());
+  REQUIRE(expected.size() < info["layers"].size());
+  CHECK(document["layers"] == json(expected));
+  check_refused({"--layer", "0"}, "layer 0 is a convolution: it has no heads");
+  check_refused({"--head", "0.0"}, "layer 0 is a convolution: it has no heads");
+  check_refused({"--ablate", "L0"}, "layer 0 is a convolution: it has no attention");
+  check_refused({"--hide", "1>0@0"}, "layer 0 is a convolution: it has no attention");
+  CHECK(run(kWithConvolutions, {"--ablate", "L0.mlp"}).exit_code == 0);
+}
+
+}  // namespace attnviz::test
