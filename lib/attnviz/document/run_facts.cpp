@@ -62,6 +62,9 @@ Mask common_mask(const Model& model, const AttentionRequest& request) {
 
 std::string layer_text(const LayerFacts& layer) {
   std::vector<std::string> parts;
+  if (layer.convolution) {
+    parts.emplace_back("a convolution in place of attention");
+  }
   if (layer.window > 0) {
     parts.push_back(fmt::format("window {}", layer.window));
   }
@@ -187,12 +190,16 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
                  request.interventions == nullptr ? Interventions{} : *request.interventions,
                  {}};
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (model.layers[layer].heads.empty()) {
+      facts.layers.push_back({.layer = layer, .convolution = true});
+      continue;
+    }
     const Mask mask = mask_of(model, layer, request);
     const auto size_of = [&](MaskKind kind) {
       return mask.kind == kind && mask != facts.mask ? mask.size : 0;
     };
     const LayerFacts own{layer, size_of(MaskKind::kWindow), model.layers[layer].soft_cap,
-                         size_of(MaskKind::kAround)};
+                         size_of(MaskKind::kAround), false};
     if (own.mask() || own.soft_cap > 0.0f) {
       facts.layers.push_back(own);
     }
@@ -203,7 +210,7 @@ RunFacts run_facts(const Model& model, const AttentionRequest& request) {
 std::vector<std::string> layer_notes(const RunFacts& facts, std::span<const std::size_t> layers) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> alike;
   for (const LayerFacts& layer : facts.layers) {
-    if (std::find(layers.begin(), layers.end(), layer.layer) == layers.end()) {
+    if (!layer.convolution && std::ranges::find(layers, layer.layer) == layers.end()) {
       continue;
     }
     const std::string text = layer_text(layer);

@@ -294,6 +294,7 @@ void write_run_members(JsonWriter& json, const RunFacts& facts) {
       if (layer.soft_cap > 0.0f) {
         json.member("soft_cap", layer.soft_cap);
       }
+      json.member_if_any("convolution", layer.convolution);
     });
   }
   write_interventions(json, facts);
@@ -318,6 +319,7 @@ RunFacts read_run(const JsonNode& root) {
       read_if_there(node, "window", layer.window);
       read_if_there(node, "around", layer.around);
       read_if_there(node, "soft_cap", layer.soft_cap);
+      read_if_there(node, "convolution", layer.convolution);
     }
   }
   if (const auto interventions = root.find("interventions")) {

@@ -55,6 +55,7 @@ Model read_falcon(const HfConfig& config, TensorFiles files) {
   traits.n_heads = config.size({"num_attention_heads", "n_head"});
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = config.size_or("ffn_hidden_size", kTimesWider * traits.d_model);
+  config.find("ff_factor");  // ffn_hidden_size says what it comes to
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
   const bool is_new = config.flag_or("new_decoder_architecture", false);
   traits.n_kv_heads = kv_heads(config, is_new, traits.n_heads);

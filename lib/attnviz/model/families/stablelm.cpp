@@ -14,6 +14,10 @@ Model read_stablelm(const HfConfig& config, TensorFiles files) {
   defaults.n_ctx = 4096;
   Traits traits = read_traits(config, defaults);
   norm_layers(traits, Presence::kYes, config.positive_or("layer_norm_eps", 1e-5));
+  // As the family's first code called them: the library reads others in their place.
+  for (const char* key : {"norm_eps", "num_heads"}) {
+    config.find(key);
+  }
   traits.activation = read_activation(config, "hidden_act", "silu");
   traits.qkv_bias = present_if(config.flag_or("use_qkv_bias", false));
   if (config.flag_or("use_parallel_residual", false)) {

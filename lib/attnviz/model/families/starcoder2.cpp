@@ -15,6 +15,11 @@ Model read_starcoder2(const HfConfig& config, TensorFiles files) {
   defaults.n_ctx = 4096;
   defaults.tied = true;
   Traits traits = read_traits(config, defaults);
+  // Of the first StarCoder, whose configs these were: the library reads others in their place.
+  for (const char* key : {"activation_function", "layer_norm_epsilon", "scale_attn_weights",
+                          "scale_attention_softmax_in_fp32"}) {
+    config.find(key);
+  }
   traits.names.up = "mlp.c_fc";
   traits.names.down = "mlp.c_proj";
   norm_layers(traits, Presence::kYes, config.positive_or("norm_epsilon", 1e-5));
