@@ -42,6 +42,32 @@ void check_last_logits(const Model& model, const std::vector<std::uint32_t>& ids
   CHECK(test::largest_difference(test::all_of(last), test::all_of(read_array(logits))) < 1e-4);
 }
 
+// Each folder's files against its numbers; how many were read.
+std::size_t check_dialects(const fs::path& dialects, std::initializer_list<const char*> files) {
+  std::size_t n_read = 0;
+  for (const fs::directory_entry& folder : fs::directory_iterator(dialects)) {
+    if (!folder.is_directory()) {
+      continue;
+    }
+    for (const char* file : files) {
+      const std::string path = (folder.path() / file).string();
+      CAPTURE(path);
+      try {
+        const test::ReferenceCase expected =
+            test::load_reference_case(folder.path() / "expected.safetensors", load_gguf(path));
+        const test::ModelRun found = test::run_model(expected.model, expected.text);
+        CHECK(test::largest_difference(test::of_attention(expected.model, found.attention),
+                                       expected.attention) < 2e-5);
+        ++n_read;
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        FAIL_CHECK(what);
+      }
+    }
+  }
+  return n_read;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -89,34 +115,17 @@ TEST_CASE("files that llama.cpp's tools wrote agree with float64 of their weight
   }
 }
 
+TEST_CASE("Ollama's files of a dialect hold the models that they hold") {
+  CHECK(check_dialects(ATTNVIZ_SOURCE_DIR "/tests/reference/dialects", {"ollama.gguf"}) >= 12);
+}
+
 TEST_CASE("Ollama's files hold the same models as llama.cpp's") {
   const fs::path dialects = ATTNVIZ_SOURCE_DIR "/../shared/reference/dialects";
   if (!fs::exists(dialects)) {
     MESSAGE("SKIPPED: no ../shared/reference/dialects");
     return;
   }
-  std::size_t n_read = 0;
-  for (const fs::directory_entry& folder : fs::directory_iterator(dialects)) {
-    if (!folder.is_directory()) {
-      continue;
-    }
-    for (const char* file : {"ollama.gguf", "llamacpp.gguf"}) {
-      const std::string path = (folder.path() / file).string();
-      CAPTURE(path);
-      try {
-        const test::ReferenceCase expected =
-            test::load_reference_case(folder.path() / "expected.safetensors", load_gguf(path));
-        const test::ModelRun found = test::run_model(expected.model, expected.text);
-        CHECK(test::largest_difference(test::of_attention(expected.model, found.attention),
-                                       expected.attention) < 2e-5);
-        ++n_read;
-      } catch (const Error& error) {
-        const std::string what = error.what();
-        FAIL_CHECK(what);
-      }
-    }
-  }
-  CHECK(n_read >= 26);
+  CHECK(check_dialects(dialects, {"ollama.gguf", "llamacpp.gguf"}) >= 26);
 }
 
 TEST_CASE("unusual but valid GGUF files hold the model that they hold") {

@@ -163,8 +163,25 @@ def shrink(source, target):
         shrink_gguf(gguf, target / gguf.name, kept, n_vocab)
 
 
+def shrink_dialect(source, target):
+    """Ollama's file and the numbers of one case; of the vocabulary what its text has."""
+    target.mkdir(parents=True, exist_ok=True)
+    expected = read_safetensors(source / "expected.safetensors")
+    kind, shape, data = expected["ids"]
+    ids = struct.unpack(f"<{shape[0]}q", data)
+    kept = sorted(set(ids))
+    expected["ids"] = kind, shape, struct.pack(f"<{len(ids)}q", *(kept.index(one) for one in ids))
+    write_safetensors(target / "expected.safetensors", {name: expected[name] for name in ("ids", "attention")})
+    n_vocab = Gguf((source / "ollama.gguf").read_bytes()).tensors["token_embd.weight"][0][0]
+    shrink_gguf(source / "ollama.gguf", target / "ollama.gguf", kept, n_vocab)
+
+
 if __name__ == "__main__":
     origin = pathlib.Path(sys.argv[1])
+    if origin.name == "dialects":
+        for case in sys.argv[2:] or sorted(path.name for path in origin.iterdir() if path.is_dir()):
+            shrink_dialect(origin / case, HERE.parent / "dialects" / case)
+        sys.exit()
     names = sys.argv[2:] or sorted(path.name for path in origin.iterdir() if (path / "config.json").exists())
     for case in names:
         shrink(origin / case, HERE / case)
