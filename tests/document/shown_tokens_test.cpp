@@ -1,6 +1,7 @@
 #include "attnviz/document/patterns/shown_tokens.h"
 
 #include <doctest/doctest.h>
+#include "support/sample_heatmap.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -254,6 +255,23 @@ TEST_CASE("drop_space_marks: spaces around a word go, those in it and tokens of 
   Names labels = {" cat", "cat ", "  two words ", "cat", " ", "   ", "", "\n", " \n"};
   drop_space_marks(labels);
   CHECK(labels == Names{"cat", "cat", "two words", "cat", " ", "   ", "", "\n", "\n"});
+}
+
+TEST_CASE("label_roles: by appearance; they follow the tokens that are left, and turn with them") {
+  LabelRoles roles = label_roles({{{}, 0, 1}, {"user", 1, 3}, {"assistant", 3, 4}, {"user", 4, 5}});
+  CHECK(roles.names == std::vector<std::string>{"user", "assistant"});
+  using Numbers = std::vector<std::size_t>;
+  CHECK(roles.queries == Numbers{0, 1, 1, 2, 1});
+  CHECK(roles.keys == roles.queries);
+  test::SampleHeatmap sample(5, 1);
+  sample.heatmap.roles = roles;
+  sample.heatmap.roles.keys = {0, 0, 2, 2, 1};
+  CHECK(transposed(sample.heatmap).roles.queries == Numbers{0, 0, 2, 2, 1});
+  CHECK(with_tokens(sample.heatmap, {0, 3}, {2, 4}).roles.queries == Numbers{0, 2});
+  CHECK(with_tokens(sample.heatmap, {0, 3}, {2, 4}).roles.keys == Numbers{2, 1});
+  drop_first_key(sample.heatmap);
+  CHECK(sample.heatmap.roles.keys == Numbers{0, 2, 2, 1});
+  CHECK(sample.heatmap.roles.queries.size() == sample.heatmap.n_queries());
 }
 
 }  // namespace attnviz

@@ -88,6 +88,9 @@ std::vector<Item> shapes_of(const FigureLayout& layout) {
   for (const PixelRect& panel : layout.panels) {
     add(panel, "panel");
   }
+  for (const FigureLayout::Band& band : layout.bands) {
+    add(band.rect, "band");
+  }
   if (!layout.color_bar.empty()) {
     add(layout.color_bar, "colour bar");
   }

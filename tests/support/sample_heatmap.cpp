@@ -53,6 +53,16 @@ SampleHeatmap::SampleHeatmap(std::size_t n_queries, std::size_t n_keys, std::siz
   }
   heatmap.query_labels = label_list(n_queries, labels);
   heatmap.key_labels = label_list(n_keys, labels);
+  if (labels == Labels::kHard) {
+    const auto roles = [](std::size_t n) {
+      std::vector<std::size_t> all(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        all[i] = i / 3 % 3;
+      }
+      return all;
+    };
+    heatmap.roles = {{"system", "a role with a long name 猫"}, roles(n_queries), roles(n_keys)};
+  }
   heatmap.title = "attention: random weights (seed 42)";
   heatmap.notes = {"RANDOM WEIGHTS: these patterns mean nothing.", "mask causal"};
 }

@@ -8,7 +8,8 @@
 
 namespace attnviz::test {
 
-/// kHard: emoji, CJK, control characters, marks, bidi controls, very long and empty labels.
+/// kHard: emoji, CJK, control characters, marks, bidi controls, very long and empty labels,
+/// and roles.
 enum class Labels { kWords, kHard };
 
 /// Causal panels of seeded values in [0, 1), titled L0H0, L0H1, …; not copyable, because the

@@ -94,6 +94,25 @@ TEST_CASE("heatmap_page: no line is wider than the terminal, whatever is drawn")
   }
 }
 
+TEST_CASE("heatmap_page: whose turn a token is stands beside its label, and in the legend") {
+  Picture picture = full_picture({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
+                                 {"s", "hi", "ok", "a"}, {"s", "hi", "ok", "a"});
+  picture.heatmap.roles = {{"user", "unknown"}, {0, 1, 2, 0}, {0, 1, 2, 0}};
+  TerminalOptions options;
+  options.columns = 80;
+  options.style = TerminalStyle::kAscii;
+  options.color = ColorDepth::kNone;
+  const std::string plain = drawn(picture.heatmap, options);
+  CHECK(plain.find("hi u ") != std::string::npos);
+  CHECK(plain.find("ok n ") != std::string::npos);
+  CHECK(plain.find("u user   n unknown") != std::string::npos);
+  options.style = TerminalStyle::kBlocks;
+  options.color = ColorDepth::kTrueColor;
+  const std::string colored = drawn(picture.heatmap, options);
+  CHECK(test::without_escapes(colored).find("hi ▌") != std::string::npos);
+  CHECK(test::without_escapes(colored).find("▌ user   ▌ unknown") != std::string::npos);
+}
+
 TEST_CASE("heatmap_page: ascii draws a ramp and leaves masked cells blank") {
   Picture picture = full_picture({1.0f, 0.0f, 0.5f, 0.5f}, {"a", "b"}, {"a", "b"});
   picture.heatmap.panels.front().visible = [](std::size_t query, std::size_t key) {

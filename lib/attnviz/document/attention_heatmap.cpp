@@ -327,6 +327,7 @@ Heatmap focus_heatmap(const Heatmap& whole, const Focus& focus, std::size_t n_qu
   heatmap.query_axis = "head";
   heatmap.first_query = 0;
   heatmap.query_labels.clear();
+  heatmap.roles = {};
   heatmap.panels.clear();
   heatmap.panels_together = 1;
   const std::size_t n_tokens = heatmap.key_labels.size();
@@ -381,6 +382,9 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
       documents.size() > 1 ? documents.size() : panels_together(heads_of(document));
   heatmap.query_labels = document.query_tokens;
   heatmap.key_labels = document.key_tokens;
+  if (document.key_tokens == document.query_tokens) {
+    heatmap.roles = label_roles(document.turns);
+  }
   if (drawing.plain_labels) {
     drop_space_marks(heatmap.query_labels);
     drop_space_marks(heatmap.key_labels);

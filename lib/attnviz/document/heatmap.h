@@ -44,13 +44,21 @@ struct MarkedCell {
   std::size_t column = 0;
 };
 
+/// Whose turn of a chat the tokens of labels are.
+struct LabelRoles {
+  std::vector<std::string> names;    // in order of appearance, as messages have them
+  std::vector<std::size_t> queries;  // [n_queries]: 1 + the place among the names, 0: nobody's;
+  std::vector<std::size_t> keys;     // empty, with the names, where there is no chat
+};
+
 /// One picture: panels that share labels and colour scale. Row = query, row 0 on top; column = key.
 struct Heatmap {
   std::vector<HeatmapPanel> panels;       // at least one, all of one shape
   std::size_t panels_together = 1;        // a group, as a layer's heads: kept in rows of its own
   std::vector<std::string> query_labels;  // [n_queries], raw pieces: views make them safe
   std::vector<std::string> key_labels;    // [n_keys]
-  EntryNumbers first_query = 0;           // the tokens that rows stand for, and columns
+  LabelRoles roles;
+  EntryNumbers first_query = 0;  // the tokens that rows stand for, and columns
   EntryNumbers first_key = 0;
   std::string query_axis = "query (attending)";
   std::string key_axis = "key (attended to)";

@@ -18,6 +18,7 @@
 #include "attnviz/document/words/short_numbers.h"
 #include "attnviz/terminal/page/braille_canvas.h"
 #include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/group_ink.h"
 #include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {
@@ -83,16 +84,7 @@ class ArcsView {
  private:
   bool is_colored() const { return options_.color != ColorDepth::kNone; }
 
-  Style ink_of(const ArcsGroup& group) const {
-    if (!is_colored()) {
-      return {};
-    }
-    constexpr int kFillOfInk = 10;  // codes of 16 colours are those of fills
-    const GroupColor& color = group_color(group.color);
-    return {.ink = PaletteColor{options_.color == ColorDepth::k16 ? color.terminal_code + kFillOfInk
-                                                                  : color.terminal_256,
-                                color.terminal}};
-  }
+  Style ink_of(const ArcsGroup& group) const { return group_ink(group.color, options_.color); }
 
   // Whether the lines of all groups leave most of their panel's dots free: a cell has one colour.
   bool are_sparse(const ArcsPanel& panel) const {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/color/group_colors.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/page/braille_canvas.h"
 #include "attnviz/terminal/page/charset.h"
+#include "attnviz/terminal/page/group_ink.h"
 
 namespace attnviz {
 
@@ -115,14 +115,7 @@ class ChartDrawing {
     if (series.is_reference) {
       return kDim;
     }
-    if (options_.color == ColorDepth::kNone) {
-      return {};
-    }
-    constexpr int kFillOfInk = 10;  // codes of 16 colours are those of fills
-    const GroupColor& color = group_color(series.color % kMostGroups);
-    return {.ink = PaletteColor{options_.color == ColorDepth::k16 ? color.terminal_code + kFillOfInk
-                                                                  : color.terminal_256,
-                                color.terminal}};
+    return group_ink(series.color % kMostGroups, options_.color);
   }
 
   std::vector<ChartPoint> drawn_points(const ChartSeries& series) const {

@@ -10,6 +10,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/terminal/cell_painter.h"
 #include "attnviz/terminal/heatmap_view_layout.h"
+#include "attnviz/terminal/page/group_ink.h"
 #include "attnviz/terminal/page/paragraph.h"
 
 namespace attnviz {
@@ -22,10 +23,32 @@ std::string axis_name(const std::string& axis) {
 }
 
 constexpr std::size_t kLegendGap = 3;
+constexpr std::size_t kMostRole = 16;
 
 std::string without_blank_end(std::string text) {
   text.erase(text.find_last_not_of(' ') + 1);
   return text;
+}
+
+// What stands for each role: a bar in its colour, else a letter of its name that no other has, else
+// its number.
+std::vector<std::string> marks_of(const std::vector<std::string>& roles, bool are_colored) {
+  if (are_colored) {
+    return std::vector<std::string>(roles.size(), "▌");
+  }
+  std::vector<std::string> marks;
+  for (const std::string& role : roles) {
+    std::string mark = std::to_string(marks.size() + 1);
+    for (const char letter : role) {
+      const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+      if (is_letter && std::ranges::find(marks, std::string(1, letter)) == marks.end()) {
+        mark = letter;
+        break;
+      }
+    }
+    marks.push_back(mark);
+  }
+  return marks;
 }
 
 class Screen {
@@ -35,7 +58,9 @@ class Screen {
         options_(options),
         labels_(heatmap, options.style),
         layout_(plan_layout(heatmap, labels_, options)),
-        painter_(options, heatmap.scale, layout_.cell_width) {}
+        painter_(options, heatmap.scale, layout_.cell_width),
+        role_marks_(marks_of(heatmap.roles.names,
+                             !labels_.charset.is_ascii() && options.color != ColorDepth::kNone)) {}
 
   Page draw() {
     heading();
@@ -54,6 +79,10 @@ class Screen {
     if (!heatmap_.title.empty()) {
       page_.blank();
     }
+  }
+
+  Style role_ink(std::size_t role) const {
+    return role == 0 ? Style() : group_ink((role - 1) % kMostGroups, options_.color);
   }
 
   // A label over or beside a cell, where the cell's own text stands.
@@ -118,28 +147,33 @@ class Screen {
     has_masked_ = has_masked_ || std::any_of(panels.begin(), panels.end(), has_masked);
 
     const std::size_t rest = layout_.slot - layout_.cells_width();
-    const auto across = [&](std::string_view label, auto&& draw_panel) {
+    const auto across = [&](std::string_view label, std::size_t role, auto&& draw_panel) {
       Line line;
-      line.put_padded(label, layout_.gutter);
+      line.put_padded(label, layout_.gutter - layout_.band);
+      if (layout_.band > 0) {
+        line.put_padded(role == 0 ? "" : role_marks_[role - 1], layout_.band, role_ink(role));
+      }
       for (std::size_t i = 0; i < n_panels; ++i) {
         line.space(i > 0 ? kPanelGap : 0);
         draw_panel(line, i);
       }
       page_.add(std::move(line));
     };
-    across("", [&](Line& line, std::size_t i) {
+    across("", 0, [&](Line& line, std::size_t i) {
       line.put_padded(labels_.charset.fitted(labels_.titles[first_panel + i], layout_.slot),
                       layout_.slot, kBold);
     });
-    across("", [&](Line& line, std::size_t) { line.put_padded(header(), layout_.slot); });
+    across("", 0, [&](Line& line, std::size_t) { line.put_padded(header(), layout_.slot); });
     for (std::size_t row = 0; row < layout_.lines.cells(); ++row) {
       for (std::size_t part = 0; part < layout_.cell_height; ++part) {
         const bool middle = part == (layout_.cell_height - 1) / 2;
-        const std::string label = middle
-                                      ? labels_.entries(labels_.queries, layout_.lines, row,
-                                                        layout_.indexed_header, layout_.gutter - 1)
-                                      : "";
-        across(label, [&](Line& line, std::size_t i) {
+        const std::string label =
+            middle ? labels_.entries(labels_.queries, layout_.lines, row, layout_.indexed_header,
+                                     layout_.gutter - layout_.band - 1)
+                   : "";
+        const std::size_t role =
+            layout_.band == 0 ? 0 : heatmap_.roles.queries[layout_.lines.begin(row)];
+        across(label, role, [&](Line& line, std::size_t i) {
           cells(line, panels[i], row, middle);
           line.space(rest);
         });
@@ -168,6 +202,12 @@ class Screen {
     page_.add(painter_.ticked_scale(layout_.columns));
     std::vector<Line> items =
         painter_.legend(has_masked_ ? heatmap_.masked_name : "", layout_.columns);
+    for (std::size_t role = 1; role <= role_marks_.size(); ++role) {
+      items.emplace_back(role_marks_[role - 1], role_ink(role));
+      items.back().put(" " +
+                       labels_.charset.fitted(
+                           labels_.charset.sentence(heatmap_.roles.names[role - 1]), kMostRole));
+    }
     items.emplace_back("row = " + axis_name(heatmap_.query_axis));
     items.emplace_back("column = " + axis_name(heatmap_.key_axis));
     page_.add(flow(items, kLegendGap, layout_.columns));
@@ -190,6 +230,7 @@ class Screen {
   TerminalLabels labels_;
   TerminalLayout layout_;
   CellPainter painter_;
+  std::vector<std::string> role_marks_;
   bool has_masked_ = false;
   Page page_;
 };

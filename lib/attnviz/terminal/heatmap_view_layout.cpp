@@ -21,6 +21,7 @@ constexpr std::size_t kFewRows = 30;           // rows that are worth keeping ap
 constexpr std::size_t kLinesAround = 3;        // of a panel: title, header, blank line
 constexpr std::size_t kMostTitle = 24;
 constexpr std::size_t kMostGutter = 24;
+constexpr std::size_t kBand = 2;
 
 std::size_t digits(std::size_t number) {
   return std::to_string(number).size();
@@ -113,7 +114,7 @@ class Planner {
       width = std::max(width, 1 + display_width(labels_.entries(labels_.queries, layout.lines, line,
                                                                 with_index, most)));
     }
-    return std::clamp(width, least, std::max(least, most));
+    return std::clamp(width, least, std::max(least, most)) + layout.band;
   }
 
   std::size_t slot_for(std::size_t cells_width, std::size_t most) const {
@@ -147,6 +148,7 @@ class Planner {
     layout.cell_width = attempt.cell_width;
     layout.filled_cells = colored();
     layout.half_blocks = attempt.half_blocks;
+    layout.band = heatmap_.roles.names.empty() ? 0 : kBand;
     return layout;
   }
 
@@ -171,8 +173,9 @@ class Planner {
   TerminalLayout pooled(const Attempt& attempt) const {
     const std::size_t per_line = attempt.half_blocks ? 2 : 1;
     TerminalLayout layout = with_cells_of(attempt);
-    layout.gutter = std::max(attempt.most_gutter,
-                             digits(heatmap_.first_query.of(heatmap_.n_queries() - 1) + 1) + 1);
+    layout.gutter =
+        layout.band + std::max(attempt.most_gutter,
+                               digits(heatmap_.first_query.of(heatmap_.n_queries() - 1) + 1) + 1);
 
     const std::size_t room_for_all = room(layout);
     const std::size_t side_by_side = std::clamp<std::size_t>(
@@ -217,9 +220,9 @@ class Planner {
       layout.indexed_header = layout.keys.pooled() || labelled > layout.cell_width;
     }
     const std::size_t panels = layout.panels_per_band * (layout.slot + kPanelGap) - kPanelGap;
-    layout.gutter =
-        gutter_for(layout, layout.indexed_header,
-                   std::max(layout.gutter, std::min(layout.columns - panels, kMostGutter)));
+    layout.gutter = gutter_for(
+        layout, layout.indexed_header,
+        std::max(layout.gutter, std::min(layout.columns - panels, kMostGutter)) - layout.band);
     constexpr std::size_t kLargeLines = 24;
     const std::size_t height = colored() ? 3 : 2;
     if (alone && !numbers() && !signs() && layout.cell_width >= 6 &&

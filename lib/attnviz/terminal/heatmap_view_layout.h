@@ -34,7 +34,8 @@ struct TerminalLabels {
 /// All sizes in columns and lines of text.
 struct TerminalLayout {
   std::size_t columns = 0;          // of the terminal
-  std::size_t gutter = 0;           // row labels with the space behind them
+  std::size_t gutter = 0;           // row labels with the space behind them, and bands
+  std::size_t band = 0;             // what of it bands of a chat's turns take, and their space
   std::size_t panels_per_band = 1;  // side by side
   std::size_t slot = 0;             // one panel: its cells, or its title when that is wider
   std::size_t cell_width = 1;

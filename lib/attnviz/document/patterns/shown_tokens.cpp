@@ -49,14 +49,23 @@ MatrixBuffer shares_of(const HeatmapPanel& panel) {
   return shares;
 }
 
-std::vector<std::string> taken_labels(const std::vector<std::string>& labels,
-                                      const std::vector<std::size_t>& which) {
-  std::vector<std::string> kept;
+template <class Label>
+std::vector<Label> taken_labels(const std::vector<Label>& labels,
+                                const std::vector<std::size_t>& which) {
+  std::vector<Label> kept;
   kept.reserve(which.size());
   for (const std::size_t entry : which) {
-    kept.push_back(labels[entry]);
+    if (entry < labels.size()) {  // there may be none at all
+      kept.push_back(labels[entry]);
+    }
   }
   return kept;
+}
+
+template <class Label>
+void drop_first(std::vector<Label>& labels, std::size_t count) {
+  labels.erase(labels.begin(),
+               labels.begin() + static_cast<std::ptrdiff_t>(std::min(count, labels.size())));
 }
 
 EntryNumbers taken_numbers(const EntryNumbers& numbers, const std::vector<std::size_t>& which) {
@@ -98,6 +107,8 @@ Heatmap with_tokens(const Heatmap& heatmap, const std::vector<std::size_t>& quer
   Heatmap kept = heatmap;
   kept.query_labels = taken_labels(heatmap.query_labels, queries);
   kept.key_labels = taken_labels(heatmap.key_labels, keys);
+  kept.roles.queries = taken_labels(heatmap.roles.queries, queries);
+  kept.roles.keys = taken_labels(heatmap.roles.keys, keys);
   kept.first_query = taken_numbers(heatmap.first_query, queries);
   kept.first_key = taken_numbers(heatmap.first_key, keys);
   const auto owned = std::make_shared<TakenPanels>();
@@ -151,10 +162,10 @@ void drop_first_key(Heatmap& heatmap) {
       };
     }
   }
-  heatmap.key_labels.erase(heatmap.key_labels.begin());
-  heatmap.query_labels.erase(
-      heatmap.query_labels.begin(),
-      heatmap.query_labels.begin() + static_cast<std::ptrdiff_t>(first_query));
+  drop_first(heatmap.key_labels, 1);
+  drop_first(heatmap.roles.keys, 1);
+  drop_first(heatmap.query_labels, first_query);
+  drop_first(heatmap.roles.queries, first_query);
   heatmap.first_key = 1;
   heatmap.first_query = first_query;
   heatmap.storage = owned;
@@ -163,6 +174,7 @@ void drop_first_key(Heatmap& heatmap) {
 Heatmap transposed(const Heatmap& heatmap) {
   Heatmap other = heatmap;
   std::swap(other.query_labels, other.key_labels);
+  std::swap(other.roles.queries, other.roles.keys);
   std::swap(other.first_query, other.first_key);
   std::swap(other.query_axis, other.key_axis);
   other.queries_are_columns = !heatmap.queries_are_columns;
@@ -206,6 +218,23 @@ PooledMatrix transposed(const PooledMatrix& cells) {
   return {cells.cols, cells.rows, turned_cells(cells.values, cells.rows, cells.cols),
           turned_cells(cells.shares, cells.rows, cells.cols),
           turned_cells(cells.visible, cells.rows, cells.cols)};
+}
+
+LabelRoles label_roles(const std::vector<TokenTurn>& turns) {
+  LabelRoles roles;
+  for (const TokenTurn& turn : turns) {
+    std::size_t number = 0;
+    if (turn.role) {
+      const auto known = std::ranges::find(roles.names, *turn.role);
+      number = 1 + static_cast<std::size_t>(known - roles.names.begin());
+      if (known == roles.names.end()) {
+        roles.names.push_back(*turn.role);
+      }
+    }
+    roles.queries.insert(roles.queries.end(), turn.end - turn.begin, number);
+  }
+  roles.keys = roles.queries;
+  return roles;
 }
 
 void drop_space_marks(std::vector<std::string>& labels) {

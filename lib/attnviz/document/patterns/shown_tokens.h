@@ -7,6 +7,7 @@
 
 #include "attnviz/analysis/pool_grid.h"
 #include "attnviz/document/heatmap.h"
+#include "attnviz/text/fold.h"
 
 namespace attnviz {
 
@@ -25,6 +26,9 @@ Heatmap transposed(const Heatmap& heatmap);
 
 PoolGrid transposed(const PoolGrid& grid);
 PooledMatrix transposed(const PooledMatrix& cells);
+
+/// Whose turns the tokens are; empty without turns.
+LabelRoles label_roles(const std::vector<TokenTurn>& turns);
 
 /// Leaves out spaces around the words of labels, which would be shown as signs, where a word is
 /// left.

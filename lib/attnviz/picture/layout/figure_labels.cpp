@@ -105,4 +105,22 @@ AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>&
   return labels;
 }
 
+std::vector<RoleRun> role_runs(const std::vector<std::size_t>& roles, const CellAxis& axis) {
+  std::vector<RoleRun> runs;
+  const auto role_of = [&](std::size_t cell) { return roles[cell * axis.tokens.block]; };
+  const std::size_t n_cells = roles.empty() ? 0 : axis.n_cells();
+  for (std::size_t first = 0; first < n_cells;) {
+    std::size_t end = first + 1;
+    while (end < n_cells && role_of(end) == role_of(first)) {
+      ++end;
+    }
+    if (const std::size_t role = role_of(first); role > 0) {
+      runs.push_back({static_cast<int>(first) * axis.pitch,
+                      static_cast<int>(end - first) * axis.pitch - axis.gap, role - 1});
+    }
+    first = end;
+  }
+  return runs;
+}
+
 }  // namespace attnviz

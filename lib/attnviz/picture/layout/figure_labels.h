@@ -32,6 +32,16 @@ struct AxisLabels {
   int height() const noexcept;
 };
 
+/// Neighbouring cells whose first tokens are of one role.
+struct RoleRun {
+  int begin = 0;  // pixels from where the axis begins
+  int length = 0;
+  std::size_t role = 0;  // its place in LabelRoles::names
+};
+
+/// Of tokens with these roles, as LabelRoles has them; none of cells that are nobody's.
+std::vector<RoleRun> role_runs(const std::vector<std::size_t>& roles, const CellAxis& axis);
+
 /// Sine and cosine of 45°.
 constexpr double kSlope = 0.70710678118654752;
 

@@ -26,6 +26,8 @@ namespace {
 constexpr std::size_t kMostTitleLines = 3;
 constexpr std::size_t kMostPanelTitleLines = 3;
 constexpr int kLeastWidth = 420;
+constexpr int kBand = 5;                     // wide
+constexpr int kBandGap = 2;                  // from a panel to a band, and from there to a tick
 constexpr int kNumberColumns[] = {8, 7, 6};  // widths that numbers in cells may have
 
 // Lays a figure out from the top left to the bottom right; each step uses what those before it set.
@@ -96,6 +98,10 @@ class FigureBuilder {
 
   bool is_below() const noexcept { return place_ == LegendPlace::kBelow; }
 
+  // What bands take between a panel and the ticks beside it.
+  int band_room() const {
+    return heatmap_.roles.names.empty() ? 0 : px(kBand) + px(kBandGap) + layout_.line;
+  }
   int text_width(std::string_view text) const { return texts_.width(text, text_column_); }
 
   // The label's text at (x, y), its index behind it along the same line.
@@ -126,7 +132,8 @@ class FigureBuilder {
 
   void measure_width() {
     const int name = line_height(text_column_) + px(kSpace) / 2;
-    int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room(style_);
+    int labels = static_cast<int>(queries_.longest) * queries_.column_width + tick_room(style_) +
+                 band_room();
     if (keys_.angle == TextAngle::kRising) {
       // The first key labels reach to the left of their panel.
       for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
@@ -190,7 +197,7 @@ class FigureBuilder {
       place_query_labels(layout_.panels[first]);
       y_ += panel_height();
       if (labelled) {
-        y_ += tick_room(style_) + keys_.height();
+        y_ += tick_room(style_) + band_room() + keys_.height();
       }
       y_ += row + 1 < grid_.rows ? px(kPanelMargin) : 0;
     }
@@ -222,25 +229,34 @@ class FigureBuilder {
   }
 
   void place_query_labels(const PixelRect& panel) {
+    const int left = panel.x - band_room();
+    for (const RoleRun& run : role_runs(heatmap_.roles.queries, grid_.queries)) {
+      layout_.bands.push_back({{left, panel.y + run.begin, px(kBand), run.length}, run.role});
+    }
     const int half_line = line_height(queries_.column_width) / 2;
     for (std::size_t i = 0; i < queries_.labels.size(); ++i) {
       const int middle = panel.y + grid_.queries.middle(i * queries_.step);
-      layout_.ticks.push_back({panel.x - layout_.line - px(kTickLength), middle - layout_.line / 2,
+      layout_.ticks.push_back({left - layout_.line - px(kTickLength), middle - layout_.line / 2,
                                px(kTickLength), layout_.line});
       const AxisLabel& label = queries_.labels[i];
       const int wide = static_cast<int>(label.columns) * queries_.column_width;
-      add_label(TextRole::kQueryLabel, queries_, label, panel.x - tick_room(style_) - wide,
+      add_label(TextRole::kQueryLabel, queries_, label, left - tick_room(style_) - wide,
                 middle - half_line);
     }
   }
 
   void place_key_labels(const PixelRect& panel) {
+    const int bottom = panel.bottom() + band_room();
+    for (const RoleRun& run : role_runs(heatmap_.roles.keys, grid_.keys)) {
+      const int y = bottom - px(kBand);
+      layout_.bands.push_back({{panel.x + run.begin, y, run.length, px(kBand)}, run.role});
+    }
     const double half_line = line_height(keys_.column_width) / 2.0;
     for (std::size_t i = 0; i < keys_.labels.size(); ++i) {
       const int middle = panel.x + grid_.keys.middle(i * keys_.step);
-      const int top = panel.bottom() + tick_room(style_);
-      layout_.ticks.push_back({middle - layout_.line / 2, panel.bottom() + layout_.line,
-                               layout_.line, px(kTickLength)});
+      const int top = bottom + tick_room(style_);
+      layout_.ticks.push_back(
+          {middle - layout_.line / 2, bottom + layout_.line, layout_.line, px(kTickLength)});
       const AxisLabel& label = keys_.labels[i];
       const double wide = static_cast<double>(label.columns) * keys_.column_width;
       if (keys_.angle == TextAngle::kLevel) {

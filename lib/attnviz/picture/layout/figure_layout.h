@@ -35,6 +35,11 @@ struct FigureLayout {
   PixelRect visible_swatch;  // of CellStyle::kMask
   PixelRect masked_swatch;   // empty when no cell is masked
   PixelRect nan_swatch;      // empty when every visible weight is a number
+  struct Band {
+    PixelRect rect;
+    std::size_t role = 0;  // its place in LabelRoles::names
+  };
+  std::vector<Band> bands;  // beside the labels of a chat, and in its legend
   std::vector<PixelRect> ticks;
   std::vector<TextRun> texts;
   int value_column_width = 0;  // of the numbers in the cells; 0: none fit

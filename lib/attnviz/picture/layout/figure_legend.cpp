@@ -13,6 +13,7 @@ namespace {
 
 // Lengths are pixels at 96 dpi.
 constexpr std::size_t kMostBarNameLines = 3;
+constexpr std::size_t kMostRole = 12;  // columns: less than the shortest bar
 constexpr int kBarWidth = 14;
 constexpr int kShortestBar = 120;
 constexpr int kLongestBar = 480;
@@ -70,14 +71,19 @@ FigureLegend::FigureLegend(const Heatmap& heatmap, const FigureStyle& style,
         style.fonts->wrap(printable_message(heatmap.value_name),
                           static_cast<std::size_t>(bar_length_ / text_column_), kMostBarNameLines);
   }
+  for (std::size_t role = 0; role < heatmap.roles.names.size(); ++role) {
+    swatches_.push_back(
+        {style.fonts->shorten(printable_message(heatmap.roles.names[role]), kMostRole), nullptr,
+         role});
+  }
   if (swatches.visible) {
-    swatches_.push_back({"sees", &FigureLayout::visible_swatch});
+    swatches_.push_back({"sees", &FigureLayout::visible_swatch, 0});
   }
   if (swatches.masked) {
-    swatches_.push_back({heatmap.masked_name, &FigureLayout::masked_swatch});
+    swatches_.push_back({heatmap.masked_name, &FigureLayout::masked_swatch, 0});
   }
   if (swatches.nan) {
-    swatches_.push_back({"not a number", &FigureLayout::nan_swatch});
+    swatches_.push_back({"not a number", &FigureLayout::nan_swatch, 0});
   }
   std::size_t tick_columns = 0;
   for (const ColorTick& tick : ticks_) {
@@ -168,7 +174,11 @@ int FigureLegend::place(const TextArea& area, int top, FigureLayout& layout,
       y = bottom + px(kSpace);
       bottom = y + (size + line()) / 2;
     }
-    layout.*swatch.rect = {x, y, size, size};
+    if (swatch.rect != nullptr) {
+      layout.*swatch.rect = {x, y, size, size};
+    } else {
+      layout.bands.push_back({{x, y, size, size}, swatch.role});
+    }
     texts.add(TextRole::kLegend, swatch.name, text_column_, x + size + px(kSpace) / 2,
               y + (size - line()) / 2);
     x += wide + 2 * px(kSpace);

@@ -52,7 +52,8 @@ class FigureLegend {
   // A colour that is named, and where the layout keeps it.
   struct Swatch {
     std::string name;
-    PixelRect FigureLayout::*rect;
+    PixelRect FigureLayout::*rect = nullptr;  // null: it is that of a role
+    std::size_t role = 0;
   };
 
   const Heatmap& heatmap_;

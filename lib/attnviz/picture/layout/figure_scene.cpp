@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attnviz/color/color_ticks.h"
+#include "attnviz/color/group_colors.h"
 #include "attnviz/picture/layout/cell_look.h"
 #include "attnviz/picture/layout/figure_layout.h"
 #include "attnviz/picture/layout/figure_texts.h"
@@ -79,6 +80,10 @@ class FigureItems {
     add_legend();
     if (heatmap_.marked) {
       add_mark(*heatmap_.marked);
+    }
+    for (const FigureLayout::Band& band : layout_.bands) {
+      const GroupColor& color = group_color(band.role % kMostGroups);
+      fill(band.rect, style_.theme == FigureTheme::kDark ? color.dark : color.light);
     }
     for (const PixelRect& tick : layout_.ticks) {
       fill(tick, theme_.tick);

@@ -67,6 +67,9 @@ void shift(FigureLayout& layout, int dx, int dy) {
   std::for_each(layout.panels.begin(), layout.panels.end(), move);
   std::for_each(layout.ticks.begin(), layout.ticks.end(), move);
   std::for_each(layout.texts.begin(), layout.texts.end(), move);
+  for (FigureLayout::Band& band : layout.bands) {
+    move(band.rect);
+  }
   for (PixelRect* rect :
        {&layout.color_bar, &layout.visible_swatch, &layout.masked_swatch, &layout.nan_swatch}) {
     move(*rect);
