@@ -43,6 +43,21 @@ TEST_CASE("a config's silence means what its library assumes") {
   CHECK(rope_of(phi, 0).original_n_ctx == 4096);
 }
 
+TEST_CASE("XLM-RoBERTa and CamemBERT are RoBERTa under other names") {
+  const Model roberta = with_settings("roberta-mlm", {});
+  for (const auto& [type, name] :
+       {std::pair("xlm-roberta", "XLMRoberta"), std::pair("camembert", "Camembert")}) {
+    CAPTURE(type);
+    const Model other = with_settings(
+        "roberta-mlm",
+        {{"model_type", type}, {"architectures", {std::string(name) + "ForMaskedLM"}}});
+    CHECK(other.config.family == type);
+    CHECK(other.config.n_ctx == roberta.config.n_ctx);
+    CHECK(other.layers.size() == roberta.layers.size());
+    CHECK(other.first_position == roberta.first_position);
+  }
+}
+
 TEST_CASE("sliding_window null: no layer has a window") {
   const auto has_window = [](const LayerWeights& layer) { return layer.mask.has_value(); };
   for (const char* model : {"qwen2-window-upper-layers", "mistral-window", "gemma2-softcap-window",

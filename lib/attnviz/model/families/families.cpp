@@ -7,6 +7,7 @@ std::span<const Family> families() noexcept {
   static constexpr Family kFamilies[] = {
       {"bert", "Bert", read_bert},
       {"bloom", "Bloom", read_bloom},
+      {"camembert", "Camembert", read_roberta, {}, {}, "bert"},
       {"cohere", "Cohere", read_cohere},
       {"cohere2", "Cohere2", read_cohere2},
       {"distilbert", "DistilBert", read_distilbert, {}, {}, "bert"},
@@ -42,6 +43,7 @@ std::span<const Family> families() noexcept {
       {"smollm3", "SmolLM3", read_smollm3},
       {"stablelm", "StableLm", read_stablelm},
       {"starcoder2", "Starcoder2", read_starcoder2},
+      {"xlm-roberta", "XLMRoberta", read_roberta, {}, {}, "bert"},
   };
   return kFamilies;
 }
