@@ -20,6 +20,7 @@
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/run_facts.h"
 #include "attnviz/kernels/simd.h"
+#include "attnviz/text/chat.h"
 #include "attnviz/text/vocabulary_fit.h"
 #include "options/command_line.h"
 #include "options/shell_words.h"
@@ -43,6 +44,20 @@ void choose_engine(const AttentionOptions& options) {
   }
   say(fmt::format("simd {} (of {}), threads {}", kernels::active_simd_target(),
                   fmt::join(kernels::simd_targets(), " "), options.request.n_threads));
+}
+
+// Those of a chat that are one token.
+void add_stops(const ChatTemplate& chat, const Tokenizer& tokenizer,
+               std::vector<std::uint32_t>& end_of_text) {
+  attnviz::TokenizeOptions how;
+  how.add_special_tokens = false;
+  how.parse_special = true;
+  for (const std::string& stop : chat.stops) {
+    const std::vector<TokenId> ids = tokenizer.tokenize(stop, how).ids();
+    if (ids.size() == 1 && std::ranges::find(end_of_text, ids.front()) == end_of_text.end()) {
+      end_of_text.push_back(ids.front());
+    }
+  }
 }
 
 // A TEXT that may have been meant as a command or as a file's name is a text like any other; that
@@ -272,6 +287,9 @@ std::unique_ptr<Tokenizer> chosen_tokenizer(const AttentionOptions& options, Mod
                                             Model& model) {
   auto tokenizer = open_tokenizer(options.tokenizer, source, model);
   model.config.tokenizer = tokenizer->name();
+  if (const ChatTemplate* const chat = tokenizer->chat_template()) {
+    add_stops(*chat, *tokenizer, model.config.end_of_text);
+  }
   return tokenizer;
 }
 

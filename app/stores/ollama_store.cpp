@@ -129,6 +129,19 @@ std::vector<ChatMessage> examples_in(const fs::path& blob) {
   return messages;
 }
 
+// Of the parameters that a model is run with: texts that end an answer.
+std::vector<std::string> stops_in(const fs::path& blob) {
+  const MappedFile file(blob);
+  const JsonTree tree = JsonTree::parse(file.bytes(), blob.string());
+  std::vector<std::string> stops;
+  if (const auto list = find_value(tree.root(), "stop")) {
+    for (const JsonNode& one : list->as_list("a list of texts")) {
+      stops.emplace_back(one.as_string());
+    }
+  }
+  return stops;
+}
+
 std::optional<ChatTemplate> chat_template_in(const fs::path& root, const fs::path& path) {
   const MappedFile file(path);
   const JsonTree tree = JsonTree::parse(file.bytes(), path.string());
@@ -155,6 +168,9 @@ std::optional<ChatTemplate> chat_template_in(const fs::path& root, const fs::pat
   }
   if (const auto examples = blob("messages")) {
     std::ranges::move(examples_in(*examples), std::back_inserter(chat.first));
+  }
+  if (const auto parameters = blob("params")) {
+    chat.stops = stops_in(*parameters);
   }
   return chat;
 }

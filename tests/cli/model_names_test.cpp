@@ -409,6 +409,23 @@ TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the st
   CHECK(by_name["nomic-embed-text:latest"]["family"] == "nomic-bert");
 }
 
+TEST_CASE("texts that end an answer, as Ollama's store has them, end what a model writes") {
+  const Home home;
+  const std::string kLibrary = "registry.ollama.ai/library/";
+  const std::string weights =
+      home.blob_layer('1', read_file(kReference + "gguf/models/gpt2-tied.gguf")) + "," +
+      home.blob_layer('2', "{{ .Prompt }}", "template");
+  home.manifest(kLibrary + "goes-on/latest", weights);
+  home.manifest(kLibrary + "stops/latest",
+                weights + "," + home.blob_layer('3', R"({"stop": ["no", "s"]})", "params"));
+  const auto n_tokens = [&home](const std::string& name) {
+    return parse_json(home.run({"-m", name, "abc", "--generate", "6", "--json"}).out)["tokens"]
+        .size();
+  };
+  CHECK(n_tokens("goes-on") == 9);
+  CHECK(n_tokens("stops") < 9);
+}
+
 TEST_CASE("models tells of which cannot be run why, with their family and size") {
   const Home home;
   home.manifest("registry.ollama.ai/library/gpt-oss/latest",

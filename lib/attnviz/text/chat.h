@@ -27,6 +27,7 @@ struct ChatTemplate {
   bool tokenizer_adds_bos = false;
   /// What stands in front of the messages: a system message, unless there is another, examples.
   std::vector<ChatMessage> first = {};
+  std::vector<std::string> stops = {};  // texts that end an answer
 };
 
 }  // namespace attnviz
