@@ -10,6 +10,7 @@
 
 #include "attnviz/core/utf8.h"
 #include "cli/attnviz_program.h"
+#include "cli/model_home.h"
 #include "support/gguf_writer.h"
 #include "support/json.h"
 
@@ -46,60 +47,9 @@ std::size_t n_samples(const json& listed) {
       listed["models"], "samples", [](const json& model) { return model["store"]; }));
 }
 
-// A home folder with stores, which are written file by file.
-class Home {
- public:
-  void write(const std::string& name, const std::string& bytes) const {
-    fs::create_directories((folder_.path() / name).parent_path());
-    write_file(folder_.path() / name, bytes);
-  }
-  // A manifest of Ollama's with these layers.
-  void manifest(const std::string& name, const std::string& layers) const {
-    write(".ollama/models/manifests/" + name,
-          R"({"schemaVersion": 2, "layers": [)" + layers + "]}");
-  }
-  // A blob of these bytes, told from others by `digit`; its layer.
-  std::string blob_layer(char digit, const std::string& bytes,
-                         const std::string& type = "model") const {
-    write(".ollama/models/blobs/sha256-" + std::string(64, digit), bytes);
-    return layer("sha256:" + std::string(64, digit), type);
-  }
-  static std::string layer(const std::string& digest, const std::string& type = "model") {
-    return R"({"mediaType": "application/vnd.ollama.image.)" + type + R"(", "digest": ")" + digest +
-           R"("})";
-  }
-  void blob(char digit, std::size_t number) const {
-    write(".ollama/models/blobs/sha256-" + std::string(64, digit), marked_gguf(number));
-  }
-
-  ProgramResult run(std::vector<std::string> arguments) const {
-    ProgramRun program;
-    program.folder = folder_.path();
-    program.environment = environment_;
-    program.environment["HOME"] = folder_.path();
-    program.arguments = std::move(arguments);
-    return attnviz(program);
-  }
-  // Which file a name stands for; -1 with an error.
-  int number_of(const std::string& name) const {
-    const ProgramResult result = run({"tokenize", "-m", name, "a", "--json"});
-    CAPTURE(result.err);
-    return result.exit_code == 0 ? parse_json(result.out)["token_ids"][0].get<int>() : -1;
-  }
-  void check_fails(const std::string& name, int exit_code, const std::string& part) const {
-    const ProgramResult result = run({"tokenize", "-m", name, "a"});
-    CAPTURE(name);
-    CAPTURE(result.err);
-    CHECK(result.exit_code == exit_code);
-    CHECK(contains(result.err, part));
-  }
-  void set(const std::string& name, const std::string& value) { environment_[name] = value; }
-  fs::path path() const { return folder_.path(); }
-
- private:
-  TemporaryFolder folder_;
-  std::map<std::string, std::string> environment_;
-};
+void write_blob(const Home& home, char digit, std::size_t number) {
+  home.blob_layer(digit, marked_gguf(number));
+}
 
 }  // namespace
 
@@ -141,10 +91,10 @@ TEST_CASE("the reference's store: each name is the blob that it should be, or th
 TEST_CASE("Ollama's names: namespaces, tags, hosts, and what is usual") {
   const Home home;
   const std::string manifests = "registry.ollama.ai/";
-  home.blob('1', 1);
-  home.blob('2', 2);
-  home.blob('3', 3);
-  home.blob('4', 4);
+  write_blob(home, '1', 1);
+  write_blob(home, '2', 2);
+  write_blob(home, '3', 3);
+  write_blob(home, '4', 4);
   home.manifest(manifests + "library/tiny/latest",
                 home.layer("sha256:" + kDigits, "license") + ", " +
                     home.layer("sha256:" + std::string(64, '1')));
@@ -249,7 +199,7 @@ TEST_CASE("a path wins over names, and Ollama's over Hugging Face's") {
   const Home home;
   home.write(".cache/huggingface/hub/models--tiny/snapshots/abc/tiny.gguf", marked_gguf(1));
   CHECK(home.number_of("tiny") == 1);
-  home.blob('2', 2);
+  write_blob(home, '2', 2);
   home.manifest("registry.ollama.ai/library/tiny/latest",
                 home.layer("sha256:" + std::string(64, '2')));
   CHECK(home.number_of("tiny") == 2);
@@ -271,7 +221,7 @@ TEST_CASE("a name that is nowhere: where was looked, and what would download it"
 
 TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
   const Home home;
-  home.blob('1', 1);
+  write_blob(home, '1', 1);
   home.manifest("registry.ollama.ai/library/tiny/latest",
                 home.layer("sha256:" + std::string(64, '1')));
   home.manifest("registry.ollama.ai/library/gone/latest", home.layer("sha256:" + kDigits));
@@ -342,108 +292,6 @@ TEST_CASE("models: what there is, in 80 columns, and what cannot be read") {
   CHECK(folder["quantisation"] == "F32");
   CHECK(folder["bytes"] == 1000);
   CHECK(folder["n_heads"] == 6);
-}
-
-TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the store's template") {
-  const Home home;
-  const std::string kLibrary = "registry.ollama.ai/library/";
-  const std::string kWeights = kReference + "gguf/models/";
-  home.manifest(kLibrary + "gemma3/latest",
-                home.blob_layer('1', read_file(kWeights + "gemma3-sixth-global.gguf")));
-  home.manifest(
-      kLibrary + "nomic-embed-text/latest",
-      home.blob_layer('2', read_file(kReference + "families/nomic-bert/nomic-bert.gguf")));
-  const std::string llama = home.blob_layer('3', read_file(kWeights + "llama-mha-untied.gguf"));
-  const std::string chat = home.blob_layer(
-      '4', "{{ range .Messages }}[{{ .Role }}] {{ .Content }} {{ end }}[assistant]", "template");
-  const std::string system = home.blob_layer('5', "Be kind.", "system");
-  const std::string examples = home.blob_layer(
-      '6', R"([{"role": "user", "content": "2+2"}, {"role": "assistant", "content": "4"}])",
-      "messages");
-  home.manifest(kLibrary + "llama3.2/latest", llama + "," + chat);
-  home.manifest(kLibrary + "llama3.2/kind", llama + "," + chat + "," + system + "," + examples);
-  home.write(".ollama/models/blobs/sha256-" + std::string(64, '7'), R"({"renderer": "own"})");
-  home.write(".ollama/models/manifests/" + kLibrary + "llama3.2/rendered",
-             R"({"config": {"digest": "sha256:)" + std::string(64, '7') + R"("}, "layers": [)" +
-                 llama + "," + chat + "]}");
-
-  const json gemma = parse_json(home.run({"-m", "gemma3", "aaa", "--json"}).out);
-  CHECK(gemma["model"]["family"] == "gemma3");
-  CHECK(gemma["model"]["name"] == "gemma3");
-  const json embedding =
-      parse_json(home.run({"-m", "nomic-embed-text", "--ids", "1,2,3", "--json"}).out);
-  CHECK(embedding["model"]["family"] == "nomic_bert");
-  CHECK(embedding["mask"] == "none");
-  CHECK(parse_json(home.run({"-m", "llama3.2", "aaa", "--json"}).out)["model"]["family"] ==
-        "llama");
-
-  const auto prompt = [&home](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"tokenize", "--print-prompt"});
-    const ProgramResult result = home.run(std::move(arguments));
-    return result.exit_code == 0 ? result.out : result.err;
-  };
-  CHECK(prompt({"-m", "llama3.2", "--chat", "Hi"}) == "[user] Hi [assistant]");
-  CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi"}) ==
-        "[system] Be kind. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
-  CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi", "--system", "No."}) ==
-        "[system] No. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
-  CHECK(contains(prompt({"-m", "llama3.2", "--chat", "Hi", "--no-generation-prompt"}),
-                 "always begin the answer"));
-  // Its own code makes the prompt there, and the file has no template.
-  CHECK(contains(prompt({"-m", "llama3.2:rendered", "--chat", "Hi"}), "no chat template"));
-  // The tokenizer begins texts with BOS, once.
-  const json ids =
-      parse_json(home.run({"tokenize", "-m", "llama3.2", "--chat", "Hi", "--json"}).out);
-  CHECK(ids["tokens"][0] == "<s>");
-  CHECK(ids["tokens"][1] != "<s>");
-
-  const json listed = parse_json(home.run({"models", "--json"}).out);
-  std::map<std::string, json> by_name;
-  for (const json& model : listed["models"]) {
-    by_name[model["name"]] = model;
-  }
-  CHECK(by_name["llama3.2:kind"]["chat_template"] == true);
-  CHECK(by_name["llama3.2:rendered"]["chat_template"] == false);
-  CHECK(by_name["gemma3:latest"]["family"] == "gemma3");
-  CHECK(by_name["gemma3:latest"]["problem"].is_null());
-  CHECK(by_name["nomic-embed-text:latest"]["family"] == "nomic-bert");
-}
-
-TEST_CASE("texts that end an answer, as Ollama's store has them, end what a model writes") {
-  const Home home;
-  const std::string kLibrary = "registry.ollama.ai/library/";
-  const std::string weights =
-      home.blob_layer('1', read_file(kReference + "gguf/models/gpt2-tied.gguf")) + "," +
-      home.blob_layer('2', "{{ .Prompt }}", "template");
-  home.manifest(kLibrary + "goes-on/latest", weights);
-  home.manifest(kLibrary + "stops/latest",
-                weights + "," + home.blob_layer('3', R"({"stop": ["no", "s"]})", "params"));
-  const auto n_tokens = [&home](const std::string& name) {
-    return parse_json(home.run({"-m", name, "abc", "--generate", "6", "--json"}).out)["tokens"]
-        .size();
-  };
-  CHECK(n_tokens("goes-on") == 9);
-  CHECK(n_tokens("stops") < 9);
-}
-
-TEST_CASE("models tells of which cannot be run why, with their family and size") {
-  const Home home;
-  home.manifest("registry.ollama.ai/library/gpt-oss/latest",
-                home.blob_layer('1', GgufWriter()
-                                         .text("general.architecture", "gptoss")
-                                         .text("tokenizer.chat_template", "{{ messages }}")
-                                         .zeros("token_embd.weight", {8, 5})
-                                         .file()));
-  const json listed = parse_json(home.run({"models", "--json"}).out);
-  const json& model = listed["models"][1];
-  CHECK(model["name"] == "gpt-oss:latest");
-  CHECK(model["family"] == "gptoss");
-  CHECK(model["parameters"] == 40);
-  CHECK(model["chat_template"] == true);
-  CHECK(contains(model["problem"], "not one of the families that attnviz info --families lists"));
-  const std::string text = home.run({"models"}).out;
-  CHECK(contains(text, "gptoss"));
-  CHECK(contains(text, "gpt-oss:latest cannot be read"));
 }
 
 TEST_CASE("models: with none, where was looked") {

@@ -279,6 +279,28 @@ TEST_CASE("gpt2: a BOS that is asked for must be there") {
               ErrorKind::kMalformed, {"tokenizer.ggml.add_bos_token", "bos_token_id"});
 }
 
+TEST_CASE("gemma4: ranked merges over ▁ for spaces, cut at line ends, bytes for the rest, BOS") {
+  for (const bool is_named : {true, false}) {  // as llama.cpp's converter and as Ollama's say it
+    GgufWriter writer;
+    writer.text("tokenizer.ggml.model", is_named ? "gemma4" : "llama")
+        .text("general.architecture", "gemma4")
+        .text("tokenizer.ggml.pre", "gemma4")
+        .texts("tokenizer.ggml.tokens", {"<pad>", "<eos>", "<bos>", "<unk>", "<0xC3>", "<0xA9>",
+                                         "▁", "a", "b", "\n", "ab", "▁ab", "\n\n", "<|turn>"})
+        .i32s("tokenizer.ggml.token_type", {3, 3, 3, 2, 6, 6, 1, 1, 1, 1, 1, 1, 1, 3})
+        .texts("tokenizer.ggml.merges", {"\n \n", "a b", "▁ ab"})
+        .u32("tokenizer.ggml.bos_token_id", 2)
+        .u32("tokenizer.ggml.unknown_token_id", 3)
+        .flag("tokenizer.ggml.add_bos_token", false);
+    const ModelTokenizer tokenizer = tokenizer_of(writer);
+    CHECK(ids_of(tokenizer, "ab ab") == Ids{2, 10, 11});
+    CHECK(ids_of(tokenizer, " ab\n\n\nb") == Ids{2, 11, 12, 9, 8});
+    CHECK(ids_of(tokenizer, "aé b") == Ids{2, 7, 4, 5, 6, 8});
+    CHECK(ids_of(tokenizer, "<|turn>ab", true, true) == Ids{2, 13, 10});
+    CHECK(tokenizer.from_ids(Ids{10, 11, 4, 5}).source == "ab abé");
+  }
+}
+
 TEST_CASE("bert: pieces with a mark begin words, between CLS and SEP") {
   const ModelTokenizer tokenizer = tokenizer_of(bert());
   CHECK(tokenizer.name() == "WordPiece");

@@ -16,7 +16,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/suggest.h"
 #include "attnviz/formats/base64.h"
-#include "attnviz/formats/harmless_key.h"
+#include "attnviz/text/files/gguf_tokenizer_keys.h"
 #include "attnviz/text/files/sentence_pieces.h"
 #include "attnviz/text/files/tokenizer_json.h"
 #include "attnviz/text/files/vocabulary_files.h"
@@ -57,6 +57,12 @@ std::optional<TokenId> special_id(const GgufMetadata& metadata, const Pieces& pi
 // What is usual, where the vocabulary has it.
 std::optional<TokenId> id_below(TokenId id, const Pieces& pieces) {
   return id < pieces.list.size() ? std::optional(id) : std::nullopt;
+}
+
+// The piece that stands for what the vocabulary lacks, where the file says it.
+std::optional<std::string> unknown_piece(const GgufMetadata& metadata, const Pieces& pieces) {
+  const auto id = special_id(metadata, pieces, "unknown");
+  return id ? std::optional(std::string(pieces.list[*id].text)) : std::nullopt;
 }
 
 // Files without types: the names of bytes tell them, and their ids the special ones.
@@ -284,6 +290,12 @@ std::vector<Merge> read_merges(const GgufMetadata& metadata) {
   return merges;
 }
 
+std::unique_ptr<TokenModel> ranked_bpe(const GgufMetadata& metadata, const Pieces& pieces,
+                                       const BpeOptions& options) {
+  return make_bpe(vocabulary_of(metadata, pieces), read_merges(metadata), options,
+                  where(metadata, "tokenizer.ggml."));
+}
+
 const SplitPattern& split_pattern(const GgufMetadata& metadata) {
   const std::string_view said = metadata.text_or(kPre, "");
   const std::string_view name = said.empty() ? "default" : said;
@@ -304,12 +316,9 @@ TokenizerParts read_gpt2(const GgufMetadata& metadata, const Pieces& pieces) {
   BpeOptions options;
   options.ignore_merges = pattern.ignore_merges;
   options.kind = "byte-level BPE";
-  if (const auto unknown = special_id(metadata, pieces, "unknown")) {
-    options.unknown = pieces.list[*unknown].text;
-  }
+  options.unknown = unknown_piece(metadata, pieces);
   TokenizerParts parts;
-  parts.model = make_bpe(vocabulary_of(metadata, pieces), read_merges(metadata), options,
-                         where(metadata, "tokenizer.ggml."));
+  parts.model = ranked_bpe(metadata, pieces, options);
   use_byte_level_words(parts, pattern);
   add_special_pieces(pieces.list, parts);
   set_special_ids(metadata, pieces, parts);
@@ -317,13 +326,38 @@ TokenizerParts read_gpt2(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
+// Gemma 4's: ranked merges as GPT-2 has them, over characters and ▁ for spaces; line ends are cut
+// off, and what is no piece is its bytes. Texts begin with BOS, whatever the file says.
+TokenizerParts read_gemma4(const GgufMetadata& metadata, const Pieces& pieces) {
+  if (metadata.text_or(kPre, "gemma4") != "gemma4") {
+    metadata.fail(kPre, "expected gemma4, as the model says");
+  }
+  BpeOptions options;
+  options.byte_fallback = true;
+  options.kind = "SentencePiece BPE";
+  options.unknown = unknown_piece(metadata, pieces);
+  TokenizerParts parts;
+  parts.model = ranked_bpe(metadata, pieces, options);
+  const std::string space(kSentencePieceSpace);
+  parts.normalizer = replace_normalizer(" ", space);
+  parts.pre_tokenizer = class_cut([](char32_t point) { return point == U'\n' ? 1 : 2; });
+  parts.decoder = Decoder({{DecoderStep::Kind::kReplace, space, " "},
+                           {DecoderStep::Kind::kByteFallback, "", ""},
+                           {DecoderStep::Kind::kFuse, "", ""}});
+  add_special_pieces(pieces.list, parts);
+  set_special_ids(metadata, pieces, parts);
+  add_surrounding(metadata, /*adds_bos=*/true, /*adds_eos=*/false, parts);
+  if (parts.post.single.size() == 1 && parts.special.bos) {
+    parts.post = surrounding({*parts.special.bos}, {});
+  }
+  return parts;
+}
+
 TokenizerParts read_bert(const GgufMetadata& metadata, const Pieces& pieces) {
   WordPieceOptions options;
   options.begin = kSentencePieceSpace;
   options.prefix = "";
-  if (const auto unknown = special_id(metadata, pieces, "unknown")) {
-    options.unknown = pieces.list[*unknown].text;
-  }
+  options.unknown = unknown_piece(metadata, pieces).value_or(options.unknown);
   BertNormalization normalization;
   normalization.lowercase = metadata.flag_or("tokenizer.ggml.normalizer.lowercase", true);
   normalization.strip_accents =
@@ -346,53 +380,6 @@ TokenizerParts read_bert(const GgufMetadata& metadata, const Pieces& pieces) {
   return parts;
 }
 
-// Behind "tokenizer.ggml.". What the chosen model of tokenizer does not use changes no ids.
-constexpr std::string_view kOtherModel = "another model of tokenizer uses it";
-constexpr HarmlessKey kHarmless[] = {
-    {"add_bos_token", "BERT's texts always begin with [CLS]"},
-    {"add_eos_token", "BERT's texts always end with [SEP]"},
-    {"add_padding_token", kNeutral, 0.0},
-    {"add_sep_token", "of pairs of texts"},
-    {"add_space_prefix", kOtherModel},
-    {"add_unknown_token", kNeutral, 0.0},
-    {"merges", kOtherModel},
-    {"normalizer.*", kNeutral, 0.0},
-    {"pre", kOtherModel},
-    {"precompiled_charsmap", kOtherModel},
-    {"remove_extra_whitespaces", kOtherModel},
-    {"scores", kOtherModel},
-    {"suppress_tokens", "how another program generates texts"},
-    {"token_type_count", "the embeddings say it"},
-    {"*_token_id", "the id of a token"},
-    {"*_token_ids", "the ids of tokens"},
-};
-
-// Which of these keys end a text is asked by who reads the model.
-constexpr std::string_view kOfModel[] = {"eot_token_id", "eom_token_id", "eos_token_ids"};
-
-std::vector<PassedOver> pass_over_keys(const GgufMetadata& metadata) {
-  constexpr std::string_view kPrefix = "tokenizer.ggml.";
-  std::vector<PassedOver> passed_over;
-  for (const std::string_view key : metadata.unread_keys()) {
-    if (!key.starts_with(kPrefix)) {
-      continue;
-    }
-    const std::string_view name = key.substr(kPrefix.size());
-    if (std::ranges::find(kOfModel, name) != std::end(kOfModel)) {
-      continue;
-    }
-    const GgufValue& value = *metadata.gguf().find(key);
-    const std::string_view why = why_harmless(kHarmless, name, plain_number(value));
-    if (why.empty()) {
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("{}: {} {}: attnviz does not know what this changes in a tokenizer",
-                              metadata.gguf().file(), shown_name(key), value.text()));
-    }
-    passed_over.push_back({std::string(key), why});
-  }
-  return passed_over;
-}
-
 }  // namespace
 
 TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
@@ -402,18 +389,21 @@ TokenizerParts read_gguf_tokenizer(const GgufMetadata& metadata) {
   }
   const std::string_view model = metadata.text(kModel);
   constexpr std::pair<std::string_view, TokenizerParts (*)(const GgufMetadata&, const Pieces&)>
-      kReaders[] = {
-          {"llama", read_llama}, {"gpt2", read_gpt2}, {"bert", read_bert}, {"t5", read_t5}};
+      kReaders[] = {{"llama", read_llama},
+                    {"gpt2", read_gpt2},
+                    {"gemma4", read_gemma4},
+                    {"bert", read_bert},
+                    {"t5", read_t5}};
   for (const auto& [name, read] : kReaders) {
     if (model == name) {
       TokenizerParts parts = read(metadata, read_pieces(metadata));
-      parts.passed_over = pass_over_keys(metadata);
+      parts.passed_over = pass_over_tokenizer_keys(metadata);
       return parts;
     }
   }
   throw Error(ErrorKind::kUnsupported,
-              fmt::format("{}: this tokenizer is not supported: {}; there are llama, gpt2, bert "
-                          "and t5",
+              fmt::format("{}: this tokenizer is not supported: {}; there are llama, gpt2, "
+                          "gemma4, bert and t5",
                           where(metadata, kModel), quoted(model)));
 }
 

@@ -11,6 +11,7 @@ namespace attnviz {
 /// llama  SentencePiece's BPE: the piece with the highest score is merged first; bytes stand for
 ///        what is no piece.
 /// gpt2   byte-level BPE by merges; `tokenizer.ggml.pre` names how texts are cut into words.
+/// gemma4 SentencePiece's BPE by merges in place of scores, cut at line ends.
 /// bert   WordPiece; pieces that begin a word are written with a ▁ in front.
 /// t5     SentencePiece's Unigram, with its character map.
 ///

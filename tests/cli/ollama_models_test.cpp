@@ -1,0 +1,120 @@
+// Models in a store as Ollama lays it out, run by their names.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+#include "cli/model_home.h"
+#include "support/gguf_writer.h"
+#include "support/json.h"
+
+namespace attnviz::test {
+
+using nlohmann::json;
+
+TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the store's template") {
+  const Home home;
+  const std::string kLibrary = "registry.ollama.ai/library/";
+  const std::string kWeights = kReference + "gguf/models/";
+  home.manifest(kLibrary + "gemma3/latest",
+                home.blob_layer('1', read_file(kWeights + "gemma3-sixth-global.gguf")));
+  home.manifest(
+      kLibrary + "nomic-embed-text/latest",
+      home.blob_layer('2', read_file(kReference + "families/nomic-bert/nomic-bert.gguf")));
+  const std::string llama = home.blob_layer('3', read_file(kWeights + "llama-mha-untied.gguf"));
+  const std::string chat = home.blob_layer(
+      '4', "{{ range .Messages }}[{{ .Role }}] {{ .Content }} {{ end }}[assistant]", "template");
+  const std::string system = home.blob_layer('5', "Be kind.", "system");
+  const std::string examples = home.blob_layer(
+      '6', R"([{"role": "user", "content": "2+2"}, {"role": "assistant", "content": "4"}])",
+      "messages");
+  home.manifest(kLibrary + "llama3.2/latest", llama + "," + chat);
+  home.manifest(kLibrary + "llama3.2/kind", llama + "," + chat + "," + system + "," + examples);
+  home.write(".ollama/models/blobs/sha256-" + std::string(64, '7'), R"({"renderer": "own"})");
+  home.write(".ollama/models/manifests/" + kLibrary + "llama3.2/rendered",
+             R"({"config": {"digest": "sha256:)" + std::string(64, '7') + R"("}, "layers": [)" +
+                 llama + "," + chat + "]}");
+
+  const json gemma = parse_json(home.run({"-m", "gemma3", "aaa", "--json"}).out);
+  CHECK(gemma["model"]["family"] == "gemma3");
+  CHECK(gemma["model"]["name"] == "gemma3");
+  const json embedding =
+      parse_json(home.run({"-m", "nomic-embed-text", "--ids", "1,2,3", "--json"}).out);
+  CHECK(embedding["model"]["family"] == "nomic_bert");
+  CHECK(embedding["mask"] == "none");
+  CHECK(parse_json(home.run({"-m", "llama3.2", "aaa", "--json"}).out)["model"]["family"] ==
+        "llama");
+
+  const auto prompt = [&home](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"tokenize", "--print-prompt"});
+    const ProgramResult result = home.run(std::move(arguments));
+    return result.exit_code == 0 ? result.out : result.err;
+  };
+  CHECK(prompt({"-m", "llama3.2", "--chat", "Hi"}) == "[user] Hi [assistant]");
+  CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi"}) ==
+        "[system] Be kind. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
+  CHECK(prompt({"-m", "llama3.2:kind", "--chat", "Hi", "--system", "No."}) ==
+        "[system] No. [user] 2+2 [assistant] 4 [user] Hi [assistant]");
+  CHECK(contains(prompt({"-m", "llama3.2", "--chat", "Hi", "--no-generation-prompt"}),
+                 "always begin the answer"));
+  // Its own code makes the prompt there, and the file has no template.
+  CHECK(contains(prompt({"-m", "llama3.2:rendered", "--chat", "Hi"}), "no chat template"));
+  // The tokenizer begins texts with BOS, once.
+  const json ids =
+      parse_json(home.run({"tokenize", "-m", "llama3.2", "--chat", "Hi", "--json"}).out);
+  CHECK(ids["tokens"][0] == "<s>");
+  CHECK(ids["tokens"][1] != "<s>");
+
+  const json listed = parse_json(home.run({"models", "--json"}).out);
+  std::map<std::string, json> by_name;
+  for (const json& model : listed["models"]) {
+    by_name[model["name"]] = model;
+  }
+  CHECK(by_name["llama3.2:kind"]["chat_template"] == true);
+  CHECK(by_name["llama3.2:rendered"]["chat_template"] == false);
+  CHECK(by_name["gemma3:latest"]["family"] == "gemma3");
+  CHECK(by_name["gemma3:latest"]["problem"].is_null());
+  CHECK(by_name["nomic-embed-text:latest"]["family"] == "nomic-bert");
+}
+
+TEST_CASE("texts that end an answer, as Ollama's store has them, end what a model writes") {
+  const Home home;
+  const std::string kLibrary = "registry.ollama.ai/library/";
+  const std::string weights =
+      home.blob_layer('1', read_file(kReference + "gguf/models/gpt2-tied.gguf")) + "," +
+      home.blob_layer('2', "{{ .Prompt }}", "template");
+  home.manifest(kLibrary + "goes-on/latest", weights);
+  home.manifest(kLibrary + "stops/latest",
+                weights + "," + home.blob_layer('3', R"({"stop": ["no", "s"]})", "params"));
+  const auto n_tokens = [&home](const std::string& name) {
+    return parse_json(home.run({"-m", name, "abc", "--generate", "6", "--json"}).out)["tokens"]
+        .size();
+  };
+  CHECK(n_tokens("goes-on") == 9);
+  CHECK(n_tokens("stops") < 9);
+}
+
+TEST_CASE("models tells of which cannot be run why, with their family and size") {
+  const Home home;
+  home.manifest("registry.ollama.ai/library/gpt-oss/latest",
+                home.blob_layer('1', GgufWriter()
+                                         .text("general.architecture", "gptoss")
+                                         .text("tokenizer.chat_template", "{{ messages }}")
+                                         .zeros("token_embd.weight", {8, 5})
+                                         .file()));
+  const json listed = parse_json(home.run({"models", "--json"}).out);
+  const json& model = listed["models"][1];
+  CHECK(model["name"] == "gpt-oss:latest");
+  CHECK(model["family"] == "gptoss");
+  CHECK(model["parameters"] == 40);
+  CHECK(model["chat_template"] == true);
+  CHECK(contains(model["problem"], "not one of the families that attnviz info --families lists"));
+  const std::string text = home.run({"models"}).out;
+  CHECK(contains(text, "gptoss"));
+  CHECK(contains(text, "gpt-oss:latest cannot be read"));
+}
+
+}  // namespace attnviz::test
