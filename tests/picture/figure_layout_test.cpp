@@ -46,6 +46,7 @@ TEST_CASE("lay_out_figure: nothing overlaps, nothing is cut off, the margin stay
         const test::SampleHeatmap sample(n, n > 1000 ? 1 : n, 0, labels);
         Heatmap heatmap = sample.heatmap;  // the layout looks at labels and titles only
         heatmap.key_labels = heatmap.query_labels;
+        heatmap.roles.keys = heatmap.roles.queries;
         for (std::size_t i = 0; i < n_panels; ++i) {
           heatmap.panels.push_back({fmt::format("L0H{}", i), {}});
         }

@@ -60,6 +60,10 @@ void check(const Heatmap& heatmap) {
     throw Error(ErrorKind::kUsage, "picture: nothing to draw (no panel, query or key)");
   }
   check(heatmap.scale);
+  if (!heatmap.roles.names.empty() && (heatmap.roles.queries.size() != heatmap.n_queries() ||
+                                       heatmap.roles.keys.size() != heatmap.n_keys())) {
+    throw Error(ErrorKind::kUsage, "picture: expected a role for every label");
+  }
   for (const HeatmapPanel& panel : heatmap.panels) {
     if (panel.pooled) {
       continue;
