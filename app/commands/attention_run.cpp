@@ -391,7 +391,7 @@ std::optional<TurnAttention> attend_to(const std::vector<HeadId>& heads, const M
   RunObserver patterns(sinks.size() > 1 ? group : sink);
   ObserverGroup all({&patterns, &observer});
   attend("attention", model, text, request, all, talk);
-  const auto shares = turns ? std::optional(turns->take()) : std::nullopt;
+  auto shares = turns ? std::optional(turns->take()) : std::nullopt;
   if (!talk.verbose) {
     return shares;
   }

@@ -196,7 +196,7 @@ TEST_CASE("turns in JSON: who said what, and how much attention it gets") {
   std::vector<std::string> verbose = show;
   verbose.back() = "-v";
   const ProgramResult told = chat.run(verbose, kMessages);
-  CHECK(contains(told.err, "turn user 2: 3 tokens, 33.3 % of the text; gets"));
+  CHECK(contains(told.err, "turn user#2: 3 tokens, 33.3 % of the text; gets"));
   // What is drawn of a document that was kept says the same.
   const ProgramResult again = attnviz({"render", "-", "--json"}, document.dump());
   CHECK(parse_json(again.out)["turns"] == document["turns"]);
@@ -211,7 +211,7 @@ TEST_CASE("--fold: weights over turns are sums over keys, averaged over queries"
   };
   const json tokens = run({"--head", "0.1"});
   const json turns = run({"--head", "0.1", "--fold", "turns"});
-  CHECK(turns["tokens"] == json({"<s>", "user", "assistant", "user 2", "<|assistant|>"}));
+  CHECK(turns["tokens"] == json({"<s>", "user", "assistant", "user#2", "<|assistant|>"}));
   CHECK(turns["merged"] == "turns");
   const json& weights = tokens["attention"][0][0];
   double sum = 0.0;

@@ -56,7 +56,7 @@ TEST_CASE("folded by turns: what the model wrote stays apart, and so does what a
 TEST_CASE("folded by turns: a role that comes again has its number") {
   TokenizedText text = chat();
   text.turns[1].role = "user";
-  CHECK(turn_names(text) == std::vector<std::string>{"user", "user 2"});
+  CHECK(turn_names(text) == std::vector<std::string>{"user", "user#2"});
 }
 
 TEST_CASE("folded by lines and sentences: they end with their turn; special tokens stay alone") {

@@ -110,7 +110,7 @@ std::vector<std::string> turn_names(const TokenizedText& text) {
   std::vector<std::string> names;
   for (const ChatTurn& turn : text.turns) {
     const std::size_t time = ++times[turn.role];
-    names.push_back(time == 1 ? turn.role : fmt::format("{} {}", turn.role, time));
+    names.push_back(time == 1 ? turn.role : fmt::format("{}#{}", turn.role, time));
   }
   return names;
 }

@@ -35,7 +35,7 @@ struct TokenTurn {
 std::vector<TokenTurn> token_turns(const TokenizedText& text);
 
 /// Roles of the turns; of several turns of one role all but the first with their number:
-/// "user", "assistant", "user 2".
+/// "user", "assistant", "user#2".
 std::vector<std::string> turn_names(const TokenizedText& text);
 
 /// One token for all of a unit: its text what stands in the source, of a turn its name; its id that
