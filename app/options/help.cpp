@@ -112,7 +112,7 @@ constexpr Paragraph kExitCodes[] = {
     {"2", "the command line makes no sense"},
     {"3", "an input file is malformed"},
     {"4", "an input file is well-formed but not supported"},
-    {"5", "what --expect says does not hold; everything is written"},
+    {"5", "what --expect says does not hold; everything is written; or what --lint-prompt finds"},
     {"130", "interrupted; unfinished files are removed, and --partial keeps what was counted"},
 };
 

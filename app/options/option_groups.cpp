@@ -93,9 +93,11 @@ void define_chat(OptionList& list, InputOptions& input) {
 
 void define_many_texts(OptionList& list, InputOptions& input) {
   list.add_flag("Input", "--lines", "each line is a text of its own", input.lines);
-  list.add_flag("Input", "--json-lines",
-                "each line is a JSON string, or an object with \"text\" or \"ids\"",
-                input.json_lines);
+  list.add_flag(
+      "Input", "--json-lines",
+      "each line is a JSON string, or an object with \"text\" or \"ids\"; of chats a list "
+      "of messages, too",
+      input.json_lines);
 }
 
 void define_tokenizer(OptionList& list, std::optional<std::string>& tokenizer) {
