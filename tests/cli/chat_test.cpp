@@ -113,9 +113,10 @@ TEST_CASE("--messages: what is none is an error of its place; what is not render
       {R"([{"role": "user", "content": "a", "tool_calls": []}])", {4, "tool_calls"}},
       {R"({"messages": [{"role": "user", "content": "a"}], "tools": []})", {4, "tools"}},
       {"[", {3, "not JSON"}}};
-  for (const auto& [text, expected] : cases) {
-    CAPTURE(text);
-    chat.check_fails({"tokenize", "--messages", "-"}, expected.first, expected.second, text);
+  for (const auto& one : cases) {
+    CAPTURE(one.first);
+    chat.check_fails({"tokenize", "--messages", "-"}, one.second.first, one.second.second,
+                     one.first);
   }
   chat.check_fails({"tokenize", "--messages", "-", "--system", "b"}, 2, "of their own",
                    R"([{"role": "system", "content": "a"}, {"role": "user", "content": "a"}])");

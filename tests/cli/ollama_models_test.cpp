@@ -17,24 +17,24 @@ using nlohmann::json;
 
 TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the store's template") {
   const Home home;
-  const std::string kLibrary = "registry.ollama.ai/library/";
-  const std::string kWeights = kReference + "gguf/models/";
-  home.manifest(kLibrary + "gemma3/latest",
-                home.blob_layer('1', read_file(kWeights + "gemma3-sixth-global.gguf")));
+  const std::string library = "registry.ollama.ai/library/";
+  const std::string models = kReference + "gguf/models/";
+  home.manifest(library + "gemma3/latest",
+                home.blob_layer('1', read_file(models + "gemma3-sixth-global.gguf")));
   home.manifest(
-      kLibrary + "nomic-embed-text/latest",
+      library + "nomic-embed-text/latest",
       home.blob_layer('2', read_file(kReference + "families/nomic-bert/nomic-bert.gguf")));
-  const std::string llama = home.blob_layer('3', read_file(kWeights + "llama-mha-untied.gguf"));
+  const std::string llama = home.blob_layer('3', read_file(models + "llama-mha-untied.gguf"));
   const std::string chat = home.blob_layer(
       '4', "{{ range .Messages }}[{{ .Role }}] {{ .Content }} {{ end }}[assistant]", "template");
   const std::string system = home.blob_layer('5', "Be kind.", "system");
   const std::string examples = home.blob_layer(
       '6', R"([{"role": "user", "content": "2+2"}, {"role": "assistant", "content": "4"}])",
       "messages");
-  home.manifest(kLibrary + "llama3.2/latest", llama + "," + chat);
-  home.manifest(kLibrary + "llama3.2/kind", llama + "," + chat + "," + system + "," + examples);
+  home.manifest(library + "llama3.2/latest", llama + "," + chat);
+  home.manifest(library + "llama3.2/kind", llama + "," + chat + "," + system + "," + examples);
   home.write(".ollama/models/blobs/sha256-" + std::string(64, '7'), R"({"renderer": "own"})");
-  home.write(".ollama/models/manifests/" + kLibrary + "llama3.2/rendered",
+  home.write(".ollama/models/manifests/" + library + "llama3.2/rendered",
              R"({"config": {"digest": "sha256:)" + std::string(64, '7') + R"("}, "layers": [)" +
                  llama + "," + chat + "]}");
 
@@ -82,12 +82,12 @@ TEST_CASE("Ollama's models run by their names: a text, ids, and a chat of the st
 
 TEST_CASE("texts that end an answer, as Ollama's store has them, end what a model writes") {
   const Home home;
-  const std::string kLibrary = "registry.ollama.ai/library/";
+  const std::string library = "registry.ollama.ai/library/";
   const std::string weights =
       home.blob_layer('1', read_file(kReference + "gguf/models/gpt2-tied.gguf")) + "," +
       home.blob_layer('2', "{{ .Prompt }}", "template");
-  home.manifest(kLibrary + "goes-on/latest", weights);
-  home.manifest(kLibrary + "stops/latest",
+  home.manifest(library + "goes-on/latest", weights);
+  home.manifest(library + "stops/latest",
                 weights + "," + home.blob_layer('3', R"({"stop": ["no", "s"]})", "params"));
   const auto n_tokens = [&home](const std::string& name) {
     return parse_json(home.run({"-m", name, "abc", "--generate", "6", "--json"}).out)["tokens"]

@@ -45,12 +45,13 @@ TEST_CASE("a config's silence means what its library assumes") {
 
 TEST_CASE("XLM-RoBERTa and CamemBERT are RoBERTa under other names") {
   const Model roberta = with_settings("roberta-mlm", {});
-  for (const auto& [type, name] :
+  for (const auto& names :
        {std::pair("xlm-roberta", "XLMRoberta"), std::pair("camembert", "Camembert")}) {
+    const std::string type = names.first;
+    const std::string name = names.second;
     CAPTURE(type);
     const Model other = with_settings(
-        "roberta-mlm",
-        {{"model_type", type}, {"architectures", {std::string(name) + "ForMaskedLM"}}});
+        "roberta-mlm", {{"model_type", type}, {"architectures", {name + "ForMaskedLM"}}});
     CHECK(other.config.family == type);
     CHECK(other.config.n_ctx == roberta.config.n_ctx);
     CHECK(other.layers.size() == roberta.layers.size());

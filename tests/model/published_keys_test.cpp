@@ -21,7 +21,9 @@ const std::string kFamilies = ATTNVIZ_SOURCE_DIR "/tests/reference/families/";
 
 TEST_CASE("keys of published configs are known to their families") {
   const json keys = test::read_json(kFamilies + "published_keys.json");
-  for (const auto& [name, of_family] : keys["families"].items()) {
+  for (const auto& entry : keys["families"].items()) {
+    const std::string& name = entry.key();
+    const json& of_family = entry.value();
     CAPTURE(name);
     json config = test::read_json(kFamilies + name + "/config.json");
     for (const json& more : {keys["all"], of_family}) {

@@ -64,6 +64,7 @@ std::vector<std::string> near_names(std::string_view name) {
   std::ranges::stable_sort(near, std::greater(), &std::pair<std::size_t, std::string>::first);
   near.resize(std::min(near.size(), kMostNear));
   std::vector<std::string> names;
+  names.reserve(near.size());
   for (auto& [alike, one] : near) {
     names.push_back(std::move(one));
   }

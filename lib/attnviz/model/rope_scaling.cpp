@@ -335,7 +335,8 @@ double Rope::query_factor(std::size_t position) const noexcept {
   if (query_growth == 0.0 || original_n_ctx == 0) {
     return 1.0;
   }
-  return 1.0 + query_growth * std::log1p(static_cast<double>(position / original_n_ctx));
+  const std::size_t n_times = position / original_n_ctx;
+  return 1.0 + query_growth * std::log1p(static_cast<double>(n_times));
 }
 
 bool Rope::turns_alike(std::size_t n_tokens, std::size_t other) const noexcept {

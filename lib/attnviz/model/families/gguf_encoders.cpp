@@ -1,5 +1,7 @@
 // Encoders as llama.cpp's converter writes them: without what guesses masked tokens.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>

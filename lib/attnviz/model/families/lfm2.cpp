@@ -26,7 +26,8 @@ std::size_t feed_forward_width(const HfConfig& config) {
   if (!config.flag_or("block_auto_adjust_ff_dim", true)) {
     return said;
   }
-  const auto scaled = static_cast<std::size_t>(factor * static_cast<double>(2 * said / 3));
+  const std::size_t two_thirds = 2 * said / 3;  // in whole numbers, as the library has it
+  const auto scaled = static_cast<std::size_t>(factor * static_cast<double>(two_thirds));
   return (scaled + multiple - 1) / multiple * multiple;
 }
 

@@ -145,6 +145,7 @@ Written run_go_template(const ChatTemplate& with, std::span<const ChatMessage> m
   const std::vector<Joined> all = joined(messages);
   if (own.mentions("messages")) {
     std::vector<Value> values;
+    values.reserve(all.size());
     for (const Joined& one : all) {
       values.push_back(message_value(one.message, one.first, /*is_go=*/true));
     }

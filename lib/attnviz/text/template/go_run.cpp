@@ -195,7 +195,7 @@ class GoRun {
   }
 
   Value value_of(const GoPipe& pipe, const Value& dot) {
-    const Value value = commands_of(pipe, dot);
+    Value value = commands_of(pipe, dot);
     for (const std::string& name : pipe.variables) {
       take(name, value, pipe.declares);
     }

@@ -132,8 +132,8 @@ Value map(const Arguments& arguments, Budget& budget) {
   for (const Value& item : items_of(subject(arguments), budget)) {
     if (attribute != nullptr) {
       Value found = attribute_of(item, printed(*attribute));
-      results.push_back(found.undefined() != nullptr && missing != nullptr ? *missing
-                                                                           : std::move(found));
+      const bool is_missing = found.undefined() != nullptr && missing != nullptr;
+      results.push_back(is_missing ? *missing : found);
       continue;
     }
     const std::string name = printed(needed(arguments, 1, "a filter"));
@@ -304,7 +304,7 @@ Value unique(const Arguments& arguments, Budget& budget) {
 Value to_int(const Arguments& arguments, Budget& /*budget*/) {
   const Value& value = subject(arguments);
   const Value* const given = arguments.find(1, "default");
-  const Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
+  Value missing = given == nullptr ? Value(std::int64_t{0}) : *given;
   double number = 0.0;
   if (const auto found = value.number()) {
     number = *found;

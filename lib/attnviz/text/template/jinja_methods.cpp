@@ -21,6 +21,7 @@ std::size_t most_of(const Arguments& arguments, std::size_t place, std::string_v
 
 Value texts_value(std::vector<std::string> parts, Budget& budget) {
   std::vector<Value> values;
+  values.reserve(parts.size());
   for (std::string& part : parts) {
     values.emplace_back(made_text(std::move(part), budget));
   }
