@@ -248,6 +248,7 @@ TEST_CASE("lay_out_figure: at most about 4096 pixels a side") {
   for (const std::size_t n_panels : {1u, 12u, 144u}) {
     test::SampleHeatmap sample(10'000, 1, 0, test::Labels::kHard);
     sample.heatmap.key_labels = sample.heatmap.query_labels;
+    sample.heatmap.roles.keys = sample.heatmap.roles.queries;
     sample.heatmap.panels.resize(n_panels);
     const FigureLayout layout = lay_out_figure(sample.heatmap);
     CHECK(layout.width <= 4096);
@@ -274,6 +275,7 @@ TEST_CASE("lay_out_figure: of a given width it is that wide, and nothing overlap
           CAPTURE(n_panels);
           test::SampleHeatmap sample(n, 1, 0, labels);
           sample.heatmap.key_labels = sample.heatmap.query_labels;
+          sample.heatmap.roles.keys = sample.heatmap.roles.queries;
           for (std::size_t i = 0; i < n_panels; ++i) {
             sample.heatmap.panels.push_back({fmt::format("L0H{}", i), {}});
           }
@@ -301,6 +303,7 @@ TEST_CASE("lay_out_figure: a width that is too small is refused with the least, 
         CAPTURE(dpi);
         test::SampleHeatmap sample(n, 1, 0, test::Labels::kHard);
         sample.heatmap.key_labels = sample.heatmap.query_labels;
+        sample.heatmap.roles.keys = sample.heatmap.roles.queries;
         sample.heatmap.panels.resize(n_panels);
         FigureStyle style;
         style.dpi = dpi;
