@@ -64,7 +64,6 @@ TEST_CASE(
       Heatmap heatmap;
       heatmap.query_labels.resize(n);
       heatmap.key_labels.resize(n);
-      heatmap.roles = {};
       const FigureGrid grid = thumbnail_figure_grid(shape.n_layers, shape.n_heads, heatmap, {});
       const int side = grid.keys.length();
       CHECK(side >= 18);
