@@ -182,7 +182,7 @@ void say_turns(const FoldedText& turns, const TurnAttention& shares) {
     const std::string& name = turns.text.tokens[i].text;
     const auto n = std::ranges::count(turns.numbers, i);
     say(fmt::format("turn {}: {}, {} of the text; gets {} of all attention, {} of the last turn's",
-                    units[i].role ? name : attnviz::quoted(name),
+                    units[i].role ? name : attnviz::quoted(printable(name)),
                     counted(static_cast<std::size_t>(n), "token"),
                     percent(static_cast<double>(n) / static_cast<double>(turns.numbers.size())),
                     percent(static_cast<double>(shares.mean[i])),
