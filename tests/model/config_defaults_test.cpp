@@ -16,6 +16,7 @@ namespace attnviz {
 namespace {
 
 using nlohmann::json;
+using test::kAbsent;
 using test::with_settings;
 
 const Rope& rope_of(const Model& model, std::size_t layer) {
@@ -41,6 +42,112 @@ TEST_CASE("a config's silence means what its library assumes") {
       "phi3-longrope-long",
       {{"original_max_position_embeddings", nullptr}, {"max_position_embeddings", 8192}});
   CHECK(rope_of(phi, 0).original_n_ctx == 4096);
+}
+
+// The same classes, of rotary bases (rope_theta) and of what else changes every number.
+TEST_CASE("a silent config has its family's own rotary base") {
+  const auto base_of = [](const char* model, const std::string& key) {
+    const std::size_t first_full = std::string(model) == "olmo3" ? 3 : 0;
+    return rope_of(with_settings(model, {{key, kAbsent}}), first_full).theta;
+  };
+  CHECK(base_of("smollm3", "rope_theta") == 2e6);
+  CHECK(base_of("olmo3", "rope_theta") == 5e5);
+  CHECK(base_of("olmo2", "rope_theta") == 1e4);
+  CHECK(base_of("granite", "rope_theta") == 1e4);
+  CHECK(base_of("qwen2-bias", "rope_theta") == 1e4);
+  CHECK(base_of("qwen3-vl", "text_config/rope_theta") == 5e5);
+}
+
+TEST_CASE("what a silent config has in place of rotary positions is not guessed") {
+  for (const char* model : {"ministral-3", "gemma4-31b"}) {
+    CAPTURE(model);
+    CHECK_THROWS_WITH_AS(with_settings(model, {{"text_config/rope_parameters", kAbsent}}),
+                         doctest::Contains("rope_parameters: expected an object"), Error);
+  }
+}
+
+TEST_CASE("head_dim null is d_model shared by the heads, whatever is assumed without it") {
+  const std::string model = "qwen3-bias-layer-types";  // d_model 10, 4 heads
+  CHECK_THROWS_WITH_AS(with_settings(model, {{"head_dim", kAbsent}}),
+                       doctest::Contains("q_norm.weight: expected [128], found [8]"), Error);
+  CHECK_THROWS_WITH_AS(with_settings(model, {{"head_dim", nullptr}}),
+                       doctest::Contains("10 dimensions cannot be shared by 4 heads"), Error);
+}
+
+TEST_CASE("GPT-J: all scores are scaled, and no config may leave open what turns") {
+  const Model model = with_settings("gptj", {{"scale_attn_weights", false}});
+  CHECK(model.layers.front().score_scale == 0.0);  // 1 / √d_head
+  CHECK_THROWS_WITH_AS(with_settings("gptj", {{"rotary_dim", nullptr}}),
+                       doctest::Contains("rotary_dim: expected a whole number, found null"), Error);
+}
+
+TEST_CASE("LFM2: old names of the embeddings' tie and of the rotary base") {
+  CHECK_THROWS_WITH_AS(
+      with_settings("lfm2", {{"tie_embedding", true}, {"tie_word_embeddings", false}}),
+      doctest::Contains("tie_embedding: true contradicts tie_word_embeddings"), Error);
+  const Model model = with_settings("lfm2", {{"rope_theta", kAbsent}, {"theta", 3e5}});
+  CHECK(rope_of(model, 2).theta == 3e5);
+  // 2/3 of 48 in whole numbers, and no multiple of anything: the file's matrices.
+  CHECK_NOTHROW(with_settings("lfm2", {{"block_ffn_dim_multiplier", nullptr}}));
+}
+
+TEST_CASE("Gemma 4: the last layer sees everything, whatever a list says of it") {
+  const std::string last = "text_config/layer_types/6";
+  const Model model = with_settings("gemma4-e2b", {{last, "sliding_attention"}});
+  CHECK_FALSE(model.layers.back().mask);
+  CHECK(model.layers[5].mask);
+}
+
+TEST_CASE("Gemma 4: heads may be described by layer") {
+  const auto described = [](std::size_t d_head) {
+    const json wide = {{"head_dim", d_head}};
+    return with_settings("gemma4-e2b",
+                         {{"text_config/global_head_dim", kAbsent},
+                          {"text_config/per_layer_config", {{"3", wide}, {"6", wide}}}});
+  };
+  const Model older = with_settings("gemma4-e2b", {});
+  const Model newer = described(16);
+  for (std::size_t layer = 0; layer < older.layers.size(); ++layer) {
+    CAPTURE(layer);
+    CHECK(newer.layers[layer].heads.front().d_head() == older.layers[layer].heads.front().d_head());
+    CHECK(rope_of(newer, layer).inverse_frequencies == rope_of(older, layer).inverse_frequencies);
+  }
+  CHECK_THROWS_AS(described(8), Error);  // not what the tensors are
+}
+
+TEST_CASE("OLMo 3: newer configs describe each kind of layer") {
+  const json plain = {{"rope_type", "default"}, {"rope_theta", 500000}};
+  json scaled = test::read_json(ATTNVIZ_SOURCE_DIR
+                                "/tests/reference/families/olmo3/config.json")["rope_scaling"];
+  scaled["rope_theta"] = 500000;
+  const Model newer = with_settings(
+      "olmo3", {{"rope_theta", kAbsent},
+                {"rope_scaling", kAbsent},
+                {"rope_parameters", {{"sliding_attention", plain}, {"full_attention", scaled}}}});
+  const Model older = with_settings("olmo3", {});
+  for (const std::size_t layer : {std::size_t{0}, std::size_t{3}}) {
+    CAPTURE(layer);
+    CHECK(rope_of(newer, layer).inverse_frequencies == rope_of(older, layer).inverse_frequencies);
+    CHECK(rope_of(newer, layer).magnitude == rope_of(older, layer).magnitude);
+  }
+}
+
+TEST_CASE("Mistral slides in all layers, Ministral in those that its config lists") {
+  const json types = {"full_attention", "sliding_attention"};
+  CHECK_THROWS_WITH_AS(with_settings("mistral-window", {{"layer_types", types}}),
+                       doctest::Contains("full_attention contradicts sliding_window"), Error);
+  const Model model = with_settings("mistral-window", {{"model_type", "ministral"},
+                                                       {"architectures", {"MinistralForCausalLM"}},
+                                                       {"layer_types", types}});
+  CHECK_FALSE(model.layers[0].mask);
+  CHECK(model.layers[1].mask);
+}
+
+TEST_CASE("SmolLM 3: a list of layers that turn may be longer than there are layers") {
+  const Model model = with_settings("smollm3", {{"no_rope_layers", {1, 0, 1, 1, 1, 1, 1, 1, 1}}});
+  CHECK(rope_of(model, 0).n_rotated() > 0);
+  CHECK(rope_of(model, 1).n_rotated() == 0);
+  CHECK_THROWS_AS(with_settings("smollm3", {{"no_rope_layers", {1}}}), Error);
 }
 
 TEST_CASE("XLM-RoBERTa and CamemBERT are RoBERTa under other names") {

@@ -13,6 +13,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/formats/gguf_files.h"
 #include "attnviz/model/families/gguf_keys.h"
+#include "attnviz/model/gguf_model.h"
 #include "support/failure.h"
 #include "support/gguf_builder.h"
 #include "support/run_program.h"
@@ -77,6 +78,30 @@ GgufBuilder yarn_of(std::initializer_list<std::pair<const char*, float>> factors
   return file;
 }
 
+// A file of tests/reference/families with one more key, in front of the others.
+Model with_key(const std::string& family, std::string_view key, GgufType type,
+               std::string_view value) {
+  constexpr std::size_t kNumberOfKeys = 16;  // where it stands, and the first key behind it
+  constexpr std::size_t kFirstKey = 24;
+  constexpr std::size_t kAlignment = 32;
+  const GgufBuilder write;
+  std::string more = write.string(key) + write.number(static_cast<std::uint32_t>(type));
+  more.append(value);
+  std::string padding = write.string("general.padding") +
+                        write.number(static_cast<std::uint32_t>(GgufType::kString)) +
+                        write.string("");
+  const std::size_t n_blanks = kAlignment - (more.size() + padding.size()) % kAlignment;
+  padding.resize(padding.size() - sizeof(std::uint64_t));
+  more += padding + write.string(std::string(n_blanks, ' '));
+  std::string file = test::read_file(ATTNVIZ_SOURCE_DIR "/tests/reference/families/" + family +
+                                     "/" + family + ".gguf");
+  file.insert(kFirstKey, more);
+  file[kNumberOfKeys] = static_cast<char>(file[kNumberOfKeys] + 2);
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("more.gguf"), file);
+  return load_gguf(folder.file("more.gguf"));
+}
+
 }  // namespace
 
 TEST_CASE("a Llama in GGUF rotates whole heads") {
@@ -94,6 +119,21 @@ TEST_CASE("a Llama of Ollama's: the share of each head in place of what it rotat
     CHECK(rope_of(llama_of(d_model, d_model / 2))->n_rotated() == kHead);
   }
   check_refused(llama_of(16, 2), "llama.rope.dimension_count 2: ");
+}
+
+// llama.cpp: Granite takes "finetuned" for whether it turns at all.
+TEST_CASE("Granite in GGUF: without positions where its scaling is not finetuned") {
+  constexpr const char* kKey = "granite.rope.scaling.finetuned";
+  using namespace std::string_literals;
+  CHECK(with_key("granite", kKey, GgufType::kBool, "\0"s).layers.front().rope->n_rotated() == 0);
+  CHECK(with_key("granite", kKey, GgufType::kBool, "\1"s).layers.front().rope->n_rotated() == 8);
+}
+
+TEST_CASE("OLMo 3 in GGUF: layers with a window may have a base of their own") {
+  const Model model =
+      with_key("olmo3", "olmo2.rope.freq_base_swa", GgufType::kF32, GgufBuilder().number(1e4f));
+  CHECK(model.layers[0].rope->theta == 1e4);
+  CHECK(model.layers[3].rope->theta == 5e5);
 }
 
 TEST_CASE("LongRoPE in GGUF: no scaling beside its factors") {

@@ -30,7 +30,9 @@ std::string safetensors_of(const std::vector<TestTensor>& tensors) {
 }
 
 void copy_model(const std::string& name, const fs::path& to) {
-  const fs::path from = fs::path(ATTNVIZ_SOURCE_DIR) / "tests/reference/models" / name;
+  const fs::path reference = fs::path(ATTNVIZ_SOURCE_DIR) / "tests/reference";
+  const bool is_family = fs::exists(reference / "families" / name);
+  const fs::path from = reference / (is_family ? "families" : "models") / name;
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
     fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);
   }
@@ -38,7 +40,12 @@ void copy_model(const std::string& name, const fs::path& to) {
 
 void change_config(const fs::path& folder, const std::string& key, const nlohmann::json& value) {
   nlohmann::json config = read_json(folder / "config.json");
-  config[nlohmann::json::json_pointer("/" + key)] = value;
+  const nlohmann::json::json_pointer at("/" + key);
+  if (value.is_discarded()) {
+    config.at(at.parent_pointer()).erase(at.back());
+  } else {
+    config[at] = value;
+  }
   write_file(folder / "config.json", config.dump());
 }
 

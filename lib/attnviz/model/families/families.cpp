@@ -24,6 +24,7 @@ std::span<const Family> families() noexcept {
       {"granite", "Granite", read_granite},
       {"lfm2", "Lfm2", read_lfm2},
       {"llama", "Llama", read_llama},
+      {"ministral", "Ministral", read_ministral, {}, {}, "llama"},
       {"ministral3", "Ministral3", read_ministral3, {}, {}, "mistral3"},
       {"mistral", "Mistral", read_mistral, {}, {}, "llama"},
       {"mistral3", "Mistral3", read_mistral3, {"mistral", "ministral3"}, kVision},

@@ -42,6 +42,7 @@ Model read_gptj(const HfConfig& config, TensorFiles files);
 Model read_granite(const HfConfig& config, TensorFiles files);
 Model read_lfm2(const HfConfig& config, TensorFiles files);
 Model read_llama(const HfConfig& config, TensorFiles files);
+Model read_ministral(const HfConfig& config, TensorFiles files);
 Model read_ministral3(const HfConfig& config, TensorFiles files);
 Model read_mistral(const HfConfig& config, TensorFiles files);
 Model read_mistral3(const HfConfig& config, TensorFiles files);

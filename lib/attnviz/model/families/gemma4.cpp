@@ -5,7 +5,11 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,15 +54,43 @@ std::shared_ptr<const Rope> read_rope(const HfConfig& config, std::size_t d_head
   return std::make_shared<const Rope>(read_config_rope(config, facts));
 }
 
+struct HeadShape {
+  std::size_t d_head = 0;
+  std::size_t n_kv_heads = 0;
+};
+
+// As "per_layer_config" has them by layer, or older files for all layers that see everything.
+std::vector<HeadShape> head_shapes(const HfConfig& config, const Traits& traits,
+                                   const std::function<bool(std::size_t layer)>& is_sliding,
+                                   bool values_are_keys) {
+  constexpr std::size_t kGlobalHead = 512;
+  HeadShape global{config.size_or("global_head_dim", kGlobalHead), traits.n_kv_heads};
+  const std::size_t global_kv = config.size_or("num_global_key_value_heads", traits.n_kv_heads);
+  global.n_kv_heads = values_are_keys ? global_kv : traits.n_kv_heads;
+  const auto by_layer = config.object("per_layer_config");
+  std::vector<HeadShape> shapes(traits.n_layers, {traits.d_head, traits.n_kv_heads});
+  for (std::size_t layer = 0; layer < shapes.size(); ++layer) {
+    const auto own = by_layer ? by_layer->object(std::to_string(layer)) : std::nullopt;
+    if (own) {
+      shapes[layer] = {own->size_or("head_dim", traits.d_head),
+                       own->size_or("num_key_value_heads", traits.n_kv_heads)};
+    } else if (!by_layer && !is_sliding(layer)) {
+      shapes[layer] = global;
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
 Model read_gemma4(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kPattern = 6;
   constexpr std::size_t kWindow = 512;
-  constexpr std::size_t kGlobalHead = 512;
+  constexpr std::size_t kLayerInputs = 256;
   require_dense(config);
   require_causal(config);
-  ConfigDefaults defaults{.n_heads = 8, .n_kv_heads = 1, .d_head = 256, .n_ctx = 131072};
+  require_rope_parameters(config);
+  ConfigDefaults defaults{.n_heads = 8, .n_kv_heads = 4, .d_head = 256, .n_ctx = 131072};
   defaults.tied = true;
   Traits traits = read_traits(config, defaults);
   traits.names.mlp_norm = "pre_feedforward_layernorm";
@@ -78,23 +110,35 @@ Model read_gemma4(const HfConfig& config, TensorFiles files) {
   traits.result_scale = true;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
-  const auto own = config.find("hidden_size_per_layer_input");
-  traits.layer_inputs = own ? static_cast<std::size_t>(own->as_unsigned()) : 0;
+  const auto own = config.find("hidden_size_per_layer_input");  // may be 0
+  traits.layer_inputs = own ? static_cast<std::size_t>(own->as_unsigned()) : kLayerInputs;
   config.find("vocab_size_per_layer_input");
 
-  const auto is_sliding = [listed = sliding_layers(config)](std::size_t layer) {
-    return listed ? (*listed)[layer] : (layer + 1) % kPattern != 0;
+  // The last layer sees everything, whatever the list says of it.
+  const auto is_sliding = [listed = sliding_layers(config),
+                           last = traits.n_layers - 1](std::size_t layer) {
+    return layer != last && (listed ? (*listed)[layer] : (layer + 1) % kPattern != 0);
   };
   slide(config, sliding_window(config, kWindow), is_sliding, traits);
-  const std::size_t global_head = config.size_or("global_head_dim", kGlobalHead);
-  const auto global = read_rope(config, global_head, traits.n_ctx, "full_attention");
-  const auto local = read_rope(config, traits.d_head, traits.n_ctx, "sliding_attention");
-  traits.rope = [is_sliding, global, local](std::size_t layer) {
-    return is_sliding(layer) ? local : global;
+  if (traits.mask) {
+    traits.mask = [is_sliding, mask = traits.mask](std::size_t layer) {
+      return is_sliding(layer) ? mask(layer) : std::nullopt;
+    };
+  }
+  const bool values_are_keys = config.flag_or("attention_k_eq_v", false);
+  const std::vector<HeadShape> shapes = head_shapes(config, traits, is_sliding, values_are_keys);
+  std::map<std::pair<bool, std::size_t>, std::shared_ptr<const Rope>> ropes;
+  for (std::size_t layer = 0; layer < traits.n_layers; ++layer) {
+    auto& rope = ropes[{is_sliding(layer), shapes[layer].d_head}];
+    if (!rope) {
+      rope = read_rope(config, shapes[layer].d_head, traits.n_ctx,
+                       is_sliding(layer) ? "sliding_attention" : "full_attention");
+    }
+  }
+  traits.rope = [is_sliding, shapes, ropes = std::move(ropes)](std::size_t layer) {
+    return ropes.at({is_sliding(layer), shapes[layer].d_head});
   };
 
-  const bool values_are_keys = config.flag_or("attention_k_eq_v", false);
-  const std::size_t global_kv = config.size_or("num_global_key_value_heads", traits.n_kv_heads);
   const auto shared = config.find("num_kv_shared_layers");
   const std::size_t n_shared = shared ? static_cast<std::size_t>(shared->as_unsigned()) : 0;
   if (n_shared >= traits.n_layers && n_shared > 0) {
@@ -103,11 +147,9 @@ Model read_gemma4(const HfConfig& config, TensorFiles files) {
   const bool are_wider = config.flag_or("use_double_wide_mlp", false);
   traits.vary = [=, where = traits.where, n_own = traits.n_layers - n_shared](std::size_t layer,
                                                                               LayerTraits& shape) {
-    if (!is_sliding(layer)) {
-      shape.d_head = global_head;
-      shape.n_kv_heads = values_are_keys ? global_kv : shape.n_kv_heads;
-      shape.values_are_keys = values_are_keys;
-    }
+    shape.d_head = shapes[layer].d_head;
+    shape.n_kv_heads = shapes[layer].n_kv_heads;
+    shape.values_are_keys = values_are_keys && !is_sliding(layer);
     if (layer >= n_own) {
       shape.keys_from = last_alike(where, n_own, is_sliding(layer), is_sliding);
       shape.d_ff *= are_wider ? 2 : 1;

@@ -93,6 +93,10 @@ Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
   traits.branch_scale = static_cast<float>(scale_of(metadata, "residual_scale", 1.0));
   traits.score_scale = scale_of(metadata, "attention.scale", 0.0);
   traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", 1.0));
+  // Of this architecture it says whether there are positions.
+  if (!metadata.flag_or(GgufKeys(metadata)("rope.scaling.finetuned"), true)) {
+    keep_unrotated(everywhere, traits);
+  }
   return read_transformer(traits, std::move(weights));
 }
 
@@ -133,8 +137,9 @@ Model read_gguf_olmo2(const GgufMetadata& metadata, WeightReader weights) {
   slide(metadata, 0, is_sliding, traits);
   if (traits.mask) {  // what slides is not scaled
     const auto scaled = traits.rope(0);
-    const auto plain =
-        std::make_shared<const Rope>(plain_rope(scaled->n_rotated(), scaled->theta, 0));
+    const double base =
+        metadata.positive_or(GgufKeys(metadata)("rope.freq_base_swa"), scaled->theta);
+    const auto plain = std::make_shared<const Rope>(plain_rope(scaled->n_rotated(), base, 0));
     traits.rope = [is_sliding, scaled, plain](std::size_t layer) {
       return is_sliding(layer) ? plain : scaled;
     };

@@ -43,8 +43,13 @@ Model read_gptj(const HfConfig& config, TensorFiles files) {
   traits.one_norm = true;
   traits.gated = false;
   traits.activation = read_activation(config, "activation_function", "gelu_new");
-  traits.score_scale = config.flag_or("scale_attn_weights", true) ? 0.0 : 1.0;
+  config.find("scale_attn_weights");  // GPT-2's; scores are scaled whatever it says
   traits.tied = is_tied(config, false);
+  if (const auto said = config.find_or_null("rotary_dim");
+      said && said->kind() == JsonKind::kNull) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}expected a whole number, found null", said->where()));
+  }
   const std::size_t n_rotated = config.size_or("rotary_dim", kRotated);
   if (n_rotated > traits.d_head || n_rotated % 2 != 0) {
     config.node().fail(fmt::format("rotary_dim: expected an even number up to {}, found {}",

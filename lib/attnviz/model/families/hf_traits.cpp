@@ -58,9 +58,10 @@ Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
       config.size_or("num_key_value_heads",
                      is_said || defaults.n_kv_heads == 0 ? traits.n_heads : defaults.n_kv_heads);
   const std::optional<std::size_t> d_head = config.size_if_there("head_dim");
-  traits.d_head = d_head                 ? *d_head
-                  : defaults.d_head != 0 ? defaults.d_head
-                                         : even_share(traits.where, traits.d_model, traits.n_heads);
+  const bool is_share = defaults.d_head == 0 || config.find_or_null("head_dim").has_value();
+  traits.d_head = d_head     ? *d_head
+                  : is_share ? even_share(traits.where, traits.d_model, traits.n_heads)
+                             : defaults.d_head;
   if (traits.d_head > kWidestHead) {
     config.node().fail(
         fmt::format("head_dim: expected at most {}, found {}", kWidestHead, traits.d_head));
@@ -91,6 +92,12 @@ bool is_tied(const HfConfig& config, bool otherwise) {
                             outside->where()));
   }
   return config.flag_or(kKey, outside ? outside->as_bool() : otherwise);
+}
+
+void require_rope_parameters(const HfConfig& config) {
+  if (!config.has("rope_parameters")) {
+    config.node().fail("rope_parameters: expected an object, found none");
+  }
 }
 
 void rotate_all(const HfConfig& config, Traits& traits) {
@@ -154,6 +161,13 @@ void slide(const HfConfig& config, std::size_t window,
 }
 
 void slide_everywhere(const HfConfig& config, std::size_t window, Traits& traits) {
+  const std::optional<std::vector<bool>> listed = sliding_layers(config);
+  if (window != 0 && listed && std::ranges::find(*listed, false) != listed->end()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}full_attention contradicts sliding_window, which a model of this "
+                            "family has in all layers",
+                            config.at("layer_types").where()));
+  }
   slide(
       config, window, [](std::size_t /*layer*/) { return true; }, traits);
 }

@@ -17,7 +17,7 @@ namespace attnviz {
 struct ConfigDefaults {
   std::size_t n_heads = 0;
   std::size_t n_kv_heads = 0;  // 0: as many as heads
-  std::size_t d_head = 0;      // 0: d_model / n_heads
+  std::size_t d_head = 0;      // 0, or null in the config: d_model / n_heads
   std::size_t n_ctx = 0;
   double epsilon = 1e-6;
   std::size_t original_n_ctx = 0;  // before rotary positions were scaled; 0: n_ctx
@@ -32,6 +32,10 @@ float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 
 /// "tie_word_embeddings" of a config, or of the one that its object stands in.
 bool is_tied(const HfConfig& config, bool otherwise);
+
+/// Throws Error{kMalformed} without "rope_parameters", in place of which the family's library has
+/// scaled ones.
+void require_rope_parameters(const HfConfig& config);
 
 /// Rotary positions that are the same in all layers.
 void rotate_all(const HfConfig& config, Traits& traits);
@@ -49,7 +53,7 @@ void require_none_sliding(const HfConfig& config, std::string_view said);
 void slide(const HfConfig& config, std::size_t window,
            const std::function<bool(std::size_t layer)>& is_sliding, Traits& traits);
 
-/// The same in all layers.
+/// The same in all layers. Throws Error{kUnsupported} when "layer_types" has others beside them.
 void slide_everywhere(const HfConfig& config, std::size_t window, Traits& traits);
 
 /// Which layers "layer_types" calls "sliding_attention"; nothing without such a list.

@@ -22,21 +22,29 @@ std::size_t feed_forward_width(const HfConfig& config) {
   constexpr std::size_t kMultiple = 256;
   const std::size_t said = config.size({"block_ff_dim", "intermediate_size"});
   const std::size_t multiple = config.size_or("block_multiple_of", kMultiple);
+  const bool is_scaled =
+      config.has("block_ffn_dim_multiplier") || !config.find_or_null("block_ffn_dim_multiplier");
   const double factor = config.positive_or("block_ffn_dim_multiplier", 1.0);
   if (!config.flag_or("block_auto_adjust_ff_dim", true)) {
     return said;
   }
   const std::size_t two_thirds = 2 * said / 3;  // in whole numbers, as the library has it
+  if (!is_scaled) {
+    return two_thirds;
+  }
   const auto scaled = static_cast<std::size_t>(factor * static_cast<double>(two_thirds));
   return (scaled + multiple - 1) / multiple * multiple;
 }
 
 // Whether a layer has a convolution, as "layer_types" or "full_attn_idxs" say.
 std::function<bool(std::size_t layer)> convolutions(const HfConfig& config, std::size_t n_layers) {
-  config.find("full_attn_idxs");  // says the same once more
+  const auto attention = config.find("full_attn_idxs");  // may say the same once more
   const auto types = config.find("layer_types");
+  if (!types && !attention) {
+    return [](std::size_t /*layer*/) { return false; };
+  }
   if (!types) {
-    const std::span<const float> listed = config.at("full_attn_idxs").as_numbers();
+    const std::span<const float> listed = attention->as_numbers();
     return [listed = std::vector<float>(listed.begin(), listed.end())](std::size_t layer) {
       return std::ranges::find(listed, static_cast<float>(layer)) == listed.end();
     };
@@ -62,6 +70,7 @@ std::function<bool(std::size_t layer)> convolutions(const HfConfig& config, std:
 Model read_lfm2(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kContext = 128000;
   constexpr std::size_t kWidth = 3;
+  constexpr std::size_t kKeyHeads = 8;
   constexpr double kBase = 1e6;
   for (const char* key : {"block_use_swiglu", "use_pos_enc"}) {
     if (!config.flag_or(key, true)) {
@@ -99,7 +108,7 @@ Model read_lfm2(const HfConfig& config, TensorFiles files) {
   traits.n_vocab = config.size("vocab_size");
   traits.d_model = config.size({"hidden_size", "block_dim", "conv_dim", "conv_dim_out"});
   traits.n_heads = config.size({"num_attention_heads", "num_heads"});
-  traits.n_kv_heads = config.size_or("num_key_value_heads", traits.n_heads);
+  traits.n_kv_heads = config.size_or("num_key_value_heads", kKeyHeads);
   traits.d_head = even_share(traits.where, traits.d_model, traits.n_heads);
   traits.d_ff = feed_forward_width(config);
   traits.n_ctx = config.size_or("max_position_embeddings", kContext);
@@ -107,9 +116,11 @@ Model read_lfm2(const HfConfig& config, TensorFiles files) {
   traits.epsilon = config.positive_or("norm_eps", 1e-5);
   traits.query_key_norm = Presence::kYes;
   traits.convolution_bias = present_if(config.flag_or("conv_bias", false));
+  require_same(config.find("tie_embedding"), config.find("tie_word_embeddings"));
   traits.tied = is_tied(config, config.flag_or("tie_embedding", true));
   RopeFacts rope{traits.d_head, traits.n_ctx};
   rope.base = kBase;
+  rope.old_base_key = "theta";
   rotate_all(config, rope, traits);
   traits.vary = [is_conv = convolutions(config, traits.n_layers),
                  width = config.size_or("conv_L_cache", kWidth)](std::size_t layer,

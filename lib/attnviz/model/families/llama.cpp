@@ -1,5 +1,6 @@
 // Llama 1 to 3 (Touvron et al. 2023). Mistral (Jiang et al. 2023): Llama with a sliding window;
-// Ministral 3 (2025): queries that grow with their position. SmolLM 3 (Bakouch et al. 2025): Llama
+// Ministral (2024): Mistral with a window in some layers; Ministral 3 (2025): queries that grow
+// with their position. SmolLM 3 (Bakouch et al. 2025): Llama
 // without rotary positions in every fourth layer.
 
 #include <fmt/core.h>
@@ -16,12 +17,23 @@ namespace attnviz {
 namespace {
 
 constexpr std::string_view kQueryGrowth = "llama_4_scaling_beta";
+constexpr std::size_t kMistralWindow = 4096;
 
-Traits llama_traits(const HfConfig& config, const ConfigDefaults& defaults) {
+Traits llama_traits(const HfConfig& config, const ConfigDefaults& defaults,
+                    double base = RopeFacts().base) {
   Traits traits = read_traits(config, defaults);
   traits.activation = read_activation(config, "hidden_act", "silu");
-  rotate_all(config, traits);
+  RopeFacts rope{traits.d_head, traits.n_ctx};
+  rope.base = base;
+  rotate_all(config, rope, traits);
   return traits;
+}
+
+Traits mistral_traits(const HfConfig& config) {
+  ConfigDefaults defaults;
+  defaults.n_kv_heads = 8;
+  defaults.n_ctx = 131072;
+  return llama_traits(config, defaults);
 }
 
 }  // namespace
@@ -39,18 +51,24 @@ Model read_llama(const HfConfig& config, TensorFiles files) {
 }
 
 Model read_mistral(const HfConfig& config, TensorFiles files) {
-  ConfigDefaults defaults;
-  defaults.n_kv_heads = 8;
-  defaults.n_ctx = 131072;
-  Traits traits = llama_traits(config, defaults);
-  constexpr std::size_t kWindow = 4096;
-  slide_everywhere(config, sliding_window(config, kWindow), traits);
+  Traits traits = mistral_traits(config);
+  slide_everywhere(config, sliding_window(config, kMistralWindow), traits);
+  return read_hf_decoder(std::move(files), traits);
+}
+
+Model read_ministral(const HfConfig& config, TensorFiles files) {
+  Traits traits = mistral_traits(config);
+  slide(
+      config, sliding_window(config, kMistralWindow), [](std::size_t /*layer*/) { return true; },
+      traits);
   return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_ministral3(const HfConfig& config, TensorFiles files) {
+  require_rope_parameters(config);
   ConfigDefaults defaults;
   defaults.n_kv_heads = 8;
+  defaults.d_head = 128;
   defaults.n_ctx = 262144;
   defaults.epsilon = 1e-5;
   Traits traits = llama_traits(config, defaults);
@@ -74,12 +92,13 @@ Model read_mistral3(const HfConfig& config, TensorFiles files) {
 
 Model read_smollm3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kInterval = 4;
+  constexpr double kBase = 2e6;
   ConfigDefaults defaults;
   defaults.n_kv_heads = 4;
   defaults.n_heads = 16;
   defaults.n_ctx = 32768;
   defaults.tied = true;
-  Traits traits = llama_traits(config, defaults);
+  Traits traits = llama_traits(config, defaults, kBase);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.mlp_bias = present_if(config.flag_or("mlp_bias", false));
   const std::size_t interval = config.size_or("no_rope_layer_interval", kInterval);
@@ -88,8 +107,9 @@ Model read_smollm3(const HfConfig& config, TensorFiles files) {
     for (const float flag : flags->as_numbers()) {
       listed.push_back(flag != 0.0f);
     }
-    if (listed.size() != traits.n_layers) {
-      flags->fail(fmt::format("expected {} numbers, found {}", traits.n_layers, listed.size()));
+    if (listed.size() < traits.n_layers) {
+      flags->fail(fmt::format("expected a number for each of {} layers, found {}", traits.n_layers,
+                              listed.size()));
     }
   }
   const auto is_plain = [listed = std::move(listed), interval](std::size_t layer) {

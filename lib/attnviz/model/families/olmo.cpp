@@ -12,7 +12,7 @@ namespace attnviz {
 
 namespace {
 
-Traits olmo_traits(const HfConfig& config) {
+Traits olmo_traits(const HfConfig& config, double base) {
   ConfigDefaults defaults;
   defaults.n_heads = 32;
   defaults.n_ctx = 2048;
@@ -24,27 +24,43 @@ Traits olmo_traits(const HfConfig& config) {
   traits.norm_after = true;
   traits.query_key_norm = Presence::kYes;
   traits.head_norms = HeadNorms::kTogether;
-  rotate_all(config, traits);
+  RopeFacts rope{traits.d_head, traits.n_ctx};
+  rope.base = base;
+  rope.kind = "full_attention";
+  rotate_all(config, rope, traits);
   return traits;
+}
+
+// Scaled only where newer configs say so of these layers alone.
+Rope rope_in_windows(const HfConfig& config, const Traits& traits, double base) {
+  constexpr std::string_view kKind = "sliding_attention";
+  const auto parameters = config.object("rope_parameters");
+  if (!parameters || !parameters->has(kKind)) {
+    return plain_rope(traits.d_head, traits.rope(0)->theta, traits.n_ctx);
+  }
+  RopeFacts facts{traits.d_head, traits.n_ctx};
+  facts.base = base;
+  facts.kind = kKind;
+  return read_config_rope(config, facts);
 }
 
 }  // namespace
 
 Model read_olmo2(const HfConfig& config, TensorFiles files) {
-  return read_hf_decoder(std::move(files), olmo_traits(config));
+  return read_hf_decoder(std::move(files), olmo_traits(config, RopeFacts().base));
 }
 
 Model read_olmo3(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kWindow = 4096;
   constexpr std::size_t kPattern = 4;
-  Traits traits = olmo_traits(config);
+  constexpr double kBase = 5e5;
+  Traits traits = olmo_traits(config, kBase);
   const auto is_sliding = [listed = sliding_layers(config)](std::size_t layer) {
     return listed ? (*listed)[layer] : (layer + 1) % kPattern != 0;
   };
   slide(config, sliding_window(config, kWindow), is_sliding, traits);
   const auto scaled = traits.rope;
-  const auto plain =
-      std::make_shared<const Rope>(plain_rope(traits.d_head, scaled(0)->theta, traits.n_ctx));
+  const auto plain = std::make_shared<const Rope>(rope_in_windows(config, traits, kBase));
   traits.rope = [is_sliding, scaled, plain](std::size_t layer) {
     return is_sliding(layer) ? plain : scaled(layer);
   };

@@ -14,9 +14,16 @@ namespace attnviz {
 
 namespace {
 
-void read_windows(const HfConfig& config, Traits& traits) {
+// What the family's library assumes.
+struct QwenDefaults {
+  ConfigDefaults sizes;
+  double base = RopeFacts().base;
+  std::size_t first_sliding = 28;
+  bool has_pictures = false;
+};
+
+void read_windows(const HfConfig& config, std::size_t first_sliding, Traits& traits) {
   constexpr std::size_t kWindow = 4096;
-  constexpr std::size_t kFirstSliding = 28;
   // Configs say these where the window is off, too.
   const std::size_t window = sliding_window(config, kWindow);
   const std::optional<JsonNode> first = config.find_or_null("max_window_layers");  // may be 0
@@ -26,7 +33,7 @@ void read_windows(const HfConfig& config, Traits& traits) {
   }
   const bool is_first_used = window != 0 && !config.has("layer_types");
   const std::size_t from =
-      first && is_first_used ? static_cast<std::size_t>(first->as_unsigned()) : kFirstSliding;
+      first && is_first_used ? static_cast<std::size_t>(first->as_unsigned()) : first_sliding;
   slide(
       config, window, [from](std::size_t layer) { return layer >= from; }, traits);
 }
@@ -50,30 +57,27 @@ void read_chunks(const HfConfig& config, Traits& traits) {
   traits.most_tokens = chunk - local;
 }
 
-Traits qwen_traits(const HfConfig& config, std::size_t d_head, bool has_pictures) {
-  ConfigDefaults defaults;
-  defaults.n_kv_heads = 32;
-  defaults.d_head = d_head;
-  defaults.n_ctx = 32768;
-  Traits traits = read_traits(config, defaults);
+Traits qwen_traits(const HfConfig& config, const QwenDefaults& defaults) {
+  Traits traits = read_traits(config, defaults.sizes);
   traits.activation = read_activation(config, "hidden_act", "silu");
   RopeFacts rope{traits.d_head, traits.n_ctx};
-  rope.has_sections = has_pictures;
+  rope.base = defaults.base;
+  rope.has_sections = defaults.has_pictures;
   rotate_all(config, rope, traits);
-  read_windows(config, traits);
+  read_windows(config, defaults.first_sliding, traits);
   read_chunks(config, traits);
   return traits;
 }
 
-Model read_any_qwen2(const HfConfig& config, TensorFiles files, bool has_pictures) {
-  Traits traits = qwen_traits(config, 0, has_pictures);
+Model read_any_qwen2(const HfConfig& config, TensorFiles files, const QwenDefaults& defaults) {
+  Traits traits = qwen_traits(config, defaults);
   traits.qkv_bias = Presence::kYes;
   config.find("attention_bias");  // whatever it says
   return read_hf_decoder(std::move(files), traits);
 }
 
-Model read_any_qwen3(const HfConfig& config, TensorFiles files, bool has_pictures) {
-  Traits traits = qwen_traits(config, /*d_head=*/128, has_pictures);
+Model read_any_qwen3(const HfConfig& config, TensorFiles files, const QwenDefaults& defaults) {
+  Traits traits = qwen_traits(config, defaults);
   traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
   traits.query_key_norm = Presence::kYes;
   return read_hf_decoder(std::move(files), traits);
@@ -82,19 +86,27 @@ Model read_any_qwen3(const HfConfig& config, TensorFiles files, bool has_picture
 }  // namespace
 
 Model read_qwen2(const HfConfig& config, TensorFiles files) {
-  return read_any_qwen2(config, std::move(files), /*has_pictures=*/false);
+  return read_any_qwen2(config, std::move(files), {.sizes = {.n_kv_heads = 32, .n_ctx = 32768}});
 }
 
 Model read_qwen2_vl(const HfConfig& config, TensorFiles files) {
-  return read_any_qwen2(config, std::move(files), /*has_pictures=*/true);
+  return read_any_qwen2(config, std::move(files),
+                        {.sizes = {.n_kv_heads = 8, .n_ctx = 32768, .epsilon = 1e-5},
+                         .base = 1e6,
+                         .first_sliding = 80,
+                         .has_pictures = true});
 }
 
 Model read_qwen3(const HfConfig& config, TensorFiles files) {
-  return read_any_qwen3(config, std::move(files), /*has_pictures=*/false);
+  return read_any_qwen3(config, std::move(files),
+                        {.sizes = {.n_kv_heads = 32, .d_head = 128, .n_ctx = 32768}});
 }
 
 Model read_qwen3_vl(const HfConfig& config, TensorFiles files) {
-  return read_any_qwen3(config, std::move(files), /*has_pictures=*/true);
+  return read_any_qwen3(config, std::move(files),
+                        {.sizes = {.n_kv_heads = 32, .d_head = 128, .n_ctx = 128000},
+                         .base = 5e5,
+                         .has_pictures = true});
 }
 
 }  // namespace attnviz
