@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/expert_mlps.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/mlp.h"
@@ -46,6 +47,7 @@ struct LayerMemory {
   MatrixBuffer output;    // for the next one
   MatrixBuffer added;     // what a norm comes behind
   MlpMemory mlp;
+  ExpertMemory experts;
   std::list<Rotation> rotations;     // most models have one or two
   MatrixBuffer normed;               // what attention and MLP look at, where a norm comes first
   std::vector<BlockScratch> blocks;  // by thread

@@ -8,6 +8,7 @@
 
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/convolution.h"
+#include "attnviz/attention/expert_mlps.h"
 #include "attnviz/attention/mlp.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
@@ -68,17 +69,42 @@ void finish_branch(const LayerWeights& layer, const Norm& norm, std::size_t n_th
   scale_rows(layer.branch_scale, x);
 }
 
+// x += Σ factor · expert(look)
+void add_chosen_experts(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+  const Experts& experts = run.weights().experts;
+  const RoutedTokens routed = route_tokens(experts, look, run.n_threads, run.memory.experts);
+  if (run.is_watched(LayerStep::kRouter)) {
+    run.observer.router(run.at(LayerStep::kRouter), routed);
+  }
+  add_experts(experts, routed, look, run.n_threads, run.memory.experts, x);
+}
+
+// out = mlp(look), and what experts add.
+void run_branch(const WatchedLayer& run, ConstMatrix look, Matrix out) {
+  const LayerWeights& layer = run.weights();
+  if (layer.mlp.present()) {
+    run_mlp(layer.mlp, look, false, run.n_threads, run.memory.mlp, out);
+  } else {
+    std::fill_n(out.row_data(0), out.rows * out.stride, 0.0f);
+  }
+  if (layer.experts.present()) {
+    gate_shared(layer.experts, look, run.n_threads, run.memory.experts, out);
+    add_chosen_experts(run, look, out);
+  }
+}
+
 // x += mlp(look), or x += norm(mlp(look)). What is added must wait when x is looked at itself, or
 // the observer looks at it.
 void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   const LayerWeights& layer = run.weights();
   const bool is_watched = run.is_watched(LayerStep::kMlp);
-  const bool is_plain = !layer.after_mlp_norm.present() && layer.branch_scale == 1.0f;
+  const bool is_plain =
+      !layer.after_mlp_norm.present() && layer.branch_scale == 1.0f && !layer.experts.present();
   if (is_plain && look.data != x.data && !is_watched) {
     return run_mlp(layer.mlp, look, true, run.n_threads, run.memory.mlp, x);
   }
   const Matrix added = shaped(run.memory.added, x.rows, x.cols);
-  run_mlp(layer.mlp, look, false, run.n_threads, run.memory.mlp, added);
+  run_branch(run, look, added);
   if (is_watched) {
     run.observer.mlp(run.at(LayerStep::kMlp), added);
   }
@@ -188,7 +214,8 @@ RunEnd run_end(const Model& model, const RunObserver& observer) {
   };
   for (std::size_t layer = model.n_layers(); layer-- > 0;) {
     const std::size_t n_heads = model.layers[layer].heads.size();
-    if (wants(layer, {LayerStep::kMiddle, LayerStep::kMlp, LayerStep::kAfter})) {
+    if (wants(layer,
+              {LayerStep::kMiddle, LayerStep::kRouter, LayerStep::kMlp, LayerStep::kAfter})) {
       return {layer, LayerReach::kWhole, n_heads};
     }
     if (wants(layer, {LayerStep::kContexts, LayerStep::kAttention})) {
@@ -283,8 +310,8 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
     }
     const double turns =
         layer.rope ? token_bytes * static_cast<double>(layer.rope->n_rotated()) : 0.0;
-    most = std::max(
-        most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) + contexts + turns);
+    most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
+                              expert_bytes(layer.experts, n_tokens) + contexts + turns);
   }
   return most + streams * token_bytes * static_cast<double>(model.config.d_model);
 }

@@ -14,9 +14,30 @@ constexpr double kHiddenAtOnce = 64e6;
 // Tokens whose hidden layers lie in memory together.
 std::size_t tokens_at_once(const Mlp& mlp, std::size_t n_tokens) noexcept {
   const double token_bytes =
-      static_cast<double>(mlp.up.d_out() * sizeof(float)) * (mlp.gate.weight.empty() ? 1.0 : 2.0);
+      static_cast<double>(mlp.d_ff() * sizeof(float)) * (mlp.is_gated() ? 2.0 : 1.0);
   const auto fitting = static_cast<std::size_t>(kHiddenAtOnce / token_bytes);
   return std::min(n_tokens, std::max(fitting / kBlockRows, std::size_t{1}) * kBlockRows);
+}
+
+void activate_gated(const Mlp& mlp, ConstMatrix up, Matrix gate) noexcept {
+  if (mlp.limit > 0.0f) {
+    kernels::activate_limited(mlp.limit, up, gate);
+  } else {
+    kernels::activate_gated(mlp.activation, up, gate);
+  }
+}
+
+// Of columns that alternate the first of each two to `gates`; the others move together.
+Matrix take_apart(Matrix both, Matrix gates) noexcept {
+  for (std::size_t row = 0; row < both.rows; ++row) {
+    float* const from = both.row_data(row);
+    float* const gate = gates.row_data(row);
+    for (std::size_t i = 0; i < gates.cols; ++i) {
+      gate[i] = from[2 * i];
+      from[i] = from[2 * i + 1];
+    }
+  }
+  return both.col_block(0, gates.cols);
 }
 
 }  // namespace
@@ -25,19 +46,22 @@ void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Mlp
              Matrix out) {
   assert(mlp.present());
   const std::size_t step = tokens_at_once(mlp, x.rows);
-  const bool is_gated = !mlp.gate.weight.empty();
   const Matrix up_rows = shaped(memory.up, step, mlp.up.d_out());
-  const Matrix gate_rows = is_gated ? shaped(memory.gate, step, mlp.up.d_out()) : Matrix{};
+  const Matrix gate_rows = mlp.is_gated() ? shaped(memory.gate, step, mlp.d_ff()) : Matrix{};
   for (std::size_t first = 0; first < x.rows; first += step) {
     const std::size_t count = std::min(step, x.rows - first);
     const ConstMatrix tokens = x.row_block(first, count);
     const Matrix up = up_rows.row_block(0, count);
     Matrix hidden = up;
-    if (is_gated) {
+    if (mlp.interleaved) {
+      hidden = gate_rows.row_block(0, count);
+      blocked_product(tokens, mlp.up, n_threads, up);
+      activate_gated(mlp, take_apart(up, hidden), hidden);
+    } else if (mlp.is_gated()) {
       hidden = gate_rows.row_block(0, count);
       blocked_product(tokens, mlp.up, n_threads, up);
       blocked_product(tokens, mlp.gate, n_threads, hidden, [&](const OutputBlock& block) {
-        kernels::activate_gated(mlp.activation, block.of(up), block.of(hidden));
+        activate_gated(mlp, block.of(up), block.of(hidden));
       });
     } else {
       blocked_product(tokens, mlp.up, n_threads, up, [&](const OutputBlock& block) {
@@ -57,9 +81,9 @@ double mlp_bytes(const Mlp& mlp, std::size_t n_tokens) noexcept {
   if (!mlp.present()) {
     return 0.0;
   }
-  const double hidden = mlp.gate.weight.empty() ? 1.0 : 2.0;
+  const double hidden = mlp.is_gated() ? 2.0 : 1.0;
   return static_cast<double>(tokens_at_once(mlp, n_tokens) * sizeof(float)) * hidden *
-         static_cast<double>(mlp.up.d_out());
+         static_cast<double>(mlp.d_ff());
 }
 
 }  // namespace attnviz

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
+#include "attnviz/attention/routing.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 
@@ -71,7 +72,8 @@ enum class LayerStep {
   kContexts,   // contexts(): weights · V of all heads side by side, [n, sum of d_value]
   kAttention,  // attention(): contexts · W_O + b_O, [n, d_model]; the contexts without W_O
   kMiddle,     // stream(): the residual stream between attention and MLP
-  kMlp,        // mlp(): what the MLP gives, [n, d_model]
+  kRouter,     // router(): which experts each token gets; of layers with experts alone
+  kMlp,        // mlp(): what the MLP gives, and the experts, [n, d_model]
   kAfter,      // stream(): the residual stream that leaves
 };
 
@@ -114,6 +116,7 @@ class RunObserver {
   virtual void stream(const RunPlace& /*at*/, ConstMatrix /*x*/) {}
   virtual void contexts(const RunPlace& /*at*/, Matrix /*z*/) {}
   virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
+  virtual void router(const RunPlace& /*at*/, const RoutedTokens& /*routed*/) {}
   virtual void mlp(const RunPlace& /*at*/, Matrix /*y*/) {}
 
   /// Whether the values of a head are to be told, some heads of a layer at a time and before their
@@ -160,6 +163,9 @@ class ObserverGroup : public RunObserver {
   void stream(const RunPlace& at, ConstMatrix x) override { tell(&RunObserver::stream, at, x); }
   void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
   void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
+  void router(const RunPlace& at, const RoutedTokens& routed) override {
+    tell<const RoutedTokens&>(&RunObserver::router, at, routed);
+  }
   void mlp(const RunPlace& at, Matrix y) override { tell(&RunObserver::mlp, at, y); }
   bool wants_values(HeadId head) const override;
   void values(std::size_t layer, std::span<const HeadValues> heads) override;
@@ -168,9 +174,8 @@ class ObserverGroup : public RunObserver {
 
  private:
   // Those that want the step.
-  template <class AnyMatrix>
-  void tell(void (RunObserver::*step)(const RunPlace&, AnyMatrix), const RunPlace& at,
-            AnyMatrix values) {
+  template <class Values>
+  void tell(void (RunObserver::*step)(const RunPlace&, Values), const RunPlace& at, Values values) {
     for (RunObserver* observer : observers_) {
       if (observer->wants(at.layer, at.step)) {
         (observer->*step)(at, values);

@@ -113,6 +113,22 @@ void activate(Activation activation, ConstMatrix up, Matrix x) {
   apply(activation, up, x);
 }
 
+void activate_limited(float limit, ConstMatrix up, Matrix gate) {
+  constexpr float kSteepness = 1.702f;
+  constexpr float kLowest = -87.0f / kSteepness;  // nothing is left of σ there
+  for (std::size_t r = 0; r < gate.rows; ++r) {
+    float* row = gate.row_data(r);
+    const float* others = up.row_data(r);
+    map_numbers(gate.cols, row, [&](auto d, auto load) HWY_ATTR {
+      const auto one = hn::Set(d, 1.0f);
+      const auto g = at_least(d, at_most(d, load(row), limit), kLowest);
+      const auto u = at_least(d, at_most(d, load(others), limit), -limit);
+      const auto e = exponential(d, hn::Mul(g, hn::Set(d, -kSteepness)));
+      return hn::Mul(hn::Div(g, hn::Add(one, e)), hn::Add(u, one));
+    });
+  }
+}
+
 void soft_cap(float* x, std::size_t n, float factor, float cap) {
   const float inner = factor / cap;
   map_numbers(n, x, [&](auto d, auto load) HWY_ATTR {
@@ -127,6 +143,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace attnviz::kernels {
 HWY_EXPORT(activate);
+HWY_EXPORT(activate_limited);
 HWY_EXPORT(soft_cap);
 
 void activate(Activation activation, Matrix x) noexcept {
@@ -135,6 +152,10 @@ void activate(Activation activation, Matrix x) noexcept {
 
 void activate_gated(Activation activation, ConstMatrix up, Matrix gate) noexcept {
   HWY_DYNAMIC_DISPATCH(activate)(activation, up, gate);
+}
+
+void activate_limited(float limit, ConstMatrix up, Matrix gate) noexcept {
+  HWY_DYNAMIC_DISPATCH(activate_limited)(limit, up, gate);
 }
 
 void soft_cap(std::span<float> x, float cap, float factor) noexcept {

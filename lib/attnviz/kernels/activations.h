@@ -22,6 +22,10 @@ void activate(Activation activation, Matrix x) noexcept;
 /// gate = f(gate) · up, element by element. Same shape; no overlap.
 void activate_gated(Activation activation, ConstMatrix up, Matrix gate) noexcept;
 
+/// gate = g · σ(1.702 g) · (u + 1), g = min(gate, limit), u = up cut to [-limit, limit]; limit > 0.
+/// Source: gpt-oss (OpenAI 2025), its reference implementation. Same shape; no overlap.
+void activate_limited(float limit, ConstMatrix up, Matrix gate) noexcept;
+
 /// x = cap · tanh(factor · x / cap), for scores, whose softmax takes factor 1 then, and for logits.
 /// cap > 0. Source: Gemma 2 (Gemma Team 2024), section 2, "logit soft-capping".
 void soft_cap(std::span<float> x, float cap, float factor = 1.0f) noexcept;

@@ -17,6 +17,7 @@
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/core/unread.h"
+#include "attnviz/model/experts.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/transformer_parts.h"
 
@@ -75,7 +76,8 @@ struct LayerWeights {
   Norm after_attention_norm = {};  // of what attention adds
   Norm mlp_norm = {};
   Norm after_mlp_norm = {};
-  Mlp mlp = {};
+  Mlp mlp = {};  // of every token; beside experts what all share, or empty
+  Experts experts = {};
   LayerInput input = {};
   float branch_scale = 1.0f;  // of what attention and MLP add: Granite's residual multiplier
   float result_scale = 1.0f;  // of all that leaves the layer: Gemma 4's layer scalar

@@ -87,8 +87,15 @@ struct Mlp {
   Projection up;    // [d_model, d_ff]
   Projection down;  // [d_ff, d_model]
   Activation activation = Activation::kGelu;
+  // `up` is [d_model, 2 · d_ff] and has the gate's columns as well, each in front of its own.
+  bool interleaved = false;
+  // l > 0: in place of act(g) ∘ u, g̃ · σ(1.702 g̃) ∘ (ũ + 1) with g̃ = min(g, l) and ũ = u cut to
+  // [-l, l] (gpt-oss, OpenAI 2025).
+  float limit = 0.0f;
 
   bool present() const noexcept { return !up.weight.empty(); }
+  bool is_gated() const noexcept { return interleaved || !gate.weight.empty(); }
+  std::size_t d_ff() const noexcept { return down.d_in(); }
 };
 
 /// A gated causal convolution in place of attention: B, C, x = in(y); out(C ∘ conv(B ∘ x)), each

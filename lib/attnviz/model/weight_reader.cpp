@@ -205,6 +205,30 @@ Projection WeightReader::linear(std::string_view name, std::size_t d_in, std::si
   return projection;
 }
 
+std::vector<Projection> WeightReader::linears(std::string_view weight, std::string_view bias,
+                                              std::size_t n, std::size_t d_in, std::size_t d_out,
+                                              bool is_turned, Presence bias_presence) {
+  const std::size_t rows = is_turned ? d_in : d_out;
+  const std::size_t cols = is_turned ? d_out : d_in;
+  const FoundTensor found = get(weight, {n, rows, cols});
+  const StoredTensor& tensor = *found.tensor;
+  const bool is_double = tensor.type == StoredType::kF64;
+  const StoredMatrix all =
+      is_double ? StoredMatrix(std::as_const(copy(found, n * rows, cols)).view())
+                : StoredMatrix(tensor.bytes.data(), n * rows, cols, cols, tensor.type);
+  std::span<const float> biases;
+  if (has(bias, bias_presence)) {
+    biases = numbers({bias}, {n, d_out});
+  }
+  std::vector<Projection> each(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const StoredMatrix own = all.row_block(i * rows, rows);
+    each[i].weight = is_turned ? own : turned(own);
+    each[i].bias = biases.empty() ? biases : biases.subspan(i * d_out, d_out);
+  }
+  return each;
+}
+
 Projection WeightReader::conv1d(std::string_view name, std::size_t d_in, std::size_t d_out) {
   return {matrix(fmt::format("{}.weight", name), d_in, d_out),
           vector(fmt::format("{}.bias", name), d_out)};

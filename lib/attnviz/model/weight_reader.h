@@ -44,6 +44,11 @@ class WeightReader {
 
   /// A PyTorch Linear: stored [d_out, d_in] as `name.weight`, with `name.bias` [d_out] if wanted.
   Projection linear(std::string_view name, std::size_t d_in, std::size_t d_out, Presence bias);
+  /// Of each of `n` experts one, which lie in one tensor behind one another: stored [n, d_out,
+  /// d_in] as `weight`, or [n, d_in, d_out] where `is_turned`, with `bias` [n, d_out] if wanted.
+  std::vector<Projection> linears(std::string_view weight, std::string_view bias, std::size_t n,
+                                  std::size_t d_in, std::size_t d_out, bool is_turned,
+                                  Presence bias_presence);
   /// GPT-2's Conv1D: stored [d_in, d_out], with a bias.
   Projection conv1d(std::string_view name, std::size_t d_in, std::size_t d_out);
   /// The rows of a table as columns of logits: x · table^T.

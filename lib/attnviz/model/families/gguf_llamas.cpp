@@ -16,18 +16,35 @@ bool everywhere(std::size_t /*layer*/) {
   return true;
 }
 
-Traits llama_traits(const GgufMetadata& metadata, WeightReader& weights) {
-  Traits traits = gguf_traits(metadata, weights);
+Traits llama_traits(const GgufMetadata& metadata, WeightReader& weights,
+                    bool may_have_experts = false) {
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, may_have_experts);
   traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
   rotate_all(metadata, weights, traits, RopePairing::kNeighbours, /*has_factors=*/true);
   slide(metadata, 0, everywhere, traits);
   return traits;
 }
 
+Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool may_have_experts) {
+  Traits traits = llama_traits(metadata, weights, may_have_experts);
+  traits.embedding_scale = static_cast<float>(scale_of(metadata, "embedding_scale", 1.0));
+  traits.branch_scale = static_cast<float>(scale_of(metadata, "residual_scale", 1.0));
+  traits.score_scale = scale_of(metadata, "attention.scale", 0.0);
+  traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", 1.0));
+  // Of this architecture it says whether there are positions.
+  if (!metadata.flag_or(GgufKeys(metadata)("rope.scaling.finetuned"), true)) {
+    keep_unrotated(everywhere, traits);
+  }
+  return traits;
+}
+
 }  // namespace
 
 Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights) {
-  const Traits traits = llama_traits(metadata, weights);
+  Traits traits = llama_traits(metadata, weights, /*may_have_experts=*/true);
+  ExpertTraits experts;  // Mixtral's
+  experts.router.kind = RouterKind::kChosenSoftmax;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
   return read_transformer(traits, std::move(weights));
 }
 
@@ -88,15 +105,36 @@ Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
-  Traits traits = llama_traits(metadata, weights);
-  traits.embedding_scale = static_cast<float>(scale_of(metadata, "embedding_scale", 1.0));
-  traits.branch_scale = static_cast<float>(scale_of(metadata, "residual_scale", 1.0));
-  traits.score_scale = scale_of(metadata, "attention.scale", 0.0);
-  traits.logit_scale = static_cast<float>(1.0 / scale_of(metadata, "logit_scale", 1.0));
-  // Of this architecture it says whether there are positions.
-  if (!metadata.flag_or(GgufKeys(metadata)("rope.scaling.finetuned"), true)) {
-    keep_unrotated(everywhere, traits);
-  }
+  return read_transformer(granite_traits(metadata, weights, /*may_have_experts=*/false),
+                          std::move(weights));
+}
+
+Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = granite_traits(metadata, weights, /*may_have_experts=*/true);
+  ExpertTraits experts;
+  experts.router.kind = RouterKind::kChosenSoftmax;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+// No key says whether factors are made to add up to 1: the architecture does.
+Model read_gguf_qwen2moe(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
+  rotate_all(metadata, weights, traits);
+  ExpertTraits experts;
+  experts.shared_d_ff = metadata.size(GgufKeys(metadata)("expert_shared_feed_forward_length"));
+  experts.has_shared_gate = true;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_qwen3moe(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
+  traits.query_key_norm = Presence::kYes;
+  rotate_all(metadata, weights, traits);
+  ExpertTraits experts;
+  experts.router.normed = true;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
   return read_transformer(traits, std::move(weights));
 }
 

@@ -54,7 +54,7 @@ void require_no_experts(const GgufMetadata& metadata, const GgufKeys& key) {
   const std::string experts = key("expert_count");
   if (metadata.id(experts).value_or(0) > 0) {
     throw Error(ErrorKind::kUnsupported,
-                fmt::format("{}{}: expected none: mixtures of experts are not read",
+                fmt::format("{}{}: expected none: experts of this architecture are not read",
                             gguf_where(metadata), experts));
   }
 }
@@ -93,9 +93,12 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const 
 
 }  // namespace
 
-Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, NormKind norm_kind) {
+Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, NormKind norm_kind,
+                   bool may_have_experts) {
   const GgufKeys key(metadata);
-  require_no_experts(metadata, key);
+  if (!may_have_experts) {
+    require_no_experts(metadata, key);
+  }
   Traits traits;
   traits.where = gguf_where(metadata);
   traits.names = kNames;
@@ -114,6 +117,36 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, No
   traits.qkv_bias = Presence::kWhereThere;
   traits.tied = !weights.has("output.weight");
   return traits;
+}
+
+void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights,
+                       ExpertTraits experts, Traits& traits) {
+  const GgufKeys key(metadata);
+  experts.n = metadata.id(key("expert_count")).value_or(0);
+  if (experts.n == 0) {
+    return;
+  }
+  experts.router.n_used = metadata.size(key("expert_used_count"));
+  experts.d_ff = metadata.size_or(key("expert_feed_forward_length"), traits.d_ff);
+  traits.experts = std::move(experts);
+  TensorNames& names = traits.names;
+  names.router = "ffn_gate_inp";
+  names.shared_gate = "ffn_gate_inp_shexp";
+  names.shared_mlp_gate = "ffn_gate_shexp";
+  names.shared_mlp_up = "ffn_up_shexp";
+  names.shared_mlp_down = "ffn_down_shexp";
+  if (weights.has("blk.0.ffn_gate.0.weight")) {
+    names.expert_gate = "ffn_gate.{}";
+    names.expert_up = "ffn_up.{}";
+    names.expert_down = "ffn_down.{}";
+    return;
+  }
+  names.expert_gate = "ffn_gate_exps.weight";
+  names.expert_up = "ffn_up_exps.weight";
+  names.expert_down = "ffn_down_exps.weight";
+  names.expert_gate_bias = "ffn_gate_exps.bias";
+  names.expert_up_bias = "ffn_up_exps.bias";
+  names.expert_down_bias = "ffn_down_exps.bias";
 }
 
 void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,

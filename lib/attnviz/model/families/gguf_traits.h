@@ -12,9 +12,15 @@ namespace attnviz {
 /// Shapes and names. Fused matrices and biases of queries, keys and values may stand in files of
 /// any architecture; further tensors only in those whose architecture has them. Throws
 /// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
-/// mixtures of experts.
+/// experts unless there may be some.
 Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights,
-                   NormKind norm_kind = NormKind::kRms);
+                   NormKind norm_kind = NormKind::kRms, bool may_have_experts = false);
+
+/// Experts, where "expert_count" says that there are some: how many of them, and where their
+/// tensors are, also those of files from before April 2024, which have a tensor for each. What
+/// else `experts` are is the architecture's.
+void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights,
+                       ExpertTraits experts, Traits& traits);
 
 /// Rotary positions that are the same in all layers.
 void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,

@@ -1,11 +1,14 @@
 // Qwen 2 (Yang et al. 2024): biases on queries, keys and values. Qwen 3 (2025): norms of each
 // head's queries and keys in their place. Of Qwen 2-VL to 3-VL (Wang et al. 2024, Bai et al. 2025)
-// what reads text.
+// what reads text. Of both a form with experts.
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
@@ -69,6 +72,31 @@ Traits qwen_traits(const HfConfig& config, const QwenDefaults& defaults) {
   return traits;
 }
 
+// Which layers have experts, and what all of these have in common.
+void add_experts(const HfConfig& config, std::size_t n_experts, std::size_t n_used,
+                 std::size_t d_ff, Traits& traits) {
+  ExpertTraits& experts = traits.experts;
+  const auto said = config.find("num_experts");  // 0: none
+  experts.n = said ? static_cast<std::size_t>(said->as_unsigned()) : n_experts;
+  experts.d_ff = config.size_or("moe_intermediate_size", d_ff);
+  experts.router.n_used = config.size_or("num_experts_per_tok", n_used);
+  experts.router.normed = config.flag_or("norm_topk_prob", false);
+  const std::size_t step = config.size_or("decoder_sparse_step", 1);
+  std::vector<float> dense;
+  if (const auto listed = config.find("mlp_only_layers")) {
+    const std::span<const float> layers = listed->as_numbers();
+    dense.assign(layers.begin(), layers.end());
+  }
+  experts.in_layer = [step, dense = std::move(dense)](std::size_t layer) {
+    return (layer + 1) % step == 0 &&
+           std::ranges::find(dense, static_cast<float>(layer)) == dense.end();
+  };
+  traits.names.router = "mlp.gate";
+  traits.names.expert_gate = "mlp.experts.{}.gate_proj";
+  traits.names.expert_up = "mlp.experts.{}.up_proj";
+  traits.names.expert_down = "mlp.experts.{}.down_proj";
+}
+
 Model read_any_qwen2(const HfConfig& config, TensorFiles files, const QwenDefaults& defaults) {
   Traits traits = qwen_traits(config, defaults);
   traits.qkv_bias = Presence::kYes;
@@ -95,6 +123,34 @@ Model read_qwen2_vl(const HfConfig& config, TensorFiles files) {
                          .base = 1e6,
                          .first_sliding = 80,
                          .has_pictures = true});
+}
+
+Model read_qwen2_moe(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kExperts = 60;
+  constexpr std::size_t kUsed = 4;
+  constexpr std::size_t kWidth = 1408;
+  constexpr std::size_t kSharedWidth = 5632;
+  Traits traits = qwen_traits(config, {.sizes = {.n_kv_heads = 16, .n_ctx = 32768}});
+  traits.qkv_bias = present_if(config.flag_or("qkv_bias", true));
+  add_experts(config, kExperts, kUsed, kWidth, traits);
+  traits.experts.shared_d_ff = config.size_or("shared_expert_intermediate_size", kSharedWidth);
+  traits.experts.has_shared_gate = true;
+  traits.names.shared_gate = "mlp.shared_expert_gate";
+  traits.names.shared_mlp_gate = "mlp.shared_expert.gate_proj";
+  traits.names.shared_mlp_up = "mlp.shared_expert.up_proj";
+  traits.names.shared_mlp_down = "mlp.shared_expert.down_proj";
+  return read_hf_decoder(std::move(files), traits);
+}
+
+Model read_qwen3_moe(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kExperts = 128;
+  constexpr std::size_t kUsed = 8;
+  constexpr std::size_t kWidth = 768;
+  Traits traits = qwen_traits(config, {.sizes = {.n_kv_heads = 4, .n_ctx = 32768}});
+  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
+  traits.query_key_norm = Presence::kYes;
+  add_experts(config, kExperts, kUsed, kWidth, traits);
+  return read_hf_decoder(std::move(files), traits);
 }
 
 Model read_qwen3(const HfConfig& config, TensorFiles files) {

@@ -33,6 +33,14 @@ struct TensorNames {
   std::string_view input_gate = {}, input_projection = {}, input_norm = {};
   std::string_view result_scale = {};
   std::string_view gate = {}, up = {}, down = {}, gate_up = {};  // gate_up: both in one
+  std::string_view router = {}, choice_bias = {};
+  // Of experts, in whose place {} stands where each has tensors of its own; biases of those that
+  // lie in one tensor have names of their own.
+  std::string_view expert_gate = {}, expert_up = {}, expert_down = {}, expert_gate_up = {};
+  std::string_view expert_gate_bias = {}, expert_up_bias = {}, expert_down_bias = {};
+  // Of the MLP that all tokens share beside them, and what opens it.
+  std::string_view shared_mlp_gate = {}, shared_mlp_up = {}, shared_mlp_down = {},
+                   shared_mlp_gate_up = {}, shared_gate = {};
   // Of what guesses masked tokens: BERT's.
   std::string_view transform = {}, transform_norm = {}, unembedding_bias = {};
 };
@@ -49,6 +57,23 @@ enum class HeadNorms {
   kShared,    // of each head, with the same weights: Qwen 3
   kOfEach,    // of each head, with its own: Cohere
   kTogether,  // of all heads of a token: OLMo 2
+};
+
+/// Experts in the MLPs' place. With several, `router` says all but the tensors.
+struct ExpertTraits {
+  std::size_t n = 0;  // 0: there are none
+  std::size_t d_ff = 0;
+  Router router;
+  Presence router_bias = Presence::kNo;
+  bool has_choice_bias = false;
+  Presence bias = Presence::kNo;
+  bool gate_with_up = false;  // in one matrix, the gate first
+  bool interleaved = false;   // in one matrix, each gate in front of its own
+  bool turned = false;        // stored [n, d_in, d_out]
+  float limit = 0.0f;         // as an Mlp's
+  bool has_shared_gate = false;
+  std::function<bool(std::size_t layer)> in_layer;  // empty: in all
+  std::size_t shared_d_ff = 0;                      // of the MLP beside them; 0: there is none
 };
 
 /// The shape of one layer, where layers differ: Gemma 4, LFM2.
@@ -118,6 +143,7 @@ struct Traits {
   bool gated = true;
   bool gate_with_up = false;  // in one matrix, the gate first: Phi-3
   Presence mlp_bias = Presence::kNo;
+  ExpertTraits experts;
 
   float embedding_scale = 1.0f;  // Gemma: √d_model
   std::size_t layer_inputs = 0;  // numbers of each token's own embedding for a layer; 0: none

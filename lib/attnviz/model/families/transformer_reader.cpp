@@ -9,6 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/expert_reader.h"
 #include "attnviz/model/families/traits.h"
 
 namespace attnviz {
@@ -236,23 +237,35 @@ class TransformerReader {
     return joined_norms(weights_, norms);
   }
 
-  Mlp read_mlp(const LayerNaming& named, std::size_t d_ff) {
+  struct MlpNames {
+    std::string_view gate, up, down, gate_up;
+  };
+
+  // What all tokens have beside their experts.
+  Mlp read_shared_mlp(const LayerNaming& named, std::size_t d_ff) {
+    const MlpNames names{names_.shared_mlp_gate, names_.shared_mlp_up, names_.shared_mlp_down,
+                         names_.shared_mlp_gate_up};
+    return read_mlp(named, names, !names.gate_up.empty(), d_ff);
+  }
+
+  Mlp read_mlp(const LayerNaming& named, const MlpNames& names, bool gate_with_up,
+               std::size_t d_ff) {
     const std::size_t d = traits_.d_model;
     const auto read = [&](std::string_view name, std::size_t d_in, std::size_t d_out) {
       return linear(named(name), d_in, d_out, traits_.mlp_bias);
     };
     Mlp mlp;
-    if (traits_.gate_with_up) {
-      const Projection both = read(names_.gate_up, d, 2 * d_ff);
+    if (gate_with_up) {
+      const Projection both = read(names.gate_up, d, 2 * d_ff);
       mlp.gate = columns(both, 0, d_ff);
       mlp.up = columns(both, d_ff, d_ff);
     } else {
       if (traits_.gated) {
-        mlp.gate = read(names_.gate, d, d_ff);
+        mlp.gate = read(names.gate, d, d_ff);
       }
-      mlp.up = read(names_.up, d, d_ff);
+      mlp.up = read(names.up, d, d_ff);
     }
-    mlp.down = read(names_.down, d_ff, d);
+    mlp.down = read(names.down, d_ff, d);
     mlp.activation = traits_.activation;
     return mlp;
   }
@@ -289,7 +302,14 @@ class TransformerReader {
       read_attention(named, shape, before, layer);
     }
     read_norms(named, index, layer);
-    layer.mlp = read_mlp(named, shape.d_ff);
+    if (has_experts(traits_, index)) {
+      const std::size_t shared = traits_.experts.shared_d_ff;
+      layer.mlp = shared > 0 ? read_shared_mlp(named, shared) : Mlp();
+      layer.experts = read_experts(traits_, named, weights_);
+    } else {
+      const MlpNames own{names_.gate, names_.up, names_.down, names_.gate_up};
+      layer.mlp = read_mlp(named, own, traits_.gate_with_up, shape.d_ff);
+    }
     if (traits_.layer_inputs > 0) {
       layer.input = read_layer_input(named);
     }

@@ -1,0 +1,138 @@
+#include "attnviz/attention/expert_mlps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "attnviz/attention/blocked_product.h"
+#include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/softmax.h"
+
+namespace attnviz {
+
+namespace {
+
+constexpr double kOutputsAtOnce = 64e6;
+
+std::size_t tokens_at_once(std::size_t n_used, std::size_t d_model) noexcept {
+  const double token_bytes = static_cast<double>(n_used * d_model * sizeof(float));
+  return std::max(static_cast<std::size_t>(kOutputsAtOnce / token_bytes), std::size_t{1});
+}
+
+// Which expert a token has, and where in its row.
+struct Use {
+  std::size_t token = 0;
+  std::size_t place = 0;  // token * n_used + where the expert stands
+};
+
+// The uses of each expert by the tokens [first, first + count).
+std::vector<std::vector<Use>> uses_of(const RoutedTokens& routed, std::size_t first,
+                                      std::size_t count) {
+  std::vector<std::vector<Use>> uses(routed.n_experts);
+  for (std::size_t token = 0; token < count; ++token) {
+    const std::span<const std::uint32_t> experts = routed.experts_of(first + token);
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+      uses[experts[i]].push_back({token, token * routed.n_used + i});
+    }
+  }
+  return uses;
+}
+
+double multiply_adds(const Experts& experts, std::size_t n_uses) noexcept {
+  const Mlp& one = experts.each.front();
+  const double matrices = one.is_gated() ? 3.0 : 2.0;
+  return matrices * static_cast<double>(one.up.d_in()) * static_cast<double>(one.d_ff()) *
+         static_cast<double>(n_uses);
+}
+
+// What one expert makes of its tokens, to rows of `outputs`.
+void run_expert(const Mlp& expert, std::span<const Use> uses, ConstMatrix x, MatrixBuffer& inputs,
+                MlpMemory& memory, Matrix outputs) {
+  const std::size_t n = uses.size();
+  const Matrix both = shaped(inputs, 2 * n, x.cols);
+  const Matrix in = both.row_block(0, n);
+  const Matrix out = both.row_block(n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::ranges::copy(x.row(uses[i].token), in.row_data(i));
+  }
+  run_mlp(expert, in, /*add=*/false, /*n_threads=*/1, memory, out);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::ranges::copy(ConstMatrix(out).row(i), outputs.row_data(uses[i].place));
+  }
+}
+
+void add_chunk(const Experts& experts, const RoutedTokens& routed, std::size_t first, ConstMatrix x,
+               std::size_t n_threads, ExpertMemory& memory, Matrix out) {
+  const std::vector<std::vector<Use>> uses = uses_of(routed, first, x.rows);
+  std::vector<std::size_t> busy;
+  for (std::size_t expert = 0; expert < uses.size(); ++expert) {
+    if (!uses[expert].empty()) {
+      busy.push_back(expert);
+    }
+  }
+  const std::size_t n_uses = x.rows * routed.n_used;
+  const Matrix outputs = shaped(memory.outputs, n_uses, x.cols);
+  const std::size_t threads = worthwhile_threads(multiply_adds(experts, n_uses), n_threads);
+  memory.inputs.resize(std::max(memory.inputs.size(), threads));
+  memory.mlps.resize(std::max(memory.mlps.size(), threads));
+  parallel_for(busy.size(), threads, [&](std::size_t item, std::size_t thread) {
+    run_expert(experts.each[busy[item]], uses[busy[item]], x, memory.inputs[thread],
+               memory.mlps[thread], outputs);
+  });
+  for (const std::size_t expert : busy) {
+    for (const Use& use : uses[expert]) {
+      const float factor = routed.factors[first * routed.n_used + use.place];
+      const std::span<const float> from = ConstMatrix(outputs).row(use.place);
+      const std::span<float> to = out.row(use.token);
+      for (std::size_t d = 0; d < to.size(); ++d) {
+        to[d] += factor * from[d];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
+                          ExpertMemory& memory) {
+  const Matrix logits = shaped(memory.logits, x.rows, experts.router.n_experts());
+  blocked_product(x, experts.router.gate, n_threads, logits);
+  return route(experts.router, logits);
+}
+
+void add_experts(const Experts& experts, const RoutedTokens& routed, ConstMatrix x,
+                 std::size_t n_threads, ExpertMemory& memory, Matrix out) {
+  const std::size_t step = tokens_at_once(routed.n_used, x.cols);
+  for (std::size_t first = 0; first < x.rows; first += step) {
+    const std::size_t count = std::min(step, x.rows - first);
+    add_chunk(experts, routed, first, x.row_block(first, count), n_threads, memory,
+              out.row_block(first, count));
+  }
+}
+
+void gate_shared(const Experts& experts, ConstMatrix x, std::size_t n_threads, ExpertMemory& memory,
+                 Matrix out) {
+  if (experts.shared_gate.weight.empty()) {
+    return;
+  }
+  const Matrix open = shaped(memory.logits, x.rows, 1);
+  blocked_product(x, experts.shared_gate, n_threads, open);
+  for (std::size_t row = 0; row < out.rows; ++row) {
+    kernels::scale(out.row(row), 1.0f / (1.0f + std::exp(-open(row, 0))));
+  }
+}
+
+double expert_bytes(const Experts& experts, std::size_t n_tokens) noexcept {
+  if (!experts.present()) {
+    return 0.0;
+  }
+  const Mlp& one = experts.each.front();
+  const std::size_t n = std::min(n_tokens, tokens_at_once(experts.router.n_used, one.up.d_in()));
+  const double uses = static_cast<double>(n * experts.router.n_used);
+  const auto d_model = static_cast<double>(one.up.d_in());
+  return static_cast<double>(sizeof(float)) * uses *
+         (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff()));
+}
+
+}  // namespace attnviz

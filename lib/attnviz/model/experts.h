@@ -1,0 +1,46 @@
+// Experts in an MLP's place: many MLPs, of which a router gives each token a few.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// What the numbers that a router gives become; z = x · gate, one for each expert.
+enum class RouterKind {
+  kSoftmax,        // softmax over all experts (Fedus et al. 2022)
+  kChosenSoftmax,  // softmax over those that are chosen, by z itself (Mixtral, Jiang et al. 2024)
+  kSigmoid,        // of each by itself (DeepSeek-V3 2024)
+};
+
+/// Chooses each token's experts and says what their outputs are multiplied by: the factor.
+struct Router {
+  Projection gate;  // [d_model, n_experts]
+  RouterKind kind = RouterKind::kSoftmax;
+  std::size_t n_used = 0;  // experts that a token gets, at most n_experts
+  // [n_experts], or empty: added where experts are chosen, and no part of their factors.
+  std::span<const float> choice_bias = {};
+  // Groups of as many experts as follow one another, of which n_used_groups are looked at: those
+  // with the largest sum of their n_group_best best ones (DeepSeek-V2 2024). 1: no groups.
+  std::size_t n_groups = 1;
+  std::size_t n_used_groups = 1;
+  std::size_t n_group_best = 1;
+  bool normed = false;  // factors add up to 1 before they are scaled
+  float scale = 1.0f;   // of the factors
+
+  std::size_t n_experts() const noexcept { return gate.d_out(); }
+};
+
+/// What each token gets beside, or in place of, an MLP that all share: Σ factor · expert(x).
+struct Experts {
+  Router router;
+  std::vector<Mlp> each;
+  Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
+
+  bool present() const noexcept { return !each.empty(); }
+};
+
+}  // namespace attnviz

@@ -1,0 +1,115 @@
+#include "attnviz/model/families/expert_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "attnviz/core/error.h"
+
+namespace attnviz {
+
+namespace {
+
+class ExpertReader {
+ public:
+  ExpertReader(const Traits& traits, const LayerNaming& named, WeightReader& weights)
+      : traits_(traits), of_(traits.experts), named_(named), weights_(weights) {}
+
+  Experts read() {
+    check();
+    Experts experts;
+    experts.router = read_router();
+    const TensorNames& names = traits_.names;
+    const bool is_one = of_.gate_with_up || of_.interleaved;
+    auto up = is_one ? all(names.expert_gate_up, names.expert_up_bias, 2 * of_.d_ff)
+                     : all(names.expert_up, names.expert_up_bias, of_.d_ff);
+    auto gate = is_one || !traits_.gated ? std::vector<Projection>()
+                                         : all(names.expert_gate, names.expert_gate_bias, of_.d_ff);
+    auto down = all(names.expert_down, names.expert_down_bias, traits_.d_model, of_.d_ff);
+    for (std::size_t i = 0; i < of_.n; ++i) {
+      Mlp expert;
+      expert.activation = traits_.activation;
+      expert.interleaved = of_.interleaved;
+      expert.limit = of_.limit;
+      if (of_.gate_with_up) {
+        expert.gate = columns(up[i], 0, of_.d_ff);
+        expert.up = columns(up[i], of_.d_ff, of_.d_ff);
+      } else {
+        expert.gate = gate.empty() ? Projection() : gate[i];
+        expert.up = up[i];
+      }
+      expert.down = down[i];
+      experts.each.push_back(std::move(expert));
+    }
+    if (of_.has_shared_gate) {
+      experts.shared_gate =
+          weights_.linear(named_(names.shared_gate), traits_.d_model, 1, Presence::kNo);
+    }
+    return experts;
+  }
+
+ private:
+  void check() const {
+    const Router& router = of_.router;
+    const auto fail = [this](const std::string& what) {
+      throw Error(ErrorKind::kMalformed, traits_.where + what);
+    };
+    if (router.n_groups == 0 || of_.n % router.n_groups != 0) {
+      fail(fmt::format("{} experts cannot be shared by {} groups", of_.n, router.n_groups));
+    }
+    if (router.n_used_groups == 0 || router.n_used_groups > router.n_groups) {
+      fail(fmt::format("{} groups of experts cannot be chosen of {}", router.n_used_groups,
+                       router.n_groups));
+    }
+    if (const std::size_t most = of_.n / router.n_groups * router.n_used_groups;
+        router.n_used == 0 || router.n_used > most) {
+      fail(fmt::format("{} experts cannot be chosen of {}", router.n_used, most));
+    }
+  }
+
+  Router read_router() {
+    Router router = of_.router;
+    router.gate =
+        weights_.linear(named_(traits_.names.router), traits_.d_model, of_.n, of_.router_bias);
+    if (of_.has_choice_bias) {
+      router.choice_bias = weights_.vector(named_(traits_.names.choice_bias), of_.n);
+    }
+    return router;
+  }
+
+  // A matrix of every expert, [d_in, d_out]; without d_in that of the stream.
+  std::vector<Projection> all(std::string_view name, std::string_view bias, std::size_t d_out,
+                              std::size_t d_in = 0) {
+    d_in = d_in == 0 ? traits_.d_model : d_in;
+    if (name.find("{}") == std::string_view::npos) {
+      const std::string named_bias = bias.empty() ? std::string() : named_(bias);
+      return weights_.linears(named_(name), named_bias, of_.n, d_in, d_out, of_.turned,
+                              bias.empty() ? Presence::kNo : of_.bias);
+    }
+    std::vector<Projection> each;
+    for (std::size_t i = 0; i < of_.n; ++i) {
+      each.push_back(
+          weights_.linear(named_(fmt::format(fmt::runtime(name), i)), d_in, d_out, Presence::kNo));
+    }
+    return each;
+  }
+
+  const Traits& traits_;
+  const ExpertTraits& of_;
+  const LayerNaming& named_;
+  WeightReader& weights_;
+};
+
+}  // namespace
+
+bool has_experts(const Traits& traits, std::size_t layer) {
+  return traits.experts.n > 0 && (!traits.experts.in_layer || traits.experts.in_layer(layer));
+}
+
+Experts read_experts(const Traits& traits, const LayerNaming& named, WeightReader& weights) {
+  return ExpertReader(traits, named, weights).read();
+}
+
+}  // namespace attnviz
