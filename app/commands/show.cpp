@@ -12,6 +12,7 @@
 #include "attnviz/analysis/inspection.h"
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/router_store.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
@@ -21,6 +22,7 @@
 #include "attnviz/document/attention_document.h"
 #include "attnviz/document/drawing_choice.h"
 #include "attnviz/document/patterns/step_patterns.h"
+#include "attnviz/document/router_document.h"
 #include "attnviz/document/words/intervention_words.h"
 #include "commands/attention_run.h"
 #include "commands/commands.h"
@@ -118,18 +120,26 @@ void refuse_endless(ShowSetup& setup, const ShownText& text) {
   setup.outputs.refuse_endless(weights);
 }
 
-// Fills `sink` with patterns over what is shown.
+// Fills `sink` with patterns over what is shown, and `router` with what routers choose.
 std::optional<TurnAttention> attend_shown(const ShowSetup& setup, ShownText& text,
-                                          const AttentionRequest& request, PatternSink& sink) {
+                                          const AttentionRequest& request, PatternSink& sink,
+                                          RouterStore& router) {
+  ObserverGroup observers({&router, &text.predictor.observer()});
   const auto attend = [&](PatternSink& rows) {
-    return attend_to(setup.heads, setup.model, text.tokens, request, rows,
-                     text.predictor.observer(), setup.options.talk);
+    return attend_to(setup.heads, setup.model, text.tokens, request, rows, observers,
+                     setup.options.talk);
   };
   if (!text.folded) {
     return attend(sink);
   }
   MergeSink merged(sink, text.folded->numbers, request.largest_sum());
   return attend(merged);
+}
+
+// Those whose choices stand in documents beside the attention of a whole text.
+std::vector<std::size_t> routed_layers(const ShowSetup& setup, const ShownText& text) {
+  return setup.outputs.writes(Content::kDocument) && !text.folded ? expert_layers(setup.model)
+                                                                  : std::vector<std::size_t>();
 }
 
 AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
@@ -155,16 +165,17 @@ AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
                                const AttentionRequest& request) {
   AttentionDocument document;
   std::optional<TurnAttention> turns;
+  RouterStore router(routed_layers(setup, text));
   if (setup.options.rollout) {
     document = rollout_document(setup, text, request);
   } else if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
                       request.largest_sum());
-    turns = attend_shown(setup, text, request, means);
+    turns = attend_shown(setup, text, request, means, router);
     document = attention_document(setup.model, text.tokens, request, means, *average);
   } else {
     const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
-    turns = attend_shown(setup, text, request, *patterns);
+    turns = attend_shown(setup, text, request, *patterns, router);
     document = attention_document(setup.model, text.tokens, request, *patterns);
     document.storage = patterns;
     show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
@@ -173,6 +184,7 @@ AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
     name_words(document, text.tokens, *text.folded);
   }
   document.turn_attention = std::move(turns);
+  document.router = router.take();
   document.continuation = text.continuation;
   text.predictor.add_to(document);
   return document;
@@ -269,6 +281,41 @@ void tell_alike(const ShowSetup& setup, const std::vector<AttentionDocument>& do
   }
 }
 
+// Which experts tokens get, in place of whom they look at.
+void show_router(ShowSetup& setup, ShownText& text) {
+  const ShowOptions& options = setup.options;
+  std::vector<std::size_t> layers = expert_layers(setup.model);
+  if (layers.empty()) {
+    throw Error(ErrorKind::kUsage, fmt::format("--show router: {} has no experts: every token goes "
+                                               "through the same MLPs",
+                                               setup.model.config.name));
+  }
+  if (!options.heads.layers.empty() || !options.heads.heads.empty()) {
+    std::erase_if(layers, [&setup](std::size_t layer) {
+      return std::ranges::find(setup.heads, layer, &HeadId::layer) == setup.heads.end();
+    });
+  }
+  if (layers.empty()) {
+    throw Error(ErrorKind::kUsage, "--show router: no layer that was asked for has experts");
+  }
+  RouterStore router(layers);
+  ObserverGroup observers({&router, &text.predictor.observer()});
+  attend("routers", setup.model, text.tokens, text.request, observers, options.talk);
+  std::vector<AttentionDocument> documents;
+  documents.push_back(router_document(setup.model, text.tokens, text.request, router.take()));
+  documents.front().continuation = text.continuation;
+  text.predictor.add_to(documents.front());
+  setup.phases.done("routers");
+  choose_drawing_of(documents, options, text.focus);
+  const ShownAttention shown = shown_attention(documents, options.heads, options.pattern,
+                                               options.drawing.style, setup.outputs);
+  tell_unused_of_bars(shown, setup.outputs, options.drawing, setup.teller);
+  setup.outputs.write([&](const Format& format, const Look& look, const ByteSink& sink) {
+    format.attention(shown, look, sink);
+  });
+  setup.phases.done("render");
+}
+
 void show_kept(ShowSetup& setup, ShownText& text) {
   require_memory_for(setup, text);
   std::vector<AttentionDocument> documents;
@@ -306,13 +353,16 @@ void run(const ShowOptions& options) {
                                    "each place; --json has {} of each",
                                    options.predict, options.predict));
   }
-  setup.source.for_each([&setup](const InputText& input) {
+  setup.source.for_each([&](const InputText& input) {
     if (setup.options.input.many_texts()) {
       const auto* const words = std::get_if<std::string>(&input.content);
       setup.outputs.begin_result(setup.source.lines().count(),
                                  words != nullptr ? *words : std::string());
     }
     ShownText text(setup, input);
+    if (options.kind == PatternKind::kRouter) {
+      return show_router(setup, text);
+    }
     refuse_endless(setup, text);
     if (should_stream(setup, text)) {
       show_streamed(setup, text);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attnviz/analysis/largest_weight.h"
+#include "attnviz/analysis/router_store.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/run_observer.h"
@@ -69,8 +70,12 @@ class StreamedShow {
       }
     }
     SinkGroup group(std::move(sinks));
-    document_.turn_attention = attend_to(setup_.heads, setup_.model, text_.tokens, request_, group,
-                                         text_.predictor.observer(), talk());
+    RouterStore router(setup_.outputs.writes(Content::kDocument) ? expert_layers(setup_.model)
+                                                                 : std::vector<std::size_t>());
+    ObserverGroup observers({&router, &text_.predictor.observer()});
+    document_.turn_attention =
+        attend_to(setup_.heads, setup_.model, text_.tokens, request_, group, observers, talk());
+    document_.router = router.take();
     text_.predictor.add_to(document_);
     for (const RowFile& file : files) {
       file.finish();

@@ -163,6 +163,9 @@ void check_show(const Given& given, ShowOptions& options) {
     if (const char* const other = first_given(given, kOther); other != nullptr) {
       fail(fmt::format("--show: {} goes with weights alone", other));
     }
+    if (options.kind == PatternKind::kRouter && given.has("--side-by-side")) {
+      fail("--show router: --side-by-side goes with attention");
+    }
   }
   if (options.live) {
     constexpr const char* kOther[] = {

@@ -18,6 +18,19 @@ using nlohmann::json;
 const std::string kFamilies = kReference + "families/";
 const std::string kWithConvolutions = kFamilies + "lfm2";
 
+// The folders that hold one, of families and of models with experts.
+std::vector<std::string> models() {
+  std::vector<std::string> found;
+  for (const std::string& place : {kFamilies, kReference + "experts"}) {
+    for (const auto& entry : fs::directory_iterator(place)) {
+      if (fs::exists(entry.path() / "config.json")) {
+        found.push_back(entry.path());
+      }
+    }
+  }
+  return found;
+}
+
 ProgramResult run(const std::string& model, std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"-m", model, "--ids", "3,4,5,3,4"});
   return attnviz(std::move(arguments));
@@ -48,11 +61,7 @@ TEST_CASE("every family is drawn, followed, ranked, explained and compared, or r
       {"why", "--json"},
       {"rollout"},
       {"rollout", "--weighted"}};
-  for (const auto& entry : fs::directory_iterator(kFamilies)) {
-    if (!entry.is_directory()) {
-      continue;
-    }
-    const std::string model = entry.path();
+  for (const std::string& model : models()) {
     for (const std::vector<std::string>& command : commands) {
       const ProgramResult result = run(model, command);
       CAPTURE(model);

@@ -16,6 +16,17 @@
 
 namespace attnviz {
 
+namespace {
+
+// Whether both choose in the same way among as many experts.
+bool route_alike(const Router& a, const Router& b) noexcept {
+  return a.n_experts() == b.n_experts() && a.kind == b.kind && a.n_used == b.n_used &&
+         a.n_groups == b.n_groups && a.n_used_groups == b.n_used_groups &&
+         a.n_group_best == b.n_group_best && a.normed == b.normed && a.scale == b.scale;
+}
+
+}  // namespace
+
 void require_same_heads(const Model& a, const Model& b) {
   const auto fail = [&](const std::string& what) {
     throw Error(ErrorKind::kUsage, fmt::format("{} and {} cannot be compared head by head: {}",
@@ -67,6 +78,7 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
                 one.value_norm.present() == other.value_norm.present(),
             "norms of queries, keys or values");
     compare(one.mlp.activation == other.mlp.activation || !one.mlp.present(), "activation of MLPs");
+    compare(route_alike(one.experts.router, other.experts.router), "routing to experts");
     compare_norms(one.attention_norm, other.attention_norm);
     compare_norms(one.mlp_norm, other.mlp_norm);
   }

@@ -235,6 +235,35 @@ std::optional<double> relative_error(std::span<const float> a, std::span<const f
   return relative(square_sums(a, b));
 }
 
+namespace {
+
+// Of all experts together what each of them has.
+void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
+  tensors.add("router", a.router.gate, b.router.gate);
+  tensors.add("router_bias", {{row_of(a.router.choice_bias), row_of(b.router.choice_bias)}});
+  tensors.add("shared_gate", a.shared_gate, b.shared_gate);
+  if (a.each.size() != b.each.size()) {
+    return;
+  }
+  const auto add_all = [&](const std::string& name, Projection Mlp::*part) {
+    std::vector<MatrixPair> weights;
+    std::vector<MatrixPair> biases;
+    for (std::size_t i = 0; i < a.each.size(); ++i) {
+      const Projection& one = a.each[i].*part;
+      const Projection& other = b.each[i].*part;
+      weights.push_back({one.weight, other.weight});
+      biases.push_back({row_of(one.bias), row_of(other.bias)});
+    }
+    tensors.add("experts_" + name, std::move(weights));
+    tensors.add("experts_" + name + "_bias", std::move(biases));
+  };
+  add_all("gate", &Mlp::gate);
+  add_all("up", &Mlp::up);
+  add_all("down", &Mlp::down);
+}
+
+}  // namespace
+
 std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
                                               std::size_t n_threads) {
   Tensors tensors(n_threads);
@@ -264,6 +293,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
     tensors.add("gate", of_a.mlp.gate, of_b.mlp.gate);
     tensors.add("up", of_a.mlp.up, of_b.mlp.up);
     tensors.add("down", of_a.mlp.down, of_b.mlp.down);
+    add_experts(of_a.experts, of_b.experts, tensors);
     tensors.add("after_mlp_norm", of_a.after_mlp_norm, of_b.after_mlp_norm);
     tensors.add("input_gate", of_a.input.gate, of_b.input.gate);
     tensors.add("input_projection", of_a.input.projection, of_b.input.projection);

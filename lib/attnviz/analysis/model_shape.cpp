@@ -42,6 +42,7 @@ void add(AttentionCounts& to, const AttentionCounts& one, std::size_t n) {
 void add(LayerCounts& to, const LayerCounts& one, std::size_t n) {
   add(to.attention, one.attention, n);
   add(to.mlp, one.mlp, n);
+  add(to.experts, one.experts, n);
   add(to.norms, one.norms, n);
   add(to.other, one.other, n);
 }
@@ -85,6 +86,7 @@ LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   }
   counts.attention.biases += layer.output_biases;
   counts.mlp = sum({product({layer.gated ? 3U : 2U, d_model, layer.d_ff}), layer.mlp_biases});
+  counts.experts = sum({product({layer.n_experts, layer.expert}), layer.router});
   counts.norms = layer.norms;
   counts.other = layer.other;
   return counts;
@@ -139,8 +141,17 @@ LayerShape layer_shape(const LayerWeights& weights) {
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;
   shape.d_ff = mlp.present() ? mlp.up.d_out() : 0;
-  shape.gated = !mlp.gate.weight.empty();
+  shape.gated = mlp.is_gated();
   shape.mlp_biases = mlp.gate.bias.size() + mlp.up.bias.size() + mlp.down.bias.size();
+  if (const Experts& experts = weights.experts; experts.present()) {
+    const Mlp& one = experts.each.front();
+    shape.n_experts = experts.each.size();
+    shape.n_used_experts = experts.router.n_used;
+    shape.expert_d_ff = one.d_ff();
+    shape.expert = numbers_of(one.gate) + numbers_of(one.up) + numbers_of(one.down);
+    shape.router = numbers_of(experts.router.gate) + experts.router.choice_bias.size() +
+                   numbers_of(experts.shared_gate);
+  }
   for (const Norm* norm :
        {&weights.query_norm, &weights.attention_norm, &weights.after_attention_norm,
         &weights.mlp_norm, &weights.after_mlp_norm, &weights.input.norm}) {
@@ -166,6 +177,12 @@ std::size_t LayerShape::n_kv_heads() const noexcept {
 
 std::size_t ModelShape::n_layers() const noexcept {
   return total(layers, &LayerShape::n_layers);
+}
+
+const LayerShape* ModelShape::first_routed() const noexcept {
+  const auto found =
+      std::ranges::find_if(layers, [](const LayerShape& layer) { return layer.n_experts > 0; });
+  return found == layers.end() ? nullptr : &*found;
 }
 
 const LayerShape& ModelShape::first_attention() const noexcept {
@@ -248,8 +265,14 @@ ParameterCounts count_parameters(const ModelShape& shape) {
   counts.output_head = sum({shape.unembedding, shape.output_transform, shape.output_biases});
   counts.total =
       sum({counts.token_embeddings, counts.positions, counts.segments, counts.layer_embeddings,
-           counts.outer_norms, counts.output_head, counts.layers.mlp, counts.layers.norms,
-           counts.layers.other, counts.layers.attention.total()});
+           counts.outer_norms, counts.output_head, counts.layers.mlp, counts.layers.experts,
+           counts.layers.norms, counts.layers.other, counts.layers.attention.total()});
+  counts.active = counts.total;
+  for (const LayerShape& layer : shape.layers) {
+    counts.active -= layer.n_layers *
+                     (layer.n_experts - std::min(layer.n_used_experts, layer.n_experts)) *
+                     layer.expert;
+  }
   return counts;
 }
 

@@ -35,6 +35,11 @@ struct LayerShape {
   std::size_t d_ff = 0;  // 0: no MLP, or it is not counted
   bool gated = false;    // an MLP of three matrices [d_model, d_ff], else of two
   std::size_t mlp_biases = 0;
+  std::size_t n_experts = 0;       // in the MLP's place, or beside it; 0: there are none
+  std::size_t n_used_experts = 0;  // that a token gets
+  std::size_t expert_d_ff = 0;
+  std::size_t expert = 0;       // numbers of one of them
+  std::size_t router = 0;       // numbers of what chooses them, and of what opens a shared MLP
   std::size_t norms = 0;        // numbers of all norms, those of queries and keys among them
   std::size_t convolution = 0;  // tokens that one in attention's place sees; 0: there is none
   std::size_t other = 0;        // numbers of a convolution, and of what takes in layer inputs
@@ -66,6 +71,8 @@ struct ModelShape {
   bool keeps_keys = true;  // no token sees those behind it, so that keys and values can be kept
 
   std::size_t n_layers() const noexcept;
+  /// The first layers that have experts; null where none have.
+  const LayerShape* first_routed() const noexcept;
   /// The first layers that have heads.
   const LayerShape& first_attention() const noexcept;
 };
@@ -107,11 +114,12 @@ inline constexpr std::pair<std::string_view, std::size_t AttentionCounts::*> kAt
 
 struct LayerCounts {
   AttentionCounts attention;
-  std::size_t mlp = 0;  // with its biases
+  std::size_t mlp = 0;      // with its biases; beside experts what all tokens share
+  std::size_t experts = 0;  // all of them, with what chooses them
   std::size_t norms = 0;
   std::size_t other = 0;  // convolutions, layer inputs
 
-  std::size_t total() const noexcept { return attention.total() + mlp + norms + other; }
+  std::size_t total() const noexcept { return attention.total() + mlp + experts + norms + other; }
   bool operator==(const LayerCounts&) const = default;
 };
 
@@ -129,6 +137,7 @@ struct ParameterCounts {
   std::size_t outer_norms = 0;
   std::size_t output_head = 0;  // with its transform and biases; tied embeddings are none of it
   std::size_t total = 0;
+  std::size_t active = 0;  // that one token meets: the total less the experts it does not get
 };
 
 /// Throws Error{kUsage} when there are more than can be counted.

@@ -12,6 +12,7 @@
 #include "attnviz/analysis/average.h"
 #include "attnviz/analysis/pooled_patterns.h"
 #include "attnviz/analysis/rollout.h"
+#include "attnviz/analysis/router_store.h"
 #include "attnviz/analysis/telling_search.h"
 #include "attnviz/analysis/turn_attention.h"
 #include "attnviz/attention/pattern_sink.h"
@@ -119,6 +120,7 @@ struct AttentionDocument {
   std::optional<DocumentWords> words;
   std::optional<DocumentDifference> difference;
   std::optional<TurnAttention> turn_attention;  // of `turns`
+  std::vector<RoutedLayer> router;              // what experts the tokens get, by layer
   std::optional<Continuation> continuation;     // the last tokens
   std::optional<Predictions> predictions;
   std::vector<Predictions> all_predictions;  // at every place, in their order

@@ -213,6 +213,13 @@ HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
     panel.mask += fmt::format("{}{}", panel.mask.empty() ? "" : "; ",
                               fmt::join(intervention_notes({{}, edges}), "; "));
   }
+  if (document.kind == PatternKind::kRouter) {
+    panel.title = fmt::format("L{} experts", pattern.head.layer);
+    panel.visible = [factors = pattern.weights](std::size_t token, std::size_t expert) {
+      return factors(token, expert) != 0.0f;
+    };
+    return panel;
+  }
   if (seen.hides_edges() || seen.mask().kind != MaskKind::kNone) {
     panel.visible = [seen](std::size_t query, std::size_t key) { return seen.visible(query, key); };
   }
@@ -397,6 +404,12 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   if (document.kind != PatternKind::kWeights && drawing.scale.kind != ScaleKind::kRowMax) {
     constexpr std::string_view kUsual = value_name_of(PatternKind::kWeights);
     heatmap.value_name.replace(0, kUsual.size(), value_name_of(document.kind));
+  }
+  if (document.kind == PatternKind::kRouter) {
+    heatmap.query_axis = "token";
+    heatmap.key_axis = "expert";
+    heatmap.masked_name = "not chosen";
+    heatmap.has_numbered_labels = true;
   }
   if (document.is_rollout() && drawing.scale.kind != ScaleKind::kRowMax) {
     heatmap.value_name.replace(0, subject({}).size(), "rollout");

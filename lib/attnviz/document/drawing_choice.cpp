@@ -56,6 +56,15 @@ bool needs_values(const DrawingRequest& request) noexcept {
 }
 
 Drawing choose_drawing(const DrawingRequest& request, const AttentionDocument& document) {
+  if (document.kind == PatternKind::kRouter) {
+    if (request.drop_sink) {
+      throw Error(ErrorKind::kUsage, "drop_sink leaves out the first token; experts are no tokens",
+                  "drop_sink");
+    }
+    DrawingRequest up_to_largest = request;
+    up_to_largest.automatic_range = true;
+    return choose_drawing(up_to_largest, 0.0f, value_range(document, request.no_special));
+  }
   if (!is_before_softmax(document.kind)) {
     return choose_drawing(
         request, document.run.dropout,

@@ -136,14 +136,40 @@ std::string head_words(const ModelShape& shape) {
 
 std::string mlp_words(const ModelInfo& info) {
   const LayerShape& layer = info.shape.layers.front();
+  if (layer.d_ff == 0 && layer.n_experts > 0) {
+    return "";
+  }
   if (layer.d_ff == 0) {
     return info.model == nullptr ? "MLP not counted: " + info.d_ff_hint : "no MLP";
   }
   std::string text = grouped(layer.d_ff);
   if (info.model != nullptr) {
-    text += fmt::format(", {}", activation_name(info.model->layers.front().mlp.activation));
+    text += fmt::format(", {}", activation_name(any_mlp(*info.model).activation));
   }
   return text + (layer.gated ? ", gated (three matrices)" : " (two matrices)");
+}
+
+// "8 in each of 24 layers, of which a token gets 2; d_ff 1,408".
+std::string expert_words(const ModelInfo& info) {
+  const LayerShape* const routed = info.shape.first_routed();
+  if (routed == nullptr) {
+    return "";
+  }
+  std::size_t n_layers = 0;
+  for (const LayerShape& layer : info.shape.layers) {
+    n_layers += layer.n_experts > 0 ? layer.n_layers : 0;
+  }
+  const std::string where = n_layers == info.shape.n_layers()
+                                ? "a layer"
+                                : fmt::format("in each of {}", counted(n_layers, "layer"));
+  std::string text =
+      fmt::format("{} {}, of which a token gets {}; d_ff {}, {}", grouped(routed->n_experts), where,
+                  routed->n_used_experts, grouped(routed->expert_d_ff),
+                  activation_name(any_mlp(*info.model).activation));
+  if (routed->d_ff > 0) {
+    text += fmt::format("; beside them an MLP that all share, d_ff {}", grouped(routed->d_ff));
+  }
+  return text;
 }
 
 std::string special_words(const TokenizerInfo& tokenizer, bool ascii) {
@@ -171,6 +197,11 @@ std::string added_words(const TokenizerInfo& tokenizer, bool ascii) {
 
 }  // namespace
 
+const Mlp& any_mlp(const Model& model) noexcept {
+  const LayerWeights& first = model.layers.front();
+  return !first.mlp.present() && first.experts.present() ? first.experts.each.front() : first.mlp;
+}
+
 const Norm* any_norm(const Model& model) noexcept {
   for (const Norm* norm :
        {&model.layers.front().attention_norm, &model.layers.front().mlp_norm, &model.head.norm}) {
@@ -196,7 +227,8 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
       {"d_model", grouped(shape.d_model)},
       {"d_head", range_of(shape, &HeadsShape::d_head)},
       {"d_value", range_of(shape, &HeadsShape::d_value)},
-      {"d_ff", mlp_words(info)}};
+      {"d_ff", mlp_words(info)},
+      {"experts", expert_words(info)}};
   if (info.model == nullptr) {
     facts.push_back({"not counted", "biases, norms, positions"});
     return told(std::move(facts));

@@ -49,6 +49,8 @@ struct ModelInfo {
 
 /// A norm that is there: of the first layer, else of the output. Null: there is none.
 const Norm* any_norm(const Model& model) noexcept;
+/// The MLP of the first layer, or one of its experts where it has nothing else; may be absent.
+const Mlp& any_mlp(const Model& model) noexcept;
 
 /// "gelu", "gelu (tanh)", "silu", "relu" or "tanh".
 std::string_view activation_name(Activation activation) noexcept;

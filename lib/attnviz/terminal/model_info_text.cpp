@@ -151,8 +151,8 @@ class InfoScreen {
     }
     add_attention("attention", &AttentionCounts::total);
     for (const auto& [label, part] :
-         {std::pair("MLP", &LayerCounts::mlp), std::pair("norms", &LayerCounts::norms),
-          std::pair("other", &LayerCounts::other)}) {
+         {std::pair("MLP", &LayerCounts::mlp), std::pair("experts", &LayerCounts::experts),
+          std::pair("norms", &LayerCounts::norms), std::pair("other", &LayerCounts::other)}) {
       if (layers.*part > 0) {
         add(label, layers.*part, or_differ(counts.layer, part));
       }
@@ -170,6 +170,9 @@ class InfoScreen {
       }
     }
     add("total", counts.total);
+    if (counts.active != counts.total) {
+      add("of a token", counts.active);
+    }
     return rows;
   }
 

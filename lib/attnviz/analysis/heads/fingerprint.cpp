@@ -53,6 +53,12 @@ std::string model_fingerprint(const Model& model) {
     absorb(bits, layer.mlp.up.weight);
     absorb(bits, layer.mlp.gate.weight);
     absorb(bits, layer.mlp.down.weight);
+    absorb(bits, layer.experts.router.gate.weight);
+    for (const Mlp& expert : layer.experts.each) {
+      absorb(bits, expert.up.weight);
+      absorb(bits, expert.gate.weight);
+      absorb(bits, expert.down.weight);
+    }
   }
   return digits(bits);
 }

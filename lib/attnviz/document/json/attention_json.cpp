@@ -85,6 +85,34 @@ void write_axes(JsonWriter& json, const AttentionDocument& document) {
   json.member("heads", names.heads);
 }
 
+// [layer][token][k], as numbers of experts and as their factors.
+void write_router(JsonWriter& json, const std::vector<RoutedLayer>& layers) {
+  const auto write = [&](std::string_view key, auto of_token) {
+    json.key(key);
+    json.begin_array();
+    for (const RoutedLayer& one : layers) {
+      json.begin_array();
+      for (std::size_t token = 0; token < one.tokens.n_tokens(); ++token) {
+        json.begin_array();
+        for (const auto number : of_token(one.tokens, token)) {
+          json.value(number);
+        }
+        json.end_array();
+      }
+      json.end_array();
+    }
+    json.end_array();
+  };
+  json.begin_object("router");
+  json.list("layers", layers, &RoutedLayer::layer);
+  json.list("n_experts", layers, [](const RoutedLayer& one) { return one.tokens.n_experts; });
+  write("experts",
+        [](const RoutedTokens& tokens, std::size_t token) { return tokens.experts_of(token); });
+  write("weights",
+        [](const RoutedTokens& tokens, std::size_t token) { return tokens.factors_of(token); });
+  json.end_object();
+}
+
 // Everything before the heads.
 void begin_document(JsonWriter& json, const AttentionDocument& document) {
   json.begin_object();
@@ -173,6 +201,9 @@ void AttentionJsonStream::finish() {
     json_.member("mean", shares->mean);
     json_.member("from_last", shares->from_last);
     json_.end_object();
+  }
+  if (!document_.router.empty()) {
+    write_router(json_, document_.router);
   }
   if (document_.predictions) {
     write_predictions_member(json_, *document_.predictions);

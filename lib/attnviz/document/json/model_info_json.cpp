@@ -47,13 +47,18 @@ void write_shape(JsonWriter& json, const ModelShape& shape) {
   json.member("d_value", layer.heads.front().d_value);
   json.member("d_ff", if_any(layer.d_ff));
   json.member("gated_mlp", layer.gated);
+  if (const LayerShape* const routed = shape.first_routed()) {
+    json.member("n_experts", routed->n_experts);
+    json.member("n_used_experts", routed->n_used_experts);
+    json.member("expert_d_ff", routed->expert_d_ff);
+  }
   json.member("tied", shape.tied);
   json.end_object();
 }
 
 void write_facts(JsonWriter& json, const Model& model) {
   const Norm* const norm = any_norm(model);
-  const Mlp& mlp = model.layers.front().mlp;
+  const Mlp& mlp = any_mlp(model);
   json.begin_object();
   json.member("positions", positions_name(model.config.positions));
   json.member("order", word_for(kOrders, model.config.order));
@@ -131,6 +136,7 @@ void write_layer_counts(JsonWriter& json, const LayerCounts& counts) {
   json.key("attention");
   write_attention(json, counts.attention);
   json.member("mlp", counts.mlp);
+  json.member_if_any("experts", counts.experts);
   json.member("norms", counts.norms);
   if (counts.other > 0) {
     json.member("other", counts.other);
@@ -149,6 +155,7 @@ void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
   json.key("attention");
   write_attention(json, counts.layers.attention);
   json.member("mlp", counts.layers.mlp);
+  json.member_if_any("experts", counts.layers.experts);
   json.member("norms", counts.layers.norms + counts.outer_norms);
   if (counts.layers.other + counts.layer_embeddings > 0) {
     json.member("other", counts.layers.other);
@@ -156,6 +163,9 @@ void write_parameters(JsonWriter& json, const ParameterCounts& counts) {
   }
   json.member("output_head", counts.output_head);
   json.member("total", counts.total);
+  if (counts.active != counts.total) {
+    json.member("active", counts.active);
+  }
   json.end_object();
 }
 

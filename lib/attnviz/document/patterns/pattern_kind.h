@@ -16,12 +16,14 @@ enum class PatternKind {
   kMasked,       // what softmax takes: capped, with biases; -inf where the key is hidden
   kValueShares,  // each weight times the norm of its key's transformed value, rows made to sum to 1
                  // again. Source: Kobayashi et al. 2020, "Attention is Not Only a Weight"
+  kRouter,       // no attention: a column an expert, what its output is multiplied by
 };
 
 inline constexpr std::array kPatternKinds = {
     Choice{"weights", PatternKind::kWeights}, Choice{"scores", PatternKind::kScores},
     Choice{"scaled", PatternKind::kScaled}, Choice{"masked", PatternKind::kMasked},
-    Choice{"values-shares", PatternKind::kValueShares}};
+    Choice{"values-shares", PatternKind::kValueShares},
+    Choice{"router", PatternKind::kRouter}};
 
 /// Whether they are numbers of either sign, whose rows sum to nothing in particular.
 constexpr bool is_before_softmax(PatternKind kind) noexcept {
@@ -45,6 +47,8 @@ constexpr std::string_view subject_of(PatternKind kind) noexcept {
       return "masked attention scores";
     case PatternKind::kValueShares:
       return "shares of values";
+    case PatternKind::kRouter:
+      return "experts of each token";
     case PatternKind::kWeights:
       break;
   }
@@ -62,6 +66,8 @@ constexpr std::string_view value_name_of(PatternKind kind) noexcept {
       return "score before softmax";
     case PatternKind::kValueShares:
       return "share of ‖weight · value‖";
+    case PatternKind::kRouter:
+      return "factor of the expert";
     case PatternKind::kWeights:
       break;
   }

@@ -1,0 +1,102 @@
+// Which experts a token gets: small cases by hand.
+#include "attnviz/attention/routing.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <vector>
+
+namespace attnviz {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+// A router of as many experts as there are numbers in a row; its matrix is never looked at.
+Router router_of(std::size_t n_experts, RouterKind kind, std::size_t n_used) {
+  static const float nothing = 0.0f;
+  Router router;
+  router.gate.weight = StoredMatrix(&nothing, 1, n_experts, n_experts);
+  router.kind = kind;
+  router.n_used = n_used;
+  return router;
+}
+
+RoutedTokens routed(const Router& router, std::initializer_list<float> logits) {
+  const std::vector<float> numbers(logits);
+  return route(router, {numbers.data(), numbers.size() / router.n_experts(), router.n_experts(),
+                        router.n_experts()});
+}
+
+void check_factors(const RoutedTokens& found, std::initializer_list<double> expected) {
+  REQUIRE(found.factors.size() == expected.size());
+  std::size_t i = 0;
+  for (const double factor : expected) {
+    CHECK(static_cast<double>(found.factors[i++]) == doctest::Approx(factor).epsilon(1e-6));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a softmax over all experts leaves factors that do not add up to 1, unless normed") {
+  Router router = router_of(3, RouterKind::kSoftmax, 2);
+  const double sum = std::exp(1.0) + std::exp(3.0) + std::exp(2.0);
+  RoutedTokens found = routed(router, {1.0f, 3.0f, 2.0f});
+  CHECK(found.experts == Numbers{1, 2});
+  check_factors(found, {std::exp(3.0) / sum, std::exp(2.0) / sum});
+  router.normed = true;
+  router.scale = 2.5f;
+  const double first = 1.0 / (1.0 + std::exp(-1.0));
+  check_factors(routed(router, {1.0f, 3.0f, 2.0f}), {2.5 * first, 2.5 * (1.0 - first)});
+}
+
+TEST_CASE("a softmax over the chosen experts is one over all, normed") {
+  Router all = router_of(4, RouterKind::kSoftmax, 2);
+  all.normed = true;
+  const Router chosen = router_of(4, RouterKind::kChosenSoftmax, 2);
+  const std::initializer_list<float> logits = {0.5f, -1.0f, 2.0f, 1.5f};
+  CHECK(routed(chosen, logits).experts == routed(all, logits).experts);
+  check_factors(routed(chosen, logits),
+                {1.0 / (1.0 + std::exp(-0.5)), 1.0 / (1.0 + std::exp(0.5))});
+  check_factors(routed(all, logits), {1.0 / (1.0 + std::exp(-0.5)), 1.0 / (1.0 + std::exp(0.5))});
+}
+
+TEST_CASE("a bias changes which experts are chosen, and no factor") {
+  Router router = router_of(3, RouterKind::kSigmoid, 1);
+  const std::vector<float> bias = {0.0f, 0.0f, 1.0f};
+  router.choice_bias = bias;
+  const RoutedTokens found = routed(router, {1.0f, 0.5f, 0.0f});
+  CHECK(found.experts == Numbers{2});
+  check_factors(found, {0.5});  // σ(0)
+}
+
+TEST_CASE("experts are chosen in the groups whose best ones are the best together") {
+  // σ grows with z: the group of experts 2 and 3 has the best one, that of 0 and 1 the best two.
+  Router router = router_of(4, RouterKind::kSigmoid, 2);
+  router.n_groups = 2;
+  router.n_used_groups = 1;
+  const std::initializer_list<float> logits = {1.0f, 1.0f, 2.0f, -5.0f};
+  router.n_group_best = 1;
+  CHECK(routed(router, logits).experts == Numbers{2, 3});
+  router.n_group_best = 2;
+  CHECK(routed(router, logits).experts == Numbers{0, 1});
+}
+
+TEST_CASE("equal experts: the one with the smaller number, the same for every token") {
+  const Router router = router_of(3, RouterKind::kChosenSoftmax, 2);
+  const RoutedTokens found = routed(router, {0.0f, 0.0f, 0.0f, 1.0f, 1.0f, 2.0f});
+  CHECK(found.n_tokens() == 2);
+  CHECK(found.experts == Numbers{0, 1, 2, 0});
+}
+
+TEST_CASE("numbers that are not finite give factors that are not") {
+  const Router router = router_of(2, RouterKind::kSoftmax, 1);
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    CHECK(std::isnan(routed(router, {bad, 0.0f}).factors.front()));
+  }
+}
+
+}  // namespace attnviz

@@ -1,0 +1,102 @@
+// Models with experts through the program.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kMixtral = kReference + "experts/mixtral";
+const std::string kMixed = kReference + "experts/qwen3moe-mixed-layers";
+const std::string kIds = "1,46,23,66";
+
+}  // namespace
+
+TEST_CASE("documents say which experts each token gets, in every layer that has some") {
+  const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds, "--layer", "1"});
+  const json& router = document["router"];
+  CHECK(router["layers"] == json{0, 1, 2});
+  CHECK(router["n_experts"] == json{6, 6, 6});
+  REQUIRE(router["experts"].size() == 3);
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    REQUIRE(router["experts"][layer].size() == 4);
+    for (std::size_t token = 0; token < 4; ++token) {
+      const json& weights = router["weights"][layer][token];
+      REQUIRE(router["experts"][layer][token].size() == 2);
+      CHECK(weights[0].get<double>() >= weights[1].get<double>());
+      CHECK(weights[0].get<double>() + weights[1].get<double>() == doctest::Approx(1.0));
+    }
+  }
+  CHECK(!attnviz_json({"show", "The cat sat"}).contains("router"));
+  CHECK(attnviz_json({"show", "-m", kMixed, "--ids", kIds})["router"]["layers"] == json{1});
+}
+
+TEST_CASE("render keeps what a document says of experts, and refuses what cannot be") {
+  const TemporaryFolder folder;
+  const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds});
+  write_file(folder.file("a.json"), document.dump());
+  CHECK(attnviz_json({"render", folder.file("a.json")})["router"] == document["router"]);
+  json wrong = document;
+  wrong["router"]["experts"][0][0][0] = 6;
+  write_file(folder.file("b.json"), wrong.dump());
+  const ProgramResult refused = attnviz({"render", folder.file("b.json")});
+  CHECK(refused.exit_code == 3);
+  CHECK(contains(refused.err, "expected whole numbers below 6"));
+}
+
+TEST_CASE("--show router draws tokens by experts, a picture a layer") {
+  const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds, "--show", "router"});
+  CHECK(document["kind"] == "router");
+  CHECK(document["key_tokens"] == json{"0", "1", "2", "3", "4", "5"});
+  CHECK(!document.contains("mask"));
+  const json router = attnviz_json({"show", "-m", kMixtral, "--ids", kIds})["router"];
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    for (std::size_t token = 0; token < 4; ++token) {
+      const json& row = document["attention"][layer][0][token];
+      double sum = 0.0;
+      for (const json& factor : row) {
+        sum += factor.get<double>();
+      }
+      CHECK(sum == doctest::Approx(1.0));
+      CHECK(row[router["experts"][layer][token][0].get<std::size_t>()] ==
+            router["weights"][layer][token][0]);
+    }
+  }
+  const ProgramResult drawn =
+      attnviz({"show", "-m", kMixtral, "--ids", kIds, "--show", "router", "--layer", "1"});
+  CHECK(contains(drawn.out, "L1 experts"));
+  CHECK(!contains(drawn.out, "L0 experts"));
+  CHECK(contains(drawn.out, "blank = not chosen"));
+  CHECK(contains(drawn.out, "column = expert"));
+  CHECK(contains(drawn.out, "each token gets 2 of 6 experts"));
+}
+
+TEST_CASE("--show router is refused where there are no experts") {
+  const ProgramResult dense = attnviz({"show", "The cat sat", "--show", "router"});
+  CHECK(dense.exit_code == 2);
+  CHECK(contains(dense.err, "demo has no experts"));
+  const ProgramResult other =
+      attnviz({"show", "-m", kMixed, "--ids", kIds, "--show", "router", "--layer", "0"});
+  CHECK(other.exit_code == 2);
+  CHECK(contains(other.err, "no layer that was asked for has experts"));
+}
+
+TEST_CASE("info counts all experts, and those that a token meets") {
+  const json info = attnviz_json({"info", "-m", kReference + "experts/qwen2moe"});
+  std::size_t stored = 0;
+  for (const json& numbers : info["weights"]["stored"]) {
+    stored += numbers["numbers"].get<std::size_t>();
+  }
+  const json& counts = info["parameters"];
+  CHECK(counts["total"] == stored);
+  // 3 layers, 5 of 8 experts left out, three matrices of 32 by 16 each.
+  CHECK(counts["active"] == stored - 3 * 5 * 3 * 32 * 16);
+  CHECK(info["shape"]["n_experts"] == 8);
+  CHECK(info["shape"]["n_used_experts"] == 3);
+}
+
+}  // namespace attnviz::test
