@@ -273,6 +273,70 @@ TEST_CASE("softmax: a hundred thousand keys still sum to 1") {
   });
 }
 
+// exp(factor · x) / (exp(sink) + Σ exp(factor · x)), in double precision.
+TEST_CASE("softmax: a sink is one more term, whose weight goes to no key") {
+  constexpr float kFactor = 0.25f;
+  for_each_target([] {
+    for (const std::size_t n : kTokenCounts) {
+      for (const float sink : {-90.0f, -2.0f, 0.5f, 3.0f, 20.0f, 95.0f}) {
+        CAPTURE(n);
+        CAPTURE(sink);
+        const std::vector<float> scores = test::random_values(n, 17);
+        double sum = std::exp(static_cast<double>(sink) - 100.0);
+        for (const float score : scores) {
+          sum += std::exp(static_cast<double>(kFactor) * static_cast<double>(score) - 100.0);
+        }
+        const auto check = [&](std::span<const float> weights, float found) {
+          CHECK(std::abs(static_cast<double>(found) -
+                         std::exp(static_cast<double>(sink) - 100.0) / sum) < 1e-6);
+          double whole = static_cast<double>(found);
+          for (std::size_t i = 0; i < n; ++i) {
+            const double expected =
+                std::exp(static_cast<double>(kFactor) * static_cast<double>(scores[i]) - 100.0) /
+                sum;
+            REQUIRE(std::abs(static_cast<double>(weights[i]) - expected) < 1e-6);
+            whole += static_cast<double>(weights[i]);
+          }
+          CHECK(whole == doctest::Approx(1.0).epsilon(1e-6));
+        };
+        std::vector<float> alone = scores;
+        float weight = -1.0f;
+        REQUIRE(kernels::softmax(alone.data(), n, kFactor, {sink, {&weight, 1}}));
+        check(alone, weight);
+
+        // Nine rows: groups and single ones, with room behind them and without.
+        constexpr std::size_t kRows = 9;
+        for (const std::size_t room : {n, n + 31}) {
+          std::vector<float> all(kRows * room, 0.0f);
+          for (std::size_t row = 0; row < kRows; ++row) {
+            std::ranges::copy(scores, all.begin() + static_cast<std::ptrdiff_t>(row * room));
+          }
+          const std::vector<KeyRange> ranges(kRows, {0, n});
+          std::vector<float> sinks(kRows, -1.0f);
+          REQUIRE(kernels::softmax_rows({all.data(), kRows, room, room}, ranges, 0, kFactor, {},
+                                        {sink, sinks}) == kRows);
+          for (std::size_t row = 0; row < kRows; ++row) {
+            check(std::span<const float>(all).subspan(row * room, n), sinks[row]);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("softmax: a query that sees nothing gives all to the sink") {
+  for_each_target([] {
+    std::vector<float> hidden(5, -kInfinity);
+    float weight = 0.0f;
+    REQUIRE(kernels::softmax(hidden.data(), hidden.size(), 1.0f, {-3.0f, {&weight, 1}}));
+    CHECK(weight == 1.0f);
+    CHECK(std::ranges::all_of(hidden, [](float w) { return w == 0.0f; }));
+    weight = 0.0f;
+    CHECK(kernels::softmax(hidden.data(), 0, 1.0f, {30.0f, {&weight, 1}}));
+    CHECK(weight == 1.0f);
+  });
+}
+
 TEST_CASE("all_finite: finds NaN and either infinity wherever they stand") {
   for_each_target([] {
     for (const std::size_t n : kTokenCounts) {

@@ -245,12 +245,14 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   if (a.each.size() != b.each.size()) {
     return;
   }
+  std::vector<Experts::Memory> of_a(a.each.size());
+  std::vector<Experts::Memory> of_b(b.each.size());
   const auto add_all = [&](const std::string& name, Projection Mlp::*part) {
     std::vector<MatrixPair> weights;
     std::vector<MatrixPair> biases;
     for (std::size_t i = 0; i < a.each.size(); ++i) {
-      const Projection& one = a.each[i].*part;
-      const Projection& other = b.each[i].*part;
+      const Projection one = a.at(i, of_a[i]).*part;
+      const Projection other = b.at(i, of_b[i]).*part;
       weights.push_back({one.weight, other.weight});
       biases.push_back({row_of(one.bias), row_of(other.bias)});
     }

@@ -1,6 +1,7 @@
 #include "attnviz/attention/attention_block.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "attnviz/kernels/attention_kernels.h"
@@ -66,8 +67,14 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
     edges.emplace(first_query, n_queries, first_key, block.weights.cols, scratch.hidden);
     rule.observer->hide(rule.head, *edges);
   }
+  if (rule.sink > -std::numeric_limits<float>::infinity()) {
+    scratch.sinks.assign(n_queries, 0.0f);
+    block.sinks = scratch.sinks;
+  } else {
+    scratch.sinks.clear();
+  }
   if (scores_to_weights(rule, first_query, scratch.ranges, first_key, rows,
-                        edges ? &*edges : nullptr, copy) != n_queries) {
+                        edges ? &*edges : nullptr, copy, scratch.sinks) != n_queries) {
     block.fault = BlockFault::kScore;
     return block;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attnviz/attention/row_weights.h"
@@ -30,6 +31,7 @@ struct BlockScratch {
   MatrixBuffer scores;
   std::vector<KeyRange> ranges;
   std::vector<std::uint8_t> hidden;  // edges, by query, then key
+  std::vector<float> sinks;
 };
 
 /// What went wrong in a block.
@@ -40,8 +42,9 @@ enum class BlockFault { kNone, kScore, kContext };
 struct BlockWeights {
   BlockFault fault = BlockFault::kNone;
   std::size_t first_key = 0;
-  ConstMatrix weights;  // [n_queries, n]
-  bool stored = false;  // they are in the pattern already
+  ConstMatrix weights;                // [n_queries, n]
+  bool stored = false;                // they are in the pattern already
+  std::span<const float> sinks = {};  // [n_queries]: what goes to no key, of heads with a sink
 };
 
 /// Attends with the queries [first_query, first_query + n_queries). `context` [n_queries, d_value]

@@ -226,6 +226,9 @@ class AttentionRun {
                  ? OrderedStep([this, head, fault = block.fault] { fail_head(head, fault); })
                  : OrderedStep{};
     }
+    if (wanted && !block.sinks.empty()) {
+      sink_->sinks(rule.head, query, block.sinks);
+    }
     if (!wanted || block.stored) {
       return {};
     }

@@ -76,9 +76,10 @@ void add_chunk(const Experts& experts, const RoutedTokens& routed, std::size_t f
   const std::size_t threads = worthwhile_threads(multiply_adds(experts, n_uses), n_threads);
   memory.inputs.resize(std::max(memory.inputs.size(), threads));
   memory.mlps.resize(std::max(memory.mlps.size(), threads));
+  memory.weights.resize(std::max(memory.weights.size(), threads));
   parallel_for(busy.size(), threads, [&](std::size_t item, std::size_t thread) {
-    run_expert(experts.each[busy[item]], uses[busy[item]], x, memory.inputs[thread],
-               memory.mlps[thread], outputs);
+    run_expert(experts.at(busy[item], memory.weights[thread]), uses[busy[item]], x,
+               memory.inputs[thread], memory.mlps[thread], outputs);
   });
   for (const std::size_t expert : busy) {
     for (const Use& use : uses[expert]) {

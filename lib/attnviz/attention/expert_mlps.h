@@ -17,6 +17,7 @@ struct ExpertMemory {
   MatrixBuffer outputs;              // of every token and expert that it has
   std::vector<MatrixBuffer> inputs;  // by thread
   std::vector<MlpMemory> mlps;
+  std::vector<Experts::Memory> weights;
 };
 
 /// Which experts the tokens of x get. x [n_tokens, d_model].

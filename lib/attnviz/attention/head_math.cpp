@@ -159,6 +159,9 @@ RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& reques
   rule.mask = mask_of(model, head.layer, request);
   rule.factor = score_factor(layer, head.head, request);
   rule.soft_cap = layer.soft_cap;
+  if (!layer.sinks.empty()) {
+    rule.sink = layer.sinks[head.head] / request.temperature;
+  }
   rule.capped_factor = 1.0f / request.temperature;
   rule.dropout = {request.dropout, request.dropout_seed};
   if (model.config.positions == Positions::kAlibi) {

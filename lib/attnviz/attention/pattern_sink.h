@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "attnviz/core/tensor.h"
 
@@ -45,6 +46,12 @@ class PatternSink {
   /// other keys have weight 0 for these queries. Valid during the call.
   virtual void rows(HeadId head, std::size_t first_query, std::size_t first_key,
                     ConstMatrix weights) = 0;
+
+  /// What goes to no key [n_queries], of the queries from first_query on of a head that has a
+  /// learned sink; told before rows(), or where they are placed. With the row's weights, as softmax
+  /// gives them, it adds up to 1.
+  virtual void sinks(HeadId /*head*/, std::size_t /*first_query*/,
+                     std::span<const float> /*weights*/) {}
 
   /// Where the weights of some queries may be written, in place of a call of rows(): [n_queries,
   /// n_keys], in rows aligned to 64 bytes that hold whole 64 bytes. Nothing when rows() is to be

@@ -43,7 +43,7 @@ std::span<float> visible_part(std::span<float> row, KeyRange seen, std::size_t f
 }
 
 bool weigh(const RowRule& rule, const EdgeBlock* edges, float factor, std::size_t query,
-           std::size_t first_key, std::span<float> scores) noexcept {
+           std::size_t first_key, std::span<float> scores, std::span<float> sink) noexcept {
   if (rule.distance_penalty != 0.0f) {
     kernels::scale(scores, std::exchange(factor, 1.0f));
     penalise_distance(rule.distance_penalty, query, first_key, scores);
@@ -54,7 +54,7 @@ bool weigh(const RowRule& rule, const EdgeBlock* edges, float factor, std::size_
   if (edges != nullptr || rule.mask.has_gaps()) {
     hide_gaps(rule, edges, query, first_key, scores);
   }
-  return kernels::softmax(scores.data(), scores.size(), factor);
+  return kernels::softmax(scores.data(), scores.size(), factor, {rule.sink, sink});
 }
 
 bool is_plain(const RowRule& rule) noexcept {
@@ -64,11 +64,12 @@ bool is_plain(const RowRule& rule) noexcept {
 // What softmax_rows() does, with a penalty, hidden edges or a mask that has gaps.
 std::size_t weigh_rows(const RowRule& rule, const EdgeBlock* edges, float factor,
                        std::size_t first_query, std::span<const KeyRange> ranges,
-                       std::size_t first_key, Matrix rows) noexcept {
+                       std::size_t first_key, Matrix rows, std::span<float> sinks) noexcept {
   for (std::size_t row = 0; row < rows.rows; ++row) {
     const std::span<float> all = rows.row(row);
     const std::span<float> visible = visible_part(all, ranges[row], first_key);
-    if (!weigh(rule, edges, factor, first_query + row, ranges[row].first, visible)) {
+    if (!weigh(rule, edges, factor, first_query + row, ranges[row].first, visible,
+               sinks.empty() ? sinks : sinks.subspan(row, 1))) {
       return row;
     }
     const std::size_t before = visible.empty() ? all.size() : ranges[row].first - first_key;
@@ -105,7 +106,8 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
-                              const EdgeBlock* edges, Matrix copy) noexcept {
+                              const EdgeBlock* edges, Matrix copy,
+                              std::span<float> sinks) noexcept {
   float factor = rule.factor;
   if (rule.soft_cap > 0.0f) {
     for (std::size_t row = 0; row < rows.rows; ++row) {
@@ -114,8 +116,9 @@ std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
     factor = rule.capped_factor;
   }
   const std::size_t refused =
-      is_plain(rule) ? kernels::softmax_rows(rows, ranges, first_key, factor, copy)
-                     : weigh_rows(rule, edges, factor, first_query, ranges, first_key, rows);
+      is_plain(rule)
+          ? kernels::softmax_rows(rows, ranges, first_key, factor, copy, {rule.sink, sinks})
+          : weigh_rows(rule, edges, factor, first_query, ranges, first_key, rows, sinks);
   if (rule.dropout.rate > 0.0f) {
     for (std::size_t row = 0; row < refused; ++row) {
       rule.dropout.apply(rule.head, first_query + row, ranges[row].first,

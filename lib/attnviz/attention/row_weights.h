@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "attnviz/attention/run_observer.h"
@@ -33,6 +34,8 @@ struct RowRule {
   float factor = 1.0f;         // of q·k: the scale over the temperature; the scale with a soft cap
   float soft_cap = 0.0f;       // c: scores become c · tanh(score / c); 0: none
   float capped_factor = 1.0f;  // of capped scores: one over the temperature
+  // A logit beside those of the keys, over the temperature; minus infinity: there is none.
+  float sink = -std::numeric_limits<float>::infinity();
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
   Dropout dropout = {};
   const RunObserver* observer = nullptr;  // that hides edges of the head; null: nobody does
@@ -48,10 +51,11 @@ KeyRange visible_range(const Mask& mask, std::size_t first_query, std::size_t en
 /// exactly 0. Returns the first row with a score between its first and its last visible key that is
 /// not finite, or rows.rows; with a soft cap, infinities count as the cap. What `edges` hides,
 /// unless it is null, is not seen either. `copy` as in kernels::softmax_rows(); only when
-/// can_copy().
+/// can_copy(). `sinks`, unless it is empty, gets the weight of each row that goes to no key.
 std::size_t scores_to_weights(const RowRule& rule, std::size_t first_query,
                               std::span<const KeyRange> ranges, std::size_t first_key, Matrix rows,
-                              const EdgeBlock* edges = nullptr, Matrix copy = {}) noexcept;
+                              const EdgeBlock* edges = nullptr, Matrix copy = {},
+                              std::span<float> sinks = {}) noexcept;
 
 /// Weights are what softmax makes of them, and begin with column 0.
 bool can_copy(const RowRule& rule, std::span<const KeyRange> ranges,

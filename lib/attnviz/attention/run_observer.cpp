@@ -46,6 +46,14 @@ Matrix SinkGroup::place(HeadId head, std::size_t first_query, std::size_t n_quer
   return only == nullptr ? Matrix{} : only->place(head, first_query, n_queries);
 }
 
+void SinkGroup::sinks(HeadId head, std::size_t first_query, std::span<const float> weights) {
+  for (PatternSink* sink : sinks_) {
+    if (sink->wants(head)) {
+      sink->sinks(head, first_query, weights);
+    }
+  }
+}
+
 bool SinkGroup::ordered() const {
   return std::any_of(sinks_.begin(), sinks_.end(),
                      [](const PatternSink* sink) { return sink->ordered(); });

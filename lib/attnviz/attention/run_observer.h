@@ -144,6 +144,7 @@ class SinkGroup : public PatternSink {
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
+  void sinks(HeadId head, std::size_t first_query, std::span<const float> weights) override;
   Matrix place(HeadId head, std::size_t first_query, std::size_t n_queries) override;
   bool ordered() const override;
   OrderedStep ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,

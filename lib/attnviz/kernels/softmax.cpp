@@ -81,6 +81,7 @@ struct Row {
   std::size_t count;
   std::size_t room;  // `count` included
   float* copy;       // of it all, aligned, when there is room for whole vectors; or nullptr
+  float* sink;       // gets the weight that goes to no key; or nullptr
 };
 
 void scale(float* x, std::size_t n, float factor) {
@@ -126,7 +127,7 @@ bool hide_all(float* x, std::size_t n) {
 template <std::size_t kRows, bool kHasRoom>
 class RowGroup {
  public:
-  explicit RowGroup(const Row* rows) : rows_(rows) {
+  RowGroup(const Row* rows, float sink) : rows_(rows), sink_(sink) {
     std::size_t fewest = rows[0].count;
     std::size_t most = rows[0].count;
     for (std::size_t r = 1; r < kRows; ++r) {
@@ -159,8 +160,13 @@ class RowGroup {
     HWY_UNROLL(4)
     for (std::size_t r = 0; r < kRows; ++r) {
       lowest = hn::Min(lowest, smallest[r]);
-      largest_[r] = hn::MaxOfLanes(d_, largest_[r]);
+      largest_[r] = hn::Max(hn::MaxOfLanes(d_, largest_[r]), hn::Set(d_, sink_ / factor));
       farthest = hn::Min(farthest, hn::Sub(smallest[r], largest_[r]));
+      if (has_sink()) {
+        const double below = static_cast<double>(sink_) -
+                             static_cast<double>(largest(r)) * static_cast<double>(factor);
+        sinks_[r] = std::exp(below);
+      }
       is_fine &= std::isfinite(largest(r) * factor);
     }
     const V minus_infinity = hn::Set(d_, -kInfinity);
@@ -176,14 +182,21 @@ class RowGroup {
   // first row that has a NaN, or kRows.
   HWY_INLINE std::size_t take_powers(float factor) {
     double sums[kRows] = {};
+    for (std::size_t r = 0; r < kRows && has_sink(); ++r) {
+      sums[r] = sinks_[r];
+    }
     for (std::size_t begin = 0; begin < end_; begin += kStretch) {
       add_powers(begin, hn::Set(d_, factor), sums);
     }
     for (std::size_t r = 0; r < kRows; ++r) {
-      if (!(sums[r] >= 1.0)) {
+      constexpr double kLeastSum = 0.5;  // 1, but for the rounding of a largest sink
+      if (!(sums[r] >= kLeastSum)) {
         return r;
       }
       by_[r] = static_cast<float>(1.0 / sums[r]);
+      if (rows_[r].sink != nullptr) {
+        *rows_[r].sink = has_sink() ? static_cast<float>(sinks_[r] / sums[r]) : 0.0f;
+      }
     }
     return kRows;
   }
@@ -200,6 +213,8 @@ class RowGroup {
   using V = hn::Vec<D>;
   static constexpr std::size_t kLanes = hn::MaxLanes(D());
   static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+  HWY_INLINE bool has_sink() const { return sink_ > -kInfinity; }
 
   // By one over the sums; what would become subnormal becomes 0.
   template <class IsSpread>
@@ -299,16 +314,18 @@ class RowGroup {
 
   const D d_;
   const Row* rows_;
+  const float sink_;   // a logit
   std::size_t whole_;  // numbers in vectors that every row fills
   std::size_t end_;    // numbers in vectors that some row needs
   V largest_[kRows];
   float by_[kRows];
-  bool is_spread_;  // some term may be smaller than 2^kSmall
+  double sinks_[kRows];  // the sink's terms of the sums
+  bool is_spread_;       // some term may be smaller than 2^kSmall
 };
 
 template <bool kHasRoom>
-bool softmax_row(const Row& row, float factor, bool may_hide) {
-  RowGroup<1, kHasRoom> group(&row);
+bool softmax_row(const Row& row, float factor, bool may_hide, float sink) {
+  RowGroup<1, kHasRoom> group(&row, sink);
   if (!group.find_largest(factor, may_hide)) {
     const bool is_hidden = group.largest(0) == -std::numeric_limits<float>::infinity() &&
                            (may_hide || row.count == 0) && hide_all(row.x, row.count);
@@ -322,8 +339,8 @@ bool softmax_row(const Row& row, float factor, bool may_hide) {
   return true;
 }
 
-bool softmax(float* x, std::size_t n, float factor) {
-  return softmax_row<false>({x, n, n, nullptr}, factor, /*may_hide=*/true);
+bool softmax(float* x, std::size_t n, float factor, float sink, float* weight) {
+  return softmax_row<false>({x, n, n, nullptr, weight}, factor, /*may_hide=*/true, sink);
 }
 
 bool has_room(const Row& row, std::size_t count) {
@@ -331,9 +348,9 @@ bool has_room(const Row& row, std::size_t count) {
   return (count + lanes - 1) / lanes * lanes <= row.room;
 }
 
-bool softmax_row(const Row& row, float factor) {
-  return has_room(row, row.count) ? softmax_row<true>(row, factor, /*may_hide=*/false)
-                                  : softmax_row<false>(row, factor, /*may_hide=*/false);
+bool softmax_row(const Row& row, float factor, float sink) {
+  return has_room(row, row.count) ? softmax_row<true>(row, factor, /*may_hide=*/false, sink)
+                                  : softmax_row<false>(row, factor, /*may_hide=*/false, sink);
 }
 
 // As many rows as there are registers for, when they stay in the first-level cache together.
@@ -355,9 +372,9 @@ bool can_go_together(const Row* rows) {
 }
 
 // The first row that is refused, or kGroup.
-std::size_t softmax_group(const Row* rows, float factor) {
+std::size_t softmax_group(const Row* rows, float factor, float sink) {
   if (can_go_together(rows)) {
-    RowGroup<kGroup, true> group(rows);
+    RowGroup<kGroup, true> group(rows, sink);
     if (group.find_largest(factor, /*may_hide=*/false)) {
       const std::size_t refused = group.take_powers(factor * kLog2E);
       if (refused == kGroup) {
@@ -367,21 +384,22 @@ std::size_t softmax_group(const Row* rows, float factor) {
     }
   }
   std::size_t row = 0;
-  while (row < kGroup && softmax_row(rows[row], factor)) {
+  while (row < kGroup && softmax_row(rows[row], factor, sink)) {
     ++row;
   }
   return row;
 }
 
 std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_key, float factor,
-                         Matrix copy) {
+                         Matrix copy, float sink, float* weights) {
   const auto row_of = [&](std::size_t row) -> Row {
     float* const x = rows.row_data(row);
     const bool is_empty = ranges[row].first >= ranges[row].end;
     const std::size_t begin = is_empty ? 0 : ranges[row].first - first_key;
     fill_zeros(x, x + begin);
     return {x + begin, is_empty ? 0 : ranges[row].size(), rows.cols - begin,
-            copy.empty() ? nullptr : copy.row_data(row)};
+            copy.empty() ? nullptr : copy.row_data(row),
+            weights == nullptr ? nullptr : weights + row};
   };
   std::size_t row = 0;
   for (; row + kGroup <= rows.rows; row += kGroup) {
@@ -389,12 +407,12 @@ std::size_t softmax_rows(Matrix rows, const KeyRange* ranges, std::size_t first_
     for (std::size_t r = 0; r < kGroup; ++r) {
       group[r] = row_of(row + r);
     }
-    const std::size_t refused = softmax_group(group, factor);
+    const std::size_t refused = softmax_group(group, factor, sink);
     if (refused < kGroup) {
       return row + refused;
     }
   }
-  while (row < rows.rows && softmax_row(row_of(row), factor)) {
+  while (row < rows.rows && softmax_row(row_of(row), factor, sink)) {
     ++row;
   }
   if (!copy.empty()) {
@@ -428,13 +446,16 @@ HWY_EXPORT(softmax_rows);
 HWY_EXPORT(scale);
 HWY_EXPORT(all_finite);
 
-bool softmax(float* x, std::size_t n, float factor) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax)(x, n, factor);
+bool softmax(float* x, std::size_t n, float factor, const SoftmaxSink& sink) noexcept {
+  return HWY_DYNAMIC_DISPATCH(softmax)(x, n, factor, sink.logit,
+                                       sink.weights.empty() ? nullptr : sink.weights.data());
 }
 
 std::size_t softmax_rows(Matrix rows, std::span<const KeyRange> ranges, std::size_t first_key,
-                         float factor, Matrix copy) noexcept {
-  return HWY_DYNAMIC_DISPATCH(softmax_rows)(rows, ranges.data(), first_key, factor, copy);
+                         float factor, Matrix copy, const SoftmaxSink& sink) noexcept {
+  return HWY_DYNAMIC_DISPATCH(softmax_rows)(rows, ranges.data(), first_key, factor, copy,
+                                            sink.logit,
+                                            sink.weights.empty() ? nullptr : sink.weights.data());
 }
 
 void scale(std::span<float> x, float factor) noexcept {

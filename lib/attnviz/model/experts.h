@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -34,13 +35,29 @@ struct Router {
   std::size_t n_experts() const noexcept { return gate.d_out(); }
 };
 
+/// A matrix of MXFP4 numbers whose scales lie apart from their blocks, as Hugging Face's files have
+/// them: of each stored row a block of 16 bytes for 32 numbers, two in a byte, and a byte of scale.
+struct SplitBlocks {
+  const std::uint8_t* blocks = nullptr;
+  const std::uint8_t* scales = nullptr;
+};
+
 /// What each token gets beside, or in place of, an MLP that all share: Σ factor · expert(x).
 struct Experts {
   Router router;
-  std::vector<Mlp> each;
+  std::vector<Mlp> each;  // to compute with: at()
+  // In the place of the numbers of `each`, whose matrices have shapes alone then; or empty.
+  std::vector<SplitBlocks> split_up = {}, split_down = {};
   Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
 
   bool present() const noexcept { return !each.empty(); }
+
+  /// What blocks and scales are brought together in.
+  struct Memory {
+    std::vector<std::uint8_t> up, down;
+  };
+  /// One of them, with numbers: views into the file, or into `memory`, where its blocks are split.
+  Mlp at(std::size_t expert, Memory& memory) const;
 };
 
 }  // namespace attnviz

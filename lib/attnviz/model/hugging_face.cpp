@@ -174,7 +174,8 @@ class ModelFile {
         tree_(JsonTree::parse(file.bytes, file.name)),
         config_(tree_.root()),
         family_(family_of(config_)) {
-    if (config_.has("quantization_config")) {
+    const auto quantization = config_.object("quantization_config");
+    if (quantization && !reads(*quantization)) {
       throw Error(ErrorKind::kUnsupported,
                   fmt::format("{}quantization_config: expected none: weights that other tools "
                               "quantised are not read; take the model they were made from",
@@ -197,6 +198,13 @@ class ModelFile {
   }
 
  private:
+  // Whether the family has weights that are quantised so; the tensors say the rest.
+  bool reads(const HfConfig& quantization) const {
+    quantization.find("modules_to_not_convert");
+    return !family_.quant_method.empty() &&
+           quantization.text_or("quant_method", "") == family_.quant_method;
+  }
+
   std::string name_;
   JsonTree tree_;
   HfConfig config_;

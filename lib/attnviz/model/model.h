@@ -63,6 +63,9 @@ struct LayerWeights {
       {};                    // null: frequencies 10000^(-2i / d_head), if positions are rope
   double score_scale = 0.0;  // of q·k; 0: 1 / √d_head
   float soft_cap = 0.0f;     // c: scores become c · tanh(score / c); 0: none
+  // Of each head a logit beside those of the keys, whose weight goes to none of them (gpt-oss,
+  // OpenAI 2025); or empty.
+  std::span<const float> sinks = {};
   // Of queries and keys, before the rotation: weights [d_head] that are the same in all heads, or
   // those of all query, or key and value, heads behind one another.
   Norm query_norm = {}, key_norm = {};

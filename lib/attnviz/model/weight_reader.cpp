@@ -253,6 +253,23 @@ std::span<const float> WeightReader::numbers_in_rows(std::string_view name, std:
                                                   : numbers({name}, {rows, size});
 }
 
+std::span<const std::uint8_t> WeightReader::bytes(std::string_view name,
+                                                  std::initializer_list<std::size_t> shape) {
+  const FoundTensor found = find(name);
+  if (!found || found.tensor->type != StoredType::kU8 ||
+      !std::ranges::equal(found.tensor->shape, shape)) {
+    throw Error(
+        ErrorKind::kMalformed,
+        fmt::format("{}expected U8 {}{}", where(name), shape_text(std::vector(shape)),
+                    found ? fmt::format(", found {} {}", stored_type_name(found.tensor->type),
+                                        shape_text(found.tensor->shape))
+                          : ": no such tensor"));
+  }
+  storage_->used.insert(found.tensor);
+  const std::span<const char> all(found.tensor->bytes.data(), found.tensor->bytes.size());
+  return {reinterpret_cast<const std::uint8_t*>(all.data()), all.size()};
+}
+
 std::span<const float> WeightReader::keep(MatrixBuffer numbers) {
   storage_->copies.push_back(std::move(numbers));
   return std::as_const(storage_->copies.back()).view().row(0);

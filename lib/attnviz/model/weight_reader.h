@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <set>
@@ -67,6 +68,9 @@ class WeightReader {
                                  std::initializer_list<std::size_t> shape);
   /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a Conv1d of channels.
   std::span<const float> numbers_in_rows(std::string_view name, std::size_t rows, std::size_t size);
+  /// The bytes of a tensor of U8.
+  std::span<const std::uint8_t> bytes(std::string_view name,
+                                      std::initializer_list<std::size_t> shape);
   /// Keeps numbers that stand in no file.
   std::span<const float> keep(MatrixBuffer numbers);
 

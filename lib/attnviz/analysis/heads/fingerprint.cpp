@@ -54,7 +54,9 @@ std::string model_fingerprint(const Model& model) {
     absorb(bits, layer.mlp.gate.weight);
     absorb(bits, layer.mlp.down.weight);
     absorb(bits, layer.experts.router.gate.weight);
-    for (const Mlp& expert : layer.experts.each) {
+    Experts::Memory memory;
+    for (std::size_t i = 0; i < layer.experts.each.size(); ++i) {
+      const Mlp expert = layer.experts.at(i, memory);
       absorb(bits, expert.up.weight);
       absorb(bits, expert.gate.weight);
       absorb(bits, expert.down.weight);

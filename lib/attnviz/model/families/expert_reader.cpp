@@ -22,6 +22,11 @@ class ExpertReader {
     Experts experts;
     experts.router = read_router();
     const TensorNames& names = traits_.names;
+    const std::string blocks = named_(fmt::format("{}_blocks", names.expert_gate_up));
+    if (of_.interleaved && weights_.has(blocks)) {
+      read_split(experts);
+      return experts;
+    }
     const bool is_one = of_.gate_with_up || of_.interleaved;
     auto up = is_one ? all(names.expert_gate_up, names.expert_up_bias, 2 * of_.d_ff)
                      : all(names.expert_up, names.expert_up_bias, of_.d_ff);
@@ -51,6 +56,49 @@ class ExpertReader {
   }
 
  private:
+  // MXFP4 whose blocks and scales are tensors of their own; rows are what comes out.
+  std::vector<SplitBlocks> split(std::string_view name, std::size_t d_in, std::size_t d_out) {
+    constexpr std::size_t kBlock = 32;
+    constexpr std::size_t kBytes = 16;
+    if (d_in % kBlock != 0) {
+      throw Error(ErrorKind::kMalformed,
+                  fmt::format("{}{} numbers are no whole blocks of MXFP4", traits_.where, d_in));
+    }
+    const std::size_t n_blocks = d_in / kBlock;
+    const auto blocks =
+        weights_.bytes(named_(fmt::format("{}_blocks", name)), {of_.n, d_out, n_blocks, kBytes});
+    const auto scales =
+        weights_.bytes(named_(fmt::format("{}_scales", name)), {of_.n, d_out, n_blocks});
+    std::vector<SplitBlocks> each;
+    for (std::size_t i = 0; i < of_.n; ++i) {
+      each.push_back(
+          {blocks.data() + i * d_out * n_blocks * kBytes, scales.data() + i * d_out * n_blocks});
+    }
+    return each;
+  }
+
+  void read_split(Experts& experts) {
+    const TensorNames& names = traits_.names;
+    const std::size_t d = traits_.d_model;
+    experts.split_up = split(names.expert_gate_up, d, 2 * of_.d_ff);
+    experts.split_down = split(names.expert_down, of_.d_ff, d);
+    const std::span<const float> up =
+        weights_.numbers({named_(names.expert_up_bias)}, {of_.n, 2 * of_.d_ff});
+    const std::span<const float> down =
+        weights_.numbers({named_(names.expert_down_bias)}, {of_.n, d});
+    for (std::size_t i = 0; i < of_.n; ++i) {
+      Mlp expert;
+      expert.activation = traits_.activation;
+      expert.interleaved = true;
+      expert.limit = of_.limit;
+      expert.up = {{nullptr, d, 2 * of_.d_ff, d, StoredType::kMXFP4, true},
+                   up.subspan(2 * of_.d_ff * i, 2 * of_.d_ff)};
+      expert.down = {{nullptr, of_.d_ff, d, of_.d_ff, StoredType::kMXFP4, true},
+                     down.subspan(d * i, d)};
+      experts.each.push_back(std::move(expert));
+    }
+  }
+
   void check() const {
     const Router& router = of_.router;
     const auto fail = [this](const std::string& what) {

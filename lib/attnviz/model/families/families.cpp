@@ -20,6 +20,7 @@ std::span<const Family> families() noexcept {
       {"gemma4_text", "Gemma4", read_gemma4},
       {"gpt2", "GPT2", read_gpt2},
       {"gpt_neox", "GPTNeoX", read_gpt_neox},
+      {"gpt_oss", "GptOss", read_gpt_oss, {}, {}, {}, "mxfp4"},
       {"gptj", "GPTJ", read_gptj},
       {"granite", "Granite", read_granite},
       {"granitemoe", "GraniteMoe", read_granitemoe},

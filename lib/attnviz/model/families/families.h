@@ -21,6 +21,7 @@ struct Family {
   std::array<std::string_view, 2> text_types = {};
   std::string_view left_out = {};  // parts of such models that are not read
   std::string_view gguf = {};      // what GGUF files call it, where that is another family's name
+  std::string_view quant_method = {};  // of quantised weights that are read
 };
 
 /// All of them, by name.
@@ -38,6 +39,7 @@ Model read_gemma3(const HfConfig& config, TensorFiles files);
 Model read_gemma4(const HfConfig& config, TensorFiles files);
 Model read_gpt2(const HfConfig& config, TensorFiles files);
 Model read_gpt_neox(const HfConfig& config, TensorFiles files);
+Model read_gpt_oss(const HfConfig& config, TensorFiles files);
 Model read_gptj(const HfConfig& config, TensorFiles files);
 Model read_granite(const HfConfig& config, TensorFiles files);
 Model read_granitemoe(const HfConfig& config, TensorFiles files);

@@ -14,6 +14,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"gemma2", "gemma2", read_gguf_gemma2},
       {"gemma3", "gemma3", read_gguf_gemma3},
       {"gemma4", "gemma4", read_gguf_gemma4},
+      {"gpt-oss", "gpt_oss", read_gguf_gpt_oss},
       {"gpt2", "gpt2", read_gguf_gpt2},
       {"gptneox", "gpt_neox", read_gguf_gptneox},
       {"granite", "granite", read_gguf_granite},

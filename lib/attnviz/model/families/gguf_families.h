@@ -32,6 +32,7 @@ Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gpt2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gptneox(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights);

@@ -70,6 +70,25 @@ Model read_gguf_phi3(const GgufMetadata& metadata, WeightReader weights) {
   return read_transformer(traits, std::move(weights));
 }
 
+// llama.cpp rounds the ends of YaRN's ramp, which the model was trained without.
+Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr float kLimit = 7.0f;
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
+  traits.names.mlp_norm = "post_attention_norm";
+  traits.output_bias = Presence::kYes;
+  traits.has_sinks = true;
+  traits.names.sinks = "attn_sinks.weight";
+  rotate_all(metadata, weights, traits);
+  slide(
+      metadata, 0, [](std::size_t layer) { return layer % 2 == 0; }, traits);
+  ExpertTraits experts;
+  experts.router.kind = RouterKind::kChosenSoftmax;
+  experts.router_bias = experts.bias = Presence::kYes;
+  experts.limit = kLimit;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  return read_transformer(traits, std::move(weights));
+}
+
 // What reads texts of models of texts and pictures: a token of a text stands at the same place in
 // all sections of its rotary positions.
 Model read_gguf_qwen2vl(const GgufMetadata& metadata, WeightReader weights) {
@@ -105,8 +124,8 @@ Model read_gguf_mistral3(const GgufMetadata& metadata, WeightReader weights) {
 }
 
 Model read_gguf_granite(const GgufMetadata& metadata, WeightReader weights) {
-  return read_transformer(granite_traits(metadata, weights, /*may_have_experts=*/false),
-                          std::move(weights));
+  const Traits traits = granite_traits(metadata, weights, /*may_have_experts=*/false);
+  return read_transformer(traits, std::move(weights));
 }
 
 Model read_gguf_granitemoe(const GgufMetadata& metadata, WeightReader weights) {

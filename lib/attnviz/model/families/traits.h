@@ -33,6 +33,7 @@ struct TensorNames {
   std::string_view input_gate = {}, input_projection = {}, input_norm = {};
   std::string_view result_scale = {};
   std::string_view gate = {}, up = {}, down = {}, gate_up = {};  // gate_up: both in one
+  std::string_view sinks = {};
   std::string_view router = {}, choice_bias = {};
   // Of experts, in whose place {} stands where each has tensors of its own; biases of those that
   // lie in one tensor have names of their own.
@@ -138,6 +139,7 @@ struct Traits {
   double score_scale = 0.0;     // 0: 1 / √d_head
   bool scale_by_layer = false;  // by 1 / (layer + 1), too: GPT-2 can
   float soft_cap = 0.0f;
+  bool has_sinks = false;  // a logit of each head's that goes to no key: gpt-oss
 
   Activation activation = Activation::kSilu;
   bool gated = true;

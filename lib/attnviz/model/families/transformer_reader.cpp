@@ -182,6 +182,9 @@ class TransformerReader {
     }
     layer.output = linear(named(names_.output), shape.n_heads * shape.d_head, traits_.d_model,
                           traits_.output_bias);
+    if (traits_.has_sinks) {
+      layer.sinks = weights_.vector(named(names_.sinks), shape.n_heads);
+    }
     layer.norms_heads_together =
         layer.query_norm.present() && traits_.head_norms == HeadNorms::kTogether;
   }
