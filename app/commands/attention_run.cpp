@@ -171,6 +171,9 @@ void say_scores(HeadId head, const std::string& names, const ScoreValues& scores
                   "token, {:.1f} % on the one before, {:.1f} % on itself",
                   head_name(head), *scores[Score::kEntropyBits], *scores[Score::kDistanceMean],
                   percent(Score::kFirst), percent(Score::kPrevious), percent(Score::kSelf)) +
+      (scores[Score::kLearnedSink]
+           ? fmt::format(", {:.1f} % on no token", percent(Score::kLearnedSink))
+           : "") +
       (names.empty() ? "" : "; named " + names));
 }
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "attnviz/analysis/compare_models.h"
-#include "attnviz/analysis/compare_patterns.h"
-#include "attnviz/analysis/compare_tensors.h"
+#include "attnviz/analysis/compare/compare_models.h"
+#include "attnviz/analysis/compare/compare_patterns.h"
+#include "attnviz/analysis/compare/compare_tensors.h"
 #include "attnviz/analysis/pronouns.h"
 #include "attnviz/analysis/restrict_sink.h"
 #include "attnviz/attention/layer.h"

@@ -13,6 +13,7 @@
 #include "attnviz/analysis/merge_sink.h"
 #include "attnviz/analysis/rollout.h"
 #include "attnviz/analysis/router_store.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
@@ -123,10 +124,12 @@ void refuse_endless(ShowSetup& setup, const ShownText& text) {
 // Fills `sink` with patterns over what is shown, and `router` with what routers choose.
 std::optional<TurnAttention> attend_shown(const ShowSetup& setup, ShownText& text,
                                           const AttentionRequest& request, PatternSink& sink,
-                                          RouterStore& router) {
+                                          RouterStore& router, SinkStore& sinks) {
   ObserverGroup observers({&router, &text.predictor.observer()});
   const auto attend = [&](PatternSink& rows) {
-    return attend_to(setup.heads, setup.model, text.tokens, request, rows, observers,
+    SinkGroup both({&rows, &sinks});
+    PatternSink& all = has_sinks(setup.model) ? both : rows;
+    return attend_to(setup.heads, setup.model, text.tokens, request, all, observers,
                      setup.options.talk);
   };
   if (!text.folded) {
@@ -155,6 +158,9 @@ AttentionDocument rollout_document(const ShowSetup& setup, ShownText& text,
   }
   AttentionDocument document =
       attention_document(setup.model, text.tokens, request, setup.heads, asked, std::move(pattern));
+  if (has_sinks(setup.model)) {
+    document.notes.emplace_back("what goes to learned sinks reaches no token: rows sum to less");
+  }
   if (request.interventions != nullptr && !request.interventions->ablations.empty()) {
     document.notes.emplace_back("the rollout mixes in all heads, also what is left out");
   }
@@ -166,22 +172,38 @@ AttentionDocument run_document(const ShowSetup& setup, ShownText& text,
   AttentionDocument document;
   std::optional<TurnAttention> turns;
   RouterStore router(routed_layers(setup, text));
+  SinkStore sinks(setup.model, setup.heads, text.tokens.size());
   if (setup.options.rollout) {
     document = rollout_document(setup, text, request);
   } else if (const auto average = setup.options.pattern.average) {
     AverageSink means(average_groups(setup.heads, *average), text.shown().size(),
                       request.largest_sum());
-    turns = attend_shown(setup, text, request, means, router);
+    turns = attend_shown(setup, text, request, means, router, sinks);
+    const std::vector<std::vector<HeadId>> groups = means.groups();
     document = attention_document(setup.model, text.tokens, request, means, *average);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      document.patterns[i].sink = sinks.mean(groups[i]);
+    }
   } else {
     const auto patterns = std::make_shared<PatternStore>(setup.heads, text.shown().size());
-    turns = attend_shown(setup, text, request, *patterns, router);
+    turns = attend_shown(setup, text, request, *patterns, router, sinks);
     document = attention_document(setup.model, text.tokens, request, *patterns);
     document.storage = patterns;
+    for (DocumentPattern& pattern : document.patterns) {
+      pattern.sink = sinks.mean(std::span(&pattern.head, 1));
+    }
     show_step(document, setup.model, InputColumns(text.tokens).view(), request, setup.options.kind);
   }
   if (text.folded) {
     name_words(document, text.tokens, *text.folded);
+    for (DocumentPattern& pattern : document.patterns) {
+      pattern.sink = folded_sink(pattern.sink, text.folded->numbers);
+    }
+  }
+  if (setup.options.kind != PatternKind::kWeights) {
+    for (DocumentPattern& pattern : document.patterns) {
+      pattern.sink.clear();
+    }
   }
   document.turn_attention = std::move(turns);
   document.router = router.take();

@@ -5,6 +5,7 @@
 
 #include "attnviz/analysis/largest_weight.h"
 #include "attnviz/analysis/router_store.h"
+#include "attnviz/analysis/sink_store.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/run_observer.h"
@@ -38,6 +39,10 @@ class StreamedShow {
         document_(attention_document(setup.model, text.tokens, request_, setup.heads)),
         picture_(setup.heads, streams_overview(setup), setup.outputs) {
     document_.continuation = text.continuation;
+    if (has_sinks(setup.model)) {
+      document_.notes.emplace_back(
+          "learned sinks: rows sum to 1 with what goes to no token, which is not drawn in so much");
+    }
   }
 
   // Everything that can be refused is refused before the long part begins.
@@ -69,6 +74,10 @@ class StreamedShow {
         sinks.push_back(files.back().sink.get());
       }
     }
+    SinkStore learned(setup_.model, setup_.heads, text_.tokens.size());
+    if (has_sinks(setup_.model)) {
+      sinks.push_back(&learned);
+    }
     SinkGroup group(std::move(sinks));
     RouterStore router(setup_.outputs.writes(Content::kDocument) ? expert_layers(setup_.model)
                                                                  : std::vector<std::size_t>());
@@ -76,6 +85,9 @@ class StreamedShow {
     document_.turn_attention =
         attend_to(setup_.heads, setup_.model, text_.tokens, request_, group, observers, talk());
     document_.router = router.take();
+    for (DocumentPattern& pattern : document_.patterns) {
+      pattern.sink = learned.mean(std::span(&pattern.head, 1));
+    }
     text_.predictor.add_to(document_);
     for (const RowFile& file : files) {
       file.finish();
@@ -134,6 +146,7 @@ bool should_stream(const ShowSetup& setup, const ShownText& text) {
   const ShowOptions& options = setup.options;
   if (options.pattern.average || options.rollout || options.fold || options.pattern.focus ||
       options.drawing.request.no_special || !options.side_by_side.empty() ||
+      (options.drawing.request.drop_sink && has_sinks(setup.model)) ||
       options.kind != PatternKind::kWeights || writes_arcs(options.drawing.style, setup.outputs) ||
       setup.outputs.writes(Content::kPage)) {
     return false;

@@ -86,6 +86,31 @@ struct Routes : RunObserver {
   std::vector<float> factors;
 };
 
+// What goes to learned sinks, by layer, head and query.
+struct Sinks : PatternSink {
+  Sinks(const Model& model, std::size_t n)
+      : n_heads(model.n_heads()), n_tokens(n), weights(model.n_layers() * n_heads * n) {}
+  bool wants(HeadId /*head*/) const override { return true; }
+  void rows(HeadId /*head*/, std::size_t /*first*/, std::size_t /*key*/, ConstMatrix) override {}
+  void sinks(HeadId head, std::size_t first_query, std::span<const float> some) override {
+    std::ranges::copy(
+        some, weights.begin() + static_cast<std::ptrdiff_t>(
+                                    (head.layer * n_heads + head.head) * n_tokens + first_query));
+  }
+  std::size_t n_heads;
+  std::size_t n_tokens;
+  std::vector<float> weights;
+};
+
+void check_sinks(const Model& model, const test::TokenIds& text, const fs::path& folder) {
+  const std::vector<float> expected = numbers_of<float>(folder, "sink");
+  if (!expected.empty()) {
+    Sinks found(model, text.ids.size());
+    run(model, text.view(), {}, found);
+    CHECK(test::largest_difference(found.weights, expected) < 1e-5);
+  }
+}
+
 void check_routes(const Model& model, const test::TokenIds& text, const fs::path& folder) {
   Routes routes;
   run(model, text.view(), {}, routes);
@@ -113,6 +138,7 @@ void check_model(const fs::path& folder, Model loaded) {
     }
   }
   check_routes(model, expected.text, folder);
+  check_sinks(model, expected.text, folder);
 }
 
 }  // namespace

@@ -35,6 +35,67 @@ TEST_CASE("documents say which experts each token gets, in every layer that has 
   CHECK(attnviz_json({"show", "-m", kMixed, "--ids", kIds})["router"]["layers"] == json{1});
 }
 
+TEST_CASE("a learned sink is a column of its own, and never the first token's") {
+  const TemporaryFolder folder;
+  const std::string model = kReference + "experts/gptoss-bf16";
+  const json document = attnviz_json({"show", "-m", model, "--ids", kIds});
+  for (std::size_t layer = 0; layer < 4; ++layer) {
+    for (std::size_t head = 0; head < 4; ++head) {
+      for (std::size_t query = 0; query < 4; ++query) {
+        double sum = document["sink"][layer][head][query].get<double>();
+        CHECK(sum > 0.0);
+        for (const json& weight : document["attention"][layer][head][query]) {
+          sum += weight.get<double>();
+        }
+        CHECK(sum == doctest::Approx(1.0));
+      }
+    }
+  }
+  CHECK(!attnviz_json({"show", "The cat sat"}).contains("sink"));
+  write_file(folder.file("a.json"), document.dump());
+  CHECK(attnviz_json({"render", folder.file("a.json")})["sink"] == document["sink"]);
+  CHECK(!contains(attnviz({"render", folder.file("a.json")}).err, "do not sum to 1"));
+  json wrong = document;
+  wrong["sink"][1].erase(0);
+  write_file(folder.file("b.json"), wrong.dump());
+  CHECK(attnviz({"render", folder.file("b.json")}).exit_code == 3);
+
+  const std::vector<std::string> one = {"show",    "-m", model,    "--ids", kIds,
+                                        "--layer", "1",  "--head", "0"};
+  const auto with = [&one](std::vector<std::string> more) {
+    more.insert(more.begin(), one.begin(), one.end());
+    return attnviz(more).out;
+  };
+  CHECK(contains(with({}), "sink"));
+  CHECK(contains(with({"--focus", "2"}), "s sink"));
+  CHECK(contains(with({"--drop-sink"}), "learned sink left out, what is left of each row scaled"));
+  CHECK(!contains(with({"--drop-sink"}), "s sink"));
+  CHECK(!contains(with({"--show", "scores"}), "sink"));
+}
+
+TEST_CASE("inspect, heads and -v know what goes to a learned sink") {
+  const std::string model = kReference + "experts/gptoss-bf16";
+  const json document = attnviz_json({"show", "-m", model, "--ids", kIds});
+  const double expected = document["sink"][1][3][2].get<double>();
+  const json head = attnviz_json({"inspect", "-m", model, "--ids", kIds, "--layer", "1", "--head",
+                                  "3", "--query", "2"})["heads"][0];
+  const json& sink = head["for_query"]["sink"];
+  CHECK(sink["weight"].get<double>() == doctest::Approx(expected).epsilon(1e-5));
+  double sum = sink["exponential"].get<double>();
+  for (const json& one : head["for_query"]["exponentials"]) {
+    sum += one.get<double>();
+  }
+  CHECK(sum == doctest::Approx(head["for_query"]["sum"].get<double>()));
+  double mean = 0.0;
+  for (const json& weight : document["sink"][1][3]) {
+    mean += weight.get<double>() / 4.0;
+  }
+  const json scores = attnviz_json({"heads", "-m", model, "--ids", kIds});
+  CHECK(scores["heads"][7]["learned_sink"].get<double>() == doctest::Approx(mean));
+  CHECK(attnviz_json({"heads", "The cat sat"})["heads"][0]["learned_sink"].is_null());
+  CHECK(contains(attnviz({"show", "-v", "-m", model, "--ids", kIds}).err, "% on no token"));
+}
+
 TEST_CASE("render keeps what a document says of experts, and refuses what cannot be") {
   const TemporaryFolder folder;
   const json document = attnviz_json({"show", "-m", kMixtral, "--ids", kIds});

@@ -62,8 +62,22 @@ TEST_CASE("PoolAxis: a range names its first and last entry, a single one only i
   later.first = 5;
   CHECK(later.range(0) == "5–7");
   CHECK(later.range(3) == "14");
-  CHECK(later.number(1) == 8);
+  CHECK(later.name(1) == "8");
   CHECK(later.largest_number() == 14);
+}
+
+TEST_CASE("PoolAxis: a learned sink is a cell of its own, before the others are cut") {
+  const PoolAxis axis = PoolAxis::at_most(11, 5, EntryNumbers::behind_sink());
+  CHECK(axis.block == 3);
+  REQUIRE(axis.cells() == 5);
+  CHECK(axis.range(0) == "s");
+  CHECK(axis.range(1, "-") == "0-2");
+  CHECK(axis.range(4) == "9");
+  CHECK(axis.begin(1) == 1);
+  CHECK(axis.end(4) == 11);
+  CHECK(axis.cell_of(0) == 0);
+  CHECK(axis.cell_of(4) == 2);
+  CHECK(PoolAxis::at_most(3, 5, EntryNumbers::behind_sink({4, 7})).range(2) == "7");
 }
 
 TEST_CASE("pool: blocks of one copy the matrix and the mask") {

@@ -227,7 +227,7 @@ TEST_CASE("PoolAxis: cells of tokens with gaps are called as the first and last 
   CHECK(axis.range(0) == "1–2");
   CHECK(axis.range(1) == "4–7");
   CHECK(axis.range(2) == "9");
-  CHECK(axis.number(1) == 4);
+  CHECK(axis.name(1) == "4");
   CHECK(axis.largest_number() == 9);
 }
 

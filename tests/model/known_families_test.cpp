@@ -35,9 +35,9 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
 }
 
 TEST_CASE("unknown_family: names that begin alike are near, the others are not") {
-  CHECK(unknown_family("model_type", "qwen3_moe") ==
-        "model_type \"qwen3_moe\": not one of the families that are read; near it: qwen3, "
-        "qwen3_vl, qwen2, qwen2_5_vl");
+  CHECK(unknown_family("model_type", "qwen3_omni") ==
+        "model_type \"qwen3_omni\": not one of the families that are read; near it: qwen3, "
+        "qwen3_moe, qwen3_vl, qwen2");
   CHECK(unknown_family("k", "deepseek_v3") ==
         "k \"deepseek_v3\": not one of the families that are read");
   CHECK(unknown_family("k", "Command_R_Plus") ==

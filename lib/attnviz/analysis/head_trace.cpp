@@ -243,7 +243,9 @@ class HeadTrace {
 
   void weigh() {
     constexpr float kNone = -std::numeric_limits<float>::infinity();
-    const float largest = *std::max_element(trace_.masked.begin(), trace_.masked.end());
+    const float sink = rule().sink;
+    const float largest =
+        std::max(sink, *std::max_element(trace_.masked.begin(), trace_.masked.end()));
     trace_.max = largest == kNone ? 0.0f : largest;
     double sum = 0.0;
     trace_.exponentials.reserve(n_tokens());
@@ -251,6 +253,11 @@ class HeadTrace {
       const double term = std::exp(static_cast<double>(score) - static_cast<double>(trace_.max));
       trace_.exponentials.push_back(static_cast<float>(term));
       sum += term;
+    }
+    if (sink != kNone) {
+      const double term = std::exp(static_cast<double>(sink) - static_cast<double>(trace_.max));
+      sum += term;
+      trace_.sink = {sink, static_cast<float>(term), static_cast<float>(term / sum)};
     }
     trace_.sum = static_cast<float>(sum);
     RowRule undropped = rule();

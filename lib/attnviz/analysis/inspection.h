@@ -42,6 +42,13 @@ struct InspectedRope {
   }
 };
 
+/// A learned logit beside those of the keys, whose weight goes to none of them.
+struct InspectedSink {
+  float score = 0.0f;  // over the temperature; no mask hides it
+  float exponential = 0.0f;
+  float weight = 0.0f;
+};
+
 /// What a head does for all queries at once. Row = query, column = key.
 struct InspectedMatrices {
   MatrixBuffer scores;   // q·k, [n_tokens, n_tokens]
@@ -121,8 +128,9 @@ struct Inspection {
   float factor = 1.0f;         // 1 / (√d_head · temperature); with a soft cap 1 / √d_head
   float soft_cap = 0.0f;       // c; 0: none
   float capped_factor = 1.0f;  // 1 / temperature
-  float max = 0.0f;            // of the visible keys' masked scores; 0 when there are none
-  float sum = 0.0f;            // of the exponentials
+  std::optional<InspectedSink> sink;
+  float max = 0.0f;  // of the visible keys' masked scores and the sink's; 0 when there are none
+  float sum = 0.0f;  // of the exponentials, the sink's too
 
   MatrixBuffer shares;          // weights[k] · v[k], [n_keys, d_value]
   std::vector<float> context;   // the shares' sum, or what stands in its place, [d_value]

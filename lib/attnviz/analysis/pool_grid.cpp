@@ -9,16 +9,20 @@
 
 namespace attnviz {
 
-PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most) noexcept {
-  return {size, std::max<std::size_t>(divided_up(size, std::max<std::size_t>(most, 1)), 1), 0};
+PoolAxis PoolAxis::at_most(std::size_t size, std::size_t most, const EntryNumbers& first) {
+  PoolAxis axis{size, 1, first};
+  const std::size_t apart = axis.apart();
+  const std::size_t room = std::max<std::size_t>(most - std::min(apart, most), 1);
+  axis.block = std::max<std::size_t>(divided_up(size - apart, room), 1);
+  return axis;
 }
 
 std::size_t PoolAxis::end(std::size_t cell) const noexcept {
-  return std::min(size, begin(cell) + block);
+  return cell < apart() ? cell + 1 : std::min(size, begin(cell) + block);
 }
 
 std::string PoolAxis::range(std::size_t cell, const char* dash) const {
-  const std::string first_number = std::to_string(number(cell));
+  const std::string first_number = name(cell);
   const std::size_t last = end(cell) - 1;
   return last == begin(cell) ? first_number : first_number + dash + std::to_string(first.of(last));
 }

@@ -37,13 +37,29 @@ class EntryNumbers {
       : first_(list.front()),
         list_(std::make_shared<const std::vector<std::size_t>>(std::move(list))) {}
 
+  /// Those of keys behind a learned sink, which is the first entry and goes by no number.
+  static EntryNumbers behind_sink() noexcept { return EntryNumbers(kSink); }
+  /// `list` behind one.
+  static EntryNumbers behind_sink(std::vector<std::size_t> list) {
+    list.insert(list.begin(), kSink);
+    return EntryNumbers(std::move(list));
+  }
+  bool has_sink() const noexcept { return first_ == kSink; }
+
+  /// Of a sink no number of anything.
   std::size_t of(std::size_t entry) const noexcept {
     return list_ ? (*list_)[entry] : first_ + entry;
+  }
+  /// The number in words; a sink is "s".
+  std::string name(std::size_t entry) const {
+    return of(entry) == kSink ? "s" : std::to_string(of(entry));
   }
   operator std::size_t() const noexcept { return first_; }
   bool is_list() const noexcept { return list_ != nullptr; }
 
  private:
+  static constexpr std::size_t kSink = static_cast<std::size_t>(-1);  // the next one is 0
+
   std::size_t first_;
   std::shared_ptr<const std::vector<std::size_t>> list_;
 };
@@ -55,14 +71,21 @@ struct PoolAxis {
   EntryNumbers first = 0;  // the number that the first entry goes by, and those behind it
 
   /// The finest cut of `size` entries into at most `most` cells. `most` 0 counts as 1.
-  static PoolAxis at_most(std::size_t size, std::size_t most) noexcept;
+  static PoolAxis at_most(std::size_t size, std::size_t most, const EntryNumbers& first = 0);
 
-  std::size_t cells() const noexcept { return divided_up(size, block); }
-  std::size_t begin(std::size_t cell) const noexcept { return cell * block; }
+  /// Entries that are never cut together with others: a learned sink.
+  std::size_t apart() const noexcept { return first.has_sink() && size > 0 ? 1 : 0; }
+  std::size_t cells() const noexcept { return apart() + divided_up(size - apart(), block); }
+  std::size_t begin(std::size_t cell) const noexcept {
+    return cell < apart() ? cell : apart() + (cell - apart()) * block;
+  }
   std::size_t end(std::size_t cell) const noexcept;
+  std::size_t cell_of(std::size_t entry) const noexcept {
+    return entry < apart() ? entry : apart() + (entry - apart()) / block;
+  }
   bool pooled() const noexcept { return block > 1; }
   /// What the first entry of a cell is called.
-  std::size_t number(std::size_t cell) const noexcept { return first.of(begin(cell)); }
+  std::string name(std::size_t cell) const { return first.name(begin(cell)); }
   std::size_t largest_number() const noexcept { return first.of(size - 1); }
 
   /// What a cell stands for: "7", or "8<dash>11" for several entries.

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/expert_mlps.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
-#include "attnviz/attention/mlp.h"
+#include "attnviz/attention/parts/expert_mlps.h"
+#include "attnviz/attention/parts/mlp.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"

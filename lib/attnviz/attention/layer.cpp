@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "attnviz/attention/blocked_product.h"
-#include "attnviz/attention/convolution.h"
-#include "attnviz/attention/expert_mlps.h"
-#include "attnviz/attention/mlp.h"
+#include "attnviz/attention/parts/convolution.h"
+#include "attnviz/attention/parts/expert_mlps.h"
+#include "attnviz/attention/parts/mlp.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"

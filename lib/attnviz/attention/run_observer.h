@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "attnviz/attention/parts/routing.h"
 #include "attnviz/attention/pattern_sink.h"
-#include "attnviz/attention/routing.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/model.h"
 

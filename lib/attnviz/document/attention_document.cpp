@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/compare/compare_patterns.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"

@@ -2,6 +2,7 @@
 // they are drawn.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -67,6 +68,8 @@ struct DocumentPattern {
   ConstMatrix weights;      // [n_queries, n_keys]
   std::string title = {};   // "L0 mean of 4 heads"; empty: the head's name
   ConstMatrix scores = {};  // those given, of weights that were made of scores; else empty
+  // [n_queries]: what each of them gives to no key, where the head has a learned sink; or empty.
+  std::vector<float> sink = {};
 
   /// Whether a mask has made the score of this cell minus infinity, or that which its weight was
   /// made of. `kind` is the document's.
@@ -154,6 +157,12 @@ struct AttentionDocument {
   }
 
   bool is_rollout() const noexcept { return average && average->rollout; }
+
+  /// Whether heads have learned sinks, whose weights are known.
+  bool has_sinks() const noexcept {
+    return std::ranges::any_of(patterns,
+                               [](const DocumentPattern& one) { return !one.sink.empty(); });
+  }
 };
 
 /// Its visibility_of() for many heads: each set of edges is looked through once.

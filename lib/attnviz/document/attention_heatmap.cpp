@@ -16,6 +16,7 @@
 #include "attnviz/attention/head_selection.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
+#include "attnviz/document/heatmap_notes.h"
 #include "attnviz/document/patterns/masked_scores.h"
 #include "attnviz/document/patterns/shown_tokens.h"
 #include "attnviz/document/words/intervention_words.h"
@@ -34,115 +35,6 @@ std::size_t panels_together(const std::vector<HeadId>& heads) {
   return static_cast<std::size_t>(
       std::count_if(heads.begin(), heads.end(),
                     [first_layer](HeadId head) { return head.layer == first_layer; }));
-}
-
-// Those that are drawn, in order, each once; of a mean all that went into it.
-std::vector<std::size_t> layers_of(const AttentionDocument& document) {
-  std::set<std::size_t> layers;
-  for (const HeadId head : document.average ? document.average->heads : heads_of(document)) {
-    layers.insert(head.layer);
-  }
-  return {layers.begin(), layers.end()};
-}
-
-// "rollout through layers 0, 1 (8 heads): each 0.5 the residual stream, 0.5 the mean of its heads".
-std::string rollout_note(const AttentionDocument& document) {
-  const RolloutRequest& rollout = *document.average->rollout;
-  const std::vector<std::size_t> layers = layers_of(document);
-  const bool in_a_row = layers.size() > 2 && layers.back() - layers.front() + 1 == layers.size();
-  const std::string through =
-      in_a_row ? fmt::format("layers {} to {}", layers.front(), layers.back())
-               : fmt::format("layer{} {}", layers.size() == 1 ? "" : "s", fmt::join(layers, ", "));
-  const std::string heads =
-      fmt::format("the {} of its heads{}", rollout.over == RolloutOver::kMean ? "mean" : "largest",
-                  rollout.weighted ? ", weighted by value norms" : "");
-  return fmt::format(
-      "rollout through {} ({}): each {}", through, counted(document.average->heads.size(), "head"),
-      rollout.residual == 0.0f ? heads + ", without the residual stream"
-                               : fmt::format("{:.3g} the residual stream, {:.3g} {}",
-                                             rollout.residual, 1.0f - rollout.residual, heads));
-}
-
-// What stays of the marks where tokens that the tokenizer added, or the first one, are left out.
-TokenMarks shown_marks(const AttentionDocument& document) {
-  TokenMarks marks = document.marks;
-  if (document.drawing.no_special) {
-    std::erase_if(marks.special, [&document](std::size_t token) {
-      return std::ranges::binary_search(document.marks.added, token);
-    });
-    marks.added.clear();
-  }
-  // Where it sees others, too, it stays as a query.
-  if (document.drawing.drop_sink && document.run.mask && !document.run.mask->visible(0, 1) &&
-      document.key_tokens == document.query_tokens) {
-    for (std::vector<std::size_t>* const some : {&marks.special, &marks.added, &marks.generated}) {
-      std::erase(*some, 0);
-    }
-  }
-  return marks;
-}
-
-// Each once, in order.
-std::vector<std::string> added_tokens(const AttentionDocument& document) {
-  std::vector<std::string> tokens;
-  for (const std::size_t token : document.marks.added) {
-    const std::string name = quoted_token(document.query_tokens[token]);
-    if (std::ranges::find(tokens, name) == tokens.end()) {
-      tokens.push_back(name);
-    }
-  }
-  return tokens;
-}
-
-std::vector<std::string> notes(const AttentionDocument& document) {
-  std::vector<std::string> lines;
-  const auto append = [&lines](std::vector<std::string> more) {
-    std::move(more.begin(), more.end(), std::back_inserter(lines));
-  };
-  if (document.model) {
-    append(model_notes(*document.model));
-  }
-  if (document.model && !document.average) {
-    lines.push_back(names_note(*document.model, heads_of(document)));
-    std::erase(lines, "");
-  }
-  if (document.difference) {
-    const auto& name = document.difference->of_models ? shown_name : quoted;  // cut when long
-    lines.push_back("A: " + name(document.difference->a));
-    lines.push_back("B: " + name(document.difference->b));
-  }
-  if (document.is_rollout()) {
-    lines.push_back(rollout_note(document));
-  }
-  if (document.run.mask) {
-    lines.push_back((is_before_mask(document.kind) ? "not masked yet: mask " : "mask ") +
-                    document.run.mask->name());
-  }
-  append(layer_notes(document.run, layers_of(document)));
-  append(run_notes(document.run));
-  if (document.words) {
-    lines.push_back(fmt::format("tokens merged to {}: sums over keys, means over queries",
-                                word_for(kFolds, document.words->fold)));
-    if (document.words->mask) {
-      lines.push_back(fmt::format("mask {} between tokens", document.words->mask->name()));
-    }
-  }
-  append(document.notes);
-  const bool leaves_out = document.drawing.no_special && !document.marks.added.empty();
-  if (std::string note = marks_note(shown_marks(document)); !note.empty()) {
-    lines.push_back(std::move(note));
-  }
-  if (leaves_out) {
-    lines.push_back(fmt::format("left out, rows as they are: {} ({})",
-                                counted(document.marks.added.size(), "token"),
-                                fmt::join(added_tokens(document), ", ")));
-  }
-  if (document.drawing.drop_sink) {
-    lines.push_back(
-        fmt::format("first token ({}) left out, what is left of each row scaled to sum to 1",
-                    document.key_tokens.front()));
-  }
-  return lines;
 }
 
 // Along the colour bar.
@@ -169,35 +61,6 @@ Heatmap without_added(const Heatmap& heatmap, const AttentionDocument& document)
   }
   return with_tokens(heatmap, kept,
                      document.key_tokens == document.query_tokens ? kept : std::move(all));
-}
-
-// Lines that every document says.
-std::vector<std::string> shared_notes(std::span<const AttentionDocument> documents) {
-  std::vector<std::string> shared = notes(documents.front());
-  for (const AttentionDocument& document : documents.subspan(1)) {
-    const std::vector<std::string> others = notes(document);
-    std::erase_if(shared, [&others](const std::string& line) {
-      return std::find(others.begin(), others.end(), line) == others.end();
-    });
-  }
-  if (documents.size() > 1 &&
-      documents.front().run.interventions != documents.back().run.interventions) {
-    const std::vector<std::string>& names = documents.front().drawing.side_by_side;
-    const std::string changes =
-        fmt::format("{}", fmt::join(left_out_notes(documents.back().run), "; "));
-    shared.push_back(
-        names.back().starts_with("without")
-            ? fmt::format("side by side: {}, {}", names.front(), changes)
-            : fmt::format("side by side: {}, {}: {}", names.front(), names.back(), changes));
-  } else if (documents.size() > 1) {
-    const bool temperatures = std::any_of(
-        documents.begin(), documents.end(),
-        [](const AttentionDocument& document) { return document.run.temperature != 1.0f; });
-    shared.push_back(
-        fmt::format("side by side: {}{}", fmt::join(documents.front().drawing.side_by_side, ", "),
-                    temperatures ? " (T: temperature, which divides the scores)" : " (masks)"));
-  }
-  return shared;
 }
 
 HeatmapPanel panel_of(const AttentionDocument& document, std::size_t index,
@@ -316,6 +179,9 @@ std::size_t focus_row(const Heatmap& whole, const Focus& focus, std::size_t n_qu
     throw Error(ErrorKind::kUsage,
                 fmt::format("focus: token {} is left out by no_special", focus.token), "focus");
   }
+  if (numbers.has_sink()) {
+    return focus.token + 1;
+  }
   const std::size_t dropped = (focus.as_key ? n_keys : n_queries) - n_shown;
   if (focus.token < dropped) {
     throw Error(ErrorKind::kUsage,
@@ -428,11 +294,23 @@ Heatmap attention_panels(std::span<const AttentionDocument> documents) {
   }
   heatmap.title = drawing.title.value_or(heatmap.title);
   heatmap.notes = shared_notes(documents);
+  const bool has_sinks = std::ranges::any_of(documents, draws_sinks);
   if (drawing.drop_sink) {
-    drop_first_key(heatmap);
+    has_sinks ? scale_rows_to_one(heatmap) : drop_first_key(heatmap);
   }
-  return drawing.no_special && !document.marks.added.empty() ? without_added(heatmap, document)
-                                                             : heatmap;
+  if (drawing.no_special && !document.marks.added.empty()) {
+    heatmap = without_added(heatmap, document);
+  }
+  if (has_sinks && !drawing.drop_sink) {
+    std::vector<std::vector<float>> sinks;
+    for (std::size_t i = 0; i < document.patterns.size(); ++i) {
+      for (const AttentionDocument& variant : documents) {
+        sinks.push_back(variant.patterns[i].sink);
+      }
+    }
+    put_sinks_first(heatmap, sinks);
+  }
+  return heatmap;
 }
 
 Heatmap attention_heatmap(std::span<const AttentionDocument> documents) {

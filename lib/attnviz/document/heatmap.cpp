@@ -184,12 +184,12 @@ PooledMatrix pooled_cells(const Heatmap& heatmap, const HeatmapPanel& panel, Poo
   CellPool shares(kind, by_row ? n_cells : 0);
   std::vector<float> row(by_row ? keys.size : 0);
   for (std::size_t query = 0; query < queries.size; ++query) {
-    const std::size_t first_cell = query / queries.block * pooled.cols;
+    const std::size_t first_cell = queries.cell_of(query) * pooled.cols;
     if (by_row) {
       row_shares(panel, query, row);
     }
     for (std::size_t key = 0; key < keys.size; ++key) {
-      const std::size_t cell = first_cell + key / keys.block;
+      const std::size_t cell = first_cell + keys.cell_of(key);
       const float weight = panel.values(query, key);
       const bool seen = pooled.visible[cell] != 0;
       const bool value_stays = values.ignores(cell, weight, seen);

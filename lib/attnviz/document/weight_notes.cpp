@@ -75,8 +75,8 @@ std::string row_sum_note(const AttentionDocument& document) {
   std::string first;
   for (const DocumentPattern& pattern : document.patterns) {
     for (std::size_t query = 0; query < pattern.weights.rows; ++query) {
-      double sum = 0.0;
-      bool blank = true;
+      double sum = pattern.sink.empty() ? 0.0 : static_cast<double>(pattern.sink[query]);
+      bool blank = sum == 0.0;
       for (std::size_t key = 0; key < pattern.weights.cols; ++key) {
         const float weight = document.sees(query, key) ? pattern.weights(query, key) : 0.0f;
         sum += static_cast<double>(weight);

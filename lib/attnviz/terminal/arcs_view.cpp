@@ -117,7 +117,7 @@ class ArcsView {
   std::string label(const std::vector<std::string>& labels, std::size_t row,
                     const EntryNumbers& first) const {
     const std::size_t wide = std::to_string(first.of(labels.size() - 1)).size();
-    return pad_left(std::to_string(first.of(row)), wide) + " " + charset_.label(labels[row]);
+    return pad_left(first.name(row), wide) + " " + charset_.label(labels[row]);
   }
 
   std::size_t widest(const std::vector<std::string>& labels, const EntryNumbers& first,

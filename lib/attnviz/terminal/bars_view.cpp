@@ -51,10 +51,10 @@ class Bars {
   std::size_t n_tokens() const { return focus_.n_keys(); }
 
   void lay_out() {
-    const std::size_t index_width = std::to_string(subject_.first_index.of(n_tokens() - 1)).size();
+    const std::size_t index_width = subject_.first_index.name(n_tokens() - 1).size();
     std::size_t widest = 0;
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index.of(token));
+      const std::string index = subject_.first_index.name(token);
       labels_.push_back(pad_left(index, index_width) + " " +
                         charset_.label(focus_.key_labels[token]));
       widest = std::max(widest, display_width(labels_.back()));

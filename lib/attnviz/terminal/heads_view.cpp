@@ -24,9 +24,17 @@ constexpr Score kTextColumns[] = {Score::kPrevious,   Score::kSelf,      Score::
                                   Score::kDuplicate,  Score::kInduction, Score::kPunctuation,
                                   Score::kEntropyBits};
 
-std::vector<Score> usual_columns(bool is_probe) {
-  return is_probe ? std::vector(std::begin(kProbeColumns), std::end(kProbeColumns))
-                  : std::vector(std::begin(kTextColumns), std::end(kTextColumns));
+std::vector<Score> usual_columns(const HeadsDocument& document) {
+  std::vector<Score> columns = document.is_probe()
+                                   ? std::vector(std::begin(kProbeColumns), std::end(kProbeColumns))
+                                   : std::vector(std::begin(kTextColumns), std::end(kTextColumns));
+  for (std::size_t head = 0; head < document.heads.size(); ++head) {
+    if (document.raw.estimate(head, Score::kLearnedSink)) {
+      columns.insert(columns.begin() + 3, Score::kLearnedSink);  // beside that of the first token
+      break;
+    }
+  }
+  return columns;
 }
 
 // Three decimals of shares, one of larger numbers.
@@ -207,7 +215,7 @@ Page heads_page(const HeadsDocument& document, const HeadsTableChoice& choice,
   const std::size_t n_all = rows.size();
   rows.resize(choice.top == 0 ? n_all : std::min(n_all, choice.top));
   const std::vector<Score> columns =
-      choice.columns.empty() ? usual_columns(document.is_probe()) : choice.columns;
+      choice.columns.empty() ? usual_columns(document) : choice.columns;
   page.add(draw_table(table_of(document, rows, columns, options), options.columns, charset));
   if (rows.size() < n_all) {
     page.add(fmt::format("{} {}", charset.ellipsis(), counted(n_all - rows.size(), "more head")),

@@ -113,7 +113,7 @@ class Screen {
       return each * layout_.cell_width >= widest;
     });
     for (std::size_t cell = 0; cell < n_cells; cell += step) {
-      const std::string index = std::to_string(layout_.keys.number(cell));
+      const std::string index = layout_.keys.name(cell);
       const std::size_t start = cell * layout_.cell_width;
       if (step == 1) {
         text += aligned(index);

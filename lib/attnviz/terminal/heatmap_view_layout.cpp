@@ -181,8 +181,8 @@ class Planner {
     const std::size_t side_by_side = std::clamp<std::size_t>(
         (room_for_all + kPanelGap) / (kPooledPanelWidth + kPanelGap), 1, n_panels());
     const std::size_t panel = (room_for_all - (side_by_side - 1) * kPanelGap) / side_by_side;
-    layout.keys = PoolAxis::at_most(heatmap_.n_keys(), panel / layout.cell_width);
-    layout.keys.first = heatmap_.first_key;
+    layout.keys =
+        PoolAxis::at_most(heatmap_.n_keys(), panel / layout.cell_width, heatmap_.first_key);
 
     // A character is about twice as high as wide.
     const bool tall_cells = layout.cell_width == 1 && !layout.half_blocks;
@@ -268,7 +268,7 @@ std::string TerminalLabels::entries(const std::vector<std::string>& labels, cons
     const std::size_t index_width = digits(axis.largest_number());
     text = axis.range(cell, charset.dash());
     if (display_width(text) > columns) {
-      text = std::to_string(axis.number(cell));
+      text = axis.name(cell);
     }
     text = pad_left(text, std::min(axis.pooled() ? 2 * index_width + 1 : index_width, columns));
   }

@@ -69,8 +69,8 @@ class ThumbnailPlanner {
     ThumbnailLayout layout;
     layout.half_blocks =
         options_.style == TerminalStyle::kBlocks && options_.color != ColorDepth::kNone;
-    layout.queries = PoolAxis::at_most(thumbnails_.n_queries(), width);
-    layout.keys = PoolAxis::at_most(thumbnails_.n_keys(), width);
+    layout.queries = PoolAxis::at_most(thumbnails_.n_queries(), width, thumbnails_.first_query);
+    layout.keys = PoolAxis::at_most(thumbnails_.n_keys(), width, thumbnails_.first_key);
     const std::size_t most_cells = std::max(layout.queries.cells(), layout.keys.cells());
     std::size_t cell = std::min(width / most_cells, kLargestCell);
     if (layout.half_blocks) {
@@ -86,8 +86,6 @@ class ThumbnailPlanner {
       layout.pitch = layout.height + 1;
     }
     layout.cell_width = cell;
-    layout.queries.first = thumbnails_.first_query;
-    layout.keys.first = thumbnails_.first_key;
     const auto name_width = [](const std::vector<std::size_t>& numbers) {
       return std::to_string(numbers.back()).size() + 1;
     };

@@ -223,6 +223,12 @@ void ScoreTally::add_punctuation(const Row& row) {
   }
 }
 
+void ScoreTally::add_sinks(std::span<const float> weights) {
+  for (const float weight : weights) {
+    mean(Score::kLearnedSink).add(static_cast<double>(weight));
+  }
+}
+
 void ScoreTally::add(const ScoreTally& other) {
   for (std::size_t i = 0; i < means_.size(); ++i) {
     means_[i].sum.add(other.means_[i].sum);
@@ -315,6 +321,15 @@ void HeadScores::rows(HeadId id, std::size_t first_query, std::size_t first_key,
   }
   const std::scoped_lock lock(head.mutex);
   head.tally.add(block);
+}
+
+void HeadScores::sinks(HeadId id, std::size_t /*first_query*/, std::span<const float> weights) {
+  if (norms_) {
+    return;
+  }
+  Head& head = *heads_.at(id);
+  const std::scoped_lock lock(head.mutex);
+  head.tally.add_sinks(weights);
 }
 
 ScoreValues uniform_scores(const ScoredTokens& tokens, const Visibility& visibility) {

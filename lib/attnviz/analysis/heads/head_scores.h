@@ -74,6 +74,8 @@ class ScoreTally {
   /// The row of one query, each once: weights of the keys from `first_key` on; all others are 0.
   /// Throws Error{kMalformed} for a weight below 0, above 2^24 or that is no number.
   void add(std::size_t query, std::size_t first_key, std::span<const double> weights);
+  /// What some queries give to a learned sink, each once.
+  void add_sinks(std::span<const float> weights);
   /// Those of a tally of other rows of the same pattern.
   void add(const ScoreTally& other);
 
@@ -122,6 +124,8 @@ class HeadScores : public PatternSink {
   bool wants(HeadId head) const override { return heads_.contains(head); }
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
             ConstMatrix weights) override;
+  /// A sink's value is nothing: what is scored by norms leaves it out.
+  void sinks(HeadId head, std::size_t first_query, std::span<const float> weights) override;
 
   /// Of a wanted head, once all of its rows have come: the same whatever threads brought them.
   ScoreValues scores(HeadId head) const { return heads_.at(head)->tally.values(); }

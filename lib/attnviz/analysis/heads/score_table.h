@@ -53,6 +53,9 @@ enum class Score {
   // weight where they are to be said again. Source: Wu et al. 2024, "Retrieval Head Mechanistically
   // Explains Long-Context Factuality", with the answer forced.
   kRetrieval,
+
+  kLearnedSink,  // mean, over all queries, of what goes to no key, of heads with a learned logit
+                 // for that (gpt-oss); all other scores are of the keys' weights as they are
 };
 
 /// Every score and what documents call it.
@@ -75,7 +78,8 @@ inline constexpr std::array kScoreNames = {Choice{"previous", Score::kPrevious},
                                            Choice{"band", Score::kBand},
                                            Choice{"punctuation", Score::kPunctuation},
                                            Choice{"js_uniform_bits", Score::kJsUniform},
-                                           Choice{"retrieval", Score::kRetrieval}};
+                                           Choice{"retrieval", Score::kRetrieval},
+                                           Choice{"learned_sink", Score::kLearnedSink}};
 
 /// The scores of one head; nothing where no query is eligible.
 class ScoreValues {

@@ -194,8 +194,25 @@ void AttentionJsonStream::end_pattern() {
   }
 }
 
+void AttentionJsonStream::write_sinks() {
+  json_.begin_array("sink");
+  for (std::size_t i = 0; i < document_.patterns.size(); ++i) {
+    if (is_array_ && i % heads_a_layer_ == 0) {
+      json_.begin_array();
+    }
+    json_.value(std::span<const float>(document_.patterns[i].sink));
+    if (is_array_ && (i + 1) % heads_a_layer_ == 0) {
+      json_.end_array();
+    }
+  }
+  json_.end_array();
+}
+
 void AttentionJsonStream::finish() {
   json_.end_array();
+  if (document_.has_sinks()) {
+    write_sinks();
+  }
   if (const auto& shares = document_.turn_attention) {
     json_.begin_object("turn_attention");
     json_.member("mean", shares->mean);

@@ -33,6 +33,7 @@ class AttentionJsonStream {
  private:
   void begin_pattern();
   void end_pattern();
+  void write_sinks();
 
   const AttentionDocument& document_;
   JsonWriter json_;

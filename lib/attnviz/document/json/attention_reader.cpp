@@ -13,6 +13,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/core/utf8.h"
 #include "attnviz/document/json/run_json.h"
+#include "attnviz/document/json/run_members_reader.h"
 #include "attnviz/formats/json_tree.h"
 #include "attnviz/formats/npy.h"
 #include "attnviz/model/mask.h"
@@ -20,51 +21,6 @@
 namespace attnviz {
 
 namespace {
-
-// One number a turn.
-std::vector<float> shares_at(const JsonNode& node, std::string_view key, std::size_t n_turns) {
-  const JsonNode list = node.at(key);
-  const std::span<const float> numbers = list.as_numbers();
-  if (numbers.size() != n_turns) {
-    list.fail(fmt::format("expected {} numbers, one a turn, found {}", n_turns, numbers.size()));
-  }
-  return {numbers.begin(), numbers.end()};
-}
-
-// Experts and factors of every token, [layer][token][k].
-std::vector<RoutedLayer> read_router(const JsonNode& node, std::size_t n_tokens) {
-  const std::vector<std::size_t> layers = read_indices(node.at("layers"));
-  const std::vector<std::size_t> n_experts = read_indices(node.at("n_experts"));
-  const auto experts = node.at("experts").as_list("a list of layers");
-  const auto weights = node.at("weights").as_list("a list of layers");
-  if (n_experts.size() != layers.size() || experts.size() != layers.size() ||
-      weights.size() != layers.size()) {
-    node.fail("expected n_experts, experts and weights of each of the layers");
-  }
-  std::vector<RoutedLayer> routed;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const ConstMatrix numbers = experts[i].as_matrix();
-    const ConstMatrix factors = weights[i].as_matrix();
-    if (numbers.rows != n_tokens || factors.rows != n_tokens || numbers.cols != factors.cols) {
-      experts[i].fail(
-          fmt::format("expected experts and weights of {}", counted(n_tokens, "token")));
-    }
-    RoutedTokens tokens{n_experts[i], numbers.cols, {}, {}};
-    for (std::size_t token = 0; token < n_tokens; ++token) {
-      for (std::size_t k = 0; k < numbers.cols; ++k) {
-        const float expert = numbers(token, k);
-        if (!(expert >= 0.0f && expert < static_cast<float>(n_experts[i]) &&
-              expert == std::floor(expert))) {
-          experts[i].fail(fmt::format("expected whole numbers below {}", n_experts[i]));
-        }
-        tokens.experts.push_back(static_cast<std::uint32_t>(expert));
-        tokens.factors.push_back(factors(token, k));
-      }
-    }
-    routed.push_back({layers[i], std::move(tokens)});
-  }
-  return routed;
-}
 
 // The text and the tokens of each word, where both are said.
 std::vector<DocumentWords::Source> read_sources(const JsonNode& root,
@@ -356,8 +312,7 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
       document.turns = read_turns(*turns, document.query_tokens.size());
     }
     if (const auto shares = root.find("turn_attention")) {
-      document.turn_attention = {shares_at(*shares, "mean", document.turns.size()),
-                                 shares_at(*shares, "from_last", document.turns.size())};
+      document.turn_attention = read_turn_attention(*shares, document.turns.size());
     }
     if (const auto router = root.find("router")) {
       document.router = read_router(*router, document.query_tokens.size());
@@ -398,6 +353,11 @@ ReadDocument read_json(std::string_view bytes, std::string_view name, const Give
   }
   document.kind = kind.value_or(document.kind);
   name_tokens(tokens, name, document);
+  if (root.kind() == JsonKind::kObject) {
+    if (const auto sink = root.find("sink")) {
+      read_sinks(*sink, root.find("selected").has_value(), document);
+    }
+  }
   return read;
 }
 

@@ -122,6 +122,13 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.member_if_any("capped", head.capped);
   json.member_if_any("bias", head.bias);
   json.member_if_any("masked", head.masked);
+  if (head.sink) {
+    json.begin_object("sink");
+    json.member("score", head.sink->score);
+    json.member("exponential", head.sink->exponential);
+    json.member("weight", head.sink->weight);
+    json.end_object();
+  }
   json.member("max", head.max);
   json.member_if_any("exponentials", head.exponentials);
   json.member("sum", head.sum);

@@ -159,7 +159,9 @@ HeatmapPanel map_of(const Heatmap& focus, std::span<const HeadId> heads, std::si
   }
   map = head_map(heads, values, "");
   HeatmapPanel panel = map.panels.front();
-  panel.title = named_token(focus.key_labels[token], subject.first_index.of(token));
+  panel.title = subject.first_index.has_sink() && token == 0
+                    ? "learned sink"
+                    : named_token(focus.key_labels[token], subject.first_index.of(token));
   return panel;
 }
 

@@ -19,11 +19,12 @@ enum class PatternKind {
   kRouter,       // no attention: a column an expert, what its output is multiplied by
 };
 
-inline constexpr std::array kPatternKinds = {
-    Choice{"weights", PatternKind::kWeights}, Choice{"scores", PatternKind::kScores},
-    Choice{"scaled", PatternKind::kScaled}, Choice{"masked", PatternKind::kMasked},
-    Choice{"values-shares", PatternKind::kValueShares},
-    Choice{"router", PatternKind::kRouter}};
+inline constexpr std::array kPatternKinds = {Choice{"weights", PatternKind::kWeights},
+                                             Choice{"scores", PatternKind::kScores},
+                                             Choice{"scaled", PatternKind::kScaled},
+                                             Choice{"masked", PatternKind::kMasked},
+                                             Choice{"values-shares", PatternKind::kValueShares},
+                                             Choice{"router", PatternKind::kRouter}};
 
 /// Whether they are numbers of either sign, whose rows sum to nothing in particular.
 constexpr bool is_before_softmax(PatternKind kind) noexcept {

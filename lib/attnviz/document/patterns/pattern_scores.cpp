@@ -42,6 +42,7 @@ PatternScores pattern_scores(const AttentionDocument& document, const ScoredToke
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("head {}, {}", head_name(pattern.head), error.what()));
     }
+    one.sinks(pattern.head, 0, pattern.sink);
     scores.heads.push_back(one.scores(pattern.head));
   }
   const std::vector<HeadId> heads = heads_of(document);

@@ -171,6 +171,54 @@ void drop_first_key(Heatmap& heatmap) {
   heatmap.storage = owned;
 }
 
+void put_sinks_first(Heatmap& heatmap, const std::vector<std::vector<float>>& sinks) {
+  const auto owned = std::make_shared<TakenPanels>();
+  owned->before = heatmap.storage;
+  const std::size_t n_keys = heatmap.n_keys();
+  for (std::size_t i = 0; i < heatmap.panels.size(); ++i) {
+    HeatmapPanel& panel = heatmap.panels[i];
+    const std::vector<float>& sink = sinks[i];
+    MatrixBuffer wider(heatmap.n_queries(), n_keys + 1);
+    for (std::size_t row = 0; row < heatmap.n_queries(); ++row) {
+      const std::size_t query = heatmap.first_query.of(row);
+      wider.view()(row, 0) = query < sink.size() ? sink[query] : 0.0f;
+      std::ranges::copy(panel.values.row(row), wider.view().row_data(row) + 1);
+    }
+    owned->matrices.push_back(std::move(wider));
+    panel.values = std::as_const(owned->matrices.back()).view();
+    panel.visible = [has_one = !sink.empty(), visible = std::move(panel.visible)](std::size_t query,
+                                                                                  std::size_t key) {
+      return key == 0 ? has_one : !visible || visible(query, key - 1);
+    };
+  }
+  std::vector<std::size_t> numbers;
+  for (std::size_t key = 0; key < n_keys && heatmap.first_key.is_list(); ++key) {
+    numbers.push_back(heatmap.first_key.of(key));
+  }
+  heatmap.first_key =
+      numbers.empty() ? EntryNumbers::behind_sink() : EntryNumbers::behind_sink(std::move(numbers));
+  heatmap.key_labels.insert(heatmap.key_labels.begin(), "sink");
+  if (!heatmap.roles.keys.empty()) {
+    heatmap.roles.keys.insert(heatmap.roles.keys.begin(), 0);
+  }
+  heatmap.storage = owned;
+}
+
+void scale_rows_to_one(Heatmap& heatmap) {
+  const auto owned = std::make_shared<TakenPanels>();
+  owned->before = heatmap.storage;
+  for (HeatmapPanel& panel : heatmap.panels) {
+    MatrixBuffer scaled(panel.values.rows, panel.values.cols);
+    for (std::size_t row = 0; row < scaled.rows(); ++row) {
+      std::ranges::copy(panel.values.row(row), scaled.view().row_data(row));
+      scale_to_one(scaled.view().row(row));
+    }
+    owned->matrices.push_back(std::move(scaled));
+    panel.values = std::as_const(owned->matrices.back()).view();
+  }
+  heatmap.storage = owned;
+}
+
 Heatmap transposed(const Heatmap& heatmap) {
   Heatmap other = heatmap;
   std::swap(other.query_labels, other.key_labels);

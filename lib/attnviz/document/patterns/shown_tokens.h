@@ -21,6 +21,13 @@ Heatmap with_tokens(const Heatmap& heatmap, const std::vector<std::size_t>& quer
 /// weight.
 void drop_first_key(Heatmap& heatmap);
 
+/// What each row is called in a picture's first column for `sinks` [panels, queries], which goes to
+/// no key: "sink". Rows are those of the queries that the picture has, by their numbers.
+void put_sinks_first(Heatmap& heatmap, const std::vector<std::vector<float>>& sinks);
+
+/// Each row is scaled to sum to 1, unless it is nothing.
+void scale_rows_to_one(Heatmap& heatmap);
+
 /// Keys as rows and queries as columns. Shares of a row stay those of the query.
 Heatmap transposed(const Heatmap& heatmap);
 

@@ -42,6 +42,10 @@ class KeyTable {
     if (sums && shown.left_out > 0) {
       table_.rows.push_back({{fmt::format("{} others", shown.left_out), Role::kPlain, true}});
     }
+    if (head.sink) {
+      sink_row_ = table_.rows.size();
+      table_.rows.push_back({{"sink", Role::kKey}});
+    }
     if (sums) {
       table_.rows.push_back({{"sum"}});
     }
@@ -60,18 +64,27 @@ class KeyTable {
     return table_.columns.back().cells;
   }
 
-  void add_summed(std::string_view heading, std::span<const float> values) {
+  // `sink`: what stands in its row, where there is one.
+  void add_summed(std::string_view heading, std::span<const float> values, float sink) {
     NumberGroup numbers(values);
+    const double of_keys = std::accumulate(values.begin(), values.end(), 0.0);
+    const auto sum = static_cast<float>(of_keys + static_cast<double>(head_.sink ? sink : 0.0f));
+    if (head_.sink) {
+      numbers.add(std::span(&sink, 1));
+    }
+    if (sums_) {
+      numbers.add(std::span(&sum, 1));
+    }
+    std::vector<std::string>& cells = add(heading, values, numbers, "0");
+    if (head_.sink) {
+      cells[sink_row_] = numbers.text(sink);
+    }
     if (!sums_) {
-      add(heading, values, numbers, "0");
       return;
     }
-    const auto sum = static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0));
-    numbers.add(std::span(&sum, 1));
-    std::vector<std::string>& cells = add(heading, values, numbers, "0");
     cells.back() = numbers.text(sum);
     if (shown_.left_out > 0) {
-      double rest = static_cast<double>(sum);
+      double rest = of_keys;
       for (const std::size_t key : shown_.keys) {
         rest -= static_cast<double>(values[key]);
       }
@@ -84,6 +97,17 @@ class KeyTable {
     for (const std::size_t key : shown_.keys) {
       table_.bars.push_back(head_.weights[key]);
     }
+    if (head_.sink) {
+      table_.bars.resize(sink_row_, 0.0f);
+      table_.bars.push_back(head_.sink->weight);
+      table_.bar_end = std::max(table_.bar_end, round_step(head_.sink->weight));
+    }
+  }
+
+  void add_sink_score(std::vector<std::string>& cells, const NumberGroup& numbers) const {
+    if (head_.sink) {
+      cells[sink_row_] = numbers.text(head_.sink->score);
+    }
   }
 
   TableBlock take() { return std::move(table_); }
@@ -92,6 +116,7 @@ class KeyTable {
   const Inspection& head_;
   const ShownKeys& shown_;
   bool sums_;
+  std::size_t sink_row_ = 0;  // where the head has one
   TableBlock table_;
 };
 
@@ -107,6 +132,9 @@ void StepBlocks::key_table() {
   KeyTable table(head_, names_, shown, shows_softmax && !is_colored());
   NumberGroup scores(head_.scaled);
   scores.add(head_.masked);
+  if (head_.sink) {
+    scores.add(std::span(&head_.sink->score, 1));
+  }
   if (page_.shows(Step::kScores) || shows_scale) {
     table.add("q · k", head_.scores, NumberGroup(head_.scores));
   }
@@ -127,14 +155,15 @@ void StepBlocks::key_table() {
     table.add("alibi", head_.bias, NumberGroup(head_.bias));
   }
   if (shows_mask || shows_softmax) {
-    table.add("masked", head_.masked, scores, "−∞");
+    table.add_sink_score(table.add("masked", head_.masked, scores, "−∞"), scores);
   }
   if (shows_softmax) {
-    table.add_summed("exp(s − max)", head_.exponentials);
+    const InspectedSink sink = head_.sink.value_or(InspectedSink());
+    table.add_summed("exp(s − max)", head_.exponentials, sink.exponential);
     if (head_.request.dropout > 0.0f) {
-      table.add_summed("softmax", head_.probabilities);
+      table.add_summed("softmax", head_.probabilities, sink.weight);
     }
-    table.add_summed("weight", head_.weights);
+    table.add_summed("weight", head_.weights, sink.weight);
     table.add_bars();
   }
   TableBlock block = table.take();

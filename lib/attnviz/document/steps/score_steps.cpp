@@ -287,9 +287,9 @@ std::string looks(const Inspection& head, const KeyWords& words) {
   const float most = weights[sorted.front()];
   if (words.visible().size() == 1) {
     return words.visible().front() == head.query
-               ? fmt::format("{} has only itself to look at: 100 %.", words.query())
-               : fmt::format("{} has only {} to look at: 100 %.", words.query(),
-                             words.quoted(words.visible().front()));
+               ? fmt::format("{} has only itself to look at: {}.", words.query(), percentage(most))
+               : fmt::format("{} has only {} to look at: {}.", words.query(),
+                             words.quoted(words.visible().front()), percentage(most));
   }
   const Keys best = KeyWords::ties(sorted, weights);
   if (best.size() == words.visible().size()) {
@@ -339,7 +339,9 @@ std::string dropout(const Inspection& head, const KeyWords& words) {
 
 std::string softmax_sentence(const Inspection& head, const KeyWords& words) {
   const bool is_dropped = head.request.dropout > 0.0f && !words.visible().empty();
-  return looks(head, words) + (is_dropped ? dropout(head, words) : "");
+  const std::string sink =
+      head.sink ? fmt::format(" The learned sink takes {}.", percentage(head.sink->weight)) : "";
+  return looks(head, words) + sink + (is_dropped ? dropout(head, words) : "");
 }
 
 using All = InspectedMatrices;

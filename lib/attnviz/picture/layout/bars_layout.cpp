@@ -81,7 +81,7 @@ class BarsLayout {
 
   void measure() {
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index.of(token));
+      const std::string index = subject_.first_index.name(token);
       labels_width_ = std::max(labels_width_, text_width(label_of(token)));
       index_width_ = std::max(index_width_, text_width(index));
     }
@@ -144,7 +144,7 @@ class BarsLayout {
     }
     y += line_ + px(kBarInset);
     for (const std::size_t token : bars_.shown) {
-      const std::string index = std::to_string(subject_.first_index.of(token));
+      const std::string index = subject_.first_index.name(token);
       const std::string label = label_of(token);
       if (subject_.first_index.of(token) == subject_.token) {
         const int height = row_ - 2 * px(1);

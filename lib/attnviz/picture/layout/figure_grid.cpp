@@ -39,9 +39,10 @@ int largest_pitch(std::size_t n_panels, std::size_t n_cells) {
 }
 
 // Cells of `least` pixels or more.
-PoolAxis pooled_axis(std::size_t n_tokens, int room, int least) {
+PoolAxis pooled_axis(const GridEntries& entries, int room, int least) {
   const auto cells = static_cast<std::size_t>(std::max(room, kSmallestPanel) / least);
-  return PoolAxis::at_most(n_tokens, std::clamp<std::size_t>(cells, 1, kMostCells));
+  return PoolAxis::at_most(entries.size, std::clamp<std::size_t>(cells, 1, kMostCells),
+                           entries.first);
 }
 
 int gap_between_cells(int pitch) {
@@ -58,13 +59,19 @@ int room_a_panel(int body, std::size_t n_panels, int around) {
 // The panels to be placed, and how.
 struct Request {
   std::size_t n_panels;
-  std::size_t n_queries;
-  std::size_t n_keys;
+  GridEntries queries;
+  GridEntries keys;
   std::size_t together;
   const FigureStyle& style;
   std::optional<int> room;  // from left to right, in pixels of the figure
   int least_cell;           // in pixels at 96 dpi
 };
+
+// But for a learned sink among the keys.
+bool is_square(const Request& request) {
+  const std::size_t n_sinks = request.keys.first.has_sink() ? 1 : 0;
+  return request.queries.size + n_sinks == request.keys.size;
+}
 
 constexpr int kAbove = kPanelMargin + kPanelTitleHeight;
 
@@ -77,11 +84,11 @@ void pool_axes(const Request& request, FigureGrid& grid) {
   };
   PoolAxis& queries = grid.queries.tokens;
   PoolAxis& keys = grid.keys.tokens;
-  queries = pooled_axis(request.n_queries, room(kLargestBody.height, grid.rows, kAbove),
+  queries = pooled_axis(request.queries, room(kLargestBody.height, grid.rows, kAbove),
                         request.least_cell);
-  keys = pooled_axis(request.n_keys, room(kLargestBody.width, grid.columns, kPanelMargin),
+  keys = pooled_axis(request.keys, room(kLargestBody.width, grid.columns, kPanelMargin),
                      request.least_cell);
-  if (request.n_queries == request.n_keys) {  // a square stays one
+  if (is_square(request)) {  // a square stays one
     queries.block = keys.block = std::max(queries.block, keys.block);
   }
 }
@@ -109,11 +116,11 @@ int filling_pitch(const Request& request, FigureGrid& grid) {
   const int wide = std::max(fitting_width(request, grid.columns), style.pixels(kLeastPanel));
   const int high = style.pixels(room_a_panel(kLargestBody.height, grid.rows, kAbove));
   const int least = style.pixels(request.least_cell);
-  grid.keys.tokens = pooled_axis(request.n_keys, wide, least);
-  grid.queries.tokens = pooled_axis(request.n_queries, high, least);
+  grid.keys.tokens = pooled_axis(request.keys, wide, least);
+  grid.queries.tokens = pooled_axis(request.queries, high, least);
   PoolAxis& queries = grid.queries.tokens;
   PoolAxis& keys = grid.keys.tokens;
-  if (request.n_queries == request.n_keys) {
+  if (is_square(request)) {
     queries.block = keys.block = std::max(queries.block, keys.block);
   }
   const int n_queries = static_cast<int>(queries.cells());
@@ -126,8 +133,8 @@ FigureGrid fill_grid(const Request& request, std::size_t columns) {
   FigureGrid grid;
   grid.columns = columns;
   grid.rows = divided_up(request.n_panels, columns);
-  grid.queries.tokens.size = request.n_queries;
-  grid.keys.tokens.size = request.n_keys;
+  grid.queries.tokens = {request.queries.size, 1, request.queries.first};
+  grid.keys.tokens = {request.keys.size, 1, request.keys.first};
   int pitch = style.cell;
   if (request.room) {
     const int filling = filling_pitch(request, grid);
@@ -200,10 +207,10 @@ void check_size(double width, double height, const FigureStyle& style) {
               "picture");
 }
 
-FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+FigureGrid choose_grid(std::size_t n_panels, const GridEntries& queries, const GridEntries& keys,
                        std::size_t together, const FigureStyle& style, std::optional<int> room,
                        int least_cell) {
-  const Request request = {n_panels, n_queries, n_keys, together, style, room, least_cell};
+  const Request request = {n_panels, queries, keys, together, style, room, least_cell};
   FigureGrid best = fill_grid(request, 1);
   double least = misfit(best, request);
   for (std::size_t columns = 2; columns <= n_panels; ++columns) {

@@ -32,6 +32,15 @@ struct FigureGrid {
   bool pooled() const noexcept { return queries.tokens.pooled() || keys.tokens.pooled(); }
 };
 
+/// How many entries an axis has, and what they are called.
+struct GridEntries {
+  GridEntries(std::size_t n, EntryNumbers numbers = 0) noexcept
+      : size(n), first(std::move(numbers)) {}
+
+  std::size_t size;
+  EntryNumbers first;
+};
+
 /// Room around each panel, in pixels at 96 dpi.
 constexpr int kPanelMargin = 24;       // between neighbours
 constexpr int kPanelTitleHeight = 20;  // above each panel
@@ -45,7 +54,7 @@ constexpr double kMostPixels = 150e6;
 /// Throws Error{kUsage} when a figure of such a size has more than kMostPixels.
 void check_size(double width, double height, const FigureStyle& style);
 
-/// The grid for `n_panels` panels of [n_queries, n_keys] cells (all at least 1): landscape, about
+/// The grid for `n_panels` panels of queries by keys cells (all at least 1): landscape, about
 /// 3:2 to 2:1 where the shape of the panels allows it, with few empty places, and unless that
 /// makes it far too wide or high, keeping groups of `together` panels in rows of their own. Cells
 /// are square unless one side has so few that a panel would be thinner than 24 pixels; they are as
@@ -55,7 +64,7 @@ void check_size(double width, double height, const FigureStyle& style);
 /// of the figure that all panels and the gaps between them may take from left to right, cells fill
 /// it; panels are at least kLeastPanel wide, even where there is less. Cells whose size is not
 /// given are at least `least_cell` pixels at 96 dpi. Throws as check_size.
-FigureGrid choose_grid(std::size_t n_panels, std::size_t n_queries, std::size_t n_keys,
+FigureGrid choose_grid(std::size_t n_panels, const GridEntries& queries, const GridEntries& keys,
                        std::size_t together = 1, const FigureStyle& style = {},
                        std::optional<int> room = {}, int least_cell = 1);
 

@@ -56,7 +56,7 @@ void take_labels(const CellAxis& axis, const std::vector<std::string>& raw, cons
     label.text_columns = fonts.columns(label.text);
     label.columns = label.text_columns;
     if (indexed) {
-      label.index = std::to_string(axis.tokens.number(cell));
+      label.index = axis.tokens.name(cell);
       label.columns += 1 + label.index.size();
     }
     axis_labels.longest = std::max(axis_labels.longest, label.columns);
@@ -107,7 +107,7 @@ AxisLabels key_axis_labels(const CellAxis& axis, const std::vector<std::string>&
 
 std::vector<RoleRun> role_runs(const std::vector<std::size_t>& roles, const CellAxis& axis) {
   std::vector<RoleRun> runs;
-  const auto role_of = [&](std::size_t cell) { return roles[cell * axis.tokens.block]; };
+  const auto role_of = [&](std::size_t cell) { return roles[axis.tokens.begin(cell)]; };
   const std::size_t n_cells = roles.empty() ? 0 : axis.n_cells();
   for (std::size_t first = 0; first < n_cells;) {
     std::size_t end = first + 1;

@@ -175,8 +175,8 @@ class FigureItems {
     const CellAxis& queries = layout_.grid.queries;
     const CellAxis& keys = layout_.grid.keys;
     const PixelRect& panel = layout_.panels[marked.panel];
-    const auto row = static_cast<int>(marked.row / queries.tokens.block);
-    const auto column = static_cast<int>(marked.column / keys.tokens.block);
+    const auto row = static_cast<int>(queries.tokens.cell_of(marked.row));
+    const auto column = static_cast<int>(keys.tokens.cell_of(marked.column));
     const PixelRect cell = {panel.x + column * keys.pitch, panel.y + row * queries.pitch,
                             keys.pitch - keys.gap, queries.pitch - queries.gap};
     add_frame(cell, queries.gap == 0 ? layout_.line : 0, style_.pixels(kFrameWidth), theme_.frame,

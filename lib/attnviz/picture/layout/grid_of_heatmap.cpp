@@ -23,10 +23,9 @@ int least_cell(const Heatmap& heatmap, const FigureStyle& style) {
 }
 
 FigureGrid grid_of(const Heatmap& heatmap, const FigureStyle& style, std::optional<int> room) {
-  FigureGrid grid = choose_grid(heatmap.panels.size(), heatmap.n_queries(), heatmap.n_keys(),
-                                heatmap.panels_together, style, room, least_cell(heatmap, style));
-  grid.queries.tokens.first = heatmap.first_query;
-  grid.keys.tokens.first = heatmap.first_key;
+  FigureGrid grid = choose_grid(heatmap.panels.size(), {heatmap.n_queries(), heatmap.first_query},
+                                {heatmap.n_keys(), heatmap.first_key}, heatmap.panels_together,
+                                style, room, least_cell(heatmap, style));
   return grid;
 }
 
@@ -38,10 +37,9 @@ FigureGrid whole_grid(const Heatmap& heatmap, const FigureStyle& style) {
   FigureStyle least = style;
   least.width.reset();
   least.cell = least_cell(heatmap, style);
-  FigureGrid grid = choose_grid(1, heatmap.n_queries(), heatmap.n_keys(), 1, least);
+  FigureGrid grid = choose_grid(1, {heatmap.n_queries(), heatmap.first_query},
+                                {heatmap.n_keys(), heatmap.first_key}, 1, least);
   grid.rows = heatmap.panels.size();
-  grid.queries.tokens.first = heatmap.first_query;
-  grid.keys.tokens.first = heatmap.first_key;
   return grid;
 }
 

@@ -33,7 +33,8 @@ constexpr std::size_t kMostLines = 4;  // of the title and of the sentence
 constexpr double kWantedOverviewAspect = 1.5;
 
 // The cells of one side of a thumbnail of about `wanted` pixels.
-CellAxis thumbnail_axis(std::size_t n_tokens, int wanted, const FigureStyle& style) {
+CellAxis thumbnail_axis(std::size_t n_tokens, const EntryNumbers& first, int wanted,
+                        const FigureStyle& style) {
   constexpr std::size_t kFewestCells = 8;
   constexpr double kTooLarge = 1.5;  // is worse than too small
   constexpr double kCoarser = 0.15;
@@ -42,7 +43,7 @@ CellAxis thumbnail_axis(std::size_t n_tokens, int wanted, const FigureStyle& sty
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t block = 1; block == 1 || n_tokens / block >= kFewestCells; ++block) {
     CellAxis axis;
-    axis.tokens = {n_tokens, block, 0};
+    axis.tokens = {n_tokens, block, first};
     const auto n_cells = static_cast<double>(axis.n_cells());
     const int pitch = std::max(1, static_cast<int>(std::lround(wanted / n_cells)));
     const double off = std::log(pitch * n_cells / wanted);
@@ -89,12 +90,13 @@ int left_of_thumbnails(const OverviewGrid& places, const FigureStyle& style) {
 }
 
 // Cells of `n_tokens` that fill as much of `room` pixels of the figure as whole pixels can.
-CellAxis filling_axis(std::size_t n_tokens, int room, const FigureStyle& style) {
+CellAxis filling_axis(std::size_t n_tokens, const EntryNumbers& first, int room,
+                      const FigureStyle& style) {
   CellAxis axis;
-  axis.tokens = PoolAxis::at_most(n_tokens, static_cast<std::size_t>(room));
+  axis.tokens = PoolAxis::at_most(n_tokens, static_cast<std::size_t>(room), first);
   // Coarser cells may leave less empty.
   const int left_over = room % static_cast<int>(axis.n_cells());
-  const PoolAxis coarser = {n_tokens, axis.tokens.block + 1, 0};
+  const PoolAxis coarser = {n_tokens, axis.tokens.block + 1, first};
   if (left_over > room / 5 && room % static_cast<int>(coarser.cells()) < left_over / 2) {
     axis.tokens = coarser;
   }
@@ -279,10 +281,8 @@ FigureGrid thumbnail_figure_grid(std::size_t rows, std::size_t columns, const He
   FigureGrid grid;
   grid.rows = rows;
   grid.columns = columns;
-  grid.queries = thumbnail_axis(thumbnails.n_queries(), wanted, style);
-  grid.keys = thumbnail_axis(thumbnails.n_keys(), wanted, style);
-  grid.queries.tokens.first = thumbnails.first_query;
-  grid.keys.tokens.first = thumbnails.first_key;
+  grid.queries = thumbnail_axis(thumbnails.n_queries(), thumbnails.first_query, wanted, style);
+  grid.keys = thumbnail_axis(thumbnails.n_keys(), thumbnails.first_key, wanted, style);
   return grid;
 }
 
@@ -313,10 +313,10 @@ OverviewPlan plan_overview(const Overview& overview, const FigureStyle& style) {
   OverviewPlan plan{{}, style, beside};
   plan.thumbnails.rows = rows;
   plan.thumbnails.columns = columns;
-  plan.thumbnails.keys = filling_axis(overview.thumbnails.n_keys(), side, style);
-  plan.thumbnails.queries = filling_axis(overview.thumbnails.n_queries(), side, style);
-  plan.thumbnails.queries.tokens.first = overview.thumbnails.first_query;
-  plan.thumbnails.keys.tokens.first = overview.thumbnails.first_key;
+  plan.thumbnails.keys =
+      filling_axis(overview.thumbnails.n_keys(), overview.thumbnails.first_key, side, style);
+  plan.thumbnails.queries =
+      filling_axis(overview.thumbnails.n_queries(), overview.thumbnails.first_query, side, style);
   if (beside) {
     const int taken = grid_width(plan.thumbnails.keys.length());
     plan.large.width = Length{static_cast<double>(body - taken - gap + margins)};

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/compare/compare_patterns.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "attnviz/analysis/compare_models.h"
+#include "attnviz/analysis/compare/compare_models.h"
+#include "attnviz/analysis/compare/token_alignment.h"
 #include "attnviz/analysis/restrict_sink.h"
-#include "attnviz/analysis/token_alignment.h"
 #include "attnviz/attention/engine.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/core/error.h"

@@ -1,4 +1,4 @@
-#include "attnviz/attention/expert_mlps.h"
+#include "attnviz/attention/parts/expert_mlps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "attnviz/attention/mlp.h"
+#include "attnviz/attention/parts/mlp.h"
 
 #include <doctest/doctest.h>
 

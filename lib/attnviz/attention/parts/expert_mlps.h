@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "attnviz/attention/mlp.h"
-#include "attnviz/attention/routing.h"
+#include "attnviz/attention/parts/mlp.h"
+#include "attnviz/attention/parts/routing.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/model/experts.h"
 

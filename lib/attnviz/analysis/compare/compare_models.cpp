@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare_models.h"
+#include "attnviz/analysis/compare/compare_models.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "attnviz/analysis/compare_tensors.h"
+#include "attnviz/analysis/compare/compare_tensors.h"
 #include "attnviz/attention/logits.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"

@@ -1,4 +1,4 @@
-#include "attnviz/attention/convolution.h"
+#include "attnviz/attention/parts/convolution.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/compare_patterns.h"
+#include "attnviz/analysis/compare/compare_patterns.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "attnviz/analysis/token_alignment.h"
+#include "attnviz/analysis/compare/token_alignment.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "attnviz/attention/routing.h"
+#include "attnviz/attention/parts/routing.h"
 
 #include <algorithm>
 #include <cmath>
