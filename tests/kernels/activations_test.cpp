@@ -17,8 +17,9 @@ namespace {
 using kernels::Activation;
 using test::for_each_target;
 
-constexpr Activation kActivations[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kSilu,
-                                       Activation::kRelu, Activation::kTanh};
+constexpr Activation kActivations[] = {
+    Activation::kGelu,        Activation::kGeluTanh, Activation::kSilu,   Activation::kRelu,
+    Activation::kReluSquared, Activation::kTanh,     Activation::kSigmoid};
 
 double expected(Activation activation, double x) {
   switch (activation) {
@@ -31,8 +32,12 @@ double expected(Activation activation, double x) {
       return x / (1.0 + std::exp(-x));
     case Activation::kRelu:
       return std::max(x, 0.0);
+    case Activation::kReluSquared:
+      return std::max(x, 0.0) * std::max(x, 0.0);
     case Activation::kTanh:
       return std::tanh(x);
+    case Activation::kSigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
   }
   return 0.0;
 }

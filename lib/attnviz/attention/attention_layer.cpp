@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "attnviz/attention/projected_heads.h"
 #include "attnviz/core/error.h"
 #include "attnviz/core/parallel_for.h"
+#include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
 
 namespace attnviz {
@@ -81,7 +83,12 @@ class AttentionRun {
       cols += head.d_value();
     }
     contexts_ = shaped(memory_.contexts, x_.rows, cols);
+    const ConstMatrix gates = open_gates();
     attend_in_groups(heads);
+    for (std::size_t row = 0; row < gates.rows; ++row) {
+      std::ranges::transform(contexts_.row(row), gates.row(row), contexts_.row_data(row),
+                             std::multiplies<>());
+    }
     if (observer_.wants(layer_, LayerStep::kContexts)) {
       observer_.contexts({layer_, LayerStep::kContexts, n_before_}, contexts_);
       if (!weights_.has_output()) {
@@ -90,6 +97,25 @@ class AttentionRun {
     }
     return weights_.has_output() ? combine(contexts_, residual)
                                  : std::exchange(memory_.contexts, {});
+  }
+
+  // σ of what gates give, of all heads side by side; empty where there are none.
+  ConstMatrix open_gates() {
+    if (weights_.heads.front().output_gate.weight.empty()) {
+      return {};
+    }
+    const Matrix gates = shaped(memory_.gates, x_.rows, contexts_.cols);
+    for (std::size_t head = 0; head < weights_.heads.size(); ++head) {
+      const Projection& gate = weights_.heads[head].output_gate;
+      const Matrix own = gates.col_block(first_col_[head], gate.d_out());
+      blocked_product(x_, gate, request_.n_threads, own, [&own](const OutputBlock& block) {
+        kernels::activate(kernels::Activation::kSigmoid, block.of(own));
+      });
+    }
+    if (observer_.wants(layer_, LayerStep::kGates)) {
+      observer_.gates({layer_, LayerStep::kGates, n_before_}, gates);
+    }
+    return gates;
   }
 
   void patterns() {

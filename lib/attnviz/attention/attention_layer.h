@@ -15,6 +15,7 @@
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/parts/expert_mlps.h"
 #include "attnviz/attention/parts/mlp.h"
+#include "attnviz/attention/parts/recurrence.h"
 #include "attnviz/attention/request.h"
 #include "attnviz/attention/run_observer.h"
 #include "attnviz/core/tensor.h"
@@ -58,6 +59,8 @@ struct LayerMemory {
   std::optional<KeyValueCache> shared;
   MatrixBuffer layer_inputs;     // what embed_for_layers() gave for the tokens of x
   MatrixBuffer gated, channels;  // of convolutions and layer inputs
+  MatrixBuffer gates;            // of all heads, side by side: what opens their contexts
+  RecurrenceMemory recurrence;
 
   /// Tokens before x.
   std::size_t n_before() const noexcept { return cache == nullptr ? 0 : cache->n_tokens(); }

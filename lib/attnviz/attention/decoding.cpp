@@ -79,9 +79,22 @@ MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   if (cache_.n_tokens() > 0 && !turns_alike(model_, turned_for_, text.size())) {
     cache_.set_tokens(0);
   }
+  if (!cache_.continues() && !cache_.return_to_mark()) {
+    const std::size_t n_before = cache_.n_tokens();
+    cache_.set_tokens(0);
+    run_behind(std::span(text).first(n_before));
+    cache_.mark();
+  }
+  MatrixBuffer stream = run_behind(text);
+  ids_ = std::move(text);
+  turned_for_ = ids_.size();
+  return stream;
+}
+
+MatrixBuffer Decoding::run_behind(std::span<const std::uint32_t> text) {
   ModelInput input;
   input.first_position = cache_.n_tokens();
-  input.ids = std::span(text).subspan(input.first_position);
+  input.ids = text.subspan(input.first_position);
   check_request(model_, input, request_);
   memory_.rotations.clear();
   if (request_.interventions != nullptr && ids_.empty()) {
@@ -96,9 +109,7 @@ MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
   MatrixBuffer embedded = embed(model_, input);
   memory_.layer_inputs = embed_for_layers(model_, input, std::as_const(embedded).view());
   MatrixBuffer stream = run_layers(model_, 0, std::move(embedded), end, request_, all, memory_);
-  ids_ = std::move(text);
-  cache_.set_tokens(ids_.size());
-  turned_for_ = ids_.size();
+  cache_.set_tokens(text.size());
   return stream;
 }
 

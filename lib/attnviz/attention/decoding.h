@@ -32,7 +32,8 @@ void check_continues(const Model& model, const AttentionRequest& request);
 /// Rotary frequencies that change with the text's length (dynamic scaling, longrope) change what
 /// all tokens before would have had: where they do, the whole text is computed anew. So the logits
 /// are right there, too; other libraries keep what they have. An observer is told of all tokens
-/// again then.
+/// again then. So are states (gated delta nets, Mamba-2) that a text goes back from: those of where
+/// it went back to are kept for the next time.
 class Decoding {
  public:
   /// Memory for keys and values of `max_tokens` is touched as they come. `model` must outlive it;
@@ -63,6 +64,8 @@ class Decoding {
  private:
   // The text with `ids` behind it; returns the last layer's stream of at least these.
   MatrixBuffer append(std::span<const std::uint32_t> ids);
+  // The tokens of the text that are not in the cache.
+  MatrixBuffer run_behind(std::span<const std::uint32_t> text);
 
   const Model& model_;
   AttentionRequest request_;

@@ -37,7 +37,7 @@ std::size_t place_of(const Projection& projection, std::vector<const Projection*
 }
 
 LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
-    : n_channels_(layer.convolution.n_channels()) {
+    : n_channels_(layer.convolution.n_channels()), n_kept_(layer.recurrence.n_kept()) {
   for (const HeadWeights& head : layer.heads) {
     place_of(head.key, keys_);
     place_of(head.value, values_);
@@ -49,7 +49,7 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
   for (const Projection* value : values_) {
     floats += value_floats(*value, max_tokens);
   }
-  memory_ = MatrixBuffer(1, floats);
+  memory_ = MatrixBuffer(1, floats + n_kept_);
   float* next = channel_memory_ = memory_.view().data;
   key_memory_.reserve(keys_.size());
   for (const Projection* key : keys_) {
@@ -61,6 +61,7 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
     value_memory_.push_back(next);
     next += value_floats(*value, max_tokens);
   }
+  state_memory_ = next;
 }
 
 kernels::KeyPanels LayerCache::keys(const Projection& key, std::size_t n_tokens) const noexcept {
@@ -75,6 +76,21 @@ Matrix LayerCache::channels(std::size_t n_tokens) const noexcept {
   return {channel_memory_, n_tokens, n_channels_, n_channels_};
 }
 
+Matrix LayerCache::take_state(std::size_t n_tokens) noexcept {
+  n_state_tokens_ = n_tokens;
+  return {state_memory_, 1, n_kept_, n_kept_};
+}
+
+void LayerCache::mark() {
+  marked_.assign(state_memory_, state_memory_ + n_kept_);
+  n_marked_tokens_ = n_state_tokens_;
+}
+
+void LayerCache::return_to_mark() noexcept {
+  std::ranges::copy(marked_, state_memory_);
+  n_state_tokens_ = n_marked_tokens_;
+}
+
 double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
   std::vector<const Projection*> keys, values;
   for (const HeadWeights& head : layer.heads) {
@@ -87,7 +103,9 @@ double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
       numbers += static_cast<double>(projection->d_out());
     }
   }
-  return numbers * static_cast<double>(max_tokens) * static_cast<double>(sizeof(float));
+  return (numbers * static_cast<double>(max_tokens) +
+          static_cast<double>(layer.recurrence.n_kept())) *
+         static_cast<double>(sizeof(float));
 }
 
 KeyValueCache::KeyValueCache(const Model& model, std::size_t max_tokens) : max_tokens_(max_tokens) {
@@ -95,6 +113,29 @@ KeyValueCache::KeyValueCache(const Model& model, std::size_t max_tokens) : max_t
   for (const LayerWeights& layer : model.layers) {
     layers_.emplace_back(layer, max_tokens);
   }
+}
+
+bool KeyValueCache::continues() const noexcept {
+  return std::ranges::all_of(
+      layers_, [this](const LayerCache& layer) { return layer.continues(n_tokens_); });
+}
+
+void KeyValueCache::mark() {
+  n_marked_ = 0;
+  for (LayerCache& layer : layers_) {
+    layer.mark();
+  }
+  n_marked_ = n_tokens_;
+}
+
+bool KeyValueCache::return_to_mark() noexcept {
+  if (n_marked_ == 0 || n_marked_ != n_tokens_) {
+    return false;
+  }
+  for (LayerCache& layer : layers_) {
+    layer.return_to_mark();
+  }
+  return true;
 }
 
 double KeyValueCache::bytes(const Model& model, std::size_t max_tokens) {

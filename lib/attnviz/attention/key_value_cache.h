@@ -17,8 +17,8 @@ std::size_t find_place(const Projection& projection,
 /// The same, put behind them if it is new.
 std::size_t place_of(const Projection& projection, std::vector<const Projection*>& projections);
 
-/// Those of one layer, or what its convolution looks back at. What heads share, as in grouped-query
-/// attention, is kept once.
+/// Those of one layer, or what its convolution looks back at, or its states. What heads share, as
+/// in grouped-query attention, is kept once.
 class LayerCache {
  public:
   /// For texts of up to `max_tokens`. `layer` must outlive it. Throws what MatrixBuffer throws.
@@ -31,6 +31,16 @@ class LayerCache {
   Matrix values(const Projection& value, std::size_t n_tokens) const noexcept;
   /// Of a convolution: what it looks back at, [n_tokens, n_channels].
   Matrix channels(std::size_t n_tokens) const noexcept;
+  /// Of a layer with states: what it keeps of the tokens until now, [1, n_kept()], to be
+  /// made that of the first `n_tokens`.
+  Matrix take_state(std::size_t n_tokens) noexcept;
+  /// Whether the next token may come behind the first `n_tokens`: states cannot go back.
+  bool continues(std::size_t n_tokens) const noexcept {
+    return n_kept_ == 0 || n_tokens == 0 || n_tokens == n_state_tokens_;
+  }
+  /// Keeps them, for taking them back.
+  void mark();
+  void return_to_mark() noexcept;
 
   /// Bytes that it takes.
   static double bytes(const LayerWeights& layer, std::size_t max_tokens);
@@ -40,6 +50,11 @@ class LayerCache {
   std::vector<float*> key_memory_, value_memory_;
   std::size_t n_channels_;
   float* channel_memory_;
+  std::size_t n_kept_;
+  std::size_t n_state_tokens_ = 0;  // that the states are of
+  float* state_memory_;
+  std::vector<float> marked_;
+  std::size_t n_marked_tokens_ = 0;
   MatrixBuffer memory_;
 };
 
@@ -54,7 +69,16 @@ class KeyValueCache {
   std::size_t max_tokens() const noexcept { return max_tokens_; }
   /// Says how many there are now: more when all layers have got them, or fewer, to forget the last
   /// ones. Precondition: at most max_tokens().
-  void set_tokens(std::size_t n_tokens) noexcept { n_tokens_ = n_tokens; }
+  void set_tokens(std::size_t n_tokens) noexcept {
+    n_tokens_ = n_tokens;
+    n_marked_ = n_marked_ > n_tokens ? 0 : n_marked_;  // other tokens may come
+  }
+  /// Whether more can come: all states are those of as many tokens as there are.
+  bool continues() const noexcept;
+  /// Keeps the states of the tokens that there are, in place of those it was told to keep before.
+  void mark();
+  /// Takes them back; false when they are of another number of tokens than there are.
+  bool return_to_mark() noexcept;
 
   LayerCache& layer(std::size_t index) noexcept { return layers_[index]; }
 
@@ -65,6 +89,7 @@ class KeyValueCache {
   std::vector<LayerCache> layers_;
   std::size_t max_tokens_;
   std::size_t n_tokens_ = 0;
+  std::size_t n_marked_ = 0;  // 0: nothing is marked
 };
 
 }  // namespace attnviz

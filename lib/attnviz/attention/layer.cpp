@@ -98,8 +98,11 @@ void run_branch(const WatchedLayer& run, ConstMatrix look, Matrix out) {
 void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   const LayerWeights& layer = run.weights();
   const bool is_watched = run.is_watched(LayerStep::kMlp);
-  const bool is_plain =
-      !layer.after_mlp_norm.present() && layer.branch_scale == 1.0f && !layer.experts.present();
+  if (!layer.has_mlp() && !is_watched) {
+    return;
+  }
+  const bool is_plain = layer.mlp.present() && !layer.after_mlp_norm.present() &&
+                        layer.branch_scale == 1.0f && !layer.experts.present();
   if (is_plain && look.data != x.data && !is_watched) {
     return run_mlp(layer.mlp, look, true, run.n_threads, run.memory.mlp, x);
   }
@@ -138,12 +141,9 @@ void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
   }
 }
 
-// What a layer without heads has in attention's place.
-MatrixBuffer convolve_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix residual) {
+void convolve_layer(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   const Convolution& convolution = run.weights().convolution;
   LayerMemory& memory = run.memory;
-  MatrixBuffer output;
-  const Matrix x = shaped(output, look.rows, look.cols);
   const std::size_t n_before = memory.n_before();
   const std::size_t n_tokens = n_before + look.rows;
   const LayerCache* const kept = memory.kept(run.model, run.layer, n_tokens);
@@ -151,6 +151,41 @@ MatrixBuffer convolve_layer(const WatchedLayer& run, ConstMatrix look, ConstMatr
                               ? kept->channels(n_tokens)
                               : shaped(memory.channels, n_tokens, convolution.n_channels());
   convolve(convolution, look, n_before, channels, run.n_threads, memory.gated, x);
+}
+
+void recur_layer(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+  const Recurrence& recurrence = run.weights().recurrence;
+  LayerMemory& memory = run.memory;
+  const std::size_t n_before = memory.n_before();
+  LayerCache* const cache = memory.cache == nullptr ? nullptr : &memory.cache->layer(run.layer);
+  const Matrix kept = cache != nullptr ? cache->take_state(n_before + look.rows)
+                                       : shaped(memory.recurrence.kept, 1, recurrence.n_kept());
+  const bool is_watched = run.is_watched(LayerStep::kDecay);
+  const Matrix decays =
+      is_watched ? shaped(memory.recurrence.decays, look.rows, recurrence.n_heads) : Matrix{};
+  recur(recurrence, look, n_before == 0, kept.row(0), run.n_threads, memory.recurrence, decays, x);
+  if (is_watched) {
+    run.observer.decay(run.at(LayerStep::kDecay), decays);
+  }
+}
+
+// What a layer without heads has in attention's place.
+MatrixBuffer mix_layer(const WatchedLayer& run, ConstMatrix look, ConstMatrix residual) {
+  MatrixBuffer output;
+  const Matrix x = shaped(output, look.rows, look.cols);
+  switch (run.weights().mixer()) {
+    case MixerKind::kConvolution:
+      convolve_layer(run, look, x);
+      break;
+    case MixerKind::kGatedDelta:
+    case MixerKind::kMamba2:
+      recur_layer(run, look, x);
+      break;
+    case MixerKind::kAttention:
+    case MixerKind::kNone:
+      std::fill_n(x.data, x.rows * x.stride, 0.0f);
+      break;
+  }
   if (!residual.empty()) {
     kernels::add(residual, x);
   }
@@ -165,7 +200,7 @@ MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix strea
   const bool is_watched = run.is_watched(LayerStep::kAttention);
   const ConstMatrix residual = adds && !is_watched ? stream : ConstMatrix{};
   MatrixBuffer x = run.weights().heads.empty()
-                       ? convolve_layer(run, look, residual)
+                       ? mix_layer(run, look, residual)
                        : attend_layer(run.model, run.layer, look, residual, request, run.observer,
                                       run.memory, progress);
   if (is_watched) {
@@ -218,7 +253,8 @@ RunEnd run_end(const Model& model, const RunObserver& observer) {
               {LayerStep::kMiddle, LayerStep::kRouter, LayerStep::kMlp, LayerStep::kAfter})) {
       return {layer, LayerReach::kWhole, n_heads};
     }
-    if (wants(layer, {LayerStep::kContexts, LayerStep::kAttention})) {
+    if (wants(layer, {LayerStep::kDecay, LayerStep::kGates, LayerStep::kContexts,
+                      LayerStep::kAttention})) {
       return {layer, LayerReach::kAttention, n_heads};
     }
     if (const std::size_t n_wanted = wanted_heads(model, layer, observer); n_wanted > 0) {
@@ -311,7 +347,8 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
     const double turns =
         layer.rope ? token_bytes * static_cast<double>(layer.rope->n_rotated()) : 0.0;
     most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
-                              expert_bytes(layer.experts, n_tokens) + contexts + turns);
+                              expert_bytes(layer.experts, n_tokens) +
+                              recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns);
   }
   return most + streams * token_bytes * static_cast<double>(model.config.d_model);
 }

@@ -69,7 +69,9 @@ class EdgeBlock {
 /// a is without x where the model has no residual; without W_O, kMiddle is a.
 enum class LayerStep {
   kBefore,     // stream(): the residual stream that enters, [n, d_model]
-  kContexts,   // contexts(): weights · V of all heads side by side, [n, sum of d_value]
+  kDecay,      // decay(): what states keep, log α [n, n_heads]; of layers with states alone
+  kGates,      // gates(): what opens contexts, [n, sum of d_value]; of layers with gates alone
+  kContexts,   // contexts(): weights · V of all heads side by side, gated, [n, sum of d_value]
   kAttention,  // attention(): contexts · W_O + b_O, [n, d_model]; the contexts without W_O
   kMiddle,     // stream(): the residual stream between attention and MLP
   kRouter,     // router(): which experts each token gets; of layers with experts alone
@@ -114,6 +116,8 @@ class RunObserver {
   /// leaves the layer: what the MLP gives is rounded once more.
   virtual bool wants(std::size_t /*layer*/, LayerStep /*step*/) const { return false; }
   virtual void stream(const RunPlace& /*at*/, ConstMatrix /*x*/) {}
+  virtual void decay(const RunPlace& /*at*/, ConstMatrix /*log_alpha*/) {}
+  virtual void gates(const RunPlace& /*at*/, ConstMatrix /*open*/) {}
   virtual void contexts(const RunPlace& /*at*/, Matrix /*z*/) {}
   virtual void attention(const RunPlace& /*at*/, Matrix /*a*/) {}
   virtual void router(const RunPlace& /*at*/, const RoutedTokens& /*routed*/) {}
@@ -162,6 +166,10 @@ class ObserverGroup : public RunObserver {
 
   bool wants(std::size_t layer, LayerStep step) const override;
   void stream(const RunPlace& at, ConstMatrix x) override { tell(&RunObserver::stream, at, x); }
+  void decay(const RunPlace& at, ConstMatrix log_alpha) override {
+    tell(&RunObserver::decay, at, log_alpha);
+  }
+  void gates(const RunPlace& at, ConstMatrix open) override { tell(&RunObserver::gates, at, open); }
   void contexts(const RunPlace& at, Matrix z) override { tell(&RunObserver::contexts, at, z); }
   void attention(const RunPlace& at, Matrix a) override { tell(&RunObserver::attention, at, a); }
   void router(const RunPlace& at, const RoutedTokens& routed) override {

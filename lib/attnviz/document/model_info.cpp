@@ -18,10 +18,13 @@ namespace attnviz {
 
 namespace {
 
-constexpr std::array kActivations = {
-    Choice{"gelu", Activation::kGelu}, Choice{"gelu (tanh)", Activation::kGeluTanh},
-    Choice{"silu", Activation::kSilu}, Choice{"relu", Activation::kRelu},
-    Choice{"tanh", Activation::kTanh}};
+constexpr std::array kActivations = {Choice{"gelu", Activation::kGelu},
+                                     Choice{"gelu (tanh)", Activation::kGeluTanh},
+                                     Choice{"silu", Activation::kSilu},
+                                     Choice{"relu", Activation::kRelu},
+                                     Choice{"relu squared", Activation::kReluSquared},
+                                     Choice{"tanh", Activation::kTanh},
+                                     Choice{"sigmoid", Activation::kSigmoid}};
 
 // What is done in a layer, in its order.
 constexpr std::array kOrders = {

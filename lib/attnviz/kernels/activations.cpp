@@ -21,6 +21,23 @@ struct Relu {
   }
 };
 
+struct ReluSquared {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    const V above = at_least(d, x, 0.0f);
+    return hn::Mul(above, above);
+  }
+};
+
+struct Sigmoid {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    const V one = hn::Set(d, 1.0f);
+    const V bounded = at_most(d, at_least(d, x, -87.0f), 87.0f);
+    return hn::Div(one, hn::Add(one, exponential(d, hn::Neg(bounded))));
+  }
+};
+
 struct Tanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -104,8 +121,12 @@ void apply(Activation activation, ConstMatrix up, Matrix x) {
       return apply<Silu>(up, x);
     case Activation::kRelu:
       return apply<Relu>(up, x);
+    case Activation::kReluSquared:
+      return apply<ReluSquared>(up, x);
     case Activation::kTanh:
       return apply<Tanh>(up, x);
+    case Activation::kSigmoid:
+      return apply<Sigmoid>(up, x);
   }
 }
 

@@ -8,11 +8,13 @@
 namespace attnviz::kernels {
 
 enum class Activation {
-  kGelu,      ///< x · Φ(x), with the normal distribution's Φ
-  kGeluTanh,  ///< x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
-  kSilu,      ///< x / (1 + e^-x)
-  kRelu,      ///< max(x, 0)
+  kGelu,         ///< x · Φ(x), with the normal distribution's Φ
+  kGeluTanh,     ///< x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))
+  kSilu,         ///< x / (1 + e^-x)
+  kRelu,         ///< max(x, 0)
+  kReluSquared,  ///< max(x, 0)²
   kTanh,
+  kSigmoid,  ///< 1 / (1 + e^-x)
 };
 
 /// x = f(x), element by element, within 2e-6 of the exact value, or of its size where that is above

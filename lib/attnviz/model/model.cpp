@@ -63,6 +63,12 @@ Norm LayerWeights::key_norm_of(std::size_t head) const noexcept {
   return part_of(key_norm, head * n_kv_heads / heads.size(), d_head);
 }
 
+MixerKind LayerWeights::mixer() const noexcept {
+  return !heads.empty()          ? MixerKind::kAttention
+         : convolution.present() ? MixerKind::kConvolution
+                                 : recurrence.kind;
+}
+
 std::size_t Model::n_heads() const noexcept {
   std::size_t most = 0;
   for (const LayerWeights& layer : layers) {
@@ -80,6 +86,11 @@ const LayerWeights& Model::first_attention() const noexcept {
 bool Model::shares_keys() const noexcept {
   return std::any_of(layers.begin(), layers.end(),
                      [](const LayerWeights& layer) { return layer.keys_from.has_value(); });
+}
+
+bool Model::has_states() const noexcept {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const LayerWeights& layer) { return layer.recurrence.present(); });
 }
 
 }  // namespace attnviz

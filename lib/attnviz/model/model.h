@@ -19,6 +19,7 @@
 #include "attnviz/core/unread.h"
 #include "attnviz/model/experts.h"
 #include "attnviz/model/mask.h"
+#include "attnviz/model/mixers.h"
 #include "attnviz/model/transformer_parts.h"
 
 namespace attnviz {
@@ -42,20 +43,25 @@ struct HeadWeights {
   Projection key;       // [d_model, d_head]
   Projection value;     // [d_model, d_value]
   StoredMatrix output;  // [d_value, d_model] ("value-up"), or empty
+  // [d_model, d_value], or empty: the context times σ(x̂ · it), with x̂ what attention looks at, is
+  // what W_O gets (Qiu et al. 2025; Qwen3-Next).
+  Projection output_gate = {};
 
   std::size_t d_head() const noexcept { return query.d_out(); }
   std::size_t d_value() const noexcept { return value.d_out(); }
 };
 
-/// One layer, of attention or, without heads, of a convolution. The output of attention is, in this
+/// One layer, of attention or, without heads, of another mixer. The output of attention is, in this
 /// order of preference:
 ///   concat(contexts) · output.weight + output.bias     when `output` is there;
 ///   sum over heads of context · head.output + output.bias   when the heads have one;
 ///   concat(contexts)                                    otherwise (last layer only).
 struct LayerWeights {
   std::vector<HeadWeights> heads;
-  Projection output;             // [sum of d_value, d_model], or empty; the bias may stand alone
-  Convolution convolution = {};  // of a layer without heads
+  Projection output;  // [sum of d_value, d_model], or empty; the bias may stand alone
+  // Of a layer without heads one of these, or none: then nothing is added in attention's place.
+  Convolution convolution = {};
+  Recurrence recurrence = {};
 
   // How it attends, where it does so in another way than the model.
   std::optional<Mask> mask = {};
@@ -88,6 +94,11 @@ struct LayerWeights {
   /// The norm of one head's queries, or keys; its weights [d_head].
   Norm query_norm_of(std::size_t head) const noexcept;
   Norm key_norm_of(std::size_t head) const noexcept;
+
+  /// What it mixes tokens by.
+  MixerKind mixer() const noexcept;
+  /// Whether anything stands in the MLP's place.
+  bool has_mlp() const noexcept { return mlp.present() || experts.present(); }
 
   bool has_output() const noexcept {
     return heads.empty() || !output.weight.empty() || !heads.front().output.empty();
@@ -211,6 +222,8 @@ struct Model {
   const LayerWeights& first_attention() const noexcept;
   /// Whether layers look at keys and values of others.
   bool shares_keys() const noexcept;
+  /// Whether layers have states that take in token after token.
+  bool has_states() const noexcept;
 };
 
 /// What a model is given for a text of n tokens.

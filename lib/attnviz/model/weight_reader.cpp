@@ -246,6 +246,13 @@ std::span<const float> WeightReader::numbers(std::initializer_list<std::string_v
   return std::as_const(copy(found, 1, found.tensor->n_numbers())).view().row(0);
 }
 
+std::span<const float> WeightReader::numbers_of(std::string_view name, std::size_t count) {
+  const FoundTensor found = find(name);
+  return found && found.tensor->n_numbers() == count
+             ? std::as_const(copy(get(name), 1, count)).view().row(0)
+             : numbers({name}, {count});
+}
+
 std::span<const float> WeightReader::numbers_in_rows(std::string_view name, std::size_t rows,
                                                      std::size_t size) {
   const FoundTensor found = find(name);

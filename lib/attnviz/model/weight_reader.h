@@ -66,6 +66,8 @@ class WeightReader {
   /// The same of another shape: all numbers, the last dimension's first.
   std::span<const float> numbers(std::initializer_list<std::string_view> names,
                                  std::initializer_list<std::size_t> shape);
+  /// `count` numbers of whatever shape: a vector may be stored with dimensions of 1, or in groups.
+  std::span<const float> numbers_of(std::string_view name, std::size_t count);
   /// [rows, size], or with dimensions of 1 in between, as PyTorch stores a Conv1d of channels.
   std::span<const float> numbers_in_rows(std::string_view name, std::size_t rows, std::size_t size);
   /// The bytes of a tensor of U8.

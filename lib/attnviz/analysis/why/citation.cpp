@@ -17,11 +17,16 @@ namespace attnviz {
 
 namespace {
 
-// Sums of the weights that queries put on spans, over the heads of one run.
+// Sums of the weights that the queries from `first` on put on spans, over the heads of one run.
 class SpanAttention : public PatternSink {
  public:
-  SpanAttention(std::span<const IndexRange> spans, std::span<const HeadId> chosen)
-      : spans_(spans), chosen_(chosen), all_sums_(spans.size()), chosen_sums_(spans.size()) {}
+  SpanAttention(std::size_t first, std::span<const IndexRange> spans,
+                std::span<const HeadId> chosen)
+      : first_(first),
+        spans_(spans),
+        chosen_(chosen),
+        all_sums_(spans.size()),
+        chosen_sums_(spans.size()) {}
 
   void listen(bool on) noexcept { is_on_ = on; }
 
@@ -31,8 +36,13 @@ class SpanAttention : public PatternSink {
             ConstMatrix weights) override {
     ordered_rows(head, first_query, first_key, weights)();
   }
-  OrderedStep ordered_rows(HeadId head, std::size_t /*first_query*/, std::size_t first_key,
+  OrderedStep ordered_rows(HeadId head, std::size_t first_query, std::size_t first_key,
                            ConstMatrix weights) override {
+    const std::size_t n_early = std::max(first_, first_query) - first_query;
+    if (n_early >= weights.rows) {
+      return [] {};
+    }
+    weights = weights.row_block(n_early, weights.rows - n_early);
     std::vector<double> sums(spans_.size(), 0.0);
     for (std::size_t i = 0; i < spans_.size(); ++i) {
       const std::size_t begin = std::max(spans_[i].first, first_key) - first_key;
@@ -65,6 +75,7 @@ class SpanAttention : public PatternSink {
   }
 
  private:
+  std::size_t first_;
   std::span<const IndexRange> spans_;
   std::span<const HeadId> chosen_;
   std::vector<double> all_sums_, chosen_sums_;
@@ -145,7 +156,7 @@ Citation cite(const Model& model, std::span<const std::uint32_t> ids, std::size_
   const std::size_t first_query = n_prompt - 1;
   const std::span<const std::uint32_t> queries = ids.subspan(first_query, n_fed - first_query);
   const double work = static_cast<double>(n_fed + (spans.size() + 2) * queries.size());
-  SpanAttention attention(spans, chosen);
+  SpanAttention attention(first_query, spans, chosen);
   SpanKnockOut knock_out(attention, first_query);
   Decoding decoding(model, request, n_fed, &knock_out);
   // The whole text first, although the answer comes again: what depends on the length of a text,

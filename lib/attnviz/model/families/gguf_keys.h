@@ -31,6 +31,8 @@ std::string gguf_where(const GgufMetadata& metadata);
 class SizesOfLayers {
  public:
   static constexpr std::size_t kAnyNumber = 0;  // of layers
+  /// 0 in all layers.
+  SizesOfLayers() = default;
   /// Throws Error{kMalformed} for another number of sizes than layers and for sizes below `least`.
   SizesOfLayers(const GgufMetadata& metadata, const std::string& key, std::size_t n_layers,
                 std::size_t least);

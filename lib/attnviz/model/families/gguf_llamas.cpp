@@ -25,6 +25,8 @@ Traits llama_traits(const GgufMetadata& metadata, WeightReader& weights,
   return traits;
 }
 
+}  // namespace
+
 Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool may_have_experts) {
   Traits traits = llama_traits(metadata, weights, may_have_experts);
   traits.embedding_scale = static_cast<float>(scale_of(metadata, "embedding_scale", 1.0));
@@ -37,8 +39,6 @@ Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool 
   }
   return traits;
 }
-
-}  // namespace
 
 Model read_gguf_llama(const GgufMetadata& metadata, WeightReader weights) {
   Traits traits = llama_traits(metadata, weights, /*may_have_experts=*/true);

@@ -60,8 +60,12 @@ void require_no_experts(const GgufMetadata& metadata, const GgufKeys& key) {
 }
 
 // Of layers that may differ.
-void read_shapes(const GgufMetadata& metadata, const GgufKeys& key, Traits& traits) {
-  const SizesOfLayers d_ff(metadata, key("feed_forward_length"), traits.n_layers, 1);
+void read_shapes(const GgufMetadata& metadata, const GgufKeys& key, bool may_have_experts,
+                 Traits& traits) {
+  const std::string width = key("feed_forward_length");
+  const SizesOfLayers d_ff = metadata.has(width) || !may_have_experts
+                                 ? SizesOfLayers(metadata, width, traits.n_layers, 0)
+                                 : SizesOfLayers();
   const SizesOfLayers heads(metadata, key("attention.head_count"), traits.n_layers, 1);
   const std::string kv = key("attention.head_count_kv");
   const SizesOfLayers kv_heads =
@@ -104,7 +108,7 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, No
   traits.names = kNames;
   traits.n_layers = metadata.size(key("block_count"));
   traits.d_model = metadata.size(key("embedding_length"));
-  read_shapes(metadata, key, traits);
+  read_shapes(metadata, key, may_have_experts, traits);
   traits.d_head = head_width(metadata, key, traits);
   traits.n_ctx = metadata.size(key("context_length"));
   traits.norm_kind = norm_kind;

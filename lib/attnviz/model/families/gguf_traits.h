@@ -22,6 +22,9 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights,
 void read_gguf_experts(const GgufMetadata& metadata, const WeightReader& weights,
                        ExpertTraits experts, Traits& traits);
 
+/// Granite: Llama with multipliers.
+Traits granite_traits(const GgufMetadata& metadata, WeightReader& weights, bool may_have_experts);
+
 /// Rotary positions that are the same in all layers.
 void rotate_all(const GgufMetadata& metadata, WeightReader& weights, Traits& traits,
                 RopePairing pairing = RopePairing::kHalves, bool has_factors = false);

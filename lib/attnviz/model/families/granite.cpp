@@ -1,10 +1,15 @@
 // Granite (IBM 2024): Llama with multipliers in place of what its parametrisation needs; of some
-// sizes with experts.
+// sizes with experts; of Granite 4 with Mamba-2 in most layers' attention's place.
+
+#include <fmt/core.h>
 
 #include <utility>
 
+#include "attnviz/core/error.h"
+#include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
+#include "attnviz/model/families/state_reader.h"
 
 namespace attnviz {
 
@@ -27,6 +32,49 @@ Traits granite_traits(const HfConfig& config) {
   return traits;
 }
 
+void add_granite_experts(const HfConfig& config, std::size_t n_experts, Traits& traits) {
+  constexpr std::size_t kUsed = 2;
+  ExpertTraits& experts = traits.experts;
+  experts.n = n_experts;
+  experts.d_ff = traits.d_ff;
+  experts.router.kind = RouterKind::kChosenSoftmax;
+  experts.router.n_used = config.size_or("num_experts_per_tok", kUsed);
+  experts.gate_with_up = true;
+  traits.names.router = "block_sparse_moe.router.layer";
+  traits.names.expert_gate_up = "block_sparse_moe.input_linear.weight";
+  traits.names.expert_down = "block_sparse_moe.output_linear.weight";
+}
+
+void add_granite_states(const HfConfig& config, Traits& traits) {
+  constexpr std::size_t kHeads = 128;
+  constexpr std::size_t kState = 256;
+  constexpr std::size_t kTaps = 4;
+  constexpr std::size_t kExpand = 2;
+  Recurrence& shape = traits.states.shape;
+  shape.kind = MixerKind::kMamba2;
+  shape.n_heads = config.size_or("mamba_n_heads", kHeads);
+  const std::size_t inner = config.size_or("mamba_expand", kExpand) * traits.d_model;
+  const auto width = config.find("mamba_d_head");
+  const bool is_said = width && width->kind() == JsonKind::kNumber;  // or "auto"
+  shape.d_value =
+      is_said ? config.size("mamba_d_head") : even_share(traits.where, inner, shape.n_heads);
+  shape.d_key = config.size_or("mamba_d_state", kState);
+  shape.n_key_heads = config.size_or("mamba_n_groups", 1);
+  shape.width = config.size_or("mamba_d_conv", kTaps);
+  read_step_limit(config, shape);
+  traits.states.bias = present_if(config.flag_or("mamba_proj_bias", false));
+  traits.states.conv_bias = present_if(config.flag_or("mamba_conv_bias", true));
+  config.find("mamba_chunk_size");  // of how it is computed
+  TensorNames& names = traits.names;
+  names.state_in = "mamba.in_proj";
+  names.state_conv = "mamba.conv1d";
+  names.state_log_rate = "mamba.A_log";
+  names.state_step_bias = "mamba.dt_bias";
+  names.state_skip = "mamba.D";
+  names.state_norm = "mamba.norm";
+  names.state_out = "mamba.out_proj";
+}
+
 }  // namespace
 
 Model read_granite(const HfConfig& config, TensorFiles files) {
@@ -37,17 +85,46 @@ Model read_granite(const HfConfig& config, TensorFiles files) {
 
 Model read_granitemoe(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kExperts = 8;
-  constexpr std::size_t kUsed = 2;
   Traits traits = granite_traits(config);
-  ExpertTraits& experts = traits.experts;
-  experts.n = config.size_or("num_local_experts", kExperts);
-  experts.d_ff = traits.d_ff;
-  experts.router.kind = RouterKind::kChosenSoftmax;
-  experts.router.n_used = config.size_or("num_experts_per_tok", kUsed);
-  experts.gate_with_up = true;
-  traits.names.router = "block_sparse_moe.router.layer";
-  traits.names.expert_gate_up = "block_sparse_moe.input_linear.weight";
-  traits.names.expert_down = "block_sparse_moe.output_linear.weight";
+  add_granite_experts(config, config.size_or("num_local_experts", kExperts), traits);
+  return read_hf_decoder(std::move(files), traits);
+}
+
+Model read_granitemoehybrid(const HfConfig& config, TensorFiles files) {
+  constexpr std::size_t kExperts = 8;
+  constexpr std::size_t kSharedWidth = 1024;
+  Traits traits = granite_traits(config);
+  const std::string_view positions = config.text_or("position_embedding_type", "nope");
+  if (positions != "rope" && positions != "nope") {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}position_embedding_type: expected rope or nope, found {}",
+                            config.node().where(), quoted(positions)));
+  }
+  if (positions == "nope") {
+    remove_positions(traits);
+  }
+  config.find("normalization_function");  // whatever it says
+  const std::size_t shared_width = config.size_or("shared_intermediate_size", kSharedWidth);
+  const auto experts = config.find("num_local_experts");  // may be 0
+  const std::size_t n_experts =
+      experts ? static_cast<std::size_t>(experts->as_unsigned()) : kExperts;
+  if (n_experts > 0) {
+    add_granite_experts(config, n_experts, traits);
+    traits.experts.shared_d_ff = shared_width;
+    traits.names.shared_mlp_gate_up = "shared_mlp.input_linear";
+    traits.names.shared_mlp_down = "shared_mlp.output_linear";
+  } else {
+    config.find("num_experts_per_tok");
+    traits.d_ff = shared_width;
+    traits.gate_with_up = true;
+    traits.names.gate_up = "shared_mlp.input_linear";
+    traits.names.down = "shared_mlp.output_linear";
+  }
+  add_granite_states(config, traits);
+  const auto listed = listed_layers(config, "layer_types", traits.n_layers, {"mamba", "attention"});
+  traits.vary = [listed](std::size_t layer, LayerTraits& shape) {
+    shape.has_states = !listed || (*listed)[layer] == "mamba";
+  };
   return read_hf_decoder(std::move(files), traits);
 }
 

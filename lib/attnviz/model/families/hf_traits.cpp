@@ -49,7 +49,7 @@ Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
   traits.n_layers = config.size("num_hidden_layers");
   traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
   traits.d_model = config.size("hidden_size");
-  traits.d_ff = config.size("intermediate_size");
+  traits.d_ff = size("intermediate_size", defaults.d_ff);
   traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
   traits.n_heads = size("num_attention_heads", defaults.n_heads);
   // Null: as many as heads, whatever the family's default is.
@@ -176,7 +176,7 @@ Model read_hf_decoder(TensorFiles files, const Traits& traits,
                       const std::vector<HarmlessTensor>& harmless) {
   WeightReader weights(std::move(files),
                        {"model.", "language_model.model.", "model.language_model.", "transformer.",
-                        "gpt_neox.", "bert.", ""},
+                        "gpt_neox.", "bert.", "backbone.", ""},
                        fmt::format("{}.weight", traits.names.embeddings));
   weights.pass_over(heads_of_other_tasks());
   weights.pass_over(harmless);

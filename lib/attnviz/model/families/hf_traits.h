@@ -22,6 +22,7 @@ struct ConfigDefaults {
   double epsilon = 1e-6;
   std::size_t original_n_ctx = 0;  // before rotary positions were scaled; 0: n_ctx
   bool tied = false;
+  std::size_t d_ff = 0;
 };
 
 /// The shapes and names that Llama and its descendants have in common.

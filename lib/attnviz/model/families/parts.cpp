@@ -23,13 +23,14 @@ Activation read_activation(const HfConfig& config, std::string_view key,
       Named{"silu", Activation::kSilu},
       Named{"swish", Activation::kSilu},
       Named{"relu", Activation::kRelu},
+      Named{"relu2", Activation::kReluSquared},
   };
   const std::string_view name = config.text_or(key, otherwise);
   const auto* const found = std::ranges::find(kNames, name, &Named::first);
   if (found == kNames.end()) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}{}: expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, "
-                            "swish or relu, found {}",
+                            "swish, relu or relu2, found {}",
                             config.node().where(), key, quoted(name)));
   }
   return found->second;
@@ -65,14 +66,26 @@ void require_even_groups(std::string_view where, std::size_t n_heads, std::size_
 std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
                                    std::size_t n_heads, std::size_t n_kv_heads) {
   require_even_groups(where, n_heads, n_kv_heads);
-  const std::size_t d_head = matrices.query.d_out() / n_heads;
+  const std::size_t d_query = matrices.query.d_out() / n_heads;
+  const std::size_t d_head = matrices.key.d_out() / n_kv_heads;
   const std::size_t group = n_heads / n_kv_heads;
   std::vector<HeadWeights> heads(n_heads);
   for (std::size_t head = 0; head < n_heads; ++head) {
     const std::size_t shared = head / group * d_head;
-    heads[head].query = columns(matrices.query, head * d_head, d_head);
+    heads[head].query = columns(matrices.query, head * d_query, d_query);
     heads[head].key = columns(matrices.key, shared, d_head);
     heads[head].value = columns(matrices.value, shared, d_head);
+  }
+  return heads;
+}
+
+std::vector<HeadWeights> cut_gated_heads(std::string_view where, const HeadMatrices& matrices,
+                                         std::size_t n_heads, std::size_t n_kv_heads) {
+  std::vector<HeadWeights> heads = cut_heads(where, matrices, n_heads, n_kv_heads);
+  for (HeadWeights& head : heads) {
+    const std::size_t d_head = head.key.d_out();
+    head.output_gate = columns(head.query, d_head, d_head);
+    head.query = columns(head.query, 0, d_head);
   }
   return heads;
 }

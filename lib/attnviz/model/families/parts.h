@@ -47,6 +47,10 @@ struct HeadMatrices {
 std::vector<HeadWeights> cut_heads(std::string_view where, const HeadMatrices& matrices,
                                    std::size_t n_heads, std::size_t n_kv_heads);
 
+/// The same where the columns of each head's queries are followed by as many of its output gate.
+std::vector<HeadWeights> cut_gated_heads(std::string_view where, const HeadMatrices& matrices,
+                                         std::size_t n_heads, std::size_t n_kv_heads);
+
 /// The same out of one matrix [d_model, (n_heads + 2 n_kv_heads) · d_head], in which the queries of
 /// a group stand in front of its key and its value.
 std::vector<HeadWeights> cut_groups(std::string_view where, const Projection& qkv,

@@ -13,6 +13,11 @@ void keep_unrotated(const std::function<bool(std::size_t layer)>& is_plain, Trai
                     std::size_t layer) { return is_plain(layer) ? none : rope(layer); };
 }
 
+void remove_positions(Traits& traits) {
+  traits.positions = Positions::kNone;
+  traits.rope = {};
+}
+
 void see_all(Traits& traits, std::size_t reach,
              const std::function<bool(std::size_t layer)>& is_sliding) {
   traits.sees_all = true;

@@ -28,6 +28,12 @@ struct TensorNames {
   std::string_view attention_norm = {}, after_attention_norm = {}, mlp_norm = {},
                    after_mlp_norm = {};
   std::string_view conv_in = {}, conv = {}, conv_out = {};
+  // Of states: their inputs in one; or q, k, v in one with z, δ and b beside them; or by key head
+  // q, k, v, z and b, δ in one each.
+  std::string_view state_in = {}, state_qkv = {}, state_z = {}, state_step = {}, state_beta = {},
+                   state_qkvz = {}, state_ba = {};
+  std::string_view state_conv = {}, state_rate = {}, state_log_rate = {}, state_step_bias = {},
+                   state_skip = {}, state_norm = {}, state_out = {};
   // Of each token's own embeddings for layers, outside of layers and in them.
   std::string_view layer_embeddings = {}, layer_projection = {}, layer_projection_norm = {};
   std::string_view input_gate = {}, input_projection = {}, input_norm = {};
@@ -77,6 +83,13 @@ struct ExpertTraits {
   std::size_t shared_d_ff = 0;                      // of the MLP beside them; 0: there is none
 };
 
+/// States in attention's place, but for their tensors: shapes as a Recurrence's.
+struct StateTraits {
+  Recurrence shape;
+  Presence bias = Presence::kNo;       // of the projections
+  Presence conv_bias = Presence::kNo;  // of the convolution
+};
+
 /// The shape of one layer, where layers differ: Gemma 4, LFM2.
 struct LayerTraits {
   std::size_t n_heads = 0;
@@ -86,6 +99,11 @@ struct LayerTraits {
   bool values_are_keys = false;          // values are projected as keys are
   std::optional<std::size_t> keys_from;  // the layer before it whose keys and values it takes
   std::size_t convolution = 0;           // width of one in attention's place; 0: attention
+  // What is there beside it: a layer may mix tokens by states in attention's place, or have nothing
+  // there (then its one norm is the MLP's); or nothing in the MLP's place.
+  bool has_states = false;
+  bool mixes = true;
+  bool has_mlp = true;
 };
 
 /// What a family's config says, and the family itself. The defaults are Llama's.
@@ -139,7 +157,10 @@ struct Traits {
   double score_scale = 0.0;     // 0: 1 / √d_head
   bool scale_by_layer = false;  // by 1 / (layer + 1), too: GPT-2 can
   float soft_cap = 0.0f;
-  bool has_sinks = false;  // a logit of each head's that goes to no key: gpt-oss
+  bool has_sinks = false;     // a logit of each head's that goes to no key: gpt-oss
+  bool gated_output = false;  // behind each head's queries what opens its context: Qwen3-Next
+
+  StateTraits states;  // of layers that have them
 
   Activation activation = Activation::kSilu;
   bool gated = true;
@@ -163,6 +184,9 @@ struct Traits {
 
 /// No rotary positions in those layers for which `is_plain` is true.
 void keep_unrotated(const std::function<bool(std::size_t layer)>& is_plain, Traits& traits);
+
+/// No positions of any kind.
+void remove_positions(Traits& traits);
 
 /// Every token sees all others, or, where `is_sliding` says so, those up to `reach` tokens away.
 void see_all(Traits& traits, std::size_t reach,

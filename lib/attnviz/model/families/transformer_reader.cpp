@@ -10,6 +10,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/expert_reader.h"
+#include "attnviz/model/families/state_reader.h"
 #include "attnviz/model/families/traits.h"
 
 namespace attnviz {
@@ -41,6 +42,13 @@ class TransformerReader {
     }
     if (traits_.most_tokens != 0) {
       model.config.n_ctx = std::min(model.config.n_ctx, traits_.most_tokens);
+    }
+    if (std::ranges::all_of(model.layers,
+                            [](const LayerWeights& layer) { return layer.heads.empty(); })) {
+      throw Error(ErrorKind::kUnsupported,
+                  fmt::format("{}expected attention in some layer, found none: there is nothing to "
+                              "be seen",
+                              traits_.where));
     }
     read_head(model);
     model.storage = weights_.storage();
@@ -118,7 +126,7 @@ class TransformerReader {
 
   HeadMatrices read_heads(const LayerNaming& named, const LayerTraits& shape) {
     const std::size_t d = traits_.d_model;
-    const std::size_t queries = shape.n_heads * shape.d_head;
+    const std::size_t queries = shape.n_heads * shape.d_head * (traits_.gated_output ? 2 : 1);
     const std::size_t keys = shape.n_kv_heads * shape.d_head;
     const auto read = [&](std::string_view name, std::size_t d_out) {
       return linear(named(name), d, d_out, traits_.qkv_bias);
@@ -137,6 +145,9 @@ class TransformerReader {
   }
 
   std::vector<HeadWeights> cut(const HeadMatrices& matrices, const LayerTraits& shape) const {
+    if (traits_.gated_output) {
+      return cut_gated_heads(traits_.where, matrices, shape.n_heads, shape.n_kv_heads);
+    }
     return traits_.qkv == QkvStorage::kByGroup
                ? cut_groups(traits_.where, matrices.query, shape.n_heads, shape.n_kv_heads)
                : cut_heads(traits_.where, matrices, shape.n_heads, shape.n_kv_heads);
@@ -273,8 +284,11 @@ class TransformerReader {
     return mlp;
   }
 
-  void read_norms(const LayerNaming& named, std::size_t index, LayerWeights& layer) {
-    if (traits_.norm_before) {
+  void read_norms(const LayerNaming& named, std::size_t index, const LayerTraits& shape,
+                  LayerWeights& layer) {
+    if (!shape.mixes || !shape.has_mlp) {
+      (shape.mixes ? layer.attention_norm : layer.mlp_norm) = norm(named(names_.attention_norm));
+    } else if (traits_.norm_before) {
       if (index > 0 || traits_.first_norm) {
         layer.attention_norm = norm(named(names_.attention_norm));
       }
@@ -301,11 +315,15 @@ class TransformerReader {
     LayerWeights layer;
     if (shape.convolution > 0) {
       layer.convolution = read_convolution(named, shape.convolution);
-    } else {
+    } else if (shape.has_states) {
+      layer.recurrence = read_states(traits_, named, weights_);
+    } else if (shape.mixes) {
       read_attention(named, shape, before, layer);
     }
-    read_norms(named, index, layer);
-    if (has_experts(traits_, index)) {
+    read_norms(named, index, shape, layer);
+    if (!shape.has_mlp) {
+      // All that it has stands in attention's place.
+    } else if (has_experts(traits_, index)) {
       const std::size_t shared = traits_.experts.shared_d_ff;
       layer.mlp = shared > 0 ? read_shared_mlp(named, shared) : Mlp();
       layer.experts = read_experts(traits_, named, weights_);

@@ -1,0 +1,171 @@
+// Models whose layers have states in most attentions' place, as llama.cpp's converter writes them.
+
+#include <fmt/core.h>
+
+#include <utility>
+#include <vector>
+
+#include "attnviz/core/error.h"
+#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf_traits.h"
+
+namespace attnviz {
+
+namespace {
+
+// What all kinds of states have in common.
+void add_gguf_states(const GgufMetadata& metadata, MixerKind kind, Traits& traits) {
+  const GgufKeys key(metadata);
+  Recurrence& shape = traits.states.shape;
+  shape.kind = kind;
+  shape.width = metadata.size(key("ssm.conv_kernel"));
+  shape.d_key = metadata.size(key("ssm.state_size"));
+  shape.n_key_heads = metadata.size(key("ssm.group_count"));
+  shape.n_heads = metadata.size(key("ssm.time_step_rank"));
+  const std::string inner = key("ssm.inner_size");
+  shape.d_value =
+      even_share(fmt::format("{}{}: ", traits.where, inner), metadata.size(inner), shape.n_heads);
+  traits.states.bias = traits.states.conv_bias = Presence::kWhereThere;
+  TensorNames& names = traits.names;
+  names.state_conv = "ssm_conv1d";
+  names.state_rate = "ssm_a";
+  names.state_step_bias = "ssm_dt.bias";
+  names.state_norm = "ssm_norm";
+  names.state_out = "ssm_out";
+}
+
+void add_mamba(const GgufMetadata& metadata, Traits& traits) {
+  add_gguf_states(metadata, MixerKind::kMamba2, traits);
+  traits.names.state_in = "ssm_in";
+  traits.names.state_skip = "ssm_d";
+}
+
+// As "attention.recurrent_layers" lists them, or all but every n-th.
+IsSliding gguf_delta_layers(const GgufMetadata& metadata, std::size_t n_layers) {
+  constexpr std::size_t kInterval = 4;
+  const GgufKeys key(metadata);
+  const std::string listed = key("attention.recurrent_layers");
+  const std::size_t interval = metadata.size_or(key("full_attention_interval"), kInterval);
+  if (!metadata.has(listed)) {
+    return all_but_every(interval);
+  }
+  std::vector<bool> flags = metadata.flags(listed);
+  if (flags.size() != n_layers) {
+    metadata.fail(listed, fmt::format("expected a flag for each layer, found {}", flags.size()));
+  }
+  return [flags = std::move(flags)](std::size_t layer) { return flags[layer]; };
+}
+
+Traits delta_traits(const GgufMetadata& metadata, WeightReader& weights) {
+  const GgufKeys key(metadata);
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
+  traits.qkv = QkvStorage::kSeparate;  // "attn_qkv" is that of states
+  traits.names.mlp_norm = "post_attention_norm";
+  traits.query_key_norm = Presence::kYes;
+  traits.gated_output = true;
+  rotate_all(metadata, weights, traits);
+  metadata.find(key("rope.dimension_sections"));
+  add_gguf_states(metadata, MixerKind::kGatedDelta, traits);
+  traits.states.shape.n_norm_groups = traits.states.shape.n_heads;
+  traits.names.state_qkv = "attn_qkv";
+  traits.names.state_z = "attn_gate";
+  traits.vary = [by_layer = traits.vary, is_delta = gguf_delta_layers(metadata, traits.n_layers)](
+                    std::size_t layer, LayerTraits& shape) {
+    if (by_layer) {
+      by_layer(layer, shape);
+    }
+    shape.has_states = is_delta(layer);
+  };
+  ExpertTraits experts;
+  experts.router.normed = true;
+  experts.shared_d_ff =
+      metadata.size_or(key("expert_shared_feed_forward_length"),
+                       metadata.size_or(key("expert_feed_forward_length"), traits.d_ff));
+  experts.has_shared_gate = true;
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  return traits;
+}
+
+}  // namespace
+
+Model read_gguf_qwen3next(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = delta_traits(metadata, weights);
+  traits.names.state_ba = "ssm_ba";
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_qwen35(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = delta_traits(metadata, weights);
+  traits.states.shape.keys_alternate = true;
+  traits.names.state_step = "ssm_alpha";
+  traits.names.state_beta = "ssm_beta";
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_granitehybrid(const GgufMetadata& metadata, WeightReader weights) {
+  Traits traits = granite_traits(metadata, weights, /*may_have_experts=*/true);
+  const GgufKeys key(metadata);
+  if (const std::string groups = key("ssm.group_count"); metadata.size(groups) != 1) {
+    metadata.fail(groups, "expected 1: files do not say what norms of several are of");
+  }
+  if (!metadata.flag_or(key("rope.scaling.finetuned"), true)) {
+    remove_positions(traits);
+  }
+  add_mamba(metadata, traits);
+  ExpertTraits experts;
+  experts.router.kind = RouterKind::kChosenSoftmax;
+  experts.shared_d_ff = metadata.id(key("expert_shared_feed_forward_length")).value_or(0);
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  traits.vary = [by_layer = traits.vary](std::size_t layer, LayerTraits& shape) {
+    if (by_layer) {
+      by_layer(layer, shape);
+    }
+    shape.has_states = shape.n_kv_heads == 0;
+  };
+  return read_transformer(traits, std::move(weights));
+}
+
+Model read_gguf_nemotron_h(const GgufMetadata& metadata, WeightReader weights) {
+  const GgufKeys key(metadata);
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, /*may_have_experts=*/true);
+  for (const char* same : {"attention.layer_norm_epsilon", "rope.dimension_count",
+                           "rope.scaling.finetuned", "expert_shared_count"}) {
+    metadata.find(key(same));  // there are no positions
+  }
+  if (metadata.has(key("moe_latent_size"))) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}{}: expected none: experts of a narrower stream are not read",
+                            traits.where, key("moe_latent_size")));
+  }
+  remove_positions(traits);
+  traits.output_bias = traits.mlp_bias = Presence::kWhereThere;
+  traits.activation = Activation::kReluSquared;
+  traits.gated = false;
+  add_mamba(metadata, traits);
+  traits.states.shape.n_norm_groups = traits.states.shape.n_key_heads;
+  ExpertTraits experts;
+  experts.router.kind = RouterKind::kSigmoid;
+  experts.router.normed = metadata.flag_or(key("expert_weights_norm"), true);
+  experts.router.scale = static_cast<float>(scale_of(metadata, "expert_weights_scale", 1.0));
+  experts.router.n_groups = metadata.size_or(key("expert_group_count"), 1);
+  experts.router.n_used_groups = metadata.size_or(key("expert_group_used_count"), 1);
+  experts.router.n_group_best = 2;
+  experts.has_choice_bias = true;
+  experts.shared_d_ff = metadata.id(key("expert_shared_feed_forward_length")).value_or(0);
+  experts.in_layer = [files = weights](std::size_t layer) {
+    return files.has(fmt::format("blk.{}.ffn_gate_inp.weight", layer));
+  };
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  traits.names.choice_bias = "exp_probs_b.bias";
+  traits.vary = [by_layer = traits.vary](std::size_t layer, LayerTraits& shape) {
+    if (by_layer) {
+      by_layer(layer, shape);
+    }
+    shape.has_mlp = shape.n_kv_heads == 0 && shape.d_ff > 0;
+    shape.mixes = !shape.has_mlp;
+    shape.has_states = shape.mixes && shape.n_kv_heads == 0;
+  };
+  return read_transformer(traits, std::move(weights));
+}
+
+}  // namespace attnviz

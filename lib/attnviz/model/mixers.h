@@ -1,0 +1,89 @@
+// What layers mix tokens by in attention's place: states that take in token after token.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "attnviz/model/transformer_parts.h"
+
+namespace attnviz {
+
+/// What a layer mixes tokens by. Attention alone has heads with weights.
+enum class MixerKind {
+  kAttention,
+  kConvolution,  // LFM2 (Liquid AI 2025)
+  kGatedDelta,   // gated delta net (Yang et al. 2024): Qwen3-Next, Qwen 3.5
+  kMamba2,       // Dao & Gu 2024: Granite 4, Nemotron-H
+  kNone,         // each token is by itself, in an MLP or in experts: Nemotron-H
+};
+
+/// For people: "attention", "convolution", "gated delta net", "Mamba-2", "no mixing".
+std::string_view mixer_name(MixerKind kind) noexcept;
+
+/// A projection whose output is some columns of a wider matrix, those from `first` on.
+struct PlacedProjection {
+  Projection projection;  // [d_model, n]
+  std::size_t first = 0;
+};
+
+/// A state S [d_key, d_value] of each head, which forgets and takes in token by token:
+///
+///   S ← α S + kᵀ w,  o = q S,  α = exp(Δ A),  Δ = softplus(δ + step_bias) cut to the steps' range
+///
+///   kGatedDelta  w = σ(b) (v − k α S), k and q of length 1, q / √d_key; the layer adds
+///                out(norm(o) ∘ silu(z))                  (Yang et al. 2024, eq. 10)
+///   kMamba2      w = Δ v, o + skip · v; the layer adds out(norm(o ∘ silu(z)))
+///                                                        (Dao & Gu 2024, section 7)
+///
+/// q, k and v are silu(convolution) of what `in` gives, each channel with the `width` last tokens
+/// of its own. Heads share keys and queries as in grouped-query attention.
+struct Recurrence {
+  MixerKind kind = MixerKind::kNone;  // kGatedDelta or kMamba2; kNone: there is no such state
+  std::size_t n_heads = 0;
+  std::size_t n_key_heads = 0;  // a divisor of n_heads
+  std::size_t d_key = 0;        // of Mamba-2: the size of its state
+  std::size_t d_value = 0;
+  std::size_t width = 0;
+  // Together [d_model, n_columns()]: z [n_heads · d_value], the channels, δ [n_heads], and of a
+  // gated delta net b [n_heads]. Channels are q, k, v, or of Mamba-2 v, k, q.
+  std::vector<PlacedProjection> in;
+  std::span<const float> kernel;     // [n_channels(), width], the token's own weight last
+  std::span<const float> bias;       // [n_channels()], or empty
+  std::span<const float> rate;       // A, [n_heads]
+  std::span<const float> step_bias;  // [n_heads]
+  float least_step = 0.0f, most_step = kAnyStep;
+  std::span<const float> skip;  // [n_heads], or empty
+  Norm norm;                    // its weights are of all values, or the same for each group
+  std::size_t n_norm_groups = 1;
+  Projection out;  // [n_heads · d_value, d_model]
+  // Head h has the keys of key head h mod n_key_heads, as llama.cpp orders them; else those that
+  // share follow one another.
+  bool keys_alternate = false;
+
+  static constexpr float kAnyStep = 3.4e38f;
+
+  bool present() const noexcept { return kind != MixerKind::kNone; }
+  bool is_delta() const noexcept { return kind == MixerKind::kGatedDelta; }
+  std::size_t d_inner() const noexcept { return n_heads * d_value; }
+  std::size_t n_channels() const noexcept { return d_inner() + 2 * n_key_heads * d_key; }
+  std::size_t n_columns() const noexcept {
+    return d_inner() + n_channels() + n_heads * (is_delta() ? 2 : 1);
+  }
+  std::size_t key_head(std::size_t head) const noexcept {
+    return keys_alternate ? head % n_key_heads : head * n_key_heads / n_heads;
+  }
+  /// Its number where those that share keys follow one another: the same in all files of a model.
+  std::size_t number_of(std::size_t head) const noexcept {
+    return keys_alternate ? head % n_key_heads * (n_heads / n_key_heads) + head / n_key_heads
+                          : head;
+  }
+  /// Numbers that the next token needs of those before it: the inputs of the convolution, and the
+  /// heads' states.
+  std::size_t n_kept() const noexcept {
+    return present() ? (width - 1) * n_channels() + n_heads * d_key * d_value : 0;
+  }
+};
+
+}  // namespace attnviz
