@@ -18,7 +18,7 @@
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/formats/shard_name.h"
 #include "attnviz/formats/tensor_files.h"
-#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/known_families.h"
 #include "attnviz/model/passed_over.h"
 

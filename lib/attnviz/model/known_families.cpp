@@ -10,7 +10,7 @@
 
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
 
 namespace attnviz {
 

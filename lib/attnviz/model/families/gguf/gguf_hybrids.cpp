@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "attnviz/core/error.h"
-#include "attnviz/model/families/gguf_families.h"
-#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_traits.h"
 
 namespace attnviz {
 

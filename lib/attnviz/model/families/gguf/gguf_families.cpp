@@ -1,4 +1,4 @@
-#include "attnviz/model/families/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
 
 namespace attnviz {
 

@@ -9,8 +9,8 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/families/gguf_families.h"
-#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_traits.h"
 #include "attnviz/model/rope_scaling.h"
 
 namespace attnviz {

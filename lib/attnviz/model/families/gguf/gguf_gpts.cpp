@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/families/gguf_families.h"
-#include "attnviz/model/families/gguf_traits.h"
+#include "attnviz/model/families/gguf/gguf_families.h"
+#include "attnviz/model/families/gguf/gguf_traits.h"
 
 namespace attnviz {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "attnviz/formats/gguf_metadata.h"
-#include "attnviz/model/families/gguf_keys.h"
+#include "attnviz/model/families/gguf/gguf_keys.h"
 #include "attnviz/model/families/traits.h"
 
 namespace attnviz {
