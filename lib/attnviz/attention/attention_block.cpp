@@ -45,14 +45,14 @@ BlockWeights attend_block(const HeadTensors& tensors, const RowRule& rule, std::
                           std::size_t n_queries, BlockScratch& scratch, Matrix context,
                           Matrix pattern) {
   constexpr std::size_t kPanel = kernels::KeyPanels::kKeys;
-  const std::size_t n_tokens = tensors.first_token + tensors.query.rows;
+  const std::size_t n_keys = tensors.keys->n_keys();
   const std::size_t end_query = first_query + n_queries;
   scratch.ranges.clear();
   for (std::size_t query = first_query; query < end_query; ++query) {
-    scratch.ranges.push_back(visible_range(rule.mask, query, query + 1, n_tokens));
+    scratch.ranges.push_back(visible_range(rule.mask, query, query + 1, n_keys));
   }
   // Whole panels of the keys that one of the queries sees.
-  const KeyRange seen = visible_range(rule.mask, first_query, end_query, n_tokens);
+  const KeyRange seen = visible_range(rule.mask, first_query, end_query, n_keys);
   const std::size_t first_key = seen.first / kPanel * kPanel;
   const std::size_t cols = kernels::KeyPanels::rounded_up(seen.end - first_key);
   const Matrix rows = scratch_rows(scratch, n_queries, cols);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/cross_attention.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/parts/expert_mlps.h"
@@ -57,6 +58,7 @@ struct LayerMemory {
   KeyValueCache* cache = nullptr;
   // Of the whole text, in models whose layers look at keys of others: they stay for those.
   std::optional<KeyValueCache> shared;
+  CrossMemory cross;             // of decoders that look at another text
   MatrixBuffer layer_inputs;     // what embed_for_layers() gave for the tokens of x
   MatrixBuffer gated, channels;  // of convolutions and layer inputs
   MatrixBuffer gates;            // of all heads, side by side: what opens their contexts

@@ -29,6 +29,19 @@ std::size_t longest_text(const Model& model, std::size_t n_prompt, std::size_t n
   return model.config.n_ctx == 0 ? longest : std::min(longest, n_ctx);
 }
 
+// The one with the largest logit, of several the first; none of `never`.
+std::uint32_t most_probable_id(std::span<const float> logits,
+                               const std::vector<std::uint32_t>& never) {
+  std::size_t best = logits.size();
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    if ((best == logits.size() || logits[id] > logits[best]) &&
+        std::ranges::find(never, id) == never.end()) {
+      best = id;
+    }
+  }
+  return static_cast<std::uint32_t>(best == logits.size() ? 0 : best);
+}
+
 KeyValueCache checked_cache(const Model& model, const AttentionRequest& request,
                             std::size_t max_tokens) {
   check_continues(model, request);
@@ -60,12 +73,13 @@ void check_continues(const Model& model, const AttentionRequest& request) {
 }
 
 Decoding::Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens,
-                   RunObserver* observer)
+                   RunObserver* observer, ConstMatrix encoded)
     : model_(model),
       request_(std::move(request)),
       observer_(observer == nullptr ? nobody_ : *observer),
       cache_(checked_cache(model, request_, max_tokens)) {
   memory_.cache = &cache_;
+  memory_.cross.encoded = encoded;
 }
 
 MatrixBuffer Decoding::append(std::span<const std::uint32_t> ids) {
@@ -95,6 +109,7 @@ MatrixBuffer Decoding::run_behind(std::span<const std::uint32_t> text) {
   ModelInput input;
   input.first_position = cache_.n_tokens();
   input.ids = text.subspan(input.first_position);
+  input.encoded = memory_.cross.encoded;
   check_request(model_, input, request_);
   memory_.rotations.clear();
   if (request_.interventions != nullptr && ids_.empty()) {
@@ -141,9 +156,10 @@ void Decoding::rewind(std::size_t n_tokens) {
 
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
                                std::size_t n_tokens, const AttentionRequest& request,
-                               RunObserver* observer, const StopsText& stops) {
+                               RunObserver* observer, const StopsText& stops, ConstMatrix encoded) {
   ContinuedIds continued;
-  Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens), observer);
+  Decoding decoding(model, request, longest_text(model, prompt.size(), n_tokens), observer,
+                    encoded);
   std::span<const std::uint32_t> next = prompt;
   while (continued.ids.size() < n_tokens) {
     const std::size_t length = prompt.size() + continued.ids.size();
@@ -152,8 +168,7 @@ ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t
       break;
     }
     const std::span<const float> logits = decoding.feed(next);
-    const auto id =
-        static_cast<std::uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    const std::uint32_t id = most_probable_id(logits, model.config.never_written);
     const std::vector<std::uint32_t>& ends = model.config.end_of_text;
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       continued.end = ContinuationEnd::kEndOfText;

@@ -37,10 +37,10 @@ void check_continues(const Model& model, const AttentionRequest& request);
 class Decoding {
  public:
   /// Memory for keys and values of `max_tokens` is touched as they come. `model` must outlive it;
-  /// so must `observer`, unless it is null. Throws as check_continues(), and what MatrixBuffer
-  /// throws.
+  /// so must `observer`, unless it is null, and what encode() gave of the text that a decoder looks
+  /// at. Throws as check_continues(), and what MatrixBuffer throws.
   Decoding(const Model& model, AttentionRequest request, std::size_t max_tokens,
-           RunObserver* observer = nullptr);
+           RunObserver* observer = nullptr, ConstMatrix encoded = {});
   Decoding(const Decoding&) = delete;
   Decoding& operator=(const Decoding&) = delete;
 
@@ -98,11 +98,12 @@ using StopsText = std::function<bool(std::uint32_t id)>;
 
 /// Up to `n_tokens` tokens after `prompt`, each the most probable one (of several the one with the
 /// smallest id), before one that `stops` (empty: none does). request.report is told the share that
-/// is done, `observer` what Decoding tells it. Throws as Decoding does, and Error{kUsage} for an
-/// empty prompt.
+/// is done, `observer` what Decoding tells it. `encoded` as for Decoding. Ids that the model never
+/// writes are not chosen. Throws as Decoding does, and Error{kUsage} for an empty prompt.
 ContinuedIds continue_greedily(const Model& model, std::span<const std::uint32_t> prompt,
                                std::size_t n_tokens, const AttentionRequest& request,
-                               RunObserver* observer = nullptr, const StopsText& stops = {});
+                               RunObserver* observer = nullptr, const StopsText& stops = {},
+                               ConstMatrix encoded = {});
 
 /// Bytes that continue_greedily takes; an estimate.
 double continuation_bytes(const Model& model, std::size_t n_prompt, std::size_t n_tokens);

@@ -37,6 +37,7 @@ void run_observed(const Model& model, const ModelInput& input, const AttentionRe
   }
   Progress progress(request.report, work(model, n_heads, input.size(), request));
   LayerMemory memory;
+  memory.cross.encoded = input.encoded;
   MatrixBuffer stream = embed(model, input);
   memory.layer_inputs = embed_for_layers(model, input, std::as_const(stream).view());
   run_layers(model, 0, std::move(stream), end, request, observer, memory, &progress);

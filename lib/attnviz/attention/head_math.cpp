@@ -168,6 +168,10 @@ RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& reques
     rule.distance_penalty = static_cast<float>(alibi_slope(head.head, layer.heads.size()) /
                                                static_cast<double>(request.temperature));
   }
+  if (layer.distance_bias) {
+    rule.distance_bias = layer.distance_bias->of_heads.view().row(head.head);
+    rule.bias_factor = 1.0f / request.temperature;
+  }
   return rule;
 }
 

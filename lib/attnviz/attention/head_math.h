@@ -84,8 +84,8 @@ double alibi_slope(std::size_t head, std::size_t n_heads) noexcept;
 float score_factor(const LayerWeights& layer, std::size_t head,
                    const AttentionRequest& request) noexcept;
 
-/// From q·k to weights: the mask, the scale, the soft cap, ALiBi's penalty over the temperature,
-/// dropout.
+/// From q·k to weights: the mask, the scale, the soft cap, ALiBi's penalty or the bias of relative
+/// positions over the temperature, dropout.
 RowRule row_rule(const Model& model, HeadId head, const AttentionRequest& request) noexcept;
 
 }  // namespace attnviz

@@ -213,6 +213,24 @@ MatrixBuffer attend(const WatchedLayer& run, ConstMatrix look, ConstMatrix strea
   return x;
 }
 
+// x += cross(norm(x)), or x = norm(x + cross(x)).
+void add_cross(const WatchedLayer& run, const AttentionRequest& request, Matrix x) {
+  const CrossAttention& cross = run.weights().cross;
+  if (!cross.present()) {
+    return;
+  }
+  LayerMemory& memory = run.memory;
+  const bool norms_behind = run.model.config.order == LayerOrder::kPostNorm;
+  const ConstMatrix look = norms_behind ? x : normed(cross.norm, x, run.n_threads, memory);
+  const Matrix added = shaped(memory.added, x.rows, x.cols);
+  attend_across(run.model, {run.layer, look, memory.n_before()}, request, run.observer,
+                memory.cross, added);
+  kernels::add(added, x);
+  if (norms_behind) {
+    norm_rows(cross.norm, x, run.n_threads, x);
+  }
+}
+
 // In place: the stream behind attention becomes what run_layer() gives; `stream` is what entered
 // the layer.
 void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
@@ -233,6 +251,17 @@ void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
   check_finite(run.model, run.layer, x);
 }
 
+bool wants_cross(const Model& model, std::size_t layer, const RunObserver& observer) {
+  const PatternSink* const sink = observer.cross_patterns();
+  for (std::size_t head = 0; sink != nullptr && head < model.layers[layer].cross.heads.size();
+       ++head) {
+    if (sink->wants({layer, head})) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::size_t wanted_heads(const Model& model, std::size_t layer, const RunObserver& observer) {
   std::size_t count = 0;
   for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head) {
@@ -249,8 +278,8 @@ RunEnd run_end(const Model& model, const RunObserver& observer) {
   };
   for (std::size_t layer = model.n_layers(); layer-- > 0;) {
     const std::size_t n_heads = model.layers[layer].heads.size();
-    if (wants(layer,
-              {LayerStep::kMiddle, LayerStep::kRouter, LayerStep::kMlp, LayerStep::kAfter})) {
+    if (wants_cross(model, layer, observer) || wants(layer, {LayerStep::kMiddle, LayerStep::kRouter,
+                                                             LayerStep::kMlp, LayerStep::kAfter})) {
       return {layer, LayerReach::kWhole, n_heads};
     }
     if (wants(layer, {LayerStep::kDecay, LayerStep::kGates, LayerStep::kContexts,
@@ -316,6 +345,7 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
   }
   const Matrix x = output.view();
   join_stream(model, layer, stream, n_threads, x);
+  add_cross(run, request, x);
   run.show_stream(LayerStep::kMiddle, x);
   finish(run, stream, x);
   run.show_stream(LayerStep::kAfter, x);

@@ -11,10 +11,10 @@
 
 namespace attnviz {
 
-PatternStore::PatternStore(std::vector<HeadId> heads, std::size_t n_tokens)
+PatternStore::PatternStore(std::vector<HeadId> heads, std::size_t n_queries, std::size_t n_keys)
     : heads_(std::move(heads)),
-      n_tokens_(n_tokens),
-      weights_(checked_product({heads_.size(), n_tokens}, "attention patterns"), n_tokens) {
+      n_queries_(n_queries),
+      weights_(checked_product({heads_.size(), n_queries}, "attention patterns"), n_keys) {
   for (std::size_t i = 0; i < heads_.size(); ++i) {
     indices_.emplace(heads_[i], i);
   }
@@ -36,18 +36,18 @@ void PatternStore::rows(HeadId head, std::size_t first_query, std::size_t first_
     return;
   }
   const Matrix to = weights_.view()
-                        .row_block(*index * n_tokens_ + first_query, weights.rows)
+                        .row_block(*index * n_queries_ + first_query, weights.rows)
                         .col_block(first_key, weights.cols);
   // What does not fit the caches anyway need not pass through them.
   constexpr std::size_t kLarge = std::size_t{8} << 20;
-  kernels::copy(weights, to, weights_.rows() * n_tokens_ * sizeof(float) > kLarge);
+  kernels::copy(weights, to, weights_.rows() * weights_.cols() * sizeof(float) > kLarge);
 }
 
 Matrix PatternStore::place(HeadId head, std::size_t first_query, std::size_t n_queries) {
   const auto index = index_of(head);
   constexpr std::size_t kLine = 16;
-  return index && n_tokens_ % kLine == 0
-             ? weights_.view().row_block(*index * n_tokens_ + first_query, n_queries)
+  return index && weights_.cols() % kLine == 0
+             ? weights_.view().row_block(*index * n_queries_ + first_query, n_queries)
              : Matrix{};
 }
 
@@ -57,7 +57,7 @@ ConstMatrix PatternStore::pattern(HeadId head) const {
     throw Error(ErrorKind::kUsage,
                 fmt::format("head {}: its pattern was not kept", head_name(head)));
   }
-  return weights_.view().row_block(*index * n_tokens_, n_tokens_);
+  return weights_.view().row_block(*index * n_queries_, n_queries_);
 }
 
 }  // namespace attnviz

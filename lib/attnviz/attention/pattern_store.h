@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attnviz/attention/pattern_sink.h"
@@ -12,7 +13,8 @@
 
 namespace attnviz {
 
-/// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key).
+/// Softmax weights of chosen heads, each [n_tokens, n_tokens] (query, key), or of cross-attention
+/// [n_queries, n_keys].
 ///
 /// For one run: what it is not given is 0.
 ///
@@ -25,7 +27,9 @@ class PatternStore : public PatternSink {
  public:
   /// Takes the memory at once: heads.size() * n_tokens² floats. Throws Error{kUsage} when that
   /// overflows and Error{kIo} when it is not to be had. `heads` without repeats.
-  PatternStore(std::vector<HeadId> heads, std::size_t n_tokens);
+  PatternStore(std::vector<HeadId> heads, std::size_t n_tokens)
+      : PatternStore(std::move(heads), n_tokens, n_tokens) {}
+  PatternStore(std::vector<HeadId> heads, std::size_t n_queries, std::size_t n_keys);
 
   bool wants(HeadId head) const override;
   void rows(HeadId head, std::size_t first_query, std::size_t first_key,
@@ -33,7 +37,7 @@ class PatternStore : public PatternSink {
   Matrix place(HeadId head, std::size_t first_query, std::size_t n_queries) override;
 
   std::span<const HeadId> heads() const noexcept { return heads_; }
-  std::size_t n_tokens() const noexcept { return n_tokens_; }
+  std::size_t n_tokens() const noexcept { return n_queries_; }
 
   /// One head's pattern [query, key]. Throws Error{kUsage} when it was not chosen.
   ConstMatrix pattern(HeadId head) const;
@@ -43,8 +47,8 @@ class PatternStore : public PatternSink {
 
   std::vector<HeadId> heads_;
   std::map<HeadId, std::size_t> indices_;  // of heads_: asked once a block, so a search would show
-  std::size_t n_tokens_;
-  MatrixBuffer weights_;  // [heads_.size() * n_tokens, n_tokens]
+  std::size_t n_queries_;
+  MatrixBuffer weights_;  // [heads_.size() * n_queries, n_keys]
 };
 
 }  // namespace attnviz

@@ -16,6 +16,12 @@ void check_request(const Model& model, const ModelInput& input, const AttentionR
   if (model.layers.empty()) {
     throw Error(ErrorKind::kMalformed, fmt::format("{}: no attention layers", model.config.name));
   }
+  if (model.encoder != nullptr && input.encoded.empty()) {
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{}: a decoder that looks at another text: expected what its encoder "
+                            "makes of one",
+                            model.config.name));
+  }
   // Subnormal temperatures are out too: one over them is no float.
   if (!std::isnormal(request.temperature) || request.temperature < 0.0f) {
     throw Error(

@@ -22,6 +22,19 @@ void penalise_distance(float penalty, std::size_t query, std::size_t first_key,
   }
 }
 
+// Runs of farther keys have one number; the others' stand as the keys do.
+void add_distance_bias(const RowRule& rule, std::size_t query, std::size_t first_key,
+                       std::span<float> scores) noexcept {
+  const std::span<const float> bias = rule.distance_bias;
+  const std::size_t reach = bias.size() / 2;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const std::size_t key = first_key + i;
+    const std::size_t place =
+        key < query ? reach - std::min(reach, query - key) : reach + std::min(reach, key - query);
+    scores[i] += rule.bias_factor * bias[place];
+  }
+}
+
 // Scores are those of all keys that the mask lets through, gaps apart.
 void hide_gaps(const RowRule& rule, const EdgeBlock* edges, std::size_t query,
                std::size_t first_key, std::span<float> scores) noexcept {
@@ -48,6 +61,10 @@ bool weigh(const RowRule& rule, const EdgeBlock* edges, float factor, std::size_
     kernels::scale(scores, std::exchange(factor, 1.0f));
     penalise_distance(rule.distance_penalty, query, first_key, scores);
   }
+  if (!rule.distance_bias.empty()) {
+    kernels::scale(scores, std::exchange(factor, 1.0f));
+    add_distance_bias(rule, query, first_key, scores);
+  }
   if (!kernels::all_finite(scores)) {
     return false;
   }
@@ -58,7 +75,8 @@ bool weigh(const RowRule& rule, const EdgeBlock* edges, float factor, std::size_
 }
 
 bool is_plain(const RowRule& rule) noexcept {
-  return rule.distance_penalty == 0.0f && !rule.mask.has_gaps() && rule.observer == nullptr;
+  return rule.distance_penalty == 0.0f && rule.distance_bias.empty() && !rule.mask.has_gaps() &&
+         rule.observer == nullptr;
 }
 
 // What softmax_rows() does, with a penalty, hidden edges or a mask that has gaps.

@@ -37,6 +37,10 @@ struct RowRule {
   // A logit beside those of the keys, over the temperature; minus infinity: there is none.
   float sink = -std::numeric_limits<float>::infinity();
   float distance_penalty = 0.0f;  // score per token of distance: ALiBi's slope over the temperature
+  // Of relative positions: score by key - query, of which the middle one is 0; those at the ends
+  // are of all that is farther. Empty: none.
+  std::span<const float> distance_bias = {};
+  float bias_factor = 1.0f;  // of these: one over the temperature
   Dropout dropout = {};
   const RunObserver* observer = nullptr;  // that hides edges of the head; null: nobody does
 };

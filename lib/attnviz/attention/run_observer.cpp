@@ -6,11 +6,12 @@ namespace attnviz {
 
 namespace {
 
-std::vector<PatternSink*> sinks_of(const std::vector<RunObserver*>& observers) {
+std::vector<PatternSink*> sinks_of(const std::vector<RunObserver*>& observers,
+                                   PatternSink* (RunObserver::*of)() const) {
   std::vector<PatternSink*> sinks;
   for (const RunObserver* observer : observers) {
-    if (observer->patterns() != nullptr) {
-      sinks.push_back(observer->patterns());
+    if (PatternSink* const sink = (observer->*of)(); sink != nullptr) {
+      sinks.push_back(sink);
     }
   }
   return sinks;
@@ -81,8 +82,11 @@ OrderedStep SinkGroup::ordered_rows(HeadId head, std::size_t first_query, std::s
 }
 
 ObserverGroup::ObserverGroup(std::vector<RunObserver*> observers)
-    : observers_(std::move(observers)), sinks_(sinks_of(observers_)) {
+    : observers_(std::move(observers)),
+      sinks_(sinks_of(observers_, &RunObserver::patterns)),
+      cross_sinks_(sinks_of(observers_, &RunObserver::cross_patterns)) {
   patterns_ = &sinks_;
+  cross_patterns_ = &cross_sinks_;
 }
 
 bool ObserverGroup::wants(std::size_t layer, LayerStep step) const {

@@ -105,12 +105,18 @@ class RunObserver {
   RunObserver() noexcept = default;
   /// Weights go to `patterns`, which must outlive the observer.
   explicit RunObserver(PatternSink& patterns) noexcept : patterns_(&patterns) {}
+  /// Those of cross-attention to `cross`, too.
+  RunObserver(PatternSink& patterns, PatternSink& cross) noexcept
+      : patterns_(&patterns), cross_patterns_(&cross) {}
   virtual ~RunObserver() = default;
   RunObserver(const RunObserver&) = delete;
   RunObserver& operator=(const RunObserver&) = delete;
 
   /// Where weights go; null: nobody wants them.
   PatternSink* patterns() const noexcept { return patterns_; }
+  /// Where those of cross-attention go, [query, key] with the keys of the other text; null: nobody
+  /// wants them. They come in any order of heads and queries.
+  PatternSink* cross_patterns() const noexcept { return cross_patterns_; }
 
   /// Whether the run is to stop by at a step. Looking at kMlp may change the last bit of what
   /// leaves the layer: what the MLP gives is rounded once more.
@@ -137,6 +143,7 @@ class RunObserver {
 
  protected:
   PatternSink* patterns_ = nullptr;
+  PatternSink* cross_patterns_ = nullptr;
 };
 
 /// Hands rows to every sink of the group that wants them; ordered when one of them is.
@@ -193,7 +200,7 @@ class ObserverGroup : public RunObserver {
   }
 
   std::vector<RunObserver*> observers_;
-  SinkGroup sinks_;
+  SinkGroup sinks_, cross_sinks_;
 };
 
 /// Keeps rows of what leaves the last layer: what run_output_head() takes.

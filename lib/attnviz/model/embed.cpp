@@ -142,14 +142,18 @@ void look_up_ids(const Model& model, const ModelInput& input, Matrix out) {
   apply_norm(model.embedding_norm, out, out);
 }
 
-// Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model).
-void add_sinusoidal_positions(Matrix out) {
+// Columns 2i and 2i + 1 hold the sine and the cosine of position / 10000^(2i / d_model); or, where
+// sines come first, columns i and ⌈d_model / 2⌉ + i.
+void add_sinusoidal_positions(std::size_t first_position, bool sines_first, Matrix out) {
+  const std::size_t n_sines = (out.cols + 1) / 2;
   for (std::size_t col = 0; col < out.cols; ++col) {
-    const double exponent = static_cast<double>(col - col % 2) / static_cast<double>(out.cols);
+    const bool is_sine = sines_first ? col < n_sines : col % 2 == 0;
+    const std::size_t pair = sines_first ? col - (is_sine ? 0 : n_sines) : col / 2;
+    const double exponent = static_cast<double>(2 * pair) / static_cast<double>(out.cols);
     const double frequency = std::pow(10000.0, -exponent);
     for (std::size_t row = 0; row < out.rows; ++row) {
-      const double angle = static_cast<double>(row) * frequency;
-      out(row, col) += static_cast<float>(col % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      const double angle = static_cast<double>(first_position + row) * frequency;
+      out(row, col) += static_cast<float>(is_sine ? std::sin(angle) : std::cos(angle));
     }
   }
 }
@@ -209,7 +213,7 @@ MatrixBuffer embed(const Model& model, const ModelInput& input) {
     copy_inputs(model, stream.view());
   }
   if (model.config.positions == Positions::kSinusoidal) {
-    add_sinusoidal_positions(stream.view());
+    add_sinusoidal_positions(input.first_position, model.sines_first, stream.view());
   }
   return stream;
 }

@@ -9,7 +9,9 @@
 namespace attnviz {
 
 std::string_view positions_name(Positions positions) noexcept {
-  return positions == Positions::kLearned ? "learned" : word_for(kPositionChoices, positions);
+  return positions == Positions::kLearned    ? "learned"
+         : positions == Positions::kRelative ? "relative"
+                                             : word_for(kPositionChoices, positions);
 }
 
 Positions parse_positions(std::string_view name) {

@@ -25,10 +25,10 @@
 namespace attnviz {
 
 /// Position information, added to the embeddings (sinusoidal, learned), to queries and keys (rope),
-/// to scores (alibi), or absent.
-enum class Positions { kNone, kSinusoidal, kRope, kAlibi, kLearned };
+/// to scores (alibi, relative), or absent.
+enum class Positions { kNone, kSinusoidal, kRope, kAlibi, kLearned, kRelative };
 
-/// Those that can be asked for: learned ones lie in a model's file.
+/// Those that can be asked for: learned and relative ones lie in a model's file.
 inline constexpr std::array kPositionChoices = {
     Choice{"none", Positions::kNone}, Choice{"sinusoidal", Positions::kSinusoidal},
     Choice{"rope", Positions::kRope}, Choice{"alibi", Positions::kAlibi}};
@@ -49,6 +49,25 @@ struct HeadWeights {
 
   std::size_t d_head() const noexcept { return query.d_out(); }
   std::size_t d_value() const noexcept { return value.d_out(); }
+};
+
+/// What scores of each head get for how far, and to which side, a key is from its query (T5, Raffel
+/// et al. 2020, section 2.1).
+struct DistanceBias {
+  std::size_t reach = 0;  // keys farther away get what those at this distance get
+  MatrixBuffer of_heads;  // [n_heads, 2 reach + 1]: column key - query + reach
+};
+
+/// What a decoder's layer looks at another text with, between attention and MLP: queries of its own
+/// tokens, keys and values of what an encoder makes of the other text's. Every query sees every
+/// key. Source: Vaswani et al. 2017, section 3.2.3.
+struct CrossAttention {
+  std::vector<HeadWeights> heads;
+  Projection output;         // [sum of d_value, d_model]
+  Norm norm = {};            // before it (after it and the residual when kPostNorm)
+  double score_scale = 0.0;  // of q·k; 0: 1 / √d_head
+
+  bool present() const noexcept { return !heads.empty(); }
 };
 
 /// One layer, of attention or, without heads, of another mixer. The output of attention is, in this
@@ -77,6 +96,8 @@ struct LayerWeights {
   Norm query_norm = {}, key_norm = {};
   bool norms_heads_together = false;  // their means are over all heads of a token: OLMo 2
   Norm value_norm = {};               // of each head's [d_value]: Gemma 4
+  std::shared_ptr<const DistanceBias> distance_bias = {};  // of relative positions
+  CrossAttention cross = {};
   // The layer before it whose keys and values its heads look at; they name its projections.
   std::optional<std::size_t> keys_from = {};
 
@@ -134,7 +155,9 @@ struct ModelConfig {
   ModelKind kind = ModelKind::kAttention;
   std::string family;     // of transformers: "gpt2", as in a config.json's model_type
   std::size_t n_ctx = 0;  // the longest text; 0: any
-  std::vector<std::uint32_t> end_of_text;  // ids of tokens that end a text, of transformers
+  std::vector<std::uint32_t> end_of_text;    // ids of tokens that end a text, of transformers
+  std::vector<std::uint32_t> never_written;  // ids that it chooses for no place
+  std::optional<std::uint32_t> first_token;  // what an encoder-decoder's decoder begins with
   std::vector<PassedOver> passed_over;
   std::optional<std::vector<NamedHead>> named_heads;  // by layer, then head; absent: not measured
   LayerOrder order = LayerOrder::kAttentionOnly;
@@ -188,7 +211,8 @@ struct LayerEmbeddings {
   bool present() const noexcept { return !table.empty(); }
 };
 
-/// Weights are views into `storage`; copies share it. At least one layer has heads.
+/// Weights are views into `storage`; copies share it. At least one layer has heads. Of an
+/// encoder-decoder this is the decoder, which owns the encoder.
 struct Model {
   ModelConfig config;
   std::vector<LayerWeights> layers;
@@ -206,11 +230,16 @@ struct Model {
   StoredMatrix position_embeddings;          // [first_position + n_ctx, d_model], or empty
   std::size_t first_position = 0;            // the row of the first token: 2 in RoBERTa
   std::optional<std::uint32_t> no_position;  // a token that counts for none: it has the row before
-  StoredMatrix segment_embeddings;           // [n_segments, d_model], or empty
+  bool sines_first = false;  // of sinusoidal positions: in the first half of the columns, Marian
+  StoredMatrix segment_embeddings;  // [n_segments, d_model], or empty
   Norm embedding_norm;
   LayerEmbeddings layer_embeddings;
 
   OutputHead head;
+
+  // What reads the text that cross-attention looks at; null: there is none. Its head's norm is of
+  // what it gives.
+  std::shared_ptr<const Model> encoder;
 
   StoredWeights stored;
   std::shared_ptr<const void> storage;
@@ -232,6 +261,7 @@ struct ModelInput {
   std::span<const std::uint32_t> ids;        // [n]: what transformers look up
   std::span<const std::uint8_t> segments;    // [n], 0 or 1: BERT's token types; empty: all 0
   std::size_t first_position = 0;            // of the first token, in transformers
+  ConstMatrix encoded;  // [n_source, d]: what encode() gave of the text that a decoder looks at
 
   ModelInput() = default;
   /// Whatever is a row of pieces.

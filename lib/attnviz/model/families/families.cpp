@@ -27,6 +27,7 @@ std::span<const Family> families() noexcept {
       {"granitemoehybrid", "GraniteMoeHybrid", read_granitemoehybrid, {}, {}, "granitehybrid"},
       {"lfm2", "Lfm2", read_lfm2},
       {"llama", "Llama", read_llama},
+      {"marian", "Marian", read_marian},
       {"ministral", "Ministral", read_ministral, {}, {}, "llama"},
       {"ministral3", "Ministral3", read_ministral3, {}, {}, "mistral3"},
       {"mistral", "Mistral", read_mistral, {}, {}, "llama"},
@@ -34,6 +35,7 @@ std::span<const Family> families() noexcept {
       {"mixtral", "Mixtral", read_mixtral, {}, {}, "llama"},
       {"modernbert", "ModernBert", read_modernbert},
       {"nemotron_h", "NemotronH", read_nemotron_h},
+      {"mt5", "MT5", read_mt5, {}, {}, "t5"},
       {"nomic_bert", "NomicBert", read_nomic_bert},
       {"olmo2", "Olmo2", read_olmo2},
       {"olmo3", "Olmo3", read_olmo3, {}, {}, "olmo2"},
@@ -56,6 +58,8 @@ std::span<const Family> families() noexcept {
       {"smollm3", "SmolLM3", read_smollm3},
       {"stablelm", "StableLm", read_stablelm},
       {"starcoder2", "Starcoder2", read_starcoder2},
+      {"t5", "T5", read_t5},
+      {"umt5", "UMT5", read_umt5, {}, {}, "t5"},
       {"xlm-roberta", "XLMRoberta", read_roberta, {}, {}, "bert"},
   };
   return kFamilies;

@@ -46,6 +46,7 @@ Model read_granitemoe(const HfConfig& config, TensorFiles files);
 Model read_granitemoehybrid(const HfConfig& config, TensorFiles files);
 Model read_lfm2(const HfConfig& config, TensorFiles files);
 Model read_llama(const HfConfig& config, TensorFiles files);
+Model read_marian(const HfConfig& config, TensorFiles files);
 Model read_ministral(const HfConfig& config, TensorFiles files);
 Model read_ministral3(const HfConfig& config, TensorFiles files);
 Model read_mistral(const HfConfig& config, TensorFiles files);
@@ -53,6 +54,7 @@ Model read_mistral3(const HfConfig& config, TensorFiles files);
 Model read_mixtral(const HfConfig& config, TensorFiles files);
 Model read_modernbert(const HfConfig& config, TensorFiles files);
 Model read_nemotron_h(const HfConfig& config, TensorFiles files);
+Model read_mt5(const HfConfig& config, TensorFiles files);
 Model read_nomic_bert(const HfConfig& config, TensorFiles files);
 Model read_olmo2(const HfConfig& config, TensorFiles files);
 Model read_olmo3(const HfConfig& config, TensorFiles files);
@@ -72,5 +74,7 @@ Model read_roberta(const HfConfig& config, TensorFiles files);
 Model read_smollm3(const HfConfig& config, TensorFiles files);
 Model read_stablelm(const HfConfig& config, TensorFiles files);
 Model read_starcoder2(const HfConfig& config, TensorFiles files);
+Model read_t5(const HfConfig& config, TensorFiles files);
+Model read_umt5(const HfConfig& config, TensorFiles files);
 
 }  // namespace attnviz

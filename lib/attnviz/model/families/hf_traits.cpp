@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "attnviz/core/error.h"
@@ -92,6 +93,19 @@ bool is_tied(const HfConfig& config, bool otherwise) {
                             outside->where()));
   }
   return config.flag_or(kKey, outside ? outside->as_bool() : otherwise);
+}
+
+std::optional<std::uint32_t> decoder_start(const HfConfig& config) {
+  for (const std::string_view key : {"decoder_start_token_id", "pad_token_id"}) {
+    if (const std::optional<JsonNode> node = config.find(key)) {
+      const std::uint64_t id = node->as_unsigned();
+      if (id > std::numeric_limits<std::uint32_t>::max()) {
+        node->fail(fmt::format("expected a token id, found {}", id));
+      }
+      return static_cast<std::uint32_t>(id);
+    }
+  }
+  return std::nullopt;
 }
 
 void require_rope_parameters(const HfConfig& config) {

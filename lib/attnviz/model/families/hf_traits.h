@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ float soft_cap(const HfConfig& config, std::string_view key, double otherwise);
 
 /// "tie_word_embeddings" of a config, or of the one that its object stands in.
 bool is_tied(const HfConfig& config, bool otherwise);
+
+/// "decoder_start_token_id", which decoders of encoders begin with, or "pad_token_id" in its place.
+std::optional<std::uint32_t> decoder_start(const HfConfig& config);
 
 /// Throws Error{kMalformed} without "rope_parameters", in place of which the family's library has
 /// scaled ones.

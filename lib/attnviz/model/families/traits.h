@@ -40,6 +40,11 @@ struct TensorNames {
   std::string_view result_scale = {};
   std::string_view gate = {}, up = {}, down = {}, gate_up = {};  // gate_up: both in one
   std::string_view sinks = {};
+  std::string_view distance_bias = {};
+  // Of what a decoder looks at another text with.
+  std::string_view cross_query = {}, cross_key = {}, cross_value = {}, cross_output = {},
+                   cross_norm = {};
+  std::string_view logit_bias = {};  // [1, n_vocab]
   std::string_view router = {}, choice_bias = {};
   // Of experts, in whose place {} stands where each has tensors of its own; biases of those that
   // lie in one tensor have names of their own.
@@ -88,6 +93,13 @@ struct StateTraits {
   Recurrence shape;
   Presence bias = Presence::kNo;       // of the projections
   Presence conv_bias = Presence::kNo;  // of the convolution
+};
+
+/// Distances in buckets, each with a number for each head (T5).
+struct DistanceBuckets {
+  std::size_t n = 0;  // 0: no such biases
+  std::size_t most_distance = 0;
+  bool of_each_layer = false;  // or a table of the first one for all
 };
 
 /// The shape of one layer, where layers differ: Gemma 4, LFM2.
@@ -151,6 +163,8 @@ struct Traits {
   bool conv1d = false;  // matrices are stored [d_in, d_out]: GPT-2
   Presence qkv_bias = Presence::kNo;
   Presence output_bias = Presence::kNo;
+  DistanceBuckets distance_buckets;
+  bool has_cross = false;  // a decoder whose layers look at another text, too
   Presence query_key_norm = Presence::kNo;
   HeadNorms head_norms = HeadNorms::kShared;
   bool value_norm = false;      // RMS norms of each head's values, without weights: Gemma 4
@@ -217,5 +231,9 @@ void set_biases(Traits& traits, Presence presence);
 
 /// Throws Error{kMalformed} when the numbers contradict each other or the tensors.
 Model read_transformer(const Traits& traits, WeightReader weights);
+
+/// A decoder and the encoder of the text that it looks at, out of the same files. Throws as
+/// read_transformer().
+Model read_encoder_decoder(const Traits& encoder, const Traits& decoder, WeightReader weights);
 
 }  // namespace attnviz

@@ -9,6 +9,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/encoder_decoder_reader.h"
 #include "attnviz/model/families/expert_reader.h"
 #include "attnviz/model/families/state_reader.h"
 #include "attnviz/model/families/traits.h"
@@ -343,6 +344,12 @@ class TransformerReader {
     }
     layer.score_scale = score_scale(index);
     layer.soft_cap = traits_.soft_cap;
+    if (traits_.distance_buckets.n > 0) {
+      layer.distance_bias = read_distance_bias(traits_, named, shape.n_heads, before, weights_);
+    }
+    if (traits_.has_cross) {
+      layer.cross = read_cross(traits_, named, shape, weights_);
+    }
     if (traits_.rope) {
       layer.rope = traits_.rope(index);
     }
@@ -368,6 +375,9 @@ class TransformerReader {
     }
     head.unembedding = read_unembedding(weights_, names_.unembedding, traits_.tied,
                                         model.embeddings, traits_.unembedding_bias);
+    if (const std::string bias(names_.logit_bias); !bias.empty() && weights_.has(bias)) {
+      head.unembedding.bias = weights_.numbers({bias}, {1, head.unembedding.d_out()});
+    }
   }
 
   // What guesses masked tokens, which base models lack.

@@ -42,6 +42,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"smollm3", "smollm3", read_gguf_smollm3},
       {"stablelm", "stablelm", read_gguf_stablelm},
       {"starcoder2", "starcoder2", read_gguf_starcoder2},
+      {"t5", "t5", read_gguf_t5},
   };
   return kArchitectures;
 }

@@ -57,5 +57,6 @@ Model read_gguf_qwen3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_smollm3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_stablelm(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_starcoder2(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_t5(const GgufMetadata& metadata, WeightReader weights);
 
 }  // namespace attnviz
