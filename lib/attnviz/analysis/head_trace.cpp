@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/row_weights.h"
@@ -119,6 +120,10 @@ class HeadTrace {
     trace_.weights_in.query.weight = floats(head().query.weight);
     trace_.weights_in.key.weight = floats(head().key.weight);
     trace_.weights_in.value.weight = floats(head().value.weight);
+    trace_.latents = layer_.latents;
+    for (Projection* const down : {&trace_.latents.query_down, &trace_.latents.key_down}) {
+      down->weight = down->weight.empty() ? down->weight : floats(down->weight);
+    }
     trace_.b_output = layer_.output.bias;
     for (std::size_t i = 0; i < trace_.head.head; ++i) {
       trace_.context_in_result += layer_.heads[i].d_value();
@@ -158,8 +163,9 @@ class HeadTrace {
     if (std::vector<double> frequencies = rotation.frequencies(head().d_head());
         !frequencies.empty()) {
       const Rope rope = layer_.rope ? *layer_.rope : Rope();
-      trace_.rope = InspectedRope{std::move(frequencies), rope.pairing, rope.magnitude,
-                                  rope.scaling,           rope.factor,  rope.short_text};
+      trace_.rope = InspectedRope{
+          std::move(frequencies), rope.pairing, rope.magnitude, rope.scaling, rope.factor,
+          rope.short_text,        rope.n_still};
     }
     const ConstMatrix look = trace_.look->view();
     const JointFactors joint = joint_factors(layer_, look, trace_.request.n_threads);
@@ -169,32 +175,42 @@ class HeadTrace {
     if (layer_.rope) {
       trace_.query_factor = static_cast<float>(layer_.rope->query_factor(trace_.query));
     }
-    project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries}, rotation, look,
-            {&trace_.q_projected, &trace_.q_normed, &trace_.q});
-    const ConstMatrix key_look = trace_.key_look->view();
-    project({head().key, trace_.key_norm, false, joint.keys}, rotation, key_look,
+    take_latents(look);
+    project({head().query, trace_.query_norm, /*is_query=*/true, joint.queries}, rotation,
+            trace_.query_inputs(), {&trace_.q_projected, &trace_.q_normed, &trace_.q});
+    project({head().key, trace_.key_norm, false, joint.keys}, rotation, trace_.key_inputs(),
             {&trace_.k_projected, &trace_.k_normed, &trace_.k});
     trace_.v = MatrixBuffer(n_tokens(), head().d_value());
-    kernels::matmul(key_look, head().value.weight, head().value.bias, trace_.v.view());
-    apply_norm(layer_.value_norm, trace_.v.view(), trace_.v.view());
+    project_values(layer_, head().value, trace_.key_inputs(), trace_.v.view());
     keys_ = kernels::KeyPanels(n_tokens(), head().d_head());
     keys_.pack(std::as_const(trace_.k).view(), 0);
   }
 
+  void take_latents(ConstMatrix look) {
+    LatentMemory memory;
+    head_inputs(layer_, look, trace_.request.n_threads, memory);
+    if (memory.queries.rows() > 0) {
+      trace_.query_latents = std::make_shared<const MatrixBuffer>(std::move(memory.queries));
+    }
+    if (memory.keys.rows() > 0) {
+      trace_.key_latents = std::make_shared<const MatrixBuffer>(std::move(memory.keys));
+    }
+  }
+
   // Queries or keys, with what they are before the norm and before the rotation.
-  void project(const HeadSide& side, const Rotation& rotation, ConstMatrix look,
+  void project(const HeadSide& side, const Rotation& rotation, ConstMatrix inputs,
                std::array<MatrixBuffer*, 3> stages) const {
     const auto [projected, normed, turned] = stages;
-    const Projection& projection = side.projection;
-    *turned = MatrixBuffer(n_tokens(), projection.d_out());
-    project_rotated(side, rotation, look, 0, turned->view());
+    const std::size_t d_head = head().d_head();
+    *turned = MatrixBuffer(n_tokens(), d_head);
+    project_rotated(side, rotation, inputs, 0, turned->view());
     if (trace_.norms_queries() || trace_.rope) {
-      *projected = MatrixBuffer(n_tokens(), projection.d_out());
-      kernels::matmul(look, projection.weight, projection.bias, projected->view());
+      *projected = MatrixBuffer(n_tokens(), d_head);
+      project_side(side.projection, inputs, projected->view());
     }
     if (trace_.norms_queries() && trace_.rope) {
-      *normed = MatrixBuffer(n_tokens(), projection.d_out());
-      kernels::matmul(look, projection.weight, projection.bias, normed->view());
+      *normed = MatrixBuffer(n_tokens(), d_head);
+      project_side(side.projection, inputs, normed->view());
       norm_head(side.norm, side.joint_factors, normed->view());
     }
   }

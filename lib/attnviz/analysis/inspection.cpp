@@ -152,6 +152,9 @@ double inspection_bytes(const Model& model, std::span<const HeadId> heads, std::
     kept += n * ((2.0 * stages + 1.0) * d_head + 2.0 * d_value + kRowsOfTheQuery);
     kept += d_model * n * (layer.attention_norm.present() ? 2.0 : 1.0);  // x, and its norm
     kept += d_model * (2.0 * d_head + 2.0 * d_value);                    // matrices as floats
+    const double down =
+        static_cast<double>(layer.latents.query_rank() + layer.latents.key_down.d_out());
+    kept += (n + d_model) * down;
     if (all_queries) {
       const double matrices = layer.soft_cap > 0.0f ? 5.0 : 4.0;
       kept += matrices * n * n + n * (d_value + d_model);

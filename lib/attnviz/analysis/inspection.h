@@ -34,11 +34,13 @@ struct InspectedRope {
   std::string_view scaling = "none";  // "linear", "yarn", …
   double factor = 1.0;                // of the scaling
   std::size_t short_text = 0;         // more tokens have other frequencies; 0: none have
+  std::size_t n_still = 0;            // dimensions in front of those that turn
 
   std::size_t n_pairs() const noexcept { return frequencies.size(); }
   /// The dimensions that turn together.
   std::pair<std::size_t, std::size_t> dimensions(std::size_t pair) const noexcept {
-    return kernels::rope_pair(pairing, pair, n_pairs());
+    const auto [first, second] = kernels::rope_pair(pairing, pair, n_pairs());
+    return {n_still + first, n_still + second};
   }
 };
 
@@ -92,6 +94,11 @@ struct Inspection {
   std::shared_ptr<const MatrixBuffer> key_look;  // what keys and values are made of: mostly y, too
   std::optional<std::size_t> keys_from;          // another layer, whose y that is
   Norm norm;                                     // of x, before attention; absent: y is x
+  // Of layers with latents: their matrices, as floats in row order, and what W_Q and what W_K and
+  // W_V read in y's place, [n_tokens, their d_in]; behind the latter what all heads' keys share.
+  // Null: y itself.
+  Latents latents;
+  std::shared_ptr<const MatrixBuffer> query_latents, key_latents;
   HeadWeights weights_in;     // W_Q, W_K, W_V with biases, as floats in row order
   Norm query_norm, key_norm;  // of q and k, before they are turned; may be absent
   // What they divide the query by, where that is the root of all heads' means together: OLMo 2.
@@ -152,6 +159,11 @@ struct Inspection {
   std::size_t d_value() const noexcept { return v.cols(); }
   bool has_output() const noexcept { return !w_output.empty(); }
   bool changes_branch() const noexcept { return after_norm.present() || branch_scale != 1.0f; }
+  /// What W_Q reads of all tokens, and what W_K and W_V do.
+  ConstMatrix query_inputs() const noexcept {
+    return (query_latents ? query_latents : look)->view();
+  }
+  ConstMatrix key_inputs() const noexcept { return (key_latents ? key_latents : key_look)->view(); }
   bool norms_queries() const noexcept { return query_norm.present() || key_norm.present(); }
   bool is_knocked_out(std::size_t key) const noexcept {
     return !knocked_out.empty() && knocked_out[key] != 0;

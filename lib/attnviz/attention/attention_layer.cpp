@@ -72,6 +72,7 @@ class AttentionRun {
         n_tokens_(n_before_ + x.rows),
         rotation_(memory.rotation(model, weights_, n_tokens_)),
         joint_(joint_factors(weights_, x, request.n_threads)),
+        inputs_(head_inputs(weights_, x, request.n_threads, memory.latents)),
         progress_(progress) {}
 
   MatrixBuffer output(ConstMatrix residual) {
@@ -191,7 +192,8 @@ class AttentionRun {
     // cache, and there are more of them than weights of a product.
     const std::size_t products = projected.n_products();
     parallel_for(products * blocks, threads, [&](std::size_t item, std::size_t thread) {
-      projected.project(item % products, x_, item / products * kProjectedRows, scratch[thread]);
+      projected.project(item % products, inputs_, item / products * kProjectedRows,
+                        scratch[thread]);
     });
     return projected;
   }
@@ -334,6 +336,7 @@ class AttentionRun {
   std::size_t n_tokens_;  // with those of x
   const Rotation& rotation_;
   JointFactors joint_;
+  HeadInputs inputs_;
   Progress* progress_;
   Matrix contexts_;                     // every head's, side by side: [n_tokens, sum of d_value]
   std::vector<std::size_t> first_col_;  // of each head in it; empty: nobody wants contexts

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
-#include "attnviz/attention/cross_attention.h"
+#include "attnviz/attention/parts/cross_attention.h"
+#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/attention/parts/expert_mlps.h"
@@ -48,6 +49,7 @@ struct LayerMemory {
   MatrixBuffer contexts;  // every head's, side by side
   MatrixBuffer output;    // for the next one
   MatrixBuffer added;     // what a norm comes behind
+  LatentMemory latents;
   MlpMemory mlp;
   ExpertMemory experts;
   std::list<Rotation> rotations;     // most models have one or two

@@ -50,7 +50,7 @@ void Rotation::apply(std::size_t first_position, Matrix x) const noexcept {
     kernels::rope(x, first_position, kRopeBase);
   } else if (turns_.rows() > 0) {
     kernels::rope_rotate(turns_.view().row_block(first_position - first_token_, x.rows),
-                         rope_->pairing, x);
+                         rope_->pairing, x.col_block(rope_->n_still, x.cols - rope_->n_still));
   }
 }
 
@@ -60,9 +60,19 @@ void Rotation::grow_queries(std::size_t first_position, Matrix x) const noexcept
   }
 }
 
+void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexcept {
+  const std::size_t d_in = projection.d_in();
+  const std::size_t d_out = projection.d_out();
+  kernels::matmul(x.col_block(0, d_in), projection.weight, projection.bias,
+                  out.col_block(0, d_out));
+  for (std::size_t row = 0; row < x.rows && d_in < x.cols; ++row) {
+    std::copy_n(x.row_data(row) + d_in, x.cols - d_in, out.row_data(row) + d_out);
+  }
+}
+
 void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
                      std::size_t first_position, Matrix out) noexcept {
-  kernels::matmul(x, side.projection.weight, side.projection.bias, out);
+  project_side(side.projection, x, out);
   norm_head(side.norm, side.joint_factors, out);
   rotation.apply(first_position, out);
   if (side.is_query) {

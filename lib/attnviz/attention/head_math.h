@@ -54,9 +54,14 @@ struct HeadSide {
   std::span<const float> joint_factors = {};
 };
 
-/// Queries or keys of the tokens x [n, d_model], of which the first stands at `first_position`:
-/// projected, with the bias, normed if the layer norms them, rotated, and grown with the position
-/// where queries are. out [n, d_head]; joint factors, if any, [n].
+/// Queries or keys as they come out of a projection, with the bias. Of x [n, any width] it reads
+/// the first d_in columns; those behind them, which latents have, become the last ones of out. out
+/// [n, d_out + what x is wider than d_in].
+void project_side(const Projection& projection, ConstMatrix x, Matrix out) noexcept;
+
+/// Queries or keys of what a head reads of the tokens, x as for project_side(), of which the first
+/// stands at `first_position`: projected, normed if the layer norms them, rotated, and grown with
+/// the position where queries are. out [n, d_head]; joint factors, if any, [n].
 void project_rotated(const HeadSide& side, const Rotation& rotation, ConstMatrix x,
                      std::size_t first_position, Matrix out) noexcept;
 

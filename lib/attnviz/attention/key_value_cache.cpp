@@ -6,9 +6,9 @@ namespace attnviz {
 
 namespace {
 
-std::size_t key_floats(const Projection& key, std::size_t max_tokens) {
+std::size_t key_floats(std::size_t d_head, std::size_t max_tokens) {
   const std::size_t keys = kernels::KeyPanels::rounded_up(max_tokens);
-  return checked_product({keys, key.d_out()}, "the keys of a text");
+  return checked_product({keys, d_head}, "the keys of a text");
 }
 
 // Whole cache lines.
@@ -37,14 +37,14 @@ std::size_t place_of(const Projection& projection, std::vector<const Projection*
 }
 
 LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
-    : n_channels_(layer.convolution.n_channels()), n_kept_(layer.recurrence.n_kept()) {
+    : n_shared_(layer.latents.n_shared()), n_channels_(layer.convolution.n_channels()), n_kept_(layer.recurrence.n_kept()) {
   for (const HeadWeights& head : layer.heads) {
     place_of(head.key, keys_);
     place_of(head.value, values_);
   }
   std::size_t floats = checked_product({max_tokens, n_channels_}, "the channels of a text");
   for (const Projection* key : keys_) {
-    floats += key_floats(*key, max_tokens);
+    floats += key_floats(key->d_out() + n_shared_, max_tokens);
   }
   for (const Projection* value : values_) {
     floats += value_floats(*value, max_tokens);
@@ -54,7 +54,7 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
   key_memory_.reserve(keys_.size());
   for (const Projection* key : keys_) {
     key_memory_.push_back(next);
-    next += key_floats(*key, max_tokens);
+    next += key_floats(key->d_out() + n_shared_, max_tokens);
   }
   value_memory_.reserve(values_.size());
   for (const Projection* value : values_) {
@@ -65,7 +65,7 @@ LayerCache::LayerCache(const LayerWeights& layer, std::size_t max_tokens)
 }
 
 kernels::KeyPanels LayerCache::keys(const Projection& key, std::size_t n_tokens) const noexcept {
-  return {n_tokens, key.d_out(), key_memory_[find_place(key, keys_)]};
+  return {n_tokens, key.d_out() + n_shared_, key_memory_[find_place(key, keys_)]};
 }
 
 Matrix LayerCache::values(const Projection& value, std::size_t n_tokens) const noexcept {
@@ -97,7 +97,8 @@ double LayerCache::bytes(const LayerWeights& layer, std::size_t max_tokens) {
     place_of(head.key, keys);
     place_of(head.value, values);
   }
-  auto numbers = static_cast<double>(layer.convolution.n_channels());
+  auto numbers =
+      static_cast<double>(layer.convolution.n_channels() + keys.size() * layer.latents.n_shared());
   for (const auto* all : {&keys, &values}) {
     for (const Projection* projection : *all) {
       numbers += static_cast<double>(projection->d_out());

@@ -48,6 +48,7 @@ class LayerCache {
  private:
   std::vector<const Projection*> keys_, values_;
   std::vector<float*> key_memory_, value_memory_;
+  std::size_t n_shared_;  // numbers of a key that no projection makes
   std::size_t n_channels_;
   float* channel_memory_;
   std::size_t n_kept_;

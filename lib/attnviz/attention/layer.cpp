@@ -376,9 +376,11 @@ double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
     }
     const double turns =
         layer.rope ? token_bytes * static_cast<double>(layer.rope->n_rotated()) : 0.0;
+    const double latents = token_bytes * static_cast<double>(layer.latents.query_rank() +
+                                                             layer.latents.key_down.d_out());
     most = std::max(most, tensor_bytes(layer, n_tokens) + mlp_bytes(layer.mlp, n_tokens) +
                               expert_bytes(layer.experts, n_tokens) +
-                              recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns);
+                              recurrence_bytes(layer.recurrence, n_tokens) + contexts + turns + latents);
   }
   return most + streams * token_bytes * static_cast<double>(model.config.d_model);
 }

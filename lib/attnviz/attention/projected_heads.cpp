@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "attnviz/kernels/matmul.h"
-
 namespace attnviz {
 
 namespace {
@@ -40,7 +38,7 @@ ProjectedHeads::ProjectedHeads(const LayerWeights& layer, const Rotation& rotati
 void ProjectedHeads::take_memory(MatrixBuffer& memory) {
   const bool is_kept = tokens_.cache != nullptr;
   const auto key_floats = [&](const Projection* key) {
-    return is_kept ? 0 : with_margin(kernels::KeyPanels::n_floats(tokens_.count, key->d_out()));
+    return is_kept ? 0 : with_margin(kernels::KeyPanels::n_floats(tokens_.count, d_head(*key)));
   };
   const auto row_floats = [&](const Projection* projection) {
     return with_margin(tokens_.count * projection->d_out());
@@ -63,7 +61,7 @@ void ProjectedHeads::take_memory(MatrixBuffer& memory) {
   keys_.reserve(key_weights_.size());
   for (const Projection* key : key_weights_) {
     keys_.push_back(is_kept ? tokens_.cache->keys(*key, tokens_.n_tokens())
-                            : kernels::KeyPanels(tokens_.count, key->d_out(), next));
+                            : kernels::KeyPanels(tokens_.count, d_head(*key), next));
     next += key_floats(key);
   }
   const auto take_rows = [&](const Projection* projection) {
@@ -90,37 +88,35 @@ double ProjectedHeads::width() const noexcept {
   return static_cast<double>(width);
 }
 
-void ProjectedHeads::project(std::size_t product, ConstMatrix x, std::size_t first,
+void ProjectedHeads::project(std::size_t product, const HeadInputs& inputs, std::size_t first,
                              MatrixBuffer& scratch) {
-  const ConstMatrix rows = x.row_block(first, std::min(kProjectedRows, x.rows - first));
+  const std::size_t count = std::min(kProjectedRows, tokens_.count - first);
+  const auto [queries, keys] = inputs.row_block(first, count);
   const std::size_t position = tokens_.first + first;
   const std::size_t first_value = queries_.size() + keys_.size();
   const auto factors = [&](const std::vector<float> JointFactors::*which) {
     return layer_.norms_heads_together
-               ? std::span<const float>(tokens_.joint->*which).subspan(first, rows.rows)
+               ? std::span<const float>(tokens_.joint->*which).subspan(first, count)
                : std::span<const float>{};
   };
   if (product < queries_.size()) {
     project_rotated({*query_weights_[product], query_norms_[product], /*is_query=*/true,
                      factors(&JointFactors::queries)},
-                    rotation_, rows, position, queries_[product].row_block(first, rows.rows));
+                    rotation_, queries, position, queries_[product].row_block(first, count));
   } else if (product < first_value) {
     const std::size_t key = product - queries_.size();
     project_keys(key, {*key_weights_[key], key_norms_[key], false, factors(&JointFactors::keys)},
-                 rows, position, scratch);
+                 keys, position, scratch);
   } else {
     const std::size_t value = product - first_value;
-    const Matrix values = values_[value].row_block(position, rows.rows);
-    kernels::matmul(rows, value_weights_[value]->weight, value_weights_[value]->bias, values);
-    apply_norm(layer_.value_norm, values, values);
+    project_values(layer_, *value_weights_[value], keys, values_[value].row_block(position, count));
   }
 }
 
 void ProjectedHeads::project_keys(std::size_t index, const HeadSide& side, ConstMatrix x,
                                   std::size_t position, MatrixBuffer& scratch) {
-  const Projection& projection = side.projection;
-  if (scratch.cols() != projection.d_out()) {
-    scratch = MatrixBuffer(kProjectedRows, projection.d_out());
+  if (const std::size_t width = d_head(side.projection); scratch.cols() != width) {
+    scratch = MatrixBuffer(kProjectedRows, width);
   }
   const Matrix keys = scratch.view().row_block(0, x.rows);
   project_rotated(side, rotation_, x, position, keys);

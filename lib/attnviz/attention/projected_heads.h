@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attnviz/attention/attention_block.h"
+#include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/key_value_cache.h"
 #include "attnviz/core/tensor.h"
@@ -49,16 +50,21 @@ class ProjectedHeads {
   /// The columns of all products together.
   double width() const noexcept;
 
-  /// Does kProjectedRows rows of a product, or as many as there are: those of the rows of x from
-  /// `first` on, a multiple of kProjectedRows. x [new tokens, d_model]. Different blocks and
-  /// products may be done by different threads at the same time, each with a scratch of its own.
-  void project(std::size_t product, ConstMatrix x, std::size_t first, MatrixBuffer& scratch);
+  /// Does kProjectedRows rows of a product, or as many as there are: those of the new tokens from
+  /// `first` on, a multiple of kProjectedRows. Different blocks and products may be done by
+  /// different threads at the same time, each with a scratch of its own.
+  void project(std::size_t product, const HeadInputs& inputs, std::size_t first,
+               MatrixBuffer& scratch);
 
   /// Of the head at `index` among those that were given; without values when these were not wanted.
   HeadTensors tensors(std::size_t index) const noexcept;
 
  private:
   void take_memory(MatrixBuffer& memory);
+  // Of keys; with the part that heads share.
+  std::size_t d_head(const Projection& key) const noexcept {
+    return key.d_out() + layer_.latents.n_shared();
+  }
   void project_keys(std::size_t index, const HeadSide& side, ConstMatrix x, std::size_t position,
                     MatrixBuffer& scratch);
 

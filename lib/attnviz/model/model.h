@@ -18,6 +18,7 @@
 #include "attnviz/core/tensor.h"
 #include "attnviz/core/unread.h"
 #include "attnviz/model/experts.h"
+#include "attnviz/model/latents.h"
 #include "attnviz/model/mask.h"
 #include "attnviz/model/mixers.h"
 #include "attnviz/model/transformer_parts.h"
@@ -37,7 +38,8 @@ std::string_view positions_name(Positions positions) noexcept;
 /// One of kPositionChoices. Throws Error{kUsage} naming them, with did-you-mean.
 Positions parse_positions(std::string_view name);
 
-/// One attention head. Heads of one layer may differ in d_head and d_value.
+/// One attention head. Heads of one layer may differ in d_head and d_value. Of layers with latents
+/// d_in is the latents' rank in place of d_model, and a key's last dimensions are the latents'.
 struct HeadWeights {
   Projection query;     // [d_model, d_head]
   Projection key;       // [d_model, d_head]
@@ -81,6 +83,7 @@ struct LayerWeights {
   // Of a layer without heads one of these, or none: then nothing is added in attention's place.
   Convolution convolution = {};
   Recurrence recurrence = {};
+  Latents latents = {};  // that its heads read; or absent: they read the tokens
 
   // How it attends, where it does so in another way than the model.
   std::optional<Mask> mask = {};

@@ -45,10 +45,11 @@ void apply_norm(const Norm& norm, ConstMatrix x, Matrix out) noexcept;
 
 using kernels::RopePairing;
 
-/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Dimensions behind
-/// n_rotated stay.
+/// Rotary position embedding of a layer's queries and keys (Su et al. 2021). Of a head's dimensions
+/// [n_still, n_still + n_rotated) turn, and the others stay.
 struct Rope {
   RopePairing pairing = RopePairing::kHalves;
+  std::size_t n_still = 0;  // dimensions in front of those that turn: DeepSeek-V2's heads
   std::vector<double> inverse_frequencies;  // [n_rotated / 2], radians a token
   float magnitude = 1.0f;                   // of cosine and sine: YaRN's attention factor
   // β: a query at position p is multiplied by 1 + β ln(1 + ⌊p / original_n_ctx⌋), so that weights

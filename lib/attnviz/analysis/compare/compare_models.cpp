@@ -81,6 +81,7 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
     compare(route_alike(one.experts.router, other.experts.router), "routing to experts");
     compare_norms(one.attention_norm, other.attention_norm);
     compare_norms(one.mlp_norm, other.mlp_norm);
+    compare_norms(one.latents.key_norm, other.latents.key_norm);
   }
   compare_norms(a.head.norm, b.head.norm);
   compare(a.head.soft_cap == b.head.soft_cap, "soft cap of logits");

@@ -77,12 +77,14 @@ SquareSums square_sums(const MatrixPair& pair, std::size_t n_threads) {
   return sums;
 }
 
-// A family pairs dimension i with i + n / 2 or, its matrices ordered for it, 2 i with 2 i + 1.
+// A family pairs dimension i with i + n / 2 or, its matrices ordered for it, 2 i with 2 i + 1. That
+// of latents has one order in all files.
 std::vector<std::size_t> rotary_order(const LayerWeights& a, const LayerWeights& b,
                                       std::size_t d_head) {
   std::vector<std::size_t> order;
   if (!a.rope || !b.rope || a.rope->pairing == b.rope->pairing ||
-      a.rope->n_rotated() != b.rope->n_rotated() || a.rope->n_rotated() > d_head) {
+      a.rope->n_rotated() != b.rope->n_rotated() || a.rope->n_rotated() > d_head ||
+      a.latents.present() || b.latents.present()) {
     return order;
   }
   const std::size_t half = a.rope->n_rotated() / 2;
@@ -213,6 +215,10 @@ void add_attention(const LayerWeights& a, const LayerWeights& b, Tensors& tensor
       values.add(of_a.value, of_b.value);
     }
   }
+  tensors.add("query_down", a.latents.query_down, b.latents.query_down);
+  tensors.add("query_down_norm", a.latents.query_norm, b.latents.query_norm);
+  tensors.add("key_down", a.latents.key_down, b.latents.key_down);
+  tensors.add("key_down_norm", a.latents.key_norm, b.latents.key_norm);
   queries.add_to(tensors, "Q");
   keys.add_to(tensors, "K");
   values.add_to(tensors, "V");

@@ -90,6 +90,13 @@ MatrixBuffer folded(ConstMatrix product, const LayerWeights& layer) {
   MatrixBuffer result = to_floats(product);
   fold_before(layer.after_attention_norm, result.view());
   fold_behind(layer.attention_norm, result.view());
+  if (const Latents& latents = layer.latents; latents.present()) {
+    MatrixBuffer narrow(result.rows(), latents.rank());
+    kernels::matmul(std::as_const(result).view(),
+                    latents.key_down.weight.col_block(0, latents.rank()), {}, narrow.view());
+    fold_behind(latents.key_norm, narrow.view());
+    return narrow;
+  }
   return result;
 }
 

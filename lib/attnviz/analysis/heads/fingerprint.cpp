@@ -49,6 +49,10 @@ std::string model_fingerprint(const Model& model) {
       absorb(bits, head.value.weight);
       absorb(bits, head.output);
     }
+    if (layer.latents.present()) {
+      absorb(bits, layer.latents.query_down.weight);
+      absorb(bits, layer.latents.key_down.weight);
+    }
     absorb(bits, layer.output.weight);
     absorb(bits, layer.mlp.up.weight);
     absorb(bits, layer.mlp.gate.weight);

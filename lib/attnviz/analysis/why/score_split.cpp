@@ -46,7 +46,7 @@ Vector times(const Vector& x, ConstMatrix w) {
 }
 
 // What the norm makes of a part of what it divides by `divisor`; its bias belongs to no part.
-void pass_norm(const Norm& norm, double divisor, Vector& part) {
+void pass_norm(const Norm& norm, double divisor, std::span<double> part) {
   if (!norm.present()) {
     return;
   }
@@ -144,28 +144,28 @@ class StreamOfToken {
   // Each part becomes its share of a query, or of a key, of the head.
   void read(const HeadId head, const HeadSide& side, std::span<const float> x,
             const Rotation& rotation) {
-    const Projection& projection = side.projection;
-    const Norm& own_norm = side.norm;
-    const Norm norm =
-        norms_first(model_, head.layer) ? model_.layers[head.layer].attention_norm : Norm{};
-    const MatrixBuffer weights = to_floats(projection.weight);
+    const LayerWeights& layer = model_.layers[head.layer];
+    const Latents& latents = layer.latents;
+    const Projection& down = side.is_query ? latents.query_down : latents.key_down;
+    const Norm& down_norm = side.is_query ? latents.query_norm : latents.key_norm;
+    const Norm norm = norms_first(model_, head.layer) ? layer.attention_norm : Norm{};
     const double divisor = norm_numbers(norm, x).divisor;
     for (Vector& part : vectors) {
       pass_norm(norm, divisor, part);
-      part = times(part, weights.view());
     }
-    if (!norm.bias.empty() || !projection.bias.empty() || !own_norm.bias.empty()) {
-      Vector bias(projection.d_out());
-      if (!norm.bias.empty()) {
-        bias = times(doubles(norm.bias), weights.view());
-      }
-      add_to(bias, projection.bias);
-      add({LogitPartKind::kBias, head.layer, head.head}, std::move(bias));
+    const std::array biases = {norm.bias, down.bias, down_norm.bias, side.projection.bias,
+                               side.norm.bias};
+    if (!std::ranges::all_of(biases, &std::span<const float>::empty)) {
+      add({LogitPartKind::kBias, head.layer, head.head}, Vector(x.size()));
+      add_to(vectors.back(), norm.bias);
     }
-    if (own_norm.present()) {
-      pass_own_norm(own_norm, side.joint_factors);
+    if (!down.weight.empty()) {
+      project(down);
+      pass_own_norm(down_norm, {});
     }
-    const Rope* const rope = model_.layers[head.layer].rope.get();
+    project(side.projection);
+    pass_own_norm(side.norm, side.joint_factors);
+    const Rope* const rope = layer.rope.get();
     for (Vector& part : vectors) {
       turn(head, rotation, part);
     }
@@ -188,10 +188,26 @@ class StreamOfToken {
     }
   }
 
-  // By the token's own factor, where one is of all heads.
+  // What a part has behind the rows of the matrix stays behind what is made of the others.
+  void project(const Projection& projection) {
+    const MatrixBuffer weights = to_floats(projection.weight);
+    for (Vector& part : vectors) {
+      Vector made = times(part, weights.view());
+      made.insert(made.end(), part.begin() + static_cast<std::ptrdiff_t>(projection.d_in()),
+                  part.end());
+      part = std::move(made);
+    }
+    add_to(vectors.back(), projection.bias);  // the biases' part, if there is one
+  }
+
+  // Of the first numbers, as many as it has weights; by the token's own factor, where one is of all
+  // heads.
   void pass_own_norm(const Norm& norm, std::span<const float> joint) {
+    if (!norm.present()) {
+      return;
+    }
     std::vector<float> whole;
-    for (std::size_t i = 0; i < vectors.front().size(); ++i) {
+    for (std::size_t i = 0; i < norm.weight.size(); ++i) {
       whole.push_back(static_cast<float>(
           std::accumulate(vectors.begin(), vectors.end(), 0.0,
                           [i](double sum, const Vector& part) { return sum + part[i]; })));
@@ -199,7 +215,7 @@ class StreamOfToken {
     const double divisor = joint.empty() ? norm_numbers(norm, whole).divisor
                                          : 1.0 / static_cast<double>(joint.front());
     for (Vector& part : vectors) {
-      pass_norm(norm, divisor, part);
+      pass_norm(norm, divisor, std::span(part).first(norm.weight.size()));
     }
     add_to(vectors.back(), norm.bias);  // the biases' part, if the norm has one
   }
@@ -208,15 +224,16 @@ class StreamOfToken {
     const Rope* rope = model_.layers[head.layer].rope.get();
     const std::vector<double> frequencies = rotation.frequencies(x.size());
     const double length = rope == nullptr ? 1.0 : static_cast<double>(rope->magnitude);
+    const std::span<double> turning = std::span(x).subspan(rope == nullptr ? 0 : rope->n_still);
     for (std::size_t pair = 0; pair < frequencies.size(); ++pair) {
       const auto [first, second] = kernels::rope_pair(
           rope == nullptr ? RopePairing::kHalves : rope->pairing, pair, frequencies.size());
       const double angle = static_cast<double>(token_) * frequencies[pair];
       const double cosine = length * std::cos(angle);
       const double sine = length * std::sin(angle);
-      const double before = x[first];
-      x[first] = before * cosine - x[second] * sine;
-      x[second] = before * sine + x[second] * cosine;
+      const double before = turning[first];
+      turning[first] = before * cosine - turning[second] * sine;
+      turning[second] = before * sine + turning[second] * cosine;
     }
   }
 

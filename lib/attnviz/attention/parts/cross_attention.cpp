@@ -1,4 +1,4 @@
-#include "attnviz/attention/cross_attention.h"
+#include "attnviz/attention/parts/cross_attention.h"
 
 #include <fmt/core.h>
 
