@@ -47,15 +47,15 @@ TEST_CASE("each step has one row, and rows stand in the order of the steps") {
 
 TEST_CASE("a step's other name stands behind it in the list for a help text") {
   CHECK(inspection_step_list() ==
-        "x, norm, query (q), keys (k), qk-norm, rope, scores, scale, cap, mask, softmax (weights), "
-        "values (v), context, output, residual");
+        "x, norm, latents, query (q), keys (k), qk-norm, rope, scores, scale, cap, mask, softmax "
+        "(weights), values (v), context, output, residual");
 }
 
 TEST_CASE("a step that there is not is told with those there are") {
   CHECK_THROWS_WITH_AS(
       parse_inspection_steps("--step", "x,sotfmax"),
-      "--step: expected x, norm, query, keys, qk-norm, rope, scores, scale, cap, mask, softmax, "
-      "values, context, output, residual, found \"sotfmax\" (did you mean \"softmax\"?)",
+      "--step: expected x, norm, latents, query, keys, qk-norm, rope, scores, scale, cap, mask, "
+      "softmax, values, context, output, residual, found \"sotfmax\" (did you mean \"softmax\"?)",
       Error);
   CHECK_THROWS_AS(parse_inspection_steps("--step", ""), Error);
 }

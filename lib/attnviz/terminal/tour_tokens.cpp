@@ -212,7 +212,10 @@ void tour_vectors(TourPage& page) {
       "and W_V it "
       "becomes {}.",
       layer, what_is_below(layer), head.d_model(),
-      head.norm.present() ? "Rescaled (normed) and multiplied" : "Multiplied",
+      head.latents.present()
+          ? "Rescaled (normed), narrowed to fewer numbers that all heads share, and multiplied"
+      : head.norm.present() ? "Rescaled (normed) and multiplied"
+                            : "Multiplied",
       head.d_head() == head.d_value()
           ? fmt::format("q, k and v, {} each", counted(head.d_head(), "number"))
           : fmt::format("q and k, {} each, and v, {}", counted(head.d_head(), "number"),

@@ -26,6 +26,9 @@ void write_turning(JsonWriter& json, const Inspection& head) {
   const InspectedRope& rope = *head.rope;
   json.begin_object("rope");
   json.member("n_rotated", 2 * rope.n_pairs());
+  if (rope.n_still > 0) {
+    json.member("n_still", rope.n_still);
+  }
   json.member("frequencies", std::vector<float>(rope.frequencies.begin(), rope.frequencies.end()));
   if (rope.pairing == RopePairing::kNeighbours) {
     json.member("pairing", "neighbours");
@@ -41,6 +44,14 @@ void write_turning(JsonWriter& json, const Inspection& head) {
 
 void write_weights(JsonWriter& json, const Inspection& head) {
   const HeadWeights& in = head.weights_in;
+  if (head.query_latents) {
+    json.member_if_any("W_DQ", head.latents.query_down.weight.as_floats());
+    json.member_if_any("b_DQ", head.latents.query_down.bias);
+  }
+  if (head.key_latents) {
+    json.member_if_any("W_DKV", head.latents.key_down.weight.as_floats());
+    json.member_if_any("b_DKV", head.latents.key_down.bias);
+  }
   json.member_if_any("W_Q", in.query.weight.as_floats());
   json.member_if_any("b_Q", in.query.bias);
   json.member_if_any("W_K", in.key.weight.as_floats());
@@ -64,6 +75,8 @@ void write_parts(JsonWriter& json, const Inspection& head) {
     json.member("soft_cap", head.soft_cap);
   }
   write_norm(json, "norm", head.norm);
+  write_norm(json, "query_latent_norm", head.latents.query_norm);
+  write_norm(json, "key_latent_norm", head.latents.key_norm);
   write_norm(json, "query_norm", head.query_norm);
   write_norm(json, "key_norm", head.key_norm);
   if (head.joint_root) {
@@ -86,6 +99,12 @@ void write_all_queries(JsonWriter& json, const Inspection& head) {
   json.member_if_any("x", head.input->view());
   if (head.norm.present()) {
     json.member_if_any("y", head.look->view());
+  }
+  if (head.query_latents) {
+    json.member_if_any("c_Q", head.query_inputs());
+  }
+  if (head.key_latents) {
+    json.member_if_any("c_KV", head.key_inputs());
   }
   json.member_if_any("q_projected", head.q_projected.view());
   json.member_if_any("q_normed", head.q_normed.view());
@@ -113,6 +132,12 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
   json.member_if_any("x", head.x());
   if (head.norm.present()) {
     json.member_if_any("y", head.y());
+  }
+  if (head.query_latents) {
+    json.member_if_any("c_Q", head.query_inputs().row(head.query));
+  }
+  if (head.key_latents) {
+    json.member_if_any("c_KV", head.key_inputs().row(head.query));
   }
   write_row("q_projected", head.q_projected);
   write_row("q_normed", head.q_normed);

@@ -25,8 +25,8 @@ std::string batch_shape(const Inspection& head, InspectionStep step) {
   const auto of_heads = [](std::size_t n, std::size_t rows, std::size_t cols) {
     return fmt::format("[1, {}, {}, {}]", n, rows, cols);
   };
-  const auto projected = [&](std::size_t n, std::size_t width) {
-    return fmt::format("{} · [{}, {} · {}] → {}", x, head.d_model(), n, width,
+  const auto projected = [&](std::size_t n, std::size_t width, const Projection& one) {
+    return fmt::format("[1, {0}, {1}] · [{1}, {2} · {3}] → {4}", tokens, one.d_in(), n, one.d_out(),
                        of_heads(n, tokens, width));
   };
   std::string queries = of_heads(heads, tokens, head.d_head());
@@ -37,10 +37,13 @@ std::string batch_shape(const Inspection& head, InspectionStep step) {
     case Step::kX:
     case Step::kNorm:
       return x;
+    case Step::kLatents:
+      return fmt::format("{} · [{}, {}] → [1, {}, {}]", x, head.d_model(),
+                         head.latents.key_down.d_out(), tokens, head.latents.key_down.d_out());
     case Step::kQuery:
-      return projected(heads, head.d_head());
+      return projected(heads, head.d_head(), head.weights_in.query);
     case Step::kKeys:
-      return projected(head.n_kv_heads, head.d_head());
+      return projected(head.n_kv_heads, head.d_head(), head.weights_in.key);
     case Step::kQueryKeyNorm:
     case Step::kRope:
       return queries;
@@ -52,7 +55,7 @@ std::string batch_shape(const Inspection& head, InspectionStep step) {
     case Step::kSoftmax:
       return weights;
     case Step::kValues:
-      return projected(head.n_kv_heads, head.d_value());
+      return projected(head.n_kv_heads, head.d_value(), head.weights_in.value);
     case Step::kContext:
       return fmt::format("{} · {} → {}", weights, contexts, contexts);
     case Step::kOutput:

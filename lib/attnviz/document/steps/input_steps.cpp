@@ -111,18 +111,73 @@ void norm_blocks(const Inspection& head, StepBlocks& to) {
   to.full_matrix("Y", head.look->view(), Role::kPlain, kTokens);
 }
 
+StepFormula latents_formula(const Inspection& head) {
+  const Latents& latents = head.latents;
+  const char* const y = head.norm.present() ? "y" : "x";
+  const auto normed = [y](const Norm& norm, const Projection& down, const char* name) {
+    return fmt::format("{}({} · W_{}{})", norm_name(norm), y, name,
+                       down.bias.empty() ? "" : fmt::format(" + b_{}", name));
+  };
+  const std::string of_query =
+      head.query_latents ? "; c_Q = " + normed(latents.query_norm, latents.query_down, "DQ") : "";
+  return {fmt::format("c_KV = {}, k_R behind it{}",
+                      normed(latents.key_norm, latents.key_down, "DKV"), of_query),
+          fmt::format("[{0}] · [{0}, {1} + {2}] → [{1} + {2}]", head.d_model(), latents.rank(),
+                      latents.n_shared())};
+}
+
+std::string latents_note(const Inspection& head) {
+  const std::size_t n_kept = head.latents.key_down.d_out();
+  const std::size_t n_made = head.n_kv_heads * (head.d_head() + head.d_value());
+  return fmt::format(
+      "For the tokens that follow, {} numbers of a token need be kept in place of the {} of all {} "
+      "heads' keys and values.",
+      n_kept, n_made, head.n_heads);
+}
+
+std::string latents_sentence(const Inspection& head, const KeyWords&) {
+  return fmt::format(
+      "All heads make their keys and values of the same {} numbers c_KV of a token{}. The {} "
+      "numbers "
+      "k_R are not normed: they are the last ones of every head's key, and they alone are turned "
+      "by "
+      "the position.",
+      head.latents.rank(),
+      head.query_latents
+          ? fmt::format(", and their queries of {} others, c_Q", head.latents.query_rank())
+          : "",
+      head.latents.n_shared());
+}
+
+void latents_blocks(const Inspection& head, StepBlocks& to) {
+  const std::size_t rank = head.latents.rank();
+  const ConstMatrix own = head.key_inputs().row_block(head.query, 1);
+  if (head.query_latents) {
+    to.vectors({{"c_Q " + to.query_label(), head.query_inputs().row(head.query), Role::kPlain}});
+  }
+  to.vectors({{"c_KV " + to.query_label(), own.col_block(0, rank).row(0), Role::kPlain},
+              {"k_R " + to.query_label(), own.col_block(rank, head.latents.n_shared()).row(0),
+               Role::kKey}},
+             {.is_apart = true});
+  if (head.query_latents) {
+    to.full_weights("DQ", head.latents.query_down, Role::kPlain);
+    to.full_matrix("c_Q", head.query_inputs(), Role::kPlain, kTokens);
+  }
+  to.full_weights("DKV", head.latents.key_down, Role::kPlain);
+  to.full_matrix("c_KV and k_R", head.key_inputs(), Role::kPlain, kTokens);
+}
+
 StepFormula query_formula(const Inspection& head) {
   return {projection_formula(head, "q", "Q", head.weights_in.query),
-          fmt::format("[{0}] · [{0}, {1}] → [{1}]", head.d_model(), head.d_head())};
+          fmt::format("[{0}] · [{0}, {1}] → [{1}]", head.weights_in.query.d_in(), head.d_head())};
 }
 
 std::string query_sentence(const Inspection& head, const KeyWords& words) {
   const std::size_t n = head.d_head();
-  return fmt::format("q is what {} looks for: {} is {}a sum over {}, weighted by a column of W_Q.",
-                     words.query(),
-                     n == 1 ? "its 1 number" : fmt::format("each of its {} numbers", n),
-                     head.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ",
-                     head.norm.present() ? "y" : "x");
+  return fmt::format(
+      "q is what {} looks for: {} is {}a sum over {}, weighted by a column of W_Q.", words.query(),
+      n == 1 ? "its 1 number" : fmt::format("each of its {} numbers", n),
+      head.weights_in.query.bias.empty() ? "" : "a number of b_Q plus ", query_input(head));
 }
 
 void query_blocks(const Inspection& head, StepBlocks& to) {
@@ -135,9 +190,14 @@ void query_blocks(const Inspection& head, StepBlocks& to) {
 }
 
 StepFormula keys_formula(const Inspection& head) {
-  return {projection_formula(head, "k", "K", head.weights_in.key) + " for each token",
-          fmt::format("[{0}, {1}] · [{1}, {2}] → [{0}, {2}]", head.n_tokens(), head.d_model(),
-                      head.d_head())};
+  const Projection& key = head.weights_in.key;
+  const std::size_t n_shared = head.latents.n_shared();
+  const std::string behind = n_shared > 0 ? ", k_R behind it," : "";
+  const std::string width =
+      n_shared > 0 ? fmt::format("{} + {}", key.d_out(), n_shared) : std::to_string(key.d_out());
+  return {projection_formula(head, "k", "K", key) + behind + " for each token",
+          fmt::format("[{0}, {1}] · [{1}, {2}] → [{0}, {3}]", head.n_tokens(), key.d_in(),
+                      key.d_out(), width)};
 }
 
 std::string keys_note(const Inspection& head) {
@@ -221,17 +281,24 @@ StepFormula rope_formula(const Inspection& head) {
 std::string rope_note(const Inspection& head) {
   const InspectedRope& rope = *head.rope;
   const std::size_t pairs = rope.n_pairs();
+  const std::size_t first = rope.n_still;
+  const std::string named =
+      rope.pairing == RopePairing::kHalves ? fmt::format("(i, i + {})", pairs) : "(2i, 2i + 1)";
   std::string text =
       pairs == 1
-          ? fmt::format("The pair of dimensions (0, 1) turns, by position · frequency")
-          : fmt::format("{} pairs of dimensions {} turn, each by position · its frequency", pairs,
-                        rope.pairing == RopePairing::kHalves ? fmt::format("(i, i + {})", pairs)
-                                                             : "(2i, 2i + 1)");
-  if (const std::size_t left = head.d_head() - 2 * pairs; left == 1) {
-    text += fmt::format("; dimension {} stays as it is", 2 * pairs);
-  } else if (left > 1) {
-    text += fmt::format("; dimensions {} to {} stay as they are", 2 * pairs, head.d_head() - 1);
-  }
+          ? fmt::format("The pair of dimensions ({}, {}) turns, by position · frequency", first,
+                        first + 1)
+          : fmt::format("{} pairs of dimensions {}{} turn, each by position · its frequency", pairs,
+                        named, first > 0 ? fmt::format(", counted from {},", first) : "");
+  const auto stay = [&text](std::size_t begin, std::size_t end) {
+    if (end == begin + 1) {
+      text += fmt::format("; dimension {} stays as it is", begin);
+    } else if (end > begin) {
+      text += fmt::format("; dimensions {} to {} stay as they are", begin, end - 1);
+    }
+  };
+  stay(0, first);
+  stay(first + 2 * pairs, head.d_head());
   if (rope.scaling != "none") {
     text += fmt::format("; scaling {}, factor {:.4g}", rope.scaling, rope.factor);
     if (rope.short_text > 0) {
@@ -345,6 +412,8 @@ constexpr StepDefinition kInputSteps[] = {
     {Step::kX, "x", "", nullptr, x_formula, nullptr, x_sentence, x_blocks},
     {Step::kNorm, "norm", "", [](const Inspection& head) { return head.norm.present(); },
      norm_formula, norm_note, norm_sentence, norm_blocks},
+    {Step::kLatents, "latents", "", [](const Inspection& head) { return head.latents.present(); },
+     latents_formula, latents_note, latents_sentence, latents_blocks},
     {Step::kQuery, "query", "q", nullptr, query_formula, nullptr, query_sentence, query_blocks},
     {Step::kKeys, "keys", "k", nullptr, keys_formula, keys_note, keys_sentence, keys_blocks},
     {Step::kQueryKeyNorm, "qk-norm", "",
@@ -358,7 +427,13 @@ constexpr StepDefinition kInputSteps[] = {
 std::string projection_formula(const Inspection& head, const char* to, const char* name,
                                const Projection& projection) {
   const std::string bias = projection.bias.empty() ? "" : fmt::format(" + b_{}", name);
-  return fmt::format("{} = {} · W_{}{}", to, head.norm.present() ? "y" : "x", name, bias);
+  const bool is_query = &projection == &head.weights_in.query;
+  const char* const of = is_query || !head.key_latents ? query_input(head) : "c_KV";
+  return fmt::format("{} = {} · W_{}{}", to, of, name, bias);
+}
+
+const char* query_input(const Inspection& head) noexcept {
+  return head.query_latents ? "c_Q" : head.norm.present() ? "y" : "x";
 }
 
 const char* norm_name(const Norm& norm) noexcept {

@@ -13,6 +13,7 @@ namespace attnviz {
 enum class InspectionStep {
   kX,
   kNorm,
+  kLatents,
   kQuery,
   kKeys,
   kQueryKeyNorm,
@@ -31,15 +32,16 @@ enum class InspectionStep {
 /// "x", "norm", …
 std::string_view inspection_step_name(InspectionStep step);
 
-/// "x", "norm", "query", "keys", "qk-norm", "rope", "scores", "scale", "cap", "mask", "softmax",
-/// "values", "context", "output", "residual", in the order of the enumerators.
+/// "x", "norm", "latents", "query", "keys", "qk-norm", "rope", "scores", "scale", "cap", "mask",
+/// "softmax", "values", "context", "output", "residual", in the order of the enumerators.
 std::vector<std::string> inspection_step_names();
 
 /// For a help text: "x, query (q), keys (k), …", each with its other name.
 std::string inspection_step_list();
 
-/// Whether the head takes this step: many have no norm before attention (norm), no norm of queries
-/// and keys (qk-norm), no rotation (rope) and no soft cap (cap).
+/// Whether the head takes this step: many have no norm before attention (norm), read the tokens
+/// themselves (latents), and have no norm of queries and keys (qk-norm), no rotation (rope) and no
+/// soft cap (cap).
 bool has_step(const Inspection& head, InspectionStep step);
 
 /// The steps that a list with commas names, in order and each once; "q", "k", "v" and "weights"

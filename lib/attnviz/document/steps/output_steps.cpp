@@ -30,8 +30,8 @@ StepFormula values_formula(const Inspection& head) {
   const std::string norm =
       head.value_norm.present() ? fmt::format(", through {}", norm_name(head.value_norm)) : "";
   return {projection_formula(head, "v", "V", head.weights_in.value) + norm + "; share = weight · v",
-          fmt::format("[{0}, {1}] · [{1}, {2}] → [{0}, {2}]", head.n_tokens(), head.d_model(),
-                      head.d_value())};
+          fmt::format("[{0}, {1}] · [{1}, {2}] → [{0}, {2}]", head.n_tokens(),
+                      head.weights_in.value.d_in(), head.d_value())};
 }
 
 std::string values_sentence(const Inspection& head, const KeyWords& words) {

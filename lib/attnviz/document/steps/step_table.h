@@ -56,6 +56,8 @@ const StepDefinition& step_definition(InspectionStep step);
 /// "q = y · W_Q + b_Q".
 std::string projection_formula(const Inspection& head, const char* to, const char* name,
                                const Projection& projection);
+/// What the query is made of: "x", "y" or "c_Q".
+const char* query_input(const Inspection& head) noexcept;
 /// "LayerNorm" or "RMSNorm".
 const char* norm_name(const Norm& norm) noexcept;
 /// The model's own number under the root in place of d_head; d_head when it has none, 0 when its
