@@ -65,13 +65,17 @@ std::size_t total(const std::vector<Item>& items, std::size_t Item::*number) noe
 }
 
 // The parameters of heads that are alike, when `n_heads` of them read `n_kv_heads` keys and values.
-AttentionCounts count_heads(const HeadsShape& heads, std::size_t d_model, bool output,
+AttentionCounts count_heads(const HeadsShape& heads, const LayerShape& layer, std::size_t d_model,
                             std::size_t n_heads, std::size_t n_kv_heads) {
+  const std::size_t of_query = layer.query_rank == 0 ? d_model : layer.query_rank;
+  const std::size_t of_key = layer.key_rank == 0 ? d_model : layer.key_rank;
+  const std::size_t d_key = heads.d_head - layer.shared_key;
   AttentionCounts counts;
-  counts.query = product({n_heads, d_model, heads.d_head});
-  counts.key = heads.own_keys ? product({n_kv_heads, d_model, heads.d_head}) : 0;
-  counts.value = heads.own_values ? product({n_kv_heads, d_model, heads.d_value}) : 0;
-  counts.output = output ? product({n_heads, heads.d_value, d_model}) : 0;
+  counts.query = product({n_heads, of_query, heads.d_head});
+  counts.key = heads.own_keys ? product({n_kv_heads, of_key, d_key}) : 0;
+  counts.value = heads.own_values ? product({n_kv_heads, of_key, heads.d_value}) : 0;
+  counts.latents = layer.latents;
+  counts.output = layer.output ? product({n_heads, heads.d_value, d_model}) : 0;
   counts.biases = (heads.query_bias ? n_heads * heads.d_head : 0) +
                   (heads.key_bias ? n_kv_heads * heads.d_head : 0) +
                   (heads.value_bias ? n_kv_heads * heads.d_value : 0);
@@ -81,10 +85,10 @@ AttentionCounts count_heads(const HeadsShape& heads, std::size_t d_model, bool o
 LayerCounts count_layer(const LayerShape& layer, std::size_t d_model) {
   LayerCounts counts;
   for (const HeadsShape& heads : layer.heads) {
-    add(counts.attention,
-        count_heads(heads, d_model, layer.output, heads.n_heads, heads.n_kv_heads), 1);
+    add(counts.attention, count_heads(heads, layer, d_model, heads.n_heads, heads.n_kv_heads), 1);
   }
-  counts.attention.biases += layer.output_biases;
+  counts.attention.latents = layer.latents;  // however heads differ
+  counts.attention.biases += layer.output_biases + layer.latent_biases;
   counts.mlp = sum({product({layer.gated ? 3U : 2U, d_model, layer.d_ff}), layer.mlp_biases});
   counts.experts = sum({product({layer.n_experts, layer.expert}), layer.router});
   counts.norms = layer.norms;
@@ -132,6 +136,12 @@ LayerShape layer_shape(const LayerWeights& weights) {
     ++shape.heads.back().n_heads;
     shape.heads.back().n_kv_heads += shares ? 0 : 1;
   }
+  const Latents& latents = weights.latents;
+  shape.query_rank = latents.query_rank();
+  shape.key_rank = latents.rank();
+  shape.shared_key = latents.n_shared();
+  shape.latents = numbers_of(latents.query_down.weight) + numbers_of(latents.key_down.weight);
+  shape.latent_biases = latents.query_down.bias.size() + latents.key_down.bias.size();
   shape.output = weights.has_output();
   shape.convolution = weights.convolution.width;
   shape.other = numbers_of(weights.convolution.in) + weights.convolution.kernel.size() +
@@ -154,7 +164,8 @@ LayerShape layer_shape(const LayerWeights& weights) {
   }
   for (const Norm* norm :
        {&weights.query_norm, &weights.attention_norm, &weights.after_attention_norm,
-        &weights.mlp_norm, &weights.after_mlp_norm, &weights.input.norm}) {
+        &weights.mlp_norm, &weights.after_mlp_norm, &weights.input.norm, &latents.query_norm,
+        &latents.key_norm}) {
     shape.norms += numbers_of(*norm);
   }
   shape.norms += weights.keys_from ? 0 : numbers_of(weights.key_norm);
@@ -175,6 +186,14 @@ std::size_t LayerShape::n_kv_heads() const noexcept {
   return total(heads, &HeadsShape::n_kv_heads);
 }
 
+std::size_t LayerShape::kept() const noexcept {
+  std::size_t numbers = 0;
+  for (const HeadsShape& alike : heads) {
+    numbers += alike.keeps ? alike.n_kv_heads * (alike.d_head + alike.d_value) : 0;
+  }
+  return numbers;
+}
+
 std::size_t ModelShape::n_layers() const noexcept {
   return total(layers, &LayerShape::n_layers);
 }
@@ -182,6 +201,12 @@ std::size_t ModelShape::n_layers() const noexcept {
 const LayerShape* ModelShape::first_routed() const noexcept {
   const auto found =
       std::ranges::find_if(layers, [](const LayerShape& layer) { return layer.n_experts > 0; });
+  return found == layers.end() ? nullptr : &*found;
+}
+
+const LayerShape* ModelShape::first_latent() const noexcept {
+  const auto found =
+      std::ranges::find_if(layers, [](const LayerShape& layer) { return layer.key_rank > 0; });
   return found == layers.end() ? nullptr : &*found;
 }
 
@@ -250,7 +275,7 @@ ParameterCounts count_parameters(const ModelShape& shape) {
     layers.push_back(count_layer(layer, shape.d_model));
     add(counts.layers, layers.back(), layer.n_layers);
     for (const HeadsShape& alike : layer.heads) {
-      heads.push_back(count_heads(alike, shape.d_model, layer.output, 1, 1));
+      heads.push_back(count_heads(alike, layer, shape.d_model, 1, 1));
     }
   }
   counts.layer = common(layers);
@@ -297,6 +322,16 @@ std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_
   return product({numbers, n_tokens, bytes_of_number});
 }
 
+std::size_t kept_latent_bytes(const ModelShape& shape, std::size_t n_tokens,
+                              std::size_t bytes_of_number) {
+  std::size_t numbers = 0;
+  for (const LayerShape& layer : shape.layers) {
+    const std::size_t own = layer.key_rank > 0 ? layer.kept_latents() : layer.kept();
+    numbers = sum({numbers, product({layer.n_layers, own})});
+  }
+  return product({numbers, n_tokens, bytes_of_number});
+}
+
 std::size_t bytes_of(std::size_t numbers, std::size_t bytes_of_number) {
   return product({numbers, bytes_of_number});
 }
@@ -310,6 +345,10 @@ std::vector<TextMemory> text_memory(const ModelShape& shape) {
   for (const std::size_t n : kLengths) {
     rows.push_back({n, shape.n_ctx != 0 && n > shape.n_ctx, pattern_bytes(shape, n),
                     kept_bytes(shape, n, kFloat32), kept_bytes(shape, n, kFloat16)});
+    if (shape.first_latent() != nullptr) {
+      rows.back().latents_float32 = kept_latent_bytes(shape, n, kFloat32);
+      rows.back().latents_float16 = kept_latent_bytes(shape, n, kFloat16);
+    }
   }
   return rows;
 }

@@ -28,8 +28,14 @@ struct HeadsShape {
 
 /// Layers that are alike. Matrices: W_Q [d_model, d_head] a head, W_K [d_model, d_head] and W_V
 /// [d_model, d_value] ("value-down") a key/value head, W_O [d_value, d_model] a head ("value-up").
+/// With latents W_Q is [query_rank, d_head] unless that is 0, W_K [key_rank, d_head - shared_key]
+/// and W_V [key_rank, d_value].
 struct LayerShape {
   std::vector<HeadsShape> heads;
+  std::size_t query_rank = 0, key_rank = 0;  // of latents; 0: these are made of the tokens
+  std::size_t shared_key = 0;                // numbers of every key that no W_K makes
+  std::size_t latents = 0;                   // numbers of what makes latents
+  std::size_t latent_biases = 0;
   bool output = true;  // there is a W_O
   std::size_t output_biases = 0;
   std::size_t d_ff = 0;  // 0: no MLP, or it is not counted
@@ -47,6 +53,10 @@ struct LayerShape {
 
   std::size_t n_heads() const noexcept;
   std::size_t n_kv_heads() const noexcept;
+  /// Numbers of a token that are kept for the next one: its keys and values, or the latents that
+  /// these can be made of again, 0 without.
+  std::size_t kept() const noexcept;
+  std::size_t kept_latents() const noexcept { return key_rank + shared_key; }
   bool operator==(const LayerShape&) const = default;
 };
 
@@ -73,6 +83,8 @@ struct ModelShape {
   std::size_t n_layers() const noexcept;
   /// The first layers that have experts; null where none have.
   const LayerShape* first_routed() const noexcept;
+  /// The first layers that have latents; null where none have.
+  const LayerShape* first_latent() const noexcept;
   /// The first layers that have heads.
   const LayerShape& first_attention() const noexcept;
 };
@@ -100,17 +112,16 @@ struct AttentionCounts {
   std::size_t value = 0;   // W_V, value-down
   std::size_t output = 0;  // W_O, value-up
   std::size_t biases = 0;
+  std::size_t latents = 0;  // what makes the latents that all heads read
 
-  std::size_t total() const noexcept { return query + key + value + output + biases; }
+  std::size_t total() const noexcept { return query + key + value + output + biases + latents; }
   bool operator==(const AttentionCounts&) const = default;
 };
 
 inline constexpr std::pair<std::string_view, std::size_t AttentionCounts::*> kAttentionParts[] = {
-    {"W_Q", &AttentionCounts::query},
-    {"W_K", &AttentionCounts::key},
-    {"W_V", &AttentionCounts::value},
-    {"W_O", &AttentionCounts::output},
-    {"biases", &AttentionCounts::biases}};
+    {"W_Q", &AttentionCounts::query},       {"W_K", &AttentionCounts::key},
+    {"W_V", &AttentionCounts::value},       {"W_O", &AttentionCounts::output},
+    {"latents", &AttentionCounts::latents}, {"biases", &AttentionCounts::biases}};
 
 struct LayerCounts {
   AttentionCounts attention;
@@ -155,6 +166,10 @@ PatternBytes pattern_bytes(const ModelShape& shape, std::size_t n_tokens);
 /// `bytes_of_number`. Throws as count_parameters does.
 std::size_t kept_bytes(const ModelShape& shape, std::size_t n_tokens, std::size_t bytes_of_number);
 
+/// The same where layers with latents keep these. Throws as count_parameters does.
+std::size_t kept_latent_bytes(const ModelShape& shape, std::size_t n_tokens,
+                              std::size_t bytes_of_number);
+
 /// `numbers` times the bytes of each. Throws as count_parameters does.
 std::size_t bytes_of(std::size_t numbers, std::size_t bytes_of_number);
 
@@ -165,6 +180,8 @@ struct TextMemory {
   PatternBytes pattern;
   std::size_t kept_float32 = 0;  // keys and values
   std::size_t kept_float16 = 0;
+  std::size_t latents_float32 = 0;  // latents in their place; 0 of models without
+  std::size_t latents_float16 = 0;
 };
 
 /// For 128, 512, 1,024, 4,096, 16,384 and 131,072 tokens. Throws as count_parameters does.

@@ -85,8 +85,8 @@ std::string rope_words(const AttentionVariant& variant) {
   if (rope.n_rotated() == variant.d_head) {
     text += fmt::format(", all {} dimensions of a head", variant.d_head);
   } else {
-    text +=
-        fmt::format(", {} of {} dimensions of a head (partial)", rope.n_rotated(), variant.d_head);
+    text += fmt::format(", {}{} of {} dimensions of a head (partial)",
+                        rope.n_still > 0 ? "the last " : "", rope.n_rotated(), variant.d_head);
   }
   if (rope.scaling != "none") {
     text += fmt::format(", {} scaling by {}", rope.scaling, decimal(rope.factor));

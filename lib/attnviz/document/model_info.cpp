@@ -175,6 +175,27 @@ std::string expert_words(const ModelInfo& info) {
   return text;
 }
 
+// "a token's keys and values are made of 512 numbers, …".
+std::string latent_words(const ModelShape& shape) {
+  const LayerShape* const latent = shape.first_latent();
+  if (latent == nullptr) {
+    return "";
+  }
+  const HeadsShape& heads = latent->heads.front();
+  const auto of = static_cast<double>(latent->kept());
+  std::string text =
+      fmt::format("{} numbers for the keys and values of all heads, {} more are in every key",
+                  grouped(latent->key_rank), grouped(latent->shared_key));
+  if (latent->query_rank > 0) {
+    text += fmt::format("; {} for queries", grouped(latent->query_rank));
+  }
+  return text + fmt::format(
+                    "; kept of a token and layer: {}, expanded {} · ({} + {}) = {}, {:.3g} times "
+                    "as many",
+                    grouped(latent->kept_latents()), heads.n_kv_heads, heads.d_head, heads.d_value,
+                    grouped(latent->kept()), of / static_cast<double>(latent->kept_latents()));
+}
+
 std::string special_words(const TokenizerInfo& tokenizer, bool ascii) {
   if (tokenizer.n_special == 0 && tokenizer.special.empty()) {
     return "";
@@ -230,6 +251,7 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
       {"d_model", grouped(shape.d_model)},
       {"d_head", range_of(shape, &HeadsShape::d_head)},
       {"d_value", range_of(shape, &HeadsShape::d_value)},
+      {"latents", ascii ? in_ascii(latent_words(shape)) : latent_words(shape)},
       {"d_ff", mlp_words(info)},
       {"experts", expert_words(info)}};
   if (info.model == nullptr) {

@@ -146,6 +146,9 @@ class InfoScreen {
     add_attention("W_K", &AttentionCounts::key, layer.n_kv_heads());
     add_attention("W_V value-down", &AttentionCounts::value, layer.n_kv_heads());
     add_attention("W_O value-up", &AttentionCounts::output, layer.n_heads());
+    if (layers.attention.latents > 0) {
+      add_attention("latents", &AttentionCounts::latents);
+    }
     if (layers.attention.biases > 0) {
       add_attention("biases", &AttentionCounts::biases);
     }
@@ -214,7 +217,8 @@ class InfoScreen {
     for (const TextMemory& text : lengths) {
       rows.push_back({{pad_left(grouped(text.n_tokens), width) + (text.beyond_context ? " *" : "")},
                       {rounded_bytes(text.pattern.head), rounded_bytes(text.pattern.all),
-                       rounded_bytes(text.kept_float32), rounded_bytes(text.kept_float16)}});
+                       rounded_bytes(text.kept_float32), rounded_bytes(text.kept_float16),
+                       rounded_bytes(text.latents_float16)}});
     }
     std::size_t n_heads = 0;
     for (const LayerShape& layer : info_.shape.layers) {
@@ -224,6 +228,9 @@ class InfoScreen {
         "one head", n_heads == 1 ? "the model" : fmt::format("all {} heads", grouped(n_heads))};
     if (info_.shape.keeps_keys) {
       headings.insert(headings.end(), {"KV float32", "KV float16"});
+    }
+    if (info_.shape.first_latent() != nullptr) {
+      headings.emplace_back("latents float16");
     }
     table("Memory of a text", {pad_left("tokens", width), kBold}, headings, rows);
     add_words(memory_note(lengths.back().beyond_context), kIndent);
@@ -243,7 +250,11 @@ class InfoScreen {
         info_.model != nullptr && std::ranges::any_of(info_.model->layers, [](const auto& layer) {
           return layer.mask && layer.mask->kind == MaskKind::kWindow;
         });
-    return text + (has_window ? "; layers with a window could forget those before it." : ".");
+    text += has_window ? "; layers with a window could forget those before it." : ".";
+    if (info_.shape.first_latent() != nullptr) {
+      text += " Latents: what can be kept in their place, and keys and values made of again.";
+    }
+    return text;
   }
 
   const ModelInfo& info_;

@@ -52,6 +52,15 @@ void write_shape(JsonWriter& json, const ModelShape& shape) {
     json.member("n_used_experts", routed->n_used_experts);
     json.member("expert_d_ff", routed->expert_d_ff);
   }
+  if (const LayerShape* const latent = shape.first_latent()) {
+    json.begin_object("latents");
+    json.member("query_rank", if_any(latent->query_rank));
+    json.member("rank", latent->key_rank);
+    json.member("shared_key", latent->shared_key);
+    json.member("kept", latent->kept_latents());
+    json.member("expanded", latent->kept());
+    json.end_object();
+  }
   json.member("tied", shape.tied);
   json.end_object();
 }
@@ -125,7 +134,9 @@ void write_layers(JsonWriter& json, const ModelInfo& info) {
 void write_attention(JsonWriter& json, const AttentionCounts& counts) {
   json.begin_object();
   for (const auto& [name, part] : kAttentionParts) {
-    json.member(name, counts.*part);
+    if (part != &AttentionCounts::latents || counts.*part > 0) {
+      json.member(name, counts.*part);
+    }
   }
   json.member("total", counts.total());
   json.end_object();
@@ -196,6 +207,10 @@ void write_memory(JsonWriter& json, const ModelShape& shape) {
     json.member("pattern", row.pattern.all);
     json.member("kv_float32", if_kept(row.kept_float32));
     json.member("kv_float16", if_kept(row.kept_float16));
+    if (shape.first_latent() != nullptr) {
+      json.member("latents_float32", row.latents_float32);
+      json.member("latents_float16", row.latents_float16);
+    }
   });
 }
 
