@@ -40,12 +40,15 @@ struct Case {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(ATTNVIZ_SOURCE_DIR "/tests/reference/families")) {
-    if (fs::exists(entry.path() / "expected.safetensors")) {
-      test::ReferenceCase loaded = test::load_reference_case(entry.path());
-      cases.push_back({entry.path().filename().string(), std::move(loaded.model),
-                       test::text_of(loaded.text.ids), loaded.text});
+  for (const char* const place : {"families", "experts"}) {
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(ATTNVIZ_SOURCE_DIR "/tests/reference") / place)) {
+      if (fs::exists(entry.path() / "expected.safetensors") &&
+          fs::exists(entry.path() / "config.json")) {
+        test::ReferenceCase loaded = test::load_reference_case(entry.path());
+        cases.push_back({entry.path().filename().string(), std::move(loaded.model),
+                         test::text_of(loaded.text.ids), loaded.text});
+      }
     }
   }
   REQUIRE(cases.size() >= 20);

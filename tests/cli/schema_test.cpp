@@ -92,6 +92,8 @@ const std::vector<SchemaCase>& inspections() {
       {"inspect-gemma2.json",
        {"inspect", "--ids", "5,17,3", "-m", kModels + "gemma2-softcap-window"}},
       {"inspect-qwen3.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "qwen3-qk-norm"}},
+      {"inspect-latents.json",
+       {"inspect", "--ids", "5,17,3", "-m", kReference + "experts/deepseek3"}},
       {"inspect-bert.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "bert-pair"}},
       {"inspect-yarn.json", {"inspect", "--ids", "5,17,3", "-m", kModels + "llama-rope-yarn"}},
       {"inspect-gpt2.json", {"inspect", "--ids", "5,17", "-m", kModels + "gpt2-tied"}},
@@ -170,6 +172,7 @@ const std::vector<SchemaCase>& infos() {
       {"info-demo.json", {"info"}},
       {"info-bert.json", {"info", models + "bert-pair"}},
       {"info-gpt2.json", {"info", models + "gpt2-tied"}},
+      {"info-latents.json", {"info", kReference + "experts/deepseek2-lite"}},
       {"info-gemma.json", {"info", models + "gemma3-local-global"}},
       {"info-phi.json", {"info", models + "phi3-longrope-long"}}};
   return all;

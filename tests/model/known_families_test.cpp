@@ -27,6 +27,8 @@ TEST_CASE("known_families: in order, each once, with what GGUF files call it") {
   CHECK(family(all, "mistral").gguf == Names{"llama"});
   CHECK(family(all, "gemma3").gguf == Names{"gemma-embedding", "gemma3"});
   CHECK(family(all, "gemma3").left_out == "vision");
+  CHECK(family(all, "deepseek_v3").gguf == Names{"deepseek2"});
+  CHECK(family(all, "deepseek_v3").left_out == "multi-token prediction");
   CHECK(family(all, "gptj").gguf.empty());
   CHECK(std::ranges::find(all, "gemma3_text", &KnownFamily::name) == all.end());
   CHECK(reads_model_type("gemma3_text"));
@@ -38,8 +40,7 @@ TEST_CASE("unknown_family: names that begin alike are near, the others are not")
   CHECK(unknown_family("model_type", "qwen3_omni") ==
         "model_type \"qwen3_omni\": not one of the families that are read; near it: qwen3, "
         "qwen3_moe, qwen3_vl, qwen2");
-  CHECK(unknown_family("k", "deepseek_v3") ==
-        "k \"deepseek_v3\": not one of the families that are read");
+  CHECK(unknown_family("k", "rwkv7") == "k \"rwkv7\": not one of the families that are read");
   CHECK(unknown_family("k", "Command_R_Plus") ==
         "k \"Command_R_Plus\": not one of the families that are read; near it: command-r");
 }

@@ -22,6 +22,8 @@ inline constexpr std::string_view kNeutral = "its value changes nothing";
 inline constexpr std::string_view kOtherPart =
     "of pictures or sound: only the part of the text runs";
 inline constexpr std::string_view kOtherTask = "of a head for another task";
+inline constexpr std::string_view kMultiToken =
+    "of multi-token prediction: it guesses tokens further ahead, and the model runs without";
 
 /// Why a key with this value, as far as it is a number or a text, is harmless: of the first row
 /// that says so. Empty when none does.

@@ -73,8 +73,14 @@ bool is_code_of(const FamilyNames& family, std::string_view reference) {
   } else {
     return false;
   }
-  return reference.starts_with(fmt::format("{}.", family.model_type)) &&
-         is_class_of(family, reference.substr(family.model_type.size() + 1));
+  // The whole name, or, as DeepSeek names its file, what stands in front of the version.
+  for (const std::string_view type :
+       {family.model_type, family.model_type.substr(0, family.model_type.find("_v"))}) {
+    if (reference.starts_with(fmt::format("{}.", type))) {
+      return is_class_of(family, reference.substr(type.size() + 1));
+    }
+  }
+  return false;
 }
 
 }  // namespace attnviz

@@ -176,10 +176,12 @@ class ModelFile {
         family_(family_of(config_)) {
     const auto quantization = config_.object("quantization_config");
     if (quantization && !reads(*quantization)) {
-      throw Error(ErrorKind::kUnsupported,
-                  fmt::format("{}quantization_config: expected none: weights that other tools "
-                              "quantised are not read; take the model they were made from",
-                              config_.node().where()));
+      throw Error(
+          ErrorKind::kUnsupported,
+          fmt::format("{}quantization_config: expected none, found quant_method {}: weights "
+                      "that other tools quantised are not read; take the model they were "
+                      "made from, or one in BF16 or GGUF that was made from them",
+                      config_.node().where(), quoted(quantization->text_or("quant_method", ""))));
     }
   }
 

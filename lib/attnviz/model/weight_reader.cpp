@@ -212,9 +212,11 @@ std::vector<Projection> WeightReader::linears(std::string_view weight, std::stri
   const std::size_t cols = is_turned ? d_out : d_in;
   const FoundTensor found = get(weight, {n, rows, cols});
   const StoredTensor& tensor = *found.tensor;
-  const bool is_double = tensor.type == StoredType::kF64;
+  // Products read quantised numbers only along d_in.
+  const bool is_copied =
+      tensor.type == StoredType::kF64 || (is_turned && is_quantised(tensor.type));
   const StoredMatrix all =
-      is_double ? StoredMatrix(std::as_const(copy(found, n * rows, cols)).view())
+      is_copied ? StoredMatrix(std::as_const(copy(found, n * rows, cols)).view())
                 : StoredMatrix(tensor.bytes.data(), n * rows, cols, cols, tensor.type);
   std::span<const float> biases;
   if (has(bias, bias_presence)) {

@@ -4,12 +4,15 @@ namespace attnviz {
 
 std::span<const Family> families() noexcept {
   constexpr std::string_view kVision = "vision";
+  constexpr std::string_view kFurtherTokens = "multi-token prediction";
   static constexpr Family kFamilies[] = {
       {"bert", "Bert", read_bert},
       {"bloom", "Bloom", read_bloom},
       {"camembert", "Camembert", read_roberta, {}, {}, "bert"},
       {"cohere", "Cohere", read_cohere},
       {"cohere2", "Cohere2", read_cohere2},
+      {"deepseek_v2", "DeepseekV2", read_deepseek2},
+      {"deepseek_v3", "DeepseekV3", read_deepseek3, {}, kFurtherTokens, "deepseek2"},
       {"distilbert", "DistilBert", read_distilbert, {}, {}, "bert"},
       {"falcon", "Falcon", read_falcon},
       {"gemma", "Gemma", read_gemma},

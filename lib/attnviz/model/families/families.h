@@ -31,6 +31,8 @@ Model read_bert(const HfConfig& config, TensorFiles files);
 Model read_bloom(const HfConfig& config, TensorFiles files);
 Model read_cohere(const HfConfig& config, TensorFiles files);
 Model read_cohere2(const HfConfig& config, TensorFiles files);
+Model read_deepseek2(const HfConfig& config, TensorFiles files);
+Model read_deepseek3(const HfConfig& config, TensorFiles files);
 Model read_distilbert(const HfConfig& config, TensorFiles files);
 Model read_falcon(const HfConfig& config, TensorFiles files);
 Model read_gemma(const HfConfig& config, TensorFiles files);

@@ -45,6 +45,9 @@ struct TensorNames {
   std::string_view cross_query = {}, cross_key = {}, cross_value = {}, cross_output = {},
                    cross_norm = {};
   std::string_view logit_bias = {};  // [1, n_vocab]
+  // Of latents; keys and values are made of theirs by one tensor, or by one each.
+  std::string_view query_down = {}, query_down_norm = {}, key_down = {}, key_down_norm = {};
+  std::string_view key_value_up = {}, key_up = {}, value_up = {};
   std::string_view router = {}, choice_bias = {};
   // Of experts, in whose place {} stands where each has tensors of its own; biases of those that
   // lie in one tensor have names of their own.
@@ -100,6 +103,17 @@ struct DistanceBuckets {
   std::size_t n = 0;  // 0: no such biases
   std::size_t most_distance = 0;
   bool of_each_layer = false;  // or a table of the first one for all
+};
+
+/// Latents that queries, keys and values are made of.
+struct LatentTraits {
+  std::size_t query_rank = 0;  // 0: queries are made of the tokens
+  std::size_t rank = 0;        // of keys and values; 0: there are none
+  std::size_t n_shared = 0;    // numbers of a key that heads share, the only ones that turn
+  std::size_t d_value = 0;
+  Presence down_bias = Presence::kNo;
+  double epsilon = 1e-6;  // of their norms, whatever the others have
+  bool is_one = true;     // keys and values are made by one tensor
 };
 
 /// The shape of one layer, where layers differ: Gemma 4, LFM2.
@@ -175,6 +189,7 @@ struct Traits {
   bool gated_output = false;  // behind each head's queries what opens its context: Qwen3-Next
 
   StateTraits states;  // of layers that have them
+  LatentTraits latents;
 
   Activation activation = Activation::kSilu;
   bool gated = true;

@@ -11,6 +11,7 @@
 #include "attnviz/formats/harmless_key.h"
 #include "attnviz/model/families/encoder_decoder_reader.h"
 #include "attnviz/model/families/expert_reader.h"
+#include "attnviz/model/families/latent_reader.h"
 #include "attnviz/model/families/state_reader.h"
 #include "attnviz/model/families/traits.h"
 
@@ -187,13 +188,16 @@ class TransformerReader {
       layer.heads = cut_queries(named, shape, of_keys);
       layer.key_norm = of_keys.key_norm;
       layer.value_norm = of_keys.value_norm;
+    } else if (traits_.latents.rank > 0) {
+      read_latent_heads(traits_, named, shape, weights_, layer);
     } else {
       layer.heads = cut(read_heads(named, shape), shape);
       layer.key_norm = head_norm(named, names_.key_norm, shape.n_kv_heads, shape.d_head);
       layer.value_norm = traits_.value_norm ? plain_norm(shape.d_head) : Norm();
     }
-    layer.output = linear(named(names_.output), shape.n_heads * shape.d_head, traits_.d_model,
-                          traits_.output_bias);
+    const std::size_t d_value = traits_.latents.rank > 0 ? traits_.latents.d_value : shape.d_head;
+    layer.output =
+        linear(named(names_.output), shape.n_heads * d_value, traits_.d_model, traits_.output_bias);
     if (traits_.has_sinks) {
       layer.sinks = weights_.vector(named(names_.sinks), shape.n_heads);
     }

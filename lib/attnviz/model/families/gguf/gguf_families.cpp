@@ -8,6 +8,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"bloom", "bloom", read_gguf_bloom},
       {"cohere2", "cohere2", read_gguf_cohere2},
       {"command-r", "cohere", read_gguf_command_r},
+      {"deepseek2", "deepseek_v2", read_gguf_deepseek2},
       {"falcon", "falcon", read_gguf_falcon},
       {"gemma", "gemma", read_gguf_gemma},
       {"gemma-embedding", "gemma3_text", read_gguf_gemma_embedding},

@@ -66,7 +66,8 @@ void read_longrope(const GgufMetadata& metadata, const GgufKeys& key, WeightRead
   rope.magnitude = static_cast<float>(metadata.positive_or(key("rope.scaling.attn_factor"), 1.0));
 }
 
-void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor, Rope& rope) {
+void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, bool scales_scores, Rope& rope) {
+  const double factor = rope.factor;
   YarnScaling yarn;
   yarn.factor = factor;
   yarn.original_n_ctx = metadata.size_or(key("rope.scaling.original_context_length"), rope.n_ctx);
@@ -75,8 +76,9 @@ void read_yarn(const GgufMetadata& metadata, const GgufKeys& key, double factor,
   scale_yarn(yarn, rope);
   rope.original_n_ctx = yarn.original_n_ctx;
   const double all_dimensions = metadata.number_or(key("rope.scaling.yarn_log_multiplier"), 0.0);
-  const double magnitude = yarn_magnitude(factor) /
-                           (all_dimensions > 0.0 ? yarn_magnitude(factor, all_dimensions) : 1.0);
+  const double of_all = all_dimensions > 0.0 ? yarn_magnitude(factor, all_dimensions) : 1.0;
+  const double magnitude =
+      scales_scores && all_dimensions > 0.0 ? 1.0 : yarn_magnitude(factor) / of_all;
   // What the model's config says of it, which llama.cpp does not read.
   const std::string said = key("rope.scaling.yarn_attn_factor");
   constexpr double kRounding = 1e-5;
@@ -145,7 +147,7 @@ std::shared_ptr<const Rope> read_gguf_rope(const GgufMetadata& metadata, WeightR
   } else if (type == "yarn") {
     rope.scaling = "yarn";
     rope.factor = factor;
-    read_yarn(metadata, key, factor, rope);
+    read_yarn(metadata, key, facts.scales_scores, rope);
   } else if (type == "linear") {
     if (factor != 1.0) {
       rope.scaling = "linear";

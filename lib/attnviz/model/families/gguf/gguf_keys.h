@@ -52,6 +52,9 @@ struct GgufRopeFacts {
   std::size_t n_ctx = 0;
   RopePairing pairing = RopePairing::kHalves;
   bool has_factors = false;  // files may have tensors of them: Llama, Phi-3
+  // "yarn_log_multiplier" is of the scores, which the architecture's reader sees to, and cosines
+  // and sines have no magnitude then: DeepSeek-V2.
+  bool scales_scores = false;
 };
 
 /// "rope.dimension_count", "rope.freq_base" and "rope.scaling.*" of types none, linear, yarn and

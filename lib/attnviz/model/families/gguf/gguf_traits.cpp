@@ -98,7 +98,7 @@ std::size_t head_width(const GgufMetadata& metadata, const GgufKeys& key, const 
 }  // namespace
 
 Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, NormKind norm_kind,
-                   bool may_have_experts) {
+                   bool may_have_experts, bool has_latents) {
   const GgufKeys key(metadata);
   if (!may_have_experts) {
     require_no_experts(metadata, key);
@@ -109,7 +109,7 @@ Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights, No
   traits.n_layers = metadata.size(key("block_count"));
   traits.d_model = metadata.size(key("embedding_length"));
   read_shapes(metadata, key, may_have_experts, traits);
-  traits.d_head = head_width(metadata, key, traits);
+  traits.d_head = has_latents ? 0 : head_width(metadata, key, traits);
   traits.n_ctx = metadata.size(key("context_length"));
   traits.norm_kind = norm_kind;
   traits.epsilon =

@@ -12,9 +12,10 @@ namespace attnviz {
 /// Shapes and names. Fused matrices and biases of queries, keys and values may stand in files of
 /// any architecture; further tensors only in those whose architecture has them. Throws
 /// Error{kMalformed} for numbers that are missing or contradict each other, Error{kUnsupported} for
-/// experts unless there may be some.
+/// experts unless there may be some. Heads of latents are as wide as read_gguf_latents() says.
 Traits gguf_traits(const GgufMetadata& metadata, const WeightReader& weights,
-                   NormKind norm_kind = NormKind::kRms, bool may_have_experts = false);
+                   NormKind norm_kind = NormKind::kRms, bool may_have_experts = false,
+                   bool has_latents = false);
 
 /// Experts, where "expert_count" says that there are some: how many of them, and where their
 /// tensors are, also those of files from before April 2024, which have a tensor for each. What
