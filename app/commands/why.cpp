@@ -176,16 +176,22 @@ class Explanation {
     name(target().id);
     name(document_.prediction->versus.id);
     const bool all = options_.wants_all();
+    const bool sums_up = !setup_.model.altup.present();
+    if (all && !sums_up) {
+      document_.notes.push_back(
+          fmt::format("no attribution and no lens: layers compute with one of {} residual streams",
+                      setup_.model.altup.n_streams()));
+    }
     if (all || options_.tokens) {
       words();
     }
-    if (all || options_.attribution) {
+    if ((all && sums_up) || options_.attribution) {
       attribution();
     }
     if (all || !options_.ablate_each.empty()) {
       ablation();
     }
-    if (all || options_.lens) {
+    if ((all && sums_up) || options_.lens) {
       lens();
     }
     return std::move(document_);

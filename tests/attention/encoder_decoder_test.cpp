@@ -19,7 +19,7 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/mapped_file.h"
 #include "attnviz/formats/safetensors.h"
-#include "attnviz/model/families/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 #include "attnviz/model/gguf_model.h"
 #include "attnviz/model/hugging_face.h"
 #include "model_run.h"

@@ -31,8 +31,10 @@ std::string safetensors_of(const std::vector<TestTensor>& tensors) {
 
 void copy_model(const std::string& name, const fs::path& to) {
   const fs::path reference = fs::path(ATTNVIZ_SOURCE_DIR) / "tests/reference";
-  const bool is_family = fs::exists(reference / "families" / name);
-  const fs::path from = reference / (is_family ? "families" : "models") / name;
+  fs::path from = reference / "models" / name;
+  for (const char* place : {"families", "experts"}) {
+    from = fs::exists(reference / place / name) ? reference / place / name : from;
+  }
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
     fs::copy_file(entry.path(), to / entry.path().filename(), fs::copy_options::overwrite_existing);
   }

@@ -21,7 +21,7 @@ struct TestTensor {
 /// The bytes of a file with these tensors as F32, in the order given.
 std::string safetensors_of(const std::vector<TestTensor>& tensors);
 
-/// A copy of a folder of tests/reference/models or families that a test may change.
+/// A copy of a folder of tests/reference/models, families or experts that a test may change.
 void copy_model(const std::string& name, const std::filesystem::path& to);
 
 /// In place of a value: the config does not have the key.
@@ -31,7 +31,7 @@ inline const nlohmann::json kAbsent(nlohmann::json::value_t::discarded);
 void change_config(const std::filesystem::path& folder, const std::string& key,
                    const nlohmann::json& value);
 
-/// A model of tests/reference/models or families, its config with other values under such keys.
+/// A model of tests/reference/models, families or experts, its config with other values under such keys.
 Model with_settings(const std::string& model,
                     const std::vector<std::pair<std::string, nlohmann::json>>& settings);
 

@@ -11,6 +11,7 @@
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/head_inputs.h"
 #include "attnviz/attention/head_math.h"
+#include "attnviz/attention/parts/laurel.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/row_weights.h"
 #include "attnviz/core/error.h"
@@ -330,6 +331,11 @@ class HeadTrace {
     trace_.result = trace_.attended;
     const Matrix result = one_row(std::span<float>(trace_.result));
     join_stream(model_, trace_.head.layer, one_row(trace_.x()), 1, result);
+    if (layer_.laurel.present()) {
+      const MatrixBuffer added = laurel(model_, trace_.head.layer, one_row(trace_.x()), 1);
+      const std::span<const float> row = added.view().row(0);
+      trace_.laurel.assign(row.begin(), row.end());
+    }
     if (trace_.changes_branch()) {
       trace_.added.resize(trace_.attended.size());
       apply_norm(trace_.after_norm, one_row(std::span<const float>(trace_.attended)),

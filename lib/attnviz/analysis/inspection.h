@@ -147,8 +147,9 @@ struct Inspection {
                                 // between or the model does not add it; without W_O all heads'
                                 // contexts side by side
   std::vector<float> added;     // what after_norm and branch_scale make of it; empty without both
+  std::vector<float> laurel;    // what the layer's LAuReL adds, [d_model]; empty without
   std::vector<float> result;    // the stream behind attention: attended, or x + added, or
-                                // result_norm of these
+                                // result_norm of these; or (x + added + laurel) / √2
   std::size_t context_in_result = 0;  // without W_O: where this head's context begins in it
 
   std::shared_ptr<const InspectedMatrices> all;  // for every query; only when asked for
@@ -158,7 +159,9 @@ struct Inspection {
   std::size_t d_head() const noexcept { return k.cols(); }
   std::size_t d_value() const noexcept { return v.cols(); }
   bool has_output() const noexcept { return !w_output.empty(); }
-  bool changes_branch() const noexcept { return after_norm.present() || branch_scale != 1.0f; }
+  bool changes_branch() const noexcept {
+    return after_norm.present() || branch_scale != 1.0f || !laurel.empty();
+  }
   /// What W_Q reads of all tokens, and what W_K and W_V do.
   ConstMatrix query_inputs() const noexcept {
     return (query_latents ? query_latents : look)->view();

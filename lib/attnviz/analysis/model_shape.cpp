@@ -147,6 +147,9 @@ LayerShape layer_shape(const LayerWeights& weights) {
   shape.other = numbers_of(weights.convolution.in) + weights.convolution.kernel.size() +
                 weights.convolution.bias.size() + numbers_of(weights.convolution.out) +
                 numbers_of(weights.input.gate) + numbers_of(weights.input.projection) +
+                numbers_of(weights.laurel.left) + numbers_of(weights.laurel.right) +
+                numbers_of(weights.altup.router) + numbers_of(weights.altup.prediction) +
+                numbers_of(weights.altup.correction) + weights.altup.input_scale.size() +
                 (weights.result_scale != 1.0f ? 1 : 0);
   shape.output_biases = weights.output.bias.size();
   const Mlp& mlp = weights.mlp;
@@ -160,12 +163,13 @@ LayerShape layer_shape(const LayerWeights& weights) {
     shape.expert_d_ff = one.d_ff();
     shape.expert = numbers_of(one.gate) + numbers_of(one.up) + numbers_of(one.down);
     shape.router = numbers_of(experts.router.gate) + experts.router.choice_bias.size() +
-                   numbers_of(experts.shared_gate);
+                   numbers_of(experts.shared_gate) + experts.router.expert_scale.size();
   }
   for (const Norm* norm :
        {&weights.query_norm, &weights.attention_norm, &weights.after_attention_norm,
         &weights.mlp_norm, &weights.after_mlp_norm, &weights.input.norm, &latents.query_norm,
-        &latents.key_norm}) {
+        &latents.key_norm, &weights.laurel.norm, &weights.altup.norm, &weights.experts.router.norm,
+        &weights.experts.norm, &weights.experts.after_norm, &weights.experts.after_shared_norm}) {
     shape.norms += numbers_of(*norm);
   }
   shape.norms += weights.keys_from ? 0 : numbers_of(weights.key_norm);
@@ -247,6 +251,10 @@ ModelShape model_shape(const Model& model) {
   shape.output_transform =
       numbers_of(head.transform) + numbers_of(head.transform_norm) + numbers_of(head.projection);
   shape.output_biases = head.unembedding.bias.size();
+  for (std::size_t i = 0; i < model.altup.enter.size(); ++i) {
+    shape.embedding_projection += numbers_of(model.altup.enter[i]);
+    shape.output_transform += numbers_of(model.altup.leave[i]);
+  }
   return shape;
 }
 

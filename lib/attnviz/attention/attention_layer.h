@@ -65,6 +65,7 @@ struct LayerMemory {
   MatrixBuffer gated, channels;  // of convolutions and layer inputs
   MatrixBuffer gates;            // of all heads, side by side: what opens their contexts
   RecurrenceMemory recurrence;
+  MatrixBuffer streams, active;  // of models with several streams: all of them, and the active one
 
   /// Tokens before x.
   std::size_t n_before() const noexcept { return cache == nullptr ? 0 : cache->n_tokens(); }

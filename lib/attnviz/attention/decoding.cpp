@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/layer.h"
 #include "attnviz/attention/logits.h"
@@ -123,7 +124,9 @@ MatrixBuffer Decoding::run_behind(std::span<const std::uint32_t> text) {
   const RunEnd end{model_.n_layers() - 1, LayerReach::kWhole};
   MatrixBuffer embedded = embed(model_, input);
   memory_.layer_inputs = embed_for_layers(model_, input, std::as_const(embedded).view());
-  MatrixBuffer stream = run_layers(model_, 0, std::move(embedded), end, request_, all, memory_);
+  MatrixBuffer stream =
+      run_layers(model_, 0, enter_layers(model_, std::move(embedded), request_.n_threads), end,
+                 request_, all, memory_);
   cache_.set_tokens(text.size());
   return stream;
 }

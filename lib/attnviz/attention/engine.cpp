@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/attention_block.h"
 #include "attnviz/attention/interventions.h"
 #include "attnviz/attention/layer.h"
@@ -40,7 +41,8 @@ void run_observed(const Model& model, const ModelInput& input, const AttentionRe
   memory.cross.encoded = input.encoded;
   MatrixBuffer stream = embed(model, input);
   memory.layer_inputs = embed_for_layers(model, input, std::as_const(stream).view());
-  run_layers(model, 0, std::move(stream), end, request, observer, memory, &progress);
+  run_layers(model, 0, enter_layers(model, std::move(stream), request.n_threads), end, request,
+             observer, memory, &progress);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <numbers>
 #include <utility>
 
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/blocked_product.h"
 #include "attnviz/attention/parts/convolution.h"
 #include "attnviz/attention/parts/expert_mlps.h"
 #include "attnviz/attention/parts/mlp.h"
+#include "attnviz/attention/parts/laurel.h"
 #include "attnviz/core/error.h"
 #include "attnviz/kernels/activations.h"
 #include "attnviz/kernels/matmul.h"
@@ -69,33 +72,51 @@ void finish_branch(const LayerWeights& layer, const Norm& norm, std::size_t n_th
   scale_rows(layer.branch_scale, x);
 }
 
-// x += Σ factor · expert(look)
-void add_chosen_experts(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+// x += Σ factor · expert(look), chosen by what the router looks at
+void add_chosen_experts(const WatchedLayer& run, ConstMatrix routed_by, ConstMatrix look,
+                        Matrix x) {
   const Experts& experts = run.weights().experts;
-  const RoutedTokens routed = route_tokens(experts, look, run.n_threads, run.memory.experts);
+  const RoutedTokens routed = route_tokens(experts, routed_by, run.n_threads, run.memory.experts);
   if (run.is_watched(LayerStep::kRouter)) {
     run.observer.router(run.at(LayerStep::kRouter), routed);
   }
   add_experts(experts, routed, look, run.n_threads, run.memory.experts, x);
 }
 
-// out = mlp(look), and what experts add.
-void run_branch(const WatchedLayer& run, ConstMatrix look, Matrix out) {
+// out += norm'(Σ factor · expert(norm(stream))), the router having norms of its own.
+void add_experts_apart(const WatchedLayer& run, ConstMatrix stream, Matrix out) {
+  const Experts& experts = run.weights().experts;
+  const std::size_t n_threads = run.n_threads;
+  ExpertMemory& memory = run.memory.experts;
+  const Matrix look = shaped(memory.look, stream.rows, stream.cols);
+  const Matrix sum = shaped(memory.sum, stream.rows, stream.cols);
+  std::fill_n(sum.data, sum.rows * sum.stride, 0.0f);
+  norm_rows(experts.norm, stream, n_threads, look);
+  add_chosen_experts(run, stream, look, sum);
+  norm_rows(experts.after_norm, sum, n_threads, sum);
+  kernels::add(sum, out);
+}
+
+// out = mlp(look), and what experts add. `stream` is what the look is a norm of.
+void run_branch(const WatchedLayer& run, ConstMatrix stream, ConstMatrix look, Matrix out) {
   const LayerWeights& layer = run.weights();
   if (layer.mlp.present()) {
     run_mlp(layer.mlp, look, false, run.n_threads, run.memory.mlp, out);
   } else {
     std::fill_n(out.row_data(0), out.rows * out.stride, 0.0f);
   }
-  if (layer.experts.present()) {
+  if (layer.experts.norm.present()) {
+    norm_rows(layer.experts.after_shared_norm, out, run.n_threads, out);
+    add_experts_apart(run, stream, out);
+  } else if (layer.experts.present()) {
     gate_shared(layer.experts, look, run.n_threads, run.memory.experts, out);
-    add_chosen_experts(run, look, out);
+    add_chosen_experts(run, look, look, out);
   }
 }
 
-// x += mlp(look), or x += norm(mlp(look)). What is added must wait when x is looked at itself, or
-// the observer looks at it.
-void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
+// x += mlp(look), or x += norm(mlp(look)); the look is a norm of `stream`. What is added must wait
+// when x is looked at itself, or the observer looks at it.
+void add_mlp(const WatchedLayer& run, ConstMatrix stream, ConstMatrix look, Matrix x) {
   const LayerWeights& layer = run.weights();
   const bool is_watched = run.is_watched(LayerStep::kMlp);
   if (!layer.has_mlp() && !is_watched) {
@@ -107,7 +128,7 @@ void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
     return run_mlp(layer.mlp, look, true, run.n_threads, run.memory.mlp, x);
   }
   const Matrix added = shaped(run.memory.added, x.rows, x.cols);
-  run_branch(run, look, added);
+  run_branch(run, stream, look, added);
   if (is_watched) {
     run.observer.mlp(run.at(LayerStep::kMlp), added);
   }
@@ -115,12 +136,9 @@ void add_mlp(const WatchedLayer& run, ConstMatrix look, Matrix x) {
   kernels::add(added, x);
 }
 
-// x += norm((act(x · gate) ∘ p) · projection)
-void add_layer_input(const WatchedLayer& run, Matrix x) {
+// norm((act(x · gate) ∘ p) · projection), in memory.added.
+ConstMatrix layer_input(const WatchedLayer& run, ConstMatrix x) {
   const LayerInput& input = run.weights().input;
-  if (!input.present()) {
-    return;
-  }
   const std::size_t width = input.gate.d_out();
   const ConstMatrix p =
       std::as_const(run.memory.layer_inputs).view().col_block(run.layer * width, width);
@@ -130,7 +148,7 @@ void add_layer_input(const WatchedLayer& run, Matrix x) {
   const Matrix added = shaped(run.memory.added, x.rows, x.cols);
   blocked_product(gated, input.projection, run.n_threads, added);
   norm_rows(input.norm, added, run.n_threads, added);
-  kernels::add(added, x);
+  return added;
 }
 
 void check_finite(const Model& model, std::size_t layer, ConstMatrix x) {
@@ -240,13 +258,15 @@ void finish(const WatchedLayer& run, ConstMatrix stream, Matrix x) {
     return;
   }
   if (order == LayerOrder::kPostNorm) {
-    add_mlp(run, x, x);
+    add_mlp(run, x, x, x);
     norm_rows(weights.mlp_norm, x, run.n_threads, x);
   } else {
     const ConstMatrix before = order == LayerOrder::kParallel ? stream : ConstMatrix(x);
-    add_mlp(run, normed(weights.mlp_norm, before, run.n_threads, run.memory), x);
+    add_mlp(run, before, normed(weights.mlp_norm, before, run.n_threads, run.memory), x);
   }
-  add_layer_input(run, x);
+  if (weights.input.present() && !weights.altup.present()) {
+    kernels::add(layer_input(run, x), x);
+  }
   scale_rows(weights.result_scale, x);
   check_finite(run.model, run.layer, x);
 }
@@ -260,6 +280,55 @@ bool wants_cross(const Model& model, std::size_t layer, const RunObserver& obser
     }
   }
   return false;
+}
+
+// The layer's active stream, of all of them side by side, as it predicts them.
+ConstMatrix predict(const WatchedLayer& run, ConstMatrix streams) {
+  const Matrix predicted = shaped(run.memory.streams, streams.rows, streams.cols);
+  for (std::size_t row = 0; row < streams.rows; ++row) {
+    std::ranges::copy(streams.row(row), predicted.row_data(row));
+  }
+  predict_streams(run.model, run.weights().altup, run.n_threads, predicted);
+  const ConstMatrix active = stream_of(run.model, predicted, run.model.altup.active);
+  const Matrix stream = shaped(run.memory.active, active.rows, active.cols);
+  for (std::size_t row = 0; row < active.rows; ++row) {
+    std::ranges::copy(active.row(row), stream.row_data(row));
+  }
+  return stream;
+}
+
+// All streams behind the layer that made z of its active one; behind the last layer the one that
+// they become.
+MatrixBuffer correct(const WatchedLayer& run, MatrixBuffer z) {
+  const Model& model = run.model;
+  const AltUpLayer& altup = run.weights().altup;
+  MatrixBuffer all = std::exchange(run.memory.streams, {});
+  const Matrix streams = all.view();
+  correct_streams(model, altup, std::as_const(z).view(), run.n_threads, streams);
+  const Matrix active = stream_of(model, streams, model.altup.active);
+  if (run.weights().input.present()) {
+    const Matrix look = shaped(run.memory.active, active.rows, active.cols);
+    for (std::size_t row = 0; row < active.rows; ++row) {
+      std::ranges::copy(active.row(row), look.row_data(row));
+      for (std::size_t i = 0; i < altup.input_scale.size(); ++i) {
+        look(row, i) *= altup.input_scale[i];
+      }
+    }
+    const ConstMatrix added = layer_input(run, look);
+    for (std::size_t i = 1; i < model.altup.n_streams(); ++i) {
+      kernels::add(added, stream_of(model, streams, i));
+    }
+  }
+  check_finite(model, run.layer, streams);
+  if (run.layer + 1 < model.n_layers()) {
+    run.show_stream(LayerStep::kAfter, active);
+    run.memory.output = std::move(z);
+    return all;
+  }
+  leave_layers(model, streams, run.n_threads, z.view());
+  check_finite(model, run.layer, z.view());
+  run.show_stream(LayerStep::kAfter, z.view());
+  return z;
 }
 
 std::size_t wanted_heads(const Model& model, std::size_t layer, const RunObserver& observer) {
@@ -303,7 +372,8 @@ bool norms_first(const Model& model, std::size_t layer) noexcept {
 }
 
 bool changes_branches(const LayerWeights& layer) noexcept {
-  return layer.after_attention_norm.present() || layer.branch_scale != 1.0f;
+  return layer.after_attention_norm.present() || layer.branch_scale != 1.0f ||
+         layer.laurel.present();
 }
 
 bool adds_stream_first(const Model& model, std::size_t layer) noexcept {
@@ -318,6 +388,11 @@ void join_stream(const Model& model, std::size_t layer, ConstMatrix stream, std:
     finish_branch(weights, weights.after_attention_norm, n_threads, x);
     kernels::add(stream, x);
   }
+  if (weights.laurel.present()) {
+    const MatrixBuffer added = laurel(model, layer, stream, n_threads);
+    kernels::add(added.view(), x);
+    scale_rows(std::numbers::sqrt2_v<float> / 2.0f, x);
+  }
   if (model.config.order == LayerOrder::kPostNorm) {
     norm_rows(weights.attention_norm, x, n_threads, x);
   }
@@ -328,6 +403,10 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
                        Progress* progress) {
   const std::size_t n_threads = request.n_threads;
   const WatchedLayer run{model, layer, observer, n_threads, memory};
+  const bool has_streams = run.weights().altup.present();
+  if (has_streams) {
+    stream = predict(run, stream);
+  }
   run.show_stream(LayerStep::kBefore, stream);
   if (reach <= LayerReach::kInput) {
     return {};
@@ -348,6 +427,9 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
   add_cross(run, request, x);
   run.show_stream(LayerStep::kMiddle, x);
   finish(run, stream, x);
+  if (has_streams) {
+    return correct(run, std::move(output));
+  }
   run.show_stream(LayerStep::kAfter, x);
   return output;
 }
@@ -357,16 +439,19 @@ MatrixBuffer run_layers(const Model& model, std::size_t first, MatrixBuffer stre
                         LayerMemory& memory, Progress* progress) {
   for (std::size_t layer = first; layer <= end.layer; ++layer) {
     const LayerReach reach = layer < end.layer ? LayerReach::kWhole : end.reach;
-    memory.output =
-        std::exchange(stream, run_layer(model, layer, reach, std::as_const(stream).view(), request,
-                                        observer, memory, progress));
+    MatrixBuffer next = run_layer(model, layer, reach, std::as_const(stream).view(), request,
+                                  observer, memory, progress);
+    (model.altup.present() ? memory.streams : memory.output) =
+        std::exchange(stream, std::move(next));
   }
   return stream;
 }
 
 double layer_bytes(const Model& model, std::size_t n_tokens) noexcept {
-  // Its input and its output, and what is normed and added.
-  const double streams = model.config.order == LayerOrder::kAttentionOnly ? 2.0 : 4.0;
+  // Its input and its output, and what is normed and added; of several streams all.
+  const double several =
+      model.altup.present() ? 2.0 * static_cast<double>(model.altup.n_streams()) + 4.0 : 0.0;
+  const double streams = several + (model.config.order == LayerOrder::kAttentionOnly ? 2.0 : 4.0);
   const double token_bytes = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float));
   double most = 0.0;
   for (const LayerWeights& layer : model.layers) {

@@ -31,10 +31,11 @@ struct RunEnd {
 RunEnd run_end(const Model& model, const RunObserver& observer);
 
 /// What layer `layer` makes of the residual stream [n_tokens, d_model], in the model's LayerOrder:
-/// [n_tokens, d_model]; of no use when the reach is not the whole layer. A layer that is attention
-/// alone gives its output with the stream added when the model says so; or the contexts side by
-/// side, without the stream, when it has no W_O. `observer` is told and may step in; work done goes
-/// to `progress` unless it is null.
+/// [n_tokens, d_model]; of no use when the reach is not the whole layer. Models with several
+/// streams (AltUp) have them side by side, as enter_layers() gives them; behind the last layer
+/// there is one. A layer that is attention alone gives its output with the stream added when the
+/// model says so; or the contexts side by side, without the stream, when it has no W_O. `observer`
+/// is told and may step in; work done goes to `progress` unless it is null.
 ///
 /// Needs in `memory`, beside its result, what attend_layer() and run_mlp() need. Throws
 /// Error{kMalformed} naming the first head with a number that is not finite.
@@ -42,8 +43,8 @@ MatrixBuffer run_layer(const Model& model, std::size_t layer, LayerReach reach, 
                        const AttentionRequest& request, RunObserver& observer, LayerMemory& memory,
                        Progress* progress = nullptr);
 
-/// run_layer() for all layers from `first` up to the end, one after the other. `stream` [n_tokens,
-/// d_model] is what enters the first one.
+/// run_layer() for all layers from `first` up to the end, one after the other. `stream` is what
+/// enters the first one: of layer 0 what enter_layers() gives.
 MatrixBuffer run_layers(const Model& model, std::size_t first, MatrixBuffer stream,
                         const RunEnd& end, const AttentionRequest& request, RunObserver& observer,
                         LayerMemory& memory, Progress* progress = nullptr);

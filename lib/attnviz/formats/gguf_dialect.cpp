@@ -105,6 +105,18 @@ GgufDialect gemma3(const Gguf& gguf) {
   return dialect;
 }
 
+GgufDialect gemma3n(const Gguf& gguf) {
+  GgufDialect dialect;
+  for (const auto& [key, said] :
+       {std::pair("gemma3n.rope.freq_base_swa", "gemma3n.rope.freq_base_local"),
+        std::pair("gemma3n.attention.key_length", "gemma3n.head_dim")}) {
+    if (gguf.find(said) != nullptr) {
+      dialect.meant.push_back({key, said});
+    }
+  }
+  return dialect;
+}
+
 // Llama 3, whose file does not say how its texts are cut, nor what ends a turn. Ollama also takes
 // the end of texts for that of turns where `pre` is there; but files of base models say it so, and
 // nothing else would end their texts.
@@ -136,10 +148,11 @@ GgufDialect llama(const Gguf& gguf) {
   return dialect;
 }
 
-// A BPE, whatever the file calls it.
+// A BPE where there are merges, whatever the file calls it.
 GgufDialect gemma4(const Gguf& gguf) {
   GgufDialect dialect;
-  if (string_at(gguf, "tokenizer.ggml.model") == "llama") {
+  if (string_at(gguf, "tokenizer.ggml.model") == "llama" &&
+      gguf.find("tokenizer.ggml.merges") != nullptr) {
     dialect.meant.push_back({"tokenizer.ggml.model", "", text("gemma4"), true});
   }
   return dialect;
@@ -200,6 +213,7 @@ GgufDialect lfm2(const Gguf& gguf) {
 GgufDialect gguf_dialect(const Gguf& gguf) {
   const std::string_view architecture = string_at(gguf, "general.architecture");
   return architecture == "gemma3"     ? gemma3(gguf)
+         : architecture == "gemma3n"  ? gemma3n(gguf)
          : architecture == "gemma4"   ? gemma4(gguf)
          : architecture == "lfm2"     ? lfm2(gguf)
          : architecture == "llama"    ? llama(gguf)

@@ -193,7 +193,7 @@ MatrixBuffer embed_for_layers(const Model& model, const ModelInput& input, Const
     kernels::scale(all, of_stream);
     const Matrix by_layer{all.data(), all.size() / width, width, width};
     apply_norm(own.norm, by_layer, by_layer);
-    copy_row(own.table, input.ids[token], row);
+    copy_row(own.table, input.ids[token] < own.table.rows ? input.ids[token] : 0, row);
     std::transform(all.begin(), all.end(), row.begin(), all.begin(),
                    [of_row](float x, float number) {
                      return (x + of_row * number) * std::numbers::sqrt2_v<float> / 2.0f;

@@ -29,8 +29,11 @@ struct Router {
   std::size_t n_groups = 1;
   std::size_t n_used_groups = 1;
   std::size_t n_group_best = 1;
-  bool normed = false;  // factors add up to 1 before they are scaled
-  float scale = 1.0f;   // of the factors
+  bool normed = false;                       // factors add up to 1 before they are scaled
+  float scale = 1.0f;                        // of the factors
+  std::span<const float> expert_scale = {};  // [n_experts]: of each one's factors, or empty
+  Norm norm =
+      {};  // of the stream itself, which it looks at then (Gemma 4); absent: as the MLP does
 
   std::size_t n_experts() const noexcept { return gate.d_out(); }
 };
@@ -49,6 +52,10 @@ struct Experts {
   // In the place of the numbers of `each`, whose matrices have shapes alone then; or empty.
   std::vector<SplitBlocks> split_up = {}, split_down = {};
   Projection shared_gate = {};  // [d_model, 1]: the MLP that all share times σ(x · it); or empty
+  // Of layers whose experts stand apart from the MLP that all share (Gemma 4): n'(mlp(y)) +
+  // after_norm(Σ factor · expert(norm(x))), x the stream. Absent: none, and experts look at y.
+  Norm norm = {}, after_norm = {};
+  Norm after_shared_norm = {};  // n'
 
   bool present() const noexcept { return !each.empty(); }
 

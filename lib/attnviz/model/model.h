@@ -17,6 +17,7 @@
 #include "attnviz/core/stored_type.h"
 #include "attnviz/core/tensor.h"
 #include "attnviz/core/unread.h"
+#include "attnviz/model/altup.h"
 #include "attnviz/model/experts.h"
 #include "attnviz/model/latents.h"
 #include "attnviz/model/mask.h"
@@ -114,6 +115,8 @@ struct LayerWeights {
   LayerInput input = {};
   float branch_scale = 1.0f;  // of what attention and MLP add: Granite's residual multiplier
   float result_scale = 1.0f;  // of all that leaves the layer: Gemma 4's layer scalar
+  Laurel laurel = {};
+  AltUpLayer altup = {};  // of models with several streams, in all layers
 
   /// The norm of one head's queries, or keys; its weights [d_head].
   Norm query_norm_of(std::size_t head) const noexcept;
@@ -207,7 +210,7 @@ struct StoredWeights {
 /// Each token's own embeddings for every layer (Gemma 3n and 4): p [n_layers, e] of a token with
 /// embedding x in the stream is (norm(x · projection / √d_model) + √e · its row) / √2.
 struct LayerEmbeddings {
-  StoredMatrix table;     // [n_vocab, n_layers · e], or empty
+  StoredMatrix table;     // [n_vocab, n_layers · e], or empty; ids beyond it have the first row
   Projection projection;  // [d_model, n_layers · e]
   Norm norm;              // of each layer's [e]
 
@@ -237,6 +240,7 @@ struct Model {
   StoredMatrix segment_embeddings;  // [n_segments, d_model], or empty
   Norm embedding_norm;
   LayerEmbeddings layer_embeddings;
+  AltUp altup;
 
   OutputHead head;
 

@@ -73,7 +73,7 @@ constexpr HarmlessKey kConfigKeys[] = {
     {"apply_query_key_layer_scaling", kRunning},
     {"attention_bias", kNeutral, 0.0},
     {"attention_softmax_in_fp32", kRunning},
-    {"audio_config", kOtherPart},
+    {"audio_*", kOtherPart},
     {"author", kSaving},
     {"bad_words_ids", kGenerating},
     {"bf16", kRunning},

@@ -93,6 +93,9 @@ struct Mlp {
   // l > 0: in place of act(g) ∘ u, g̃ · σ(1.702 g̃) ∘ (ũ + 1) with g̃ = min(g, l) and ũ = u cut to
   // [-l, l] (gpt-oss, OpenAI 2025).
   float limit = 0.0f;
+  // s > 0: g becomes max(0, g - (mean + Φ⁻¹(s) · deviation)) of its token's gates before act, so
+  // that about this share of them is 0 (Gemma 3n, Gemma Team 2025). Less than 1.
+  double sparsity = 0.0;
 
   bool present() const noexcept { return !up.weight.empty(); }
   bool is_gated() const noexcept { return interleaved || !gate.weight.empty(); }

@@ -120,4 +120,59 @@ TEST_CASE("mlp: a text whose hidden layer is done in parts gets the same bits") 
   }
 }
 
+TEST_CASE("mlp: of sparse gates about the share that is asked for is 0, of every token alike") {
+  for (const double share : {0.05, 0.5, 0.95}) {
+    CAPTURE(share);
+    constexpr std::size_t kWidth = 1001;
+    Weights weights(3, kWidth, /*gated=*/true, Activation::kRelu);
+    weights.mlp.sparsity = share;
+    const MatrixBuffer x = numbers(200, 3, 5.0);
+    MatrixBuffer expected(x.rows(), 3);
+    const double quantile = share == 0.5  ? 0.0
+                            : share < 0.5 ? -1.6448536269514722
+                                          : 1.6448536269514722;
+    for (std::size_t row = 0; row < x.rows(); ++row) {
+      std::vector<double> gates(kWidth);
+      double mean = 0.0;
+      for (std::size_t col = 0; col < kWidth; ++col) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          gates[col] += static_cast<double>(x.view()(row, i)) *
+                        static_cast<double>(weights.gate.view()(i, col));
+        }
+        mean += gates[col] / kWidth;
+      }
+      double variance = 0.0;
+      for (const double gate : gates) {
+        variance += (gate - mean) * (gate - mean) / kWidth;
+      }
+      std::vector<double> result(3);
+      for (std::size_t col = 0; col < kWidth; ++col) {
+        double up = 0.0;
+        for (std::size_t i = 0; i < 3; ++i) {
+          up += static_cast<double>(x.view()(row, i)) *
+                static_cast<double>(weights.up.view()(i, col));
+        }
+        const double gate = relu(gates[col] - mean - quantile * std::sqrt(variance));
+        for (std::size_t i = 0; i < 3; ++i) {
+          result[i] += gate * up * static_cast<double>(weights.down.view()(col, i));
+        }
+      }
+      for (std::size_t i = 0; i < 3; ++i) {
+        expected.view()(row, i) =
+            static_cast<float>(result[i] + static_cast<double>(weights.bias.view()(0, i)));
+      }
+    }
+    for (const std::size_t n_threads : {std::size_t{1}, std::size_t{2}}) {
+      MatrixBuffer out(x.rows(), 3);
+      MlpMemory memory;
+      run_mlp(weights.mlp, x.view(), /*add=*/false, n_threads, memory, out.view());
+      for (std::size_t row = 0; row < x.rows(); ++row) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          CHECK(out.view()(row, i) == doctest::Approx(expected.view()(row, i)).epsilon(1e-4));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace attnviz

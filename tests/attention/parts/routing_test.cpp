@@ -99,4 +99,17 @@ TEST_CASE("numbers that are not finite give factors that are not") {
   }
 }
 
+TEST_CASE("scales of the experts' own change factors and their order, not who is chosen") {
+  Router router = router_of(3, RouterKind::kSoftmax, 2);
+  router.normed = true;
+  std::vector<float> scale = {9.0f, 0.5f, 2.0f};
+  router.expert_scale = scale;
+  const RoutedTokens found = routed(router, {1.0f, 3.0f, 2.0f});
+  const double first = 1.0 / (1.0 + std::exp(-1.0));
+  CHECK(found.experts == Numbers{2, 1});
+  check_factors(found, {2.0 * (1.0 - first), 0.5 * first});
+  scale[1] = std::numeric_limits<float>::quiet_NaN();
+  CHECK(std::isnan(routed(router, {1.0f, 3.0f, 2.0f}).factors.front()));
+}
+
 }  // namespace attnviz

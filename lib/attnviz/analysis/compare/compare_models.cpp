@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <span>
 #include <utility>
@@ -56,6 +57,8 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
             "norms' kind or epsilon");
   };
   compare(a.embedding_scale == b.embedding_scale, "scale of embeddings");
+  compare(a.altup.n_streams() == b.altup.n_streams() && a.altup.active == b.altup.active,
+          "residual streams");
   compare(a.config.positions == b.config.positions, "kind of positions");
   compare(a.config.order == b.config.order && a.config.residual == b.config.residual,
           "order of a layer's parts");
@@ -77,6 +80,8 @@ std::vector<std::string> different_settings(const Model& a, const Model& b) {
     compare(one.norms_heads_together == other.norms_heads_together &&
                 one.value_norm.present() == other.value_norm.present(),
             "norms of queries, keys or values");
+    constexpr double kRounding = 1e-6;  // GGUF files hold a quantile of it
+    compare(std::abs(one.mlp.sparsity - other.mlp.sparsity) < kRounding, "sparsity of MLPs");
     compare(one.mlp.activation == other.mlp.activation || !one.mlp.present(), "activation of MLPs");
     compare(route_alike(one.experts.router, other.experts.router), "routing to experts");
     compare_norms(one.attention_norm, other.attention_norm);

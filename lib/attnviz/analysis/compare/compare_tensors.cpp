@@ -247,6 +247,11 @@ namespace {
 void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   tensors.add("router", a.router.gate, b.router.gate);
   tensors.add("router_bias", {{row_of(a.router.choice_bias), row_of(b.router.choice_bias)}});
+  tensors.add("router_norm", a.router.norm, b.router.norm);
+  tensors.add("expert_scale", {{row_of(a.router.expert_scale), row_of(b.router.expert_scale)}});
+  tensors.add("experts_norm", a.norm, b.norm);
+  tensors.add("after_experts_norm", a.after_norm, b.after_norm);
+  tensors.add("after_shared_norm", a.after_shared_norm, b.after_shared_norm);
   tensors.add("shared_gate", a.shared_gate, b.shared_gate);
   if (a.each.size() != b.each.size()) {
     return;
@@ -270,6 +275,31 @@ void add_experts(const Experts& a, const Experts& b, Tensors& tensors) {
   add_all("down", &Mlp::down);
 }
 
+// What a layer has around its streams: LAuReL, AltUp.
+void add_streams(const LayerWeights& a, const LayerWeights& b, Tensors& tensors) {
+  tensors.add("laurel_left", a.laurel.left, b.laurel.left);
+  tensors.add("laurel_right", a.laurel.right, b.laurel.right);
+  tensors.add("laurel_norm", a.laurel.norm, b.laurel.norm);
+  tensors.add("altup_norm", a.altup.norm, b.altup.norm);
+  tensors.add("altup_router", a.altup.router, b.altup.router);
+  tensors.add("altup_prediction", a.altup.prediction, b.altup.prediction);
+  tensors.add("altup_correction", a.altup.correction, b.altup.correction);
+  tensors.add("altup_scale", {{row_of(a.altup.input_scale), row_of(b.altup.input_scale)}});
+}
+
+// What streams enter, or leave, by.
+void add_ends(const AltUp& a, const AltUp& b, std::vector<Projection> AltUp::*part,
+              const std::string& name, Tensors& tensors) {
+  std::vector<MatrixPair> pairs;
+  for (std::size_t i = 0; i < std::max((a.*part).size(), (b.*part).size()); ++i) {
+    const auto at = [i](const std::vector<Projection>& all) {
+      return i < all.size() ? all[i].weight : StoredMatrix();
+    };
+    pairs.push_back({at(a.*part), at(b.*part)});
+  }
+  tensors.add(name, pairs);
+}
+
 }  // namespace
 
 std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
@@ -284,6 +314,8 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
   tensors.add("layer_embeddings", {{a.layer_embeddings.table, b.layer_embeddings.table}});
   tensors.add("layer_projection", a.layer_embeddings.projection, b.layer_embeddings.projection);
   tensors.add("layer_projection_norm", a.layer_embeddings.norm, b.layer_embeddings.norm);
+  add_ends(a.altup, b.altup, &AltUp::enter, "altup_enter", tensors);
+  add_ends(a.altup, b.altup, &AltUp::leave, "altup_leave", tensors);
   for (std::size_t layer = 0; layer < std::min(a.n_layers(), b.n_layers()); ++layer) {
     const LayerWeights& of_a = a.layers[layer];
     const LayerWeights& of_b = b.layers[layer];
@@ -306,6 +338,7 @@ std::vector<TensorDifference> compare_tensors(const Model& a, const Model& b,
     tensors.add("input_gate", of_a.input.gate, of_b.input.gate);
     tensors.add("input_projection", of_a.input.projection, of_b.input.projection);
     tensors.add("input_norm", of_a.input.norm, of_b.input.norm);
+    add_streams(of_a, of_b, tensors);
   }
   tensors.set_layer({});
   tensors.add("final_norm", a.head.norm, b.head.norm);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/layer.h"
 
@@ -72,15 +73,17 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
   LayerMemory memory;
   MatrixBuffer stream = embed(model, input);
   memory.layer_inputs = embed_for_layers(model, input, std::as_const(stream).view());
+  stream = enter_layers(model, std::move(stream), request.n_threads);
   const RunEnd end{model.n_layers() - 1, LayerReach::kWhole};
   const auto run_from = [&](std::size_t layer, RunObserver& observer) {
     return run_layers(model, layer, copy_of(std::as_const(stream).view()), end, request, observer,
                       memory);
   };
-  UnchangedPrediction prediction(model, run_from(0, unchanged).view(), target, request.n_threads);
+  const MatrixBuffer unchanged_last = run_from(0, unchanged);
+  UnchangedPrediction prediction(model, unchanged_last.view(), target, request.n_threads);
   std::vector<AblationEffect> effects(each.ablations.size());
   std::vector<std::size_t> waiting;  // those whose runs stand in `lasts`, one behind the other
-  MatrixBuffer lasts(prediction.runs_at_once() * stream.rows(), stream.cols());
+  MatrixBuffer lasts(prediction.runs_at_once() * unchanged_last.rows(), unchanged_last.cols());
   const auto measure = [&] {
     const std::size_t rows = waiting.size() * stream.rows();
     const auto changes = prediction.changes_to(std::as_const(lasts).view().row_block(0, rows));
@@ -123,7 +126,9 @@ std::vector<AblationEffect> ablate_each(const Model& model, const TokenizedText&
 double ablation_bytes(const Model& model, std::size_t n_tokens) noexcept {
   const double stream = static_cast<double>(n_tokens) * static_cast<double>(sizeof(float)) *
                         static_cast<double>(model.config.d_model);
-  return layer_bytes(model, n_tokens) + 2.0 * stream + UnchangedPrediction::bytes(model, n_tokens);
+  const double streams = 2.0 + static_cast<double>(model.altup.n_streams());
+  return layer_bytes(model, n_tokens) + streams * stream +
+         UnchangedPrediction::bytes(model, n_tokens);
 }
 
 }  // namespace attnviz

@@ -21,4 +21,13 @@ void require_id(std::uint32_t id, std::size_t n_vocab) {
   }
 }
 
+void require_one_stream(const Model& model, std::string_view consequence) {
+  if (model.altup.present()) {
+    throw Error(ErrorKind::kUnsupported,
+                fmt::format("{}: its layers compute with one of {} residual streams, which each of "
+                            "them mixes (AltUp), {}",
+                            model.config.name, model.altup.n_streams(), consequence));
+  }
+}
+
 }  // namespace attnviz

@@ -372,6 +372,7 @@ Attribution attribute(const Model& model, const TokenizedText& text,
                             "wrote",
                             model.config.name));
   }
+  require_one_stream(model, "so that a logit is no sum of what they wrote");
   const InputColumns input(text);
   Collector collector(model, text.tokens.size(), at, directions);
   run(model, input.view(), request, static_cast<RunObserver&>(collector));

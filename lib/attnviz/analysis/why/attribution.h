@@ -71,7 +71,8 @@ struct Attribution {
 ///         LayerNorm also takes the mean of a part off it.
 ///
 /// Throws Error{kUsage} for a token outside of the text, Error{kUnsupported} for models whose
-/// layers end in a norm (BERT), of which a logit is no sum of parts, and what run() throws.
+/// layers end in a norm (BERT) or that have several streams (AltUp), of which a logit is no sum of
+/// parts, and what run() throws.
 Attribution attribute(const Model& model, const TokenizedText& text,
                       const AttentionRequest& request, std::size_t at,
                       std::span<const LogitDirection> directions);

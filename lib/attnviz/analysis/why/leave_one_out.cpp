@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attnviz/analysis/why/prediction_change.h"
+#include "attnviz/attention/parts/altup_streams.h"
 #include "attnviz/attention/head_math.h"
 #include "attnviz/attention/input_columns.h"
 #include "attnviz/attention/interventions.h"
@@ -46,6 +47,7 @@ class SuffixRuns {
         stream_(embed(model, input)),
         layer_inputs_(embed_for_layers(model, input, std::as_const(stream_).view())),
         cache_(model, input.size()) {
+    stream_ = enter_layers(model, std::move(stream_), request.n_threads);
     memory_.cache = &cache_;
   }
 

@@ -53,6 +53,7 @@ std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
                                   const AttentionRequest& request, std::size_t at,
                                   std::uint32_t target, std::size_t n_top) {
   require_token(at, text.size());
+  require_one_stream(model, "so that a layer's stream alone is not what the output head reads");
   const InputColumns input(text);
   StreamRows rows(model, at);
   run(model, input.view(), request, rows);

@@ -29,8 +29,9 @@ struct LensPoint {
 ///
 /// Source  nostalgebraist 2020, "interpreting GPT: the logit lens".
 ///
-/// Throws Error{kUsage} for a token outside of the text or an id outside of the vocabulary, and
-/// what run() and run_output_head() throw.
+/// Throws Error{kUsage} for a token outside of the text or an id outside of the vocabulary,
+/// Error{kUnsupported} for models with several streams (AltUp), of which the output head reads a
+/// mean, and what run() and run_output_head() throw.
 std::vector<LensPoint> logit_lens(const Model& model, const TokenizedText& text,
                                   const AttentionRequest& request, std::size_t at,
                                   std::uint32_t target, std::size_t n_top);

@@ -339,6 +339,7 @@ ScoreSplit split_score(const Model& model, const TokenizedText& text,
                             "wrote",
                             model.config.name));
   }
+  require_one_stream(model, "so that a score is no sum of what they wrote");
   if (const auto from = model.layers[head.layer].keys_from) {
     throw Error(ErrorKind::kUnsupported,
                 fmt::format("{}: layer {} looks at the keys of layer {}, so that a score is no "

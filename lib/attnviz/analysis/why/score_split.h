@@ -41,8 +41,8 @@ struct ScoreSplit {
 ///         with its Q-, K- and both-sided compositions.
 ///
 /// Throws Error{kUsage} for tokens outside of the text, Error{kUnsupported} for models whose layers
-/// end in norms (BERT), of which the stream is no sum of parts, and what run() throws.
-/// Precondition: the model has the head.
+/// end in norms (BERT) or that have several streams (AltUp), of which the stream is no sum of
+/// parts, and what run() throws. Precondition: the model has the head.
 ScoreSplit split_score(const Model& model, const TokenizedText& text,
                        const AttentionRequest& request, HeadId head, std::size_t query,
                        std::size_t key);

@@ -97,6 +97,11 @@ void add_chunk(const Experts& experts, const RoutedTokens& routed, std::size_t f
 
 RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
                           ExpertMemory& memory) {
+  if (experts.router.norm.present()) {
+    const Matrix normed = shaped(memory.routed, x.rows, x.cols);
+    apply_norm(experts.router.norm, x, normed);
+    x = normed;
+  }
   const Matrix logits = shaped(memory.logits, x.rows, experts.router.n_experts());
   blocked_product(x, experts.router.gate, n_threads, logits);
   return route(experts.router, logits);
@@ -132,8 +137,10 @@ double expert_bytes(const Experts& experts, std::size_t n_tokens) noexcept {
   const std::size_t n = std::min(n_tokens, tokens_at_once(experts.router.n_used, one.up.d_in()));
   const double uses = static_cast<double>(n * experts.router.n_used);
   const auto d_model = static_cast<double>(one.up.d_in());
-  return static_cast<double>(sizeof(float)) * uses *
-         (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff()));
+  const double normed =
+      experts.norm.present() ? 3.0 * static_cast<double>(n_tokens) * d_model : 0.0;
+  return static_cast<double>(sizeof(float)) *
+         (uses * (3.0 * d_model + 2.0 * static_cast<double>(one.d_ff())) + normed);
 }
 
 }  // namespace attnviz

@@ -15,12 +15,14 @@ namespace attnviz {
 struct ExpertMemory {
   MatrixBuffer logits;
   MatrixBuffer outputs;              // of every token and expert that it has
+  MatrixBuffer routed, look, sum;    // of norms in front of and behind router and experts
   std::vector<MatrixBuffer> inputs;  // by thread
   std::vector<MlpMemory> mlps;
   std::vector<Experts::Memory> weights;
 };
 
-/// Which experts the tokens of x get. x [n_tokens, d_model].
+/// Which experts the tokens of x get. x [n_tokens, d_model]: what the MLP looks at, or the stream
+/// itself where the router has a norm.
 RoutedTokens route_tokens(const Experts& experts, ConstMatrix x, std::size_t n_threads,
                           ExpertMemory& memory);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <numbers>
 
 #include "attnviz/attention/blocked_product.h"
 
@@ -24,6 +26,39 @@ void activate_gated(const Mlp& mlp, ConstMatrix up, Matrix gate) noexcept {
     kernels::activate_limited(mlp.limit, up, gate);
   } else {
     kernels::activate_gated(mlp.activation, up, gate);
+  }
+}
+
+// Φ⁻¹: below it lies this share of a standard normal distribution. Between 0 and 1.
+double normal_quantile(double share) noexcept {
+  double low = -40.0;
+  double high = 40.0;
+  for (int step = 0; step < 80; ++step) {
+    const double middle = (low + high) / 2.0;
+    const bool is_above = 0.5 * std::erfc(-middle / std::numbers::sqrt2) > share;
+    (is_above ? high : low) = middle;
+  }
+  return (low + high) / 2.0;
+}
+
+// g becomes max(0, g - (mean + t · deviation)), row by row: what is left are a token's largest
+// ones.
+void keep_largest(double t, Matrix gate) noexcept {
+  const auto n = static_cast<double>(gate.cols);
+  for (std::size_t row = 0; row < gate.rows; ++row) {
+    double mean = 0.0;
+    for (const float g : gate.row(row)) {
+      mean += static_cast<double>(g) / n;
+    }
+    double variance = 0.0;
+    for (const float g : gate.row(row)) {
+      const double apart = static_cast<double>(g) - mean;
+      variance += apart * apart / n;
+    }
+    const auto cut = static_cast<float>(mean + t * std::sqrt(variance));
+    for (float& g : gate.row(row)) {
+      g = g - cut < 0.0f ? 0.0f : g - cut;  // what is not a number stays so
+    }
   }
 }
 
@@ -57,6 +92,18 @@ void run_mlp(const Mlp& mlp, ConstMatrix x, bool add, std::size_t n_threads, Mlp
       hidden = gate_rows.row_block(0, count);
       blocked_product(tokens, mlp.up, n_threads, up);
       activate_gated(mlp, take_apart(up, hidden), hidden);
+    } else if (mlp.sparsity > 0.0) {
+      constexpr std::size_t kWorkPerNumber = 8;
+      hidden = gate_rows.row_block(0, count);
+      blocked_product(tokens, mlp.up, n_threads, up);
+      blocked_product(tokens, mlp.gate, n_threads, hidden);
+      const double t = normal_quantile(mlp.sparsity);
+      for_each_block(count, 1, kWorkPerNumber * hidden.cols, n_threads,
+                     [&](const OutputBlock& block) {
+                       const Matrix rows = hidden.row_block(block.first_row, block.n_rows);
+                       keep_largest(t, rows);
+                       activate_gated(mlp, up.row_block(block.first_row, block.n_rows), rows);
+                     });
     } else if (mlp.is_gated()) {
       hidden = gate_rows.row_block(0, count);
       blocked_product(tokens, mlp.up, n_threads, up);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 namespace attnviz {
 
@@ -111,6 +113,26 @@ class TokenRouter {
     std::ranges::transform(chosen_, factors.begin(), [&](double score) {
       return static_cast<float>(score / sum * static_cast<double>(router_.scale));
     });
+    if (!router_.expert_scale.empty()) {
+      scale_each(experts, factors);
+    }
+  }
+
+  // By factors of the experts' own, which may change their order.
+  void scale_each(std::span<std::uint32_t> experts, std::span<float> factors) {
+    std::vector<std::pair<float, std::uint32_t>> scaled;
+    scaled.reserve(experts.size());
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+      scaled.emplace_back(factors[i] * router_.expert_scale[experts[i]], experts[i]);
+    }
+    if (std::ranges::all_of(scaled, [](const auto& one) { return std::isfinite(one.first); })) {
+      std::ranges::sort(scaled, [](const auto& a, const auto& b) {
+        return a.first > b.first || (a.first == b.first && a.second < b.second);
+      });
+    }
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+      std::tie(factors[i], experts[i]) = scaled[i];
+    }
   }
 
   const Router& router_;

@@ -167,6 +167,7 @@ void write_for_query(JsonWriter& json, const Inspection& head) {
     json.member_if_any("attended", head.attended);
   }
   json.member_if_any("added", head.added);
+  json.member_if_any("laurel", head.laurel);
   json.member_if_any("result", head.result);
   json.end_object();
 }

@@ -167,6 +167,9 @@ StepFormula residual_formula(const Inspection& head) {
                       head.branch_scale == 1.0f ? "" : fmt::format("{:.4g} · ", head.branch_scale),
                       head.after_norm.present() ? norm_name(head.after_norm) : "", sum);
   }
+  if (!head.laurel.empty()) {
+    sum = fmt::format("({} + LAuReL) ÷ √2", sum);
+  }
   if (head.result_norm.present()) {
     sum = fmt::format("{}({})", norm_name(head.result_norm), sum);
   }
@@ -213,12 +216,16 @@ std::string residual_sentence(const Inspection& head, const KeyWords& words) {
   if (head.changes_branch()) {
     return fmt::format(
         "The head's part has length {:.3g}{}; what they make {}, and so a vector of length {:.3g} "
-        "is added to x, whose length is {:.3g}.",
+        "is added to x, whose length is {:.3g}.{}",
         added,
         n == 1 ? "" : fmt::format(", and {} {}", others, n == 2 ? "adds its own" : "add theirs"),
         head.after_norm.present() ? "goes through a norm"
                                   : fmt::format("is multiplied by {:.4g}", head.branch_scale),
-        length(head.added), before);
+        length(head.added), before,
+        head.laurel.empty() ? ""
+                            : fmt::format(" The layer's learned residual (LAuReL) adds one of "
+                                          "length {:.3g}, and the sum is divided by √2.",
+                                          length(head.laurel)));
   }
   return fmt::format("The head adds a vector of length {:.3g} to x, whose length is {:.3g}{}.{}",
                      added, before,
@@ -251,6 +258,7 @@ void residual_blocks(const Inspection& head, StepBlocks& to) {
     add("= sum", head.attended);
     add(head.after_norm.present() ? "  its norm" : "  scaled", head.added);
     add("+ x", head.x());
+    add("+ LAuReL", head.laurel);
   }
   if (head.result_norm.present()) {
     add("= sum", head.attended);

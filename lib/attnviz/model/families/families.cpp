@@ -19,6 +19,8 @@ std::span<const Family> families() noexcept {
       {"gemma2", "Gemma2", read_gemma2},
       {"gemma3", "Gemma3", read_gemma3, {}, kVision},
       {"gemma3_text", "Gemma3", read_gemma3},
+      {"gemma3n", "Gemma3n", read_gemma3n, {}, "vision, audio"},
+      {"gemma3n_text", "Gemma3n", read_gemma3n},
       {"gemma4", "Gemma4", read_gemma4, {}, "vision, audio"},
       {"gemma4_text", "Gemma4", read_gemma4},
       {"gpt2", "GPT2", read_gpt2},

@@ -38,6 +38,7 @@ Model read_falcon(const HfConfig& config, TensorFiles files);
 Model read_gemma(const HfConfig& config, TensorFiles files);
 Model read_gemma2(const HfConfig& config, TensorFiles files);
 Model read_gemma3(const HfConfig& config, TensorFiles files);
+Model read_gemma3n(const HfConfig& config, TensorFiles files);
 Model read_gemma4(const HfConfig& config, TensorFiles files);
 Model read_gpt2(const HfConfig& config, TensorFiles files);
 Model read_gpt_neox(const HfConfig& config, TensorFiles files);

@@ -1,6 +1,6 @@
 // Gemma 4 (Gemma Team 2026): Gemma 3 without scaled scores, with normed values; layers that see
-// everything have wider heads, and layers may take keys and values of others and embeddings of
-// their own of each token.
+// everything have wider heads, layers may take keys and values of others and embeddings of their
+// own of each token, and experts may stand beside the MLP.
 
 #include <fmt/core.h>
 
@@ -16,24 +16,42 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
-#include "attnviz/model/families/hf_traits.h"
+#include "attnviz/model/families/gemma_traits.h"
 
 namespace attnviz {
 
 namespace {
 
-void require_dense(const HfConfig& config) {
-  if (config.flag_or("enable_moe_block", false)) {
-    throw Error(
-        ErrorKind::kUnsupported,
-        fmt::format("{}enable_moe_block: expected false, found true: mixtures of experts are "
-                    "not read",
-                    config.node().where()));
+// Experts beside the MLP, with norms of their own; a router that looks at the stream itself.
+void read_gemma4_experts(const HfConfig& config, Traits& traits) {
+  if (!config.flag_or("enable_moe_block", false)) {
+    for (const char* key :
+         {"num_experts", "top_k_experts", "expert_intermediate_size", "moe_intermediate_size"}) {
+      config.find(key);  // of experts, which are off
+    }
+    return;
   }
-  for (const char* key :
-       {"num_experts", "top_k_experts", "expert_intermediate_size", "moe_intermediate_size"}) {
-    config.find(key);  // of experts, which are off
-  }
+  require_same(config.find("moe_intermediate_size"), config.find("expert_intermediate_size"));
+  ExpertTraits& experts = traits.experts;
+  experts.n = config.size("num_experts");
+  experts.d_ff = config.size({"moe_intermediate_size", "expert_intermediate_size"});
+  experts.router.n_used = config.size("top_k_experts");
+  experts.router.normed = true;
+  experts.gate_with_up = true;
+  experts.apart = true;
+  experts.shared_d_ff = traits.d_ff;
+  TensorNames& names = traits.names;
+  names.router = "router.proj";
+  names.router_scale = "router.scale";
+  names.expert_scale = "router.per_expert_scale";
+  names.expert_norm = "pre_feedforward_layernorm_2";
+  names.after_expert_norm = "post_feedforward_layernorm_2";
+  names.after_shared_norm = "post_feedforward_layernorm_1";
+  names.expert_gate_up = "experts.gate_up_proj";
+  names.expert_down = "experts.down_proj";
+  names.shared_mlp_gate = names.gate;
+  names.shared_mlp_up = names.up;
+  names.shared_mlp_down = names.down;
 }
 
 // Of pictures, or not at all.
@@ -87,31 +105,15 @@ Model read_gemma4(const HfConfig& config, TensorFiles files) {
   constexpr std::size_t kPattern = 6;
   constexpr std::size_t kWindow = 512;
   constexpr std::size_t kLayerInputs = 256;
-  require_dense(config);
   require_causal(config);
   require_rope_parameters(config);
   ConfigDefaults defaults{.n_heads = 8, .n_kv_heads = 4, .d_head = 256, .n_ctx = 131072};
   defaults.tied = true;
-  Traits traits = read_traits(config, defaults);
-  traits.names.mlp_norm = "pre_feedforward_layernorm";
-  traits.names.layer_embeddings = "embed_tokens_per_layer";
-  traits.names.layer_projection = "per_layer_model_projection";
-  traits.names.layer_projection_norm = "per_layer_projection_norm";
-  traits.names.input_gate = "per_layer_input_gate";
-  traits.names.input_projection = "per_layer_projection";
-  traits.names.input_norm = "post_per_layer_input_norm";
+  Traits traits = unscaled_gemma_traits(config, defaults, kLayerInputs);
   traits.names.result_scale = "layer_scalar";
-  traits.activation = read_activation(config, "hidden_activation", "gelu_pytorch_tanh");
-  traits.qkv_bias = traits.output_bias = present_if(config.flag_or("attention_bias", false));
-  traits.norm_after = true;
-  traits.query_key_norm = Presence::kYes;
-  traits.value_norm = true;
-  traits.score_scale = 1.0;
   traits.result_scale = true;
-  traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
   traits.logit_soft_cap = soft_cap(config, "final_logit_softcapping", 0.0);
-  const auto own = config.find("hidden_size_per_layer_input");  // may be 0
-  traits.layer_inputs = own ? static_cast<std::size_t>(own->as_unsigned()) : kLayerInputs;
+  read_gemma4_experts(config, traits);
   config.find("vocab_size_per_layer_input");
 
   // The last layer sees everything, whatever the list says of it.
@@ -139,11 +141,7 @@ Model read_gemma4(const HfConfig& config, TensorFiles files) {
     return ropes.at({is_sliding(layer), shapes[layer].d_head});
   };
 
-  const auto shared = config.find("num_kv_shared_layers");
-  const std::size_t n_shared = shared ? static_cast<std::size_t>(shared->as_unsigned()) : 0;
-  if (n_shared >= traits.n_layers && n_shared > 0) {
-    shared->fail(fmt::format("expected fewer than {}, found {}", traits.n_layers, n_shared));
-  }
+  const std::size_t n_shared = n_sharing_layers(config, traits.n_layers, 0);
   const bool are_wider = config.flag_or("use_double_wide_mlp", false);
   traits.vary = [=, where = traits.where, n_own = traits.n_layers - n_shared](std::size_t layer,
                                                                               LayerTraits& shape) {

@@ -50,7 +50,7 @@ Traits read_traits(const HfConfig& config, const ConfigDefaults& defaults) {
   traits.n_layers = config.size("num_hidden_layers");
   traits.n_vocab = config.size_if_there("vocab_size").value_or(0);
   traits.d_model = config.size("hidden_size");
-  traits.d_ff = size("intermediate_size", defaults.d_ff);
+  traits.d_ff = defaults.d_ff_by_layer ? 0 : size("intermediate_size", defaults.d_ff);
   traits.n_ctx = size("max_position_embeddings", defaults.n_ctx);
   traits.n_heads = size("num_attention_heads", defaults.n_heads);
   // Null: as many as heads, whatever the family's default is.

@@ -24,6 +24,7 @@ struct ConfigDefaults {
   std::size_t original_n_ctx = 0;  // before rotary positions were scaled; 0: n_ctx
   bool tied = false;
   std::size_t d_ff = 0;
+  bool d_ff_by_layer = false;  // "intermediate_size" is left to the family
 };
 
 /// The shapes and names that Llama and its descendants have in common.

@@ -11,7 +11,7 @@
 #include "attnviz/core/message.h"
 #include "attnviz/model/families/families.h"
 #include "attnviz/model/families/hf_traits.h"
-#include "attnviz/model/families/state_reader.h"
+#include "attnviz/model/families/readers/state_reader.h"
 
 namespace attnviz {
 

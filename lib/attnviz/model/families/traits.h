@@ -38,6 +38,11 @@ struct TensorNames {
   std::string_view layer_embeddings = {}, layer_projection = {}, layer_projection_norm = {};
   std::string_view input_gate = {}, input_projection = {}, input_norm = {};
   std::string_view result_scale = {};
+  // Of several streams; {} in the names outside of layers stands for a stream's number less 1.
+  std::string_view altup_enter = {}, altup_leave = {};
+  std::string_view altup_norm = {}, altup_router = {}, altup_prediction = {}, altup_correction = {},
+                   altup_input_scale = {};
+  std::string_view laurel_left = {}, laurel_right = {}, laurel_norm = {};
   std::string_view gate = {}, up = {}, down = {}, gate_up = {};  // gate_up: both in one
   std::string_view sinks = {};
   std::string_view distance_bias = {};
@@ -53,6 +58,9 @@ struct TensorNames {
   // lie in one tensor have names of their own.
   std::string_view expert_gate = {}, expert_up = {}, expert_down = {}, expert_gate_up = {};
   std::string_view expert_gate_bias = {}, expert_up_bias = {}, expert_down_bias = {};
+  // Of experts that stand apart from it: the router's norm and scales, norms of each side.
+  std::string_view router_scale = {}, expert_scale = {}, expert_norm = {}, after_expert_norm = {},
+                   after_shared_norm = {};
   // Of the MLP that all tokens share beside them, and what opens it.
   std::string_view shared_mlp_gate = {}, shared_mlp_up = {}, shared_mlp_down = {},
                    shared_mlp_gate_up = {}, shared_gate = {};
@@ -89,6 +97,14 @@ struct ExpertTraits {
   bool has_shared_gate = false;
   std::function<bool(std::size_t layer)> in_layer;  // empty: in all
   std::size_t shared_d_ff = 0;                      // of the MLP beside them; 0: there is none
+  bool apart = false;  // with norms of their own, and a router that looks at the stream: Gemma 4
+};
+
+/// Several residual streams: Gemma 3n.
+struct AltUpTraits {
+  std::size_t n_streams = 1;
+  std::size_t active = 0;
+  bool input_scale = true;  // of what a layer's input looks at
 };
 
 /// States in attention's place, but for their tensors: shapes as a Recurrence's.
@@ -130,6 +146,7 @@ struct LayerTraits {
   bool has_states = false;
   bool mixes = true;
   bool has_mlp = true;
+  double sparsity = 0.0;                 // as the Mlp's
 };
 
 /// What a family's config says, and the family itself. The defaults are Llama's.
@@ -197,10 +214,13 @@ struct Traits {
   Presence mlp_bias = Presence::kNo;
   ExpertTraits experts;
 
-  float embedding_scale = 1.0f;  // Gemma: √d_model
-  std::size_t layer_inputs = 0;  // numbers of each token's own embedding for a layer; 0: none
-  float branch_scale = 1.0f;     // of what attention and MLP add: Granite
-  bool result_scale = false;     // a number in the file for what leaves each layer: Gemma 4
+  float embedding_scale = 1.0f;   // Gemma: √d_model
+  std::size_t layer_inputs = 0;   // numbers of each token's own embedding for a layer; 0: none
+  std::size_t n_layer_vocab = 0;  // tokens that have such embeddings; 0: all
+  AltUpTraits altup;
+  std::size_t laurel_rank = 0;  // 0: there is none
+  float branch_scale = 1.0f;    // of what attention and MLP add: Granite
+  bool result_scale = false;    // a number in the file for what leaves each layer: Gemma 4
   Presence convolution_bias = Presence::kNo;
   bool tied = false;
   Presence unembedding_bias = Presence::kNo;

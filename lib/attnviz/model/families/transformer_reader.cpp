@@ -9,10 +9,11 @@
 #include "attnviz/core/error.h"
 #include "attnviz/core/message.h"
 #include "attnviz/formats/harmless_key.h"
-#include "attnviz/model/families/encoder_decoder_reader.h"
-#include "attnviz/model/families/expert_reader.h"
-#include "attnviz/model/families/latent_reader.h"
-#include "attnviz/model/families/state_reader.h"
+#include "attnviz/model/families/readers/altup_reader.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/expert_reader.h"
+#include "attnviz/model/families/readers/latent_reader.h"
+#include "attnviz/model/families/readers/state_reader.h"
 #include "attnviz/model/families/traits.h"
 
 namespace attnviz {
@@ -102,7 +103,11 @@ class TransformerReader {
       model.embedding_norm = norm(names_.embedding_norm);
     }
     if (traits_.layer_inputs > 0) {
-      read_layer_embeddings(n_vocab, model.layer_embeddings);
+      read_layer_embeddings(traits_.n_layer_vocab != 0 ? traits_.n_layer_vocab : n_vocab,
+                            model.layer_embeddings);
+    }
+    if (traits_.altup.n_streams > 1) {
+      model.altup = read_altup(traits_, weights_);
     }
   }
 
@@ -335,6 +340,13 @@ class TransformerReader {
     } else {
       const MlpNames own{names_.gate, names_.up, names_.down, names_.gate_up};
       layer.mlp = read_mlp(named, own, traits_.gate_with_up, shape.d_ff);
+      layer.mlp.sparsity = shape.sparsity;
+    }
+    if (traits_.altup.n_streams > 1) {
+      layer.altup = read_altup_layer(traits_, named, weights_);
+    }
+    if (traits_.laurel_rank > 0) {
+      layer.laurel = read_laurel(traits_, named, weights_);
     }
     if (traits_.layer_inputs > 0) {
       layer.input = read_layer_input(named);

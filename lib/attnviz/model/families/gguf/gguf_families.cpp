@@ -14,6 +14,7 @@ std::span<const GgufArchitecture> gguf_architectures() noexcept {
       {"gemma-embedding", "gemma3_text", read_gguf_gemma_embedding},
       {"gemma2", "gemma2", read_gguf_gemma2},
       {"gemma3", "gemma3", read_gguf_gemma3},
+      {"gemma3n", "gemma3n", read_gguf_gemma3n},
       {"gemma4", "gemma4", read_gguf_gemma4},
       {"gpt-oss", "gpt_oss", read_gguf_gpt_oss},
       {"gpt2", "gpt2", read_gguf_gpt2},

@@ -31,6 +31,7 @@ Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma3(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weights);
+Model read_gguf_gemma3n(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gpt2(const GgufMetadata& metadata, WeightReader weights);
 Model read_gguf_gpt_oss(const GgufMetadata& metadata, WeightReader weights);

@@ -1,14 +1,18 @@
-// Gemma 1 to 4 as llama.cpp's converter writes them: norms hold 1 + w.
+// Gemma 1 to 4 and 3n as llama.cpp's converter writes them: norms hold 1 + w.
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numbers>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "attnviz/formats/harmless_key.h"
+#include "attnviz/model/families/gemma_traits.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/families/gguf/gguf_traits.h"
 #include "attnviz/model/rope_scaling.h"
@@ -19,8 +23,9 @@ namespace {
 
 constexpr std::size_t kPattern = 6;  // of Gemma 3's layers every sixth sees everything
 
-Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights) {
-  Traits traits = gguf_traits(metadata, weights);
+Traits gemma_traits(const GgufMetadata& metadata, const WeightReader& weights,
+                    bool may_have_experts = false) {
+  Traits traits = gguf_traits(metadata, weights, NormKind::kRms, may_have_experts);
   traits.activation = Activation::kGeluTanh;
   traits.embedding_scale = static_cast<float>(std::sqrt(static_cast<double>(traits.d_model)));
   return traits;
@@ -90,6 +95,71 @@ void rotate_gemma4(const GgufMetadata& metadata, WeightReader& weights,
   };
 }
 
+// Gemma 3n and 4: values are normed as queries and keys are, and scores are not scaled.
+Traits later_unscaled_traits(const GgufMetadata& metadata, const WeightReader& weights,
+                             bool may_have_experts = false) {
+  const GgufKeys key(metadata);
+  Traits traits = gemma_traits(metadata, weights, may_have_experts);
+  traits.tied = true;
+  traits.norm_after = true;
+  traits.query_key_norm = Presence::kYes;
+  traits.value_norm = true;
+  traits.score_scale = 1.0;
+  traits.layer_inputs = metadata.id(key("embedding_length_per_layer_input")).value_or(0);
+  return traits;
+}
+
+// The last layers take the keys and values of others; `otherwise` so many where nothing is said.
+// Returns how many layers have their own.
+std::size_t n_with_keys(const GgufMetadata& metadata, const Traits& traits, std::size_t otherwise) {
+  const std::string key = GgufKeys(metadata)("attention.shared_kv_layers");
+  const std::size_t n_sharing = metadata.has(key) ? metadata.id(key).value_or(0) : otherwise;
+  if (n_sharing > 0 && n_sharing >= traits.n_layers) {
+    metadata.fail(key, "expected fewer than there are layers");
+  }
+  return traits.n_layers - n_sharing;
+}
+
+// Experts beside the MLP.
+void read_gemma4_experts(const GgufMetadata& metadata, const WeightReader& weights,
+                         Traits& traits) {
+  ExpertTraits experts;
+  experts.router.normed = true;
+  experts.apart = true;
+  experts.shared_d_ff = traits.d_ff;
+  experts.gate_with_up = weights.has("blk.0.ffn_gate_up_exps.weight");
+  read_gguf_experts(metadata, weights, std::move(experts), traits);
+  TensorNames& names = traits.names;
+  names.expert_gate_up = "ffn_gate_up_exps.weight";
+  names.router_scale = "ffn_gate_inp.scale";
+  names.expert_scale = "ffn_down_exps.scale";
+  names.expert_norm = "pre_ffw_norm_2";
+  names.after_expert_norm = "post_ffw_norm_2";
+  names.after_shared_norm = "post_ffw_norm_1";
+  names.shared_mlp_gate = names.gate;
+  names.shared_mlp_up = names.up;
+  names.shared_mlp_down = names.down;
+}
+
+// Files hold Φ⁻¹ of the share of gates that are 0, minus infinity for none.
+std::vector<double> read_sparsities(const GgufMetadata& metadata, std::size_t n_layers) {
+  const std::string key = GgufKeys(metadata)("activation_sparsity_scale");
+  if (!metadata.has(key)) {
+    return gemma3n_sparsities(n_layers);
+  }
+  std::vector<double> shares = metadata.numbers(key);
+  if (shares.size() != n_layers) {
+    metadata.fail(key, fmt::format("expected a number for each layer, found {}", shares.size()));
+  }
+  for (double& share : shares) {
+    share = 0.5 * std::erfc(-share / std::numbers::sqrt2);
+    if (!(share >= 0.0 && share < 1.0)) {
+      metadata.fail(key, "expected quantiles of shares that are less than 1");
+    }
+  }
+  return shares;
+}
+
 }  // namespace
 
 Model read_gguf_gemma(const GgufMetadata& metadata, WeightReader weights) {
@@ -146,31 +216,66 @@ Model read_gguf_gemma_embedding(const GgufMetadata& metadata, WeightReader weigh
   return read_transformer(traits, std::move(weights));
 }
 
+Model read_gguf_gemma3n(const GgufMetadata& metadata, WeightReader weights) {
+  constexpr std::size_t kPatternOf3n = 5;
+  constexpr std::size_t kWithKeys = 20;
+  constexpr std::size_t kStreams = 4;
+  constexpr std::size_t kMostStreams = 64;
+  constexpr double kLogitCap = 30.0;
+  const GgufKeys key(metadata);
+  Traits traits = later_unscaled_traits(metadata, weights);
+  traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", kLogitCap);
+  traits.altup.n_streams = metadata.size_or(key("altup.num_inputs"), kStreams);
+  traits.altup.active = metadata.id(key("altup.active_idx")).value_or(0);
+  traits.altup.input_scale = metadata.flag_or(key("altup.correct_scale"), true);
+  metadata.find(key("altup.lr_multiplier"));  // while a model is trained
+  if (traits.altup.n_streams < 2 || traits.altup.n_streams > kMostStreams) {
+    metadata.fail(key("altup.num_inputs"), fmt::format("expected from 2 to {}", kMostStreams));
+  }
+  if (traits.altup.active >= traits.altup.n_streams) {
+    metadata.fail(key("altup.active_idx"), "expected less than altup.num_inputs");
+  }
+  if (!traits.altup.input_scale) {
+    weights.pass_over({{"blk.#.altup_correct_scale.weight", "altup.correct_scale is false"}});
+  }
+  traits.laurel_rank = weights.rows_of("blk.0.laurel_l.weight");
+  const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPatternOf3n);
+  slide(metadata, 0, is_sliding, traits);
+  rotate_gemma3(metadata, weights, is_sliding, traits);
+  const std::size_t n_own =
+      n_with_keys(metadata, traits, traits.n_layers - std::min(traits.n_layers, kWithKeys));
+  traits.vary = [=, by_layer = traits.vary, where = traits.where,
+                 shares = read_sparsities(metadata, traits.n_layers)](std::size_t layer,
+                                                                      LayerTraits& shape) {
+    by_layer(layer, shape);
+    shape.sparsity = shares[layer];
+    if (layer >= n_own) {
+      shape.keys_from = last_alike(where, n_own, is_sliding(layer), is_sliding);
+    }
+  };
+  if (n_own < traits.n_layers) {
+    weights.pass_over(unused_keys(traits.names));
+  }
+  return read_transformer(traits, std::move(weights));
+}
+
 Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights) {
   const GgufKeys key(metadata);
-  Traits traits = gemma_traits(metadata, weights);
+  Traits traits = later_unscaled_traits(metadata, weights, /*may_have_experts=*/true);
   const std::size_t global_head = traits.d_head;
   const std::size_t local_head = metadata.size_or(key("attention.key_length_swa"), global_head);
   if (metadata.size_or(key("attention.value_length_swa"), local_head) != local_head) {
     metadata.fail(key("attention.value_length_swa"), "expected as key_length_swa");
   }
-  traits.tied = true;
-  traits.norm_after = true;
-  traits.query_key_norm = Presence::kYes;
-  traits.value_norm = true;
-  traits.score_scale = 1.0;
   traits.result_scale = true;
   traits.logit_soft_cap = soft_cap(metadata, "final_logit_softcapping", 0.0);
-  traits.layer_inputs = metadata.id(key("embedding_length_per_layer_input")).value_or(0);
+  read_gemma4_experts(metadata, weights, traits);
   const IsSliding is_sliding = sliding_pattern(metadata, traits.n_layers, kPattern);
   slide(metadata, 0, is_sliding, traits);
   rotate_gemma4(metadata, weights, {global_head, local_head}, is_sliding, traits);
-  const std::size_t n_shared = metadata.id(key("attention.shared_kv_layers")).value_or(0);
-  if (n_shared > 0 && n_shared >= traits.n_layers) {
-    metadata.fail(key("attention.shared_kv_layers"), "expected fewer than there are layers");
-  }
-  traits.vary = [=, files = weights, by_layer = traits.vary, where = traits.where,
-                 n_own = traits.n_layers - n_shared](std::size_t layer, LayerTraits& shape) {
+  const std::size_t n_own = n_with_keys(metadata, traits, 0);
+  traits.vary = [=, files = weights, by_layer = traits.vary, where = traits.where](
+                    std::size_t layer, LayerTraits& shape) {
     if (by_layer) {
       by_layer(layer, shape);
     }
@@ -180,7 +285,7 @@ Model read_gguf_gemma4(const GgufMetadata& metadata, WeightReader weights) {
       shape.keys_from = last_alike(where, n_own, is_sliding(layer), is_sliding);
     }
   };
-  if (n_shared > 0) {
+  if (n_own < traits.n_layers) {
     weights.pass_over(unused_keys(traits.names));
   }
   return read_transformer(traits, std::move(weights));

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "attnviz/model/families/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 #include "attnviz/model/families/gguf/gguf_families.h"
 #include "attnviz/model/families/gguf/gguf_traits.h"
 

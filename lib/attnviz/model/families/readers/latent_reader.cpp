@@ -1,4 +1,4 @@
-#include "attnviz/model/families/latent_reader.h"
+#include "attnviz/model/families/readers/latent_reader.h"
 
 #include <fmt/core.h>
 

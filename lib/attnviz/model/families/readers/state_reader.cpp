@@ -1,4 +1,4 @@
-#include "attnviz/model/families/state_reader.h"
+#include "attnviz/model/families/readers/state_reader.h"
 
 #include <fmt/core.h>
 

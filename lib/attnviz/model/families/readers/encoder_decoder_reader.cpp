@@ -1,4 +1,4 @@
-#include "attnviz/model/families/encoder_decoder_reader.h"
+#include "attnviz/model/families/readers/encoder_decoder_reader.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,9 @@
-#include "attnviz/model/families/expert_reader.h"
+#include "attnviz/model/families/readers/expert_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,11 @@ class ExpertReader {
     Experts experts;
     experts.router = read_router();
     const TensorNames& names = traits_.names;
+    if (of_.apart) {
+      experts.norm = norm(names.expert_norm);
+      experts.after_norm = norm(names.after_expert_norm);
+      experts.after_shared_norm = norm(names.after_shared_norm);
+    }
     const std::string blocks = named_(fmt::format("{}_blocks", names.expert_gate_up));
     if (of_.interleaved && weights_.has(blocks)) {
       read_split(experts);
@@ -124,7 +130,28 @@ class ExpertReader {
     if (of_.has_choice_bias) {
       router.choice_bias = weights_.vector(named_(traits_.names.choice_bias), of_.n);
     }
+    if (of_.apart) {
+      router.norm = router_norm();
+      router.expert_scale = weights_.vector(named_(traits_.names.expert_scale), of_.n);
+    }
     return router;
+  }
+
+  Norm norm(std::string_view name) {
+    return read_norm(weights_, named_(name), {traits_.d_model},
+                     {traits_.norm_kind, traits_.norm_bias, traits_.epsilon, traits_.norm_offset});
+  }
+
+  // An RMS norm without weights, and a vector and 1 / √d_model that its result is multiplied by.
+  Norm router_norm() {
+    const std::size_t d = traits_.d_model;
+    const std::span<const float> scale = weights_.vector(named_(traits_.names.router_scale), d);
+    const double root = std::sqrt(static_cast<double>(d));
+    MatrixBuffer weight(1, d);
+    std::ranges::transform(scale, weight.view().row(0).begin(), [root](float one) {
+      return static_cast<float>(static_cast<double>(one) / root);
+    });
+    return {NormKind::kRms, weights_.keep(std::move(weight)), {}, traits_.epsilon, 0.0f};
   }
 
   // A matrix of every expert, [d_in, d_out]; without d_in that of the stream.
