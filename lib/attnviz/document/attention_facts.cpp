@@ -140,7 +140,9 @@ AttentionVariant attention_variant(const Model& model, std::size_t layer) {
                            weights.key_norm.present(),
                            {},
                            0,
-                           weights.keys_from};
+                           weights.keys_from,
+                           weights.heads.front().value == weights.heads.front().key,
+                           weights.value_norm.present()};
   const bool is_alike = std::ranges::all_of(
       weights.heads, [d_head](const HeadWeights& head) { return head.d_head() == d_head; });
   if (weights.score_scale == 0.0 && is_alike) {
@@ -188,6 +190,12 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
   const auto keys = [](const AttentionVariant& variant) {
     return variant.keys_from ? fmt::format("of layer {}", *variant.keys_from) : "their own";
   };
+  const auto values = [](const AttentionVariant& variant) {
+    return fmt::format("{}{}", variant.values_are_keys ? "K = V, by the same matrix" : "",
+                       !variant.value_norm       ? ""
+                       : variant.values_are_keys ? "; each head's are normed"
+                                                 : "each head's are normed");
+  };
   std::vector<std::size_t> convolutions;
   for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
     if (model.layers[layer].heads.empty()) {
@@ -202,6 +210,7 @@ std::vector<InfoFact> attention_facts(const ModelInfo& info, bool ascii) {
   }
   return told({{"no attention", std::move(without)},
                {"keys", model.shares_keys() ? by_layers(model, keys) : ""},
+               {"values", by_layers(model, values)},
                {"mask", by_layers(model, mask_words)},
                {"score scale", ascii ? in_ascii(scale) : scale},
                {"soft cap", by_layers(model, cap_words)},

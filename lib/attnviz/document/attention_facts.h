@@ -24,6 +24,8 @@ struct AttentionVariant {
   std::optional<Rope> rope;
   std::size_t convolution = 0;           // tokens that one in attention's place sees; 0: attention
   std::optional<std::size_t> keys_from;  // the layer whose keys and values it takes
+  bool values_are_keys = false;          // values are projected as keys are
+  bool value_norm = false;               // of each head's values
 };
 
 /// Precondition: the model has that layer.

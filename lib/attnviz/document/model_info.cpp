@@ -1,9 +1,11 @@
 #include "attnviz/document/model_info.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -152,6 +154,23 @@ std::string mlp_words(const ModelInfo& info) {
   return text + (layer.gated ? ", gated (three matrices)" : " (two matrices)");
 }
 
+// "layers 0-9: 95 % of the gates are set to 0".
+std::string sparsity_words(const Model& model) {
+  std::map<double, std::vector<std::size_t>> layers;
+  for (std::size_t layer = 0; layer < model.n_layers(); ++layer) {
+    if (const double share = model.layers[layer].mlp.sparsity; share > 0.0) {
+      layers[share].push_back(layer);
+    }
+  }
+  std::vector<std::string> words;
+  for (const auto& [share, with] : layers) {
+    words.push_back(fmt::format("{} {}: about {:.3g} % of the gates set to 0",
+                                with.size() == 1 ? "layer" : "layers", layer_list(with),
+                                100.0 * share));
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
 // "8 in each of 24 layers, of which a token gets 2; d_ff 1,408".
 std::string expert_words(const ModelInfo& info) {
   const LayerShape* const routed = info.shape.first_routed();
@@ -276,6 +295,15 @@ std::vector<InfoFact> shape_facts(const ModelInfo& info, bool ascii) {
     facts.push_back({"residual", fmt::format("what attention and MLP add is scaled {} {}",
                                              ascii ? "x" : "×", decimal(first.branch_scale))});
   }
+  if (model.altup.present()) {
+    facts.push_back({"streams", fmt::format("{}, of which layers compute with stream {} (AltUp)",
+                                            model.altup.n_streams(), model.altup.active)});
+  }
+  if (model.layers.front().laurel.present()) {
+    facts.push_back({"residual", fmt::format("with a learned part of rank {} (LAuReL)",
+                                             grouped(model.layers.front().laurel.left.d_out()))});
+  }
+  facts.push_back({"sparse MLPs", sparsity_words(model)});
   if (model.layer_embeddings.present()) {
     facts.push_back(
         {"embeddings", fmt::format("{} more numbers of each token for every layer",

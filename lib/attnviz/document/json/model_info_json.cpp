@@ -83,6 +83,13 @@ void write_facts(JsonWriter& json, const Model& model) {
   json.member("residual_scale", model.layers.front().branch_scale);
   json.member("logit_scale", model.head.scale);
   json.member("logit_soft_cap", if_any(model.head.soft_cap));
+  if (model.altup.present()) {
+    json.member("n_streams", model.altup.n_streams());
+    json.member("active_stream", model.altup.active);
+  }
+  if (const Laurel& laurel = model.layers.front().laurel; laurel.present()) {
+    json.member("laurel_rank", laurel.left.d_out());
+  }
   json.end_object();
 }
 
@@ -96,8 +103,9 @@ void write_rope(JsonWriter& json, const Rope& rope) {
   json.end_object();
 }
 
-void write_layer(JsonWriter& json, const LayerShape& shape, const AttentionVariant& variant,
-                 std::size_t layer) {
+void write_layer(JsonWriter& json, const LayerShape& shape, const Model& model, std::size_t layer) {
+  const LayerWeights& weights = model.layers[layer];
+  const AttentionVariant variant = attention_variant(model, layer);
   json.begin_object();
   json.member("layer", layer);
   json.member("n_heads", shape.n_heads());
@@ -115,6 +123,15 @@ void write_layer(JsonWriter& json, const LayerShape& shape, const AttentionVaria
   if (variant.keys_from) {
     json.member("keys_from", *variant.keys_from);
   }
+  if (variant.values_are_keys) {
+    json.member("values_are_keys", true);
+  }
+  if (variant.value_norm) {
+    json.member("value_norm", true);
+  }
+  if (weights.mlp.sparsity > 0.0) {
+    json.member("mlp_sparsity", weights.mlp.sparsity);
+  }
   write_if_any(json, "rope", variant.rope, write_rope);
   json.end_object();
 }
@@ -124,7 +141,7 @@ void write_layers(JsonWriter& json, const ModelInfo& info) {
   std::size_t layer = 0;
   for (const LayerShape& run : info.shape.layers) {
     for (std::size_t i = 0; i < run.n_layers; ++i) {
-      write_layer(json, run, attention_variant(*info.model, layer), layer);
+      write_layer(json, run, *info.model, layer);
       ++layer;
     }
   }

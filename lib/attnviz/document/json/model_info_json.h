@@ -19,10 +19,14 @@ namespace attnviz {
 ///             first layer that has heads; only of models with latents latents: {query_rank, rank,
 ///             shared_key, kept, expanded}, kept and expanded numbers of a token and layer
 /// facts       {positions, order, norm, norm_epsilon, activation, embedding_scale,
-///             residual_scale, logit_scale, logit_soft_cap}; null when described
+///             residual_scale, logit_scale, logit_soft_cap, n_streams, active_stream, laurel_rank};
+///             null when described; the last three only of models with several residual streams
+///             (AltUp), or a learned residual (LAuReL)
 /// layers      [{layer, n_heads, n_kv_heads, mask, score_scale, soft_cap, query_norm, key_norm,
-///             keys_from, rope: {base, n_rotated, scaling, factor, original_n_ctx}}]; null when
-///             described; keys_from only where a layer takes another one's; of a layer without
+///             keys_from, values_are_keys, value_norm, mlp_sparsity, rope: {base, n_rotated,
+///             scaling, factor, original_n_ctx}}]; null when described; keys_from only where a
+///             layer takes another one's, values_are_keys and value_norm only where true,
+///             mlp_sparsity only where a share of the gates is set to 0; of a layer without
 ///             attention only {layer, n_heads: 0, n_kv_heads: 0, convolution}
 /// parameters  {token_embeddings, positions, segments, head, layer, attention, mlp, norms,
 ///             output_head, total}; head, attention and layer.attention: {W_Q, W_K, W_V, W_O,

@@ -1,0 +1,104 @@
+// Gemma 3n and 4 through the program: layers that look at others' keys, K = V, several streams.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/attnviz_program.h"
+
+namespace attnviz::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kGemma3n = kReference + "experts/gemma3n";
+const std::string kShared = kReference + "experts/gemma4-ple";
+const std::string kExperts = kReference + "experts/gemma4-moe";
+
+// What info says of a model, on one line.
+std::string told_of(const std::string& model) {
+  std::string line;
+  for (const char sign : attnviz({"info", "-m", model}).out) {
+    const bool is_space = sign == ' ' || sign == '\n';
+    if (!is_space || !line.ends_with(' ')) {
+      line += is_space ? ' ' : sign;
+    }
+  }
+  return line;
+}
+
+ProgramResult why(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"why", "-m", kGemma3n, "--ids", "2,17,44,66,66,5"});
+  return attnviz(std::move(arguments));
+}
+
+}  // namespace
+
+TEST_CASE("info: whose keys and values a layer looks at") {
+  const std::string out = told_of(kShared);
+  CHECK(contains(out, "layers 0-2: their own; layers 3, 4: of layer 1; layer 5: of layer 2"));
+  const json layers = attnviz_json({"info", "-m", kShared})["layers"];
+  CHECK(layers[3]["keys_from"] == 1);
+  CHECK(layers[4]["keys_from"] == 1);
+  CHECK(layers[5]["keys_from"] == 2);
+  CHECK(!layers[2].contains("keys_from"));
+  CHECK(attnviz_json({"info", "-m", kShared + "/gemma4-ple.gguf"})["layers"] == layers);
+}
+
+TEST_CASE("info: layers whose values are projected as their keys are") {
+  const std::string out = told_of(kExperts);
+  CHECK(contains(out, "layers 0, 1: each head's are normed; layer 2: K = V, by the same matrix"));
+  CHECK(contains(out, "6 a layer, of which a token gets 2; d_ff 16"));
+  CHECK(contains(out, "beside them an MLP that all share, d_ff 32"));
+  const json layers = attnviz_json({"info", "-m", kExperts})["layers"];
+  CHECK(layers[2]["values_are_keys"] == true);
+  CHECK(layers[2]["value_norm"] == true);
+  CHECK(!layers[0].contains("values_are_keys"));
+}
+
+TEST_CASE("info: residual streams, LAuReL and sparse MLPs; every number of the files is counted") {
+  const std::string out = told_of(kGemma3n);
+  CHECK(contains(out, "4, of which layers compute with stream 0 (AltUp)"));
+  CHECK(contains(out, "with a learned part of rank 6 (LAuReL)"));
+  CHECK(contains(out, "layers 0, 1: about 70 % of the gates set to 0"));
+  for (const std::string& model : {kGemma3n, kExperts, kShared}) {
+    CAPTURE(model);
+    const json document = attnviz_json({"info", "-m", model});
+    std::size_t numbers = 0;
+    for (const json& stored : document["weights"]["stored"]) {
+      numbers += stored["numbers"].get<std::size_t>();
+    }
+    CHECK(document["parameters"]["total"] == numbers);
+  }
+  const json facts = attnviz_json({"info", "-m", kGemma3n})["facts"];
+  CHECK(facts["n_streams"] == 4);
+  CHECK(facts["active_stream"] == 0);
+  CHECK(facts["laurel_rank"] == 6);
+}
+
+TEST_CASE("why: of several streams no attribution and no lens, but words and parts taken out") {
+  const ProgramResult all = why({});
+  CAPTURE(all.err);
+  CHECK(all.exit_code == 0);
+  CHECK(contains(all.out, "no attribution and no lens: layers compute with one of 4"));
+  for (const char* part : {"--attribution", "--lens"}) {
+    const ProgramResult refused = why({part});
+    CHECK(refused.exit_code == 4);
+    CHECK(contains(refused.err, "one of 4 residual streams"));
+  }
+  const ProgramResult split = why({"--head", "0.0", "--query", "3", "--key", "1"});
+  CHECK(split.exit_code == 4);
+  CHECK(contains(split.err, "so that a score is no sum"));
+  CHECK(why({"--tokens"}).exit_code == 0);
+  CHECK(why({"--ablate-each", "heads"}).exit_code == 0);
+}
+
+TEST_CASE("inspect: the learned residual stands among what is added") {
+  const ProgramResult run =
+      attnviz({"inspect", "-m", kGemma3n, "--ids", "2,17,44,66", "--head", "1.2"});
+  CAPTURE(run.err);
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "LAuReL"));
+}
+
+}  // namespace attnviz::test
